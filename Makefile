@@ -1,0 +1,66 @@
+# The everyday commands, thinly over CMake, which does the work. `make help` lists them.
+
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+
+# The make that CMake runs is not a part of this one: it must not look for its job server.
+BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
+.NOTPARALLEL: # and prerequisites are made in the order in which they are written
+
+# ThreadSanitizer of older compilers fails where addresses are much randomised.
+STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.PHONY: build demo check bench check-sanitizers format check-format install clean help install-build-deps install-test-deps
+
+# Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
+build:
+	@test -f build/CMakeCache.txt || cmake --preset release -DREDUCT_BUILD_TESTS=OFF
+	$(BUILD) build --parallel $(JOBS)
+
+install-build-deps:
+	@scripts/install-deps build
+
+install-test-deps:
+	@scripts/install-deps test
+
+demo: install-build-deps build
+	build/examples/demo
+
+check: install-test-deps
+	cmake --preset release -DREDUCT_BUILD_TESTS=ON
+	$(BUILD) build --parallel $(JOBS)
+	ctest --preset release
+
+bench: build
+	build/bench/reduct_bench
+
+check-sanitizers: install-test-deps
+	for name in asan ubsan tsan; do \
+	    cmake --preset $$name -DREDUCT_BUILD_TESTS=ON && \
+	    $(BUILD) build/$$name --parallel $(JOBS) && \
+	    $(STEADY) ctest --preset $$name || exit 1; \
+	done
+
+format:
+	scripts/sources | xargs clang-format -i
+
+check-format:
+	scripts/sources | xargs clang-format --dry-run -Werror
+
+install: build
+	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --install build
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make                   build everything; the command is build/reduct'
+	@echo 'make demo              install what is missing, build, and show what it does'
+	@echo 'make check             install what is missing, build, and run every test'
+	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
+	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
+	@echo 'make format            format the sources; make check-format only checks'
+	@echo 'make install PREFIX=   install below PREFIX (/usr/local)'
+	@echo 'make clean             remove build/'
+	@echo 'JOBS=N                 compile on N processors ($(JOBS))'

@@ -1,0 +1,294 @@
+/* Measuring one case, and checking that what was measured is right: the exact result must be bit for bit the one of the
+ * portable kernels on one thread; fast and plain results must lie within the error bound of their way of adding. */
+#include "cases.h"
+
+#include "plain.h"
+
+#include "measure/memory.h"
+#include "measure/timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- data ---- */
+
+typedef struct bench_array {
+    void *values;
+    uint64_t room, filled; /* bytes */
+    reduct_type type;
+    measure_data data;
+} bench_array;
+
+struct bench_lab {
+    bench_settings settings;
+    bench_array x, y;
+    measure_team *team;
+    unsigned members;
+};
+
+bench_lab *bench_lab_create(bench_settings settings) {
+    bench_lab *lab = measure_allocate(sizeof *lab);
+    *lab = (bench_lab){.settings = settings};
+    return lab;
+}
+
+void bench_lab_destroy(bench_lab *lab) {
+    measure_team_destroy(lab->team);
+    free(lab->x.values);
+    free(lab->y.values);
+    free(lab);
+}
+
+static void set_team(bench_lab *lab, unsigned members) {
+    if (lab->members == members)
+        return;
+    measure_team_destroy(lab->team);
+    lab->team = measure_team_create(members);
+    lab->members = members;
+}
+
+/* Makes an array hold at least `bytes` of the data asked for; what fits already is kept. */
+static void prepare(bench_array *array, const bench_case *which, uint64_t seed, measure_team *team) {
+    if (array->type == which->type && array->data == which->data && array->filled >= which->bytes)
+        return;
+    if (array->room < which->bytes || !array->values) {
+        free(array->values);
+        array->values = measure_allocate(which->bytes);
+        array->room = which->bytes;
+    }
+    size_t count = which->bytes / reduct_type_size(which->type);
+    if (which->type == REDUCT_F64)
+        measure_fill_f64(array->values, count, which->data, seed, team);
+    else if (which->type == REDUCT_F32)
+        measure_fill_f32(array->values, count, which->data, seed, team);
+    else if (which->type == REDUCT_I64)
+        measure_fill_i64(array->values, count, seed, team);
+    else
+        measure_fill_i32(array->values, count, seed, team);
+    array->type = which->type;
+    array->data = which->data;
+    array->filled = which->bytes;
+}
+
+/* ---- the library ---- */
+
+typedef union value {
+    double f64;
+    float f32;
+    int64_t i64;
+    int32_t i32;
+    uint64_t u64;
+} value;
+
+typedef struct library_job {
+    reduct_plan *plan;
+    const void *inputs[2];
+    void *workspace;
+    value result;
+} library_job;
+
+static void stop(const char *what, reduct_status status, const reduct_error *error) {
+    fprintf(stderr, "reduct_bench: %s: %s%s%s\n", what, reduct_status_text(status), *error->message ? ": " : "",
+            error->message);
+    exit(1);
+}
+
+static reduct_status make_plan(const bench_case *which, reduct_mode mode, reduct_plan **plan, reduct_error *error) {
+    reduct_reduction reduction = {.op = which->op, .element = which->type, .mode = mode};
+    reduct_plan_options options = {
+        .reductions = &reduction,
+        .reduction_count = 1,
+        .shape = {.outer = 1, .n = which->bytes / reduct_type_size(which->type), .inner = 1, .stride = 1},
+        .device = which->device,
+        .threads = which->threads,
+    };
+    return reduct_plan_create(&options, plan, error);
+}
+
+/* Returns 0, or 1 when the case does not exist here. */
+static int open_job(library_job *job, const bench_lab *lab, const bench_case *which, reduct_mode mode) {
+    *job = (library_job){.inputs = {lab->x.values, which->op == REDUCT_DOT ? lab->y.values : NULL}};
+    reduct_error error = {0};
+    reduct_status status = make_plan(which, mode, &job->plan, &error);
+    if (status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_EMPTY)
+        return 1;
+    if (status != REDUCT_OK)
+        stop("cannot plan", status, &error);
+    job->workspace = measure_allocate(reduct_plan_workspace_size(job->plan));
+    return 0;
+}
+
+static void close_job(library_job *job) {
+    reduct_plan_destroy(job->plan);
+    free(job->workspace);
+}
+
+static void run_library(void *context) {
+    library_job *job = context;
+    reduct_error error = {0};
+    void *result = &job->result;
+    reduct_status status = reduct_plan_execute(job->plan, job->inputs, &result, job->workspace, &error);
+    if (status != REDUCT_OK)
+        stop("cannot execute", status, &error);
+}
+
+static double to_double(const library_job *job) {
+    switch (reduct_plan_result_type(job->plan, 0)) {
+    case REDUCT_F64:
+        return job->result.f64;
+    case REDUCT_F32:
+        return (double)job->result.f32;
+    case REDUCT_I64:
+        return (double)job->result.i64;
+    case REDUCT_I32:
+        return (double)job->result.i32;
+    default:
+        return (double)job->result.u64;
+    }
+}
+
+/* ---- checks ---- */
+
+/* The exact result of the portable kernels on one thread. */
+static double run_once(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
+    bench_case portable = *which;
+    library_job job;
+    portable.op = op;
+    portable.device = "cpu:portable";
+    portable.threads = 1;
+    if (open_job(&job, lab, &portable, REDUCT_EXACT) != 0)
+        return NAN;
+    job.inputs[0] = x;
+    run_library(&job);
+    double result = to_double(&job);
+    close_job(&job);
+    return result;
+}
+
+/* What rounding errors of the operator are relative to: the sum of absolute terms, or a bound of it. */
+static double scale(const bench_lab *lab, const bench_case *which, double exact) {
+    double count = (double)(which->bytes / reduct_type_size(which->type));
+    switch (which->op) {
+    case REDUCT_SUM:
+        return run_once(lab, which, REDUCT_NORM1, lab->x.values);
+    case REDUCT_DOT: /* by Cauchy and Schwarz */
+        return run_once(lab, which, REDUCT_NORM2, lab->x.values) * run_once(lab, which, REDUCT_NORM2, lab->y.values);
+    case REDUCT_VAR: /* of the difference of two sums that are at most this large */
+        return 3 * pow(run_once(lab, which, REDUCT_NORM2, lab->x.values), 2) / (count - 1);
+    default:
+        return fabs(exact);
+    }
+}
+
+static int within(double found, double exact, double bound) {
+    /* Plain sums of huge numbers overflow, which no bound covers. */
+    return !isfinite(found) || !isfinite(bound) || fabs(found - exact) <= bound;
+}
+
+static void check(const bench_lab *lab, const bench_case *which, const library_job *exact, const library_job *fast,
+                  const plain_job *plain, bench_result *result) {
+    double expected = run_once(lab, which, which->op, lab->x.values), found = to_double(exact);
+    int is_float = reduct_type_is_float(which->type);
+    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN;
+    double unit = which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
+    double bound = is_float && !selects ? unit * scale(lab, which, expected) : 0;
+    /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
+    double chain = (double)plain->count / 4 / (16.0 / (double)reduct_type_size(which->type)) + 256;
+    if (memcmp(&expected, &found, sizeof found) != 0 && !(isnan(expected) && isnan(found)))
+        snprintf(result->fault, sizeof result->fault, "exact gave %.17g, the portable kernels %.17g", found, expected);
+    else if (fast && !within(to_double(fast), expected, 84 * bound))
+        snprintf(result->fault, sizeof result->fault, "fast gave %.17g, exact %.17g", to_double(fast), expected);
+    else if (!within(plain_result(plain), expected, chain * bound))
+        snprintf(result->fault, sizeof result->fault, "plain gave %.17g, exact %.17g", plain_result(plain), expected);
+}
+
+/* ---- measuring ---- */
+
+int bench_has(reduct_operator op, reduct_type type) {
+    return plain_find("cpu:portable", op, type, 0) != NULL;
+}
+
+const char *bench_device(const char *name) {
+    static char device[32];
+    reduct_plan *plan;
+    reduct_error error = {0};
+    bench_case probe = {.op = REDUCT_SUM, .type = REDUCT_F64, .device = name, .threads = 1};
+    reduct_status status = make_plan(&probe, REDUCT_EXACT, &plan, &error);
+    if (status == REDUCT_ERROR_NO_DEVICE)
+        return NULL;
+    if (status != REDUCT_OK)
+        stop(name, status, &error);
+    snprintf(device, sizeof device, "%s", reduct_plan_device(plan));
+    reduct_plan_destroy(plan);
+    return device;
+}
+
+static void run_plain(void *context) {
+    plain_run(context);
+}
+
+enum { EXACT, PLAIN, PLAIN_PREFETCH, FAST, VARIANTS };
+
+static void summarise(const measure_variant *variants, size_t rounds, bench_result *result) {
+    measure_statistics bare = measure_variant_seconds(&variants[PLAIN], rounds);
+    measure_statistics prefetching = measure_variant_seconds(&variants[PLAIN_PREFETCH], rounds);
+    result->prefetched = prefetching.median < bare.median;
+    result->plain = result->prefetched ? prefetching : bare;
+    const measure_variant *plain = &variants[result->prefetched ? PLAIN_PREFETCH : PLAIN];
+    result->exact = measure_variant_seconds(&variants[EXACT], rounds);
+    result->exact_to_plain = measure_variant_ratio(&variants[EXACT], plain, rounds);
+    if (result->has_fast) {
+        result->fast = measure_variant_seconds(&variants[FAST], rounds);
+        result->fast_to_plain = measure_variant_ratio(&variants[FAST], plain, rounds);
+    }
+}
+
+static void time_all(const bench_lab *lab, library_job *exact, library_job *fast, plain_job plain[2],
+                     bench_result *result) {
+    size_t rounds = lab->settings.rounds;
+    double *seconds = measure_allocate(VARIANTS * rounds * sizeof *seconds);
+    measure_variant variants[VARIANTS] = {
+        [EXACT] = {run_library, exact, seconds},
+        [PLAIN] = {run_plain, &plain[0], seconds + rounds},
+        [PLAIN_PREFETCH] = {run_plain, &plain[1], seconds + 2 * rounds},
+        [FAST] = {run_library, fast, seconds + 3 * rounds},
+    };
+    measure_time(variants, result->has_fast ? VARIANTS : VARIANTS - 1, rounds, lab->settings.sample_seconds);
+    summarise(variants, rounds, result);
+    free(seconds);
+}
+
+int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result) {
+    library_job exact, fast = {0};
+    set_team(lab, which->threads);
+    prepare(&lab->x, which, lab->settings.seed, lab->team);
+    if (which->op == REDUCT_DOT)
+        prepare(&lab->y, which, lab->settings.seed + 1, lab->team);
+    if (open_job(&exact, lab, which, REDUCT_EXACT) != 0)
+        return 1;
+    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN; /* the same in both modes */
+    *result = (bench_result){.which = *which, .has_fast = reduct_type_is_float(which->type) && !selects};
+    if (result->has_fast)
+        open_job(&fast, lab, which, REDUCT_FAST);
+    snprintf(result->device, sizeof result->device, "%s", reduct_plan_device(exact.plan));
+    result->bytes_read = (double)which->bytes * reduct_operator_inputs(which->op);
+    plain_job plain[2];
+    for (int prefetch = 0; prefetch < 2; prefetch++)
+        plain[prefetch] = (plain_job){
+            .kernel = plain_find(result->device, which->op, which->type, prefetch),
+            .op = which->op,
+            .type = which->type,
+            .x = exact.inputs[0],
+            .y = exact.inputs[1],
+            .count = which->bytes / reduct_type_size(which->type),
+            .team = lab->team,
+            .members = which->threads,
+        };
+    time_all(lab, &exact, &fast, plain, result);
+    check(lab, which, &exact, result->has_fast ? &fast : NULL, &plain[result->prefetched], result);
+    close_job(&exact);
+    close_job(&fast);
+    return 0;
+}

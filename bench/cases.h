@@ -1,0 +1,57 @@
+/* One comparison: the library, exact and fast, beside the plain loop for the same instruction set, on the same data,
+ * timed in turns. */
+#ifndef BENCH_CASES_H
+#define BENCH_CASES_H
+
+#include "measure/data.h"
+#include "measure/parallel.h"
+#include "measure/statistics.h"
+
+#include <reduct/reduct.h>
+
+#include <stdint.h>
+
+typedef struct bench_case {
+    reduct_operator op;
+    reduct_type type;
+    measure_data data;
+    uint64_t bytes;     /* of each array */
+    const char *device; /* as for the library: "cpu", "cpu:avx2" */
+    unsigned threads;   /* at least 1 */
+} bench_case;
+
+/* How to measure: the same for all cases of a run. */
+typedef struct bench_settings {
+    unsigned rounds;
+    double sample_seconds;
+    uint64_t seed;
+} bench_settings;
+
+/* What came out. Integer reductions have no fast mode of their own: `has_fast` is then 0. */
+typedef struct bench_result {
+    bench_case which;
+    char device[32];                                  /* the kernels that ran */
+    double bytes_read;                                /* by one run */
+    measure_statistics exact, fast, plain;            /* seconds per run */
+    measure_statistics exact_to_plain, fast_to_plain; /* ratios, round by round */
+    int has_fast, prefetched;                         /* the plain loop that was faster prefetches */
+    char fault[160];                                  /* empty, or why the results cannot be right */
+} bench_result;
+
+/* The arrays being reduced, kept from case to case, and the plain loops' threads. */
+typedef struct bench_lab bench_lab;
+
+bench_lab *bench_lab_create(bench_settings settings);
+void bench_lab_destroy(bench_lab *lab);
+
+/* Measures one case. Returns 0; 1 when the case does not exist here (no such device, too few elements), which leaves
+ * the result untouched; ends the program with a message when the library refuses for any other reason. */
+int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result);
+
+/* 1 if there is a plain loop for the pair. */
+int bench_has(reduct_operator op, reduct_type type);
+
+/* The kernels that a device name stands for ("cpu": "cpu:avx512"), in static storage; null if it is not here. */
+const char *bench_device(const char *name);
+
+#endif

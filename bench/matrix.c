@@ -1,0 +1,97 @@
+/* Reading lists: each item is checked by the table that knows it. */
+#include "matrix.h"
+
+#include "measure/machine.h"
+#include "measure/sizes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned matrix_all_threads(void) {
+    measure_machine machine;
+    measure_machine_describe(&machine);
+    return machine.processors;
+}
+
+/* Each of these stores item number `at` of its list. They return 0; 1 when it is in the list already; -1 when the text
+ * means nothing here. */
+
+static int set_op(bench_matrix *matrix, unsigned at, const char *text) {
+    return reduct_operator_parse(text, &matrix->ops[at]) == REDUCT_OK && bench_has(matrix->ops[at], REDUCT_F64) ? 0
+                                                                                                                : -1;
+}
+
+static int set_type(bench_matrix *matrix, unsigned at, const char *text) {
+    return reduct_type_parse(text, &matrix->types[at]) == REDUCT_OK && bench_has(REDUCT_SUM, matrix->types[at]) ? 0
+                                                                                                                : -1;
+}
+
+static int set_data(bench_matrix *matrix, unsigned at, const char *text) {
+    for (int data = 0; data < MEASURE_DATA_COUNT; data++)
+        if (strcmp(text, measure_data_name((measure_data)data)) == 0) {
+            matrix->data[at] = (measure_data)data;
+            return 0;
+        }
+    return -1;
+}
+
+static int set_size(bench_matrix *matrix, unsigned at, const char *text) {
+    return measure_size_parse(text, &matrix->sizes[at]) == 0 && matrix->sizes[at] >> 40 == 0 ? 0 : -1;
+}
+
+static int set_device(bench_matrix *matrix, unsigned at, const char *text) {
+    if (strlen(text) >= sizeof matrix->devices[at] || !bench_device(text))
+        return -1;
+    strcpy(matrix->devices[at], text);
+    return 0;
+}
+
+static int set_threads(bench_matrix *matrix, unsigned at, const char *text) {
+    char *end = "";
+    unsigned long number = strcmp(text, "all") == 0 ? matrix_all_threads() : strtoul(text, &end, 10);
+    if (*end || number < 1 || number > 1024)
+        return -1;
+    for (unsigned i = 0; i < at; i++)
+        if (matrix->threads[i] == number) /* "1,all" on one processor */
+            return 1;
+    matrix->threads[at] = (unsigned)number;
+    return 0;
+}
+
+static const struct {
+    int (*set)(bench_matrix *matrix, unsigned at, const char *text);
+    const char *all; /* what "all" stands for; null where it is an item itself */
+} lists[LISTS] = {
+    [LIST_OP] = {set_op, "sum,dot,norm1,norm2,var,min,argmin"},
+    [LIST_TYPE] = {set_type, "f64,f32,i64,i32"},
+    [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
+    [LIST_SIZE] = {set_size, "32Ki,512Ki,8Mi,256Mi"},
+    [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},
+    [LIST_THREADS] = {set_threads, NULL},
+};
+
+int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char *fault, size_t room) {
+    char copy[512];
+    int all = lists[list].all && strcmp(text, "all") == 0;
+    snprintf(copy, sizeof copy, "%s", all ? lists[list].all : text);
+    matrix->count[list] = 0;
+    for (char *rest = NULL, *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
+        if (matrix->count[list] == MATRIX_ITEMS) {
+            snprintf(fault, room, "at most %d items fit in a list", MATRIX_ITEMS);
+            return -1;
+        }
+        int outcome = lists[list].set(matrix, matrix->count[list], item);
+        if (outcome == 0)
+            matrix->count[list]++;
+        else if (outcome < 0 && !all) { /* of all kernels, those that this processor lacks are left out */
+            snprintf(fault, room, "'%s' is not known or not here", item);
+            return -1;
+        }
+    }
+    if (matrix->count[list] == 0) {
+        snprintf(fault, room, "the list is empty");
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* What to measure: lists whose every combination is a case. */
+#ifndef BENCH_MATRIX_H
+#define BENCH_MATRIX_H
+
+#include "cases.h"
+
+enum { MATRIX_ITEMS = 32 }; /* most items of one list */
+
+typedef enum matrix_list { LIST_OP, LIST_TYPE, LIST_DATA, LIST_SIZE, LIST_DEVICE, LIST_THREADS, LISTS } matrix_list;
+
+typedef struct bench_matrix {
+    unsigned count[LISTS];
+    reduct_operator ops[MATRIX_ITEMS];
+    reduct_type types[MATRIX_ITEMS];
+    measure_data data[MATRIX_ITEMS];
+    uint64_t sizes[MATRIX_ITEMS];
+    char devices[MATRIX_ITEMS][32];
+    unsigned threads[MATRIX_ITEMS];
+} bench_matrix;
+
+/* Sets one list from items separated by commas, or "all". Returns 0; or -1, with the reason in `fault`, for an unknown
+ * item, an empty list, or too many items. */
+int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char *fault, size_t room);
+
+/* Threads that "all" stands for: one per processor that the process may run on. */
+unsigned matrix_all_threads(void);
+
+#endif

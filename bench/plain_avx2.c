@@ -1,0 +1,13 @@
+/* Plain loops for AVX2. */
+#if !defined(__AVX2__)
+#error "compile this file with -mavx2"
+#endif
+#include <immintrin.h>
+
+#define PLAIN_SET             avx2
+#define PLAIN_BYTES           32
+#define PLAIN_LEAST_f64(a, b) ((vec)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define PLAIN_LEAST_f32(a, b) ((vec)_mm256_min_ps((__m256)(a), (__m256)(b)))
+#define PLAIN_LEAST_i32(a, b) ((vec)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
+
+#include "plain_set.h"

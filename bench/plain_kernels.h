@@ -1,0 +1,205 @@
+/* Plain loops for one element type and one instruction set. Included by plain_set.h once per type, which defines
+ *
+ *   TYPE, TYPE_NAME  element type: double, f64
+ *   INDEX_TYPE       the signed integer as wide as TYPE
+ *   FIELD            of plain_partial that takes a minimum: real, integer
+ *   IS_FLOAT         1, 0
+ *   LEAST(a, b)      optional: the lesser of two vectors, lane by lane, by one instruction
+ *
+ * and, from its own includer, PLAIN_SET and PLAIN_BYTES. Everything here is undefined again at the end.
+ *
+ * `body` functions are inlined into two instances each, with `prefetch` (and `kind`) constants. */
+#define NAME(thing)     PLAIN_PASTE(thing, TYPE_NAME, PLAIN_SET)
+#define LANES           (PLAIN_BYTES / sizeof(TYPE))
+#define vec             NAME(vec)
+#define index_vec       NAME(index_vec)
+#define SELECT(m, a, b) ((vec)(((index_vec)(a) & (m)) | ((index_vec)(b) & ~(m))))
+#ifndef LEAST
+#define LEAST(a, b) SELECT((a) < (b), a, b)
+#endif
+
+typedef PLAIN_VECTOR(TYPE, LANES) vec;
+typedef PLAIN_VECTOR(INDEX_TYPE, LANES) index_vec;
+
+#if IS_FLOAT
+
+/* What is added up: the element, its absolute value, its square, its product with the other array's. */
+PLAIN_INLINE vec NAME(term)(plain_kind kind, const TYPE *x, const TYPE *y) {
+    vec value = *(const vec *)x;
+    switch (kind) {
+    case PLAIN_NORM1: /* all bits but the sign */
+        return (vec)((index_vec)value & (INDEX_TYPE)(((uint64_t)1 << (8 * sizeof(TYPE) - 1)) - 1));
+    case PLAIN_SQUARES:
+        return value * value;
+    case PLAIN_DOT:
+        return value * *(const vec *)y;
+    default:
+        return value;
+    }
+}
+
+PLAIN_INLINE TYPE NAME(term_alone)(plain_kind kind, TYPE x, TYPE y) {
+    return kind == PLAIN_NORM1 ? (x < 0 ? -x : x) : kind == PLAIN_SQUARES ? x * x : kind == PLAIN_DOT ? x * y : x;
+}
+
+PLAIN_INLINE TYPE NAME(total)(const vec *sums, int count) {
+    TYPE total = 0;
+    for (int j = 0; j < count; j++)
+        for (size_t lane = 0; lane < LANES; lane++)
+            total += sums[j][lane];
+    return total;
+}
+
+PLAIN_INLINE void NAME(add_body)(plain_kind kind, int prefetch, const TYPE *x, const TYPE *y, size_t count,
+                                 plain_partial *partial) {
+    vec sums[8] = {{0}};
+    size_t i = 0;
+    for (; i + 8 * LANES <= count; i += 8 * LANES) {
+        PLAIN_UNROLL(8)
+        for (size_t j = 0; j < 8; j++) {
+            plain_fetch(x + i + j * LANES, prefetch);
+            if (kind == PLAIN_DOT)
+                plain_fetch(y + i + j * LANES, prefetch);
+            sums[j] += NAME(term)(kind, x + i + j * LANES, y + i + j * LANES);
+        }
+    }
+    TYPE total = NAME(total)(sums, 8);
+    for (; i < count; i++)
+        total += NAME(term_alone)(kind, x[i], kind == PLAIN_DOT ? y[i] : 0);
+    partial->real = (double)total;
+}
+
+PLAIN_INLINE void NAME(moments_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+    vec sums[4] = {{0}}, squares[4] = {{0}};
+    size_t i = 0;
+    for (; i + 4 * LANES <= count; i += 4 * LANES) {
+        PLAIN_UNROLL(4)
+        for (size_t j = 0; j < 4; j++) {
+            plain_fetch(x + i + j * LANES, prefetch);
+            vec value = *(const vec *)(x + i + j * LANES);
+            sums[j] += value;
+            squares[j] += value * value;
+        }
+    }
+    TYPE total = NAME(total)(sums, 4), total_squares = NAME(total)(squares, 4);
+    for (; i < count; i++) {
+        total += x[i];
+        total_squares += x[i] * x[i];
+    }
+    partial->real = (double)total;
+    partial->squares = (double)total_squares;
+}
+
+PLAIN_INSTANCES(sum, NAME(add_body)(PLAIN_SUM, prefetch, x, y, count, partial))
+PLAIN_INSTANCES(norm1, NAME(add_body)(PLAIN_NORM1, prefetch, x, y, count, partial))
+PLAIN_INSTANCES(squares, NAME(add_body)(PLAIN_SQUARES, prefetch, x, y, count, partial))
+PLAIN_INSTANCES(dot, NAME(add_body)(PLAIN_DOT, prefetch, x, y, count, partial))
+PLAIN_INSTANCES(moments, NAME(moments_body)(prefetch, x, count, partial))
+
+#else
+
+/* Integers are widened to 64 bits before they are added. */
+PLAIN_INLINE void NAME(add_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+    enum { WIDE = PLAIN_BYTES / sizeof(int64_t) };
+    typedef PLAIN_VECTOR(TYPE, WIDE) narrow_vec;
+    typedef PLAIN_VECTOR(int64_t, WIDE) wide_vec;
+    wide_vec sums[8] = {{0}};
+    size_t i = 0;
+    for (; i + 8 * WIDE <= count; i += 8 * WIDE) {
+        PLAIN_UNROLL(8)
+        for (size_t j = 0; j < 8; j++) {
+            plain_fetch(x + i + j * WIDE, prefetch);
+            sums[j] += __builtin_convertvector(*(const narrow_vec *)(x + i + j * WIDE), wide_vec);
+        }
+    }
+    int64_t total = 0;
+    for (int j = 0; j < 8; j++)
+        for (int lane = 0; lane < WIDE; lane++)
+            total += sums[j][lane];
+    for (; i < count; i++)
+        total += x[i];
+    partial->integer = total;
+}
+
+PLAIN_INSTANCES(sum, NAME(add_body)(prefetch, x, count, partial))
+
+#endif
+
+PLAIN_INLINE vec NAME(all)(TYPE value) {
+    return (vec){0} + value;
+}
+
+PLAIN_INLINE void NAME(min_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+    vec least[8];
+    for (int j = 0; j < 8; j++)
+        least[j] = NAME(all)(x[0]);
+    size_t i = 0;
+    for (; i + 8 * LANES <= count; i += 8 * LANES) {
+        PLAIN_UNROLL(8)
+        for (size_t j = 0; j < 8; j++) {
+            plain_fetch(x + i + j * LANES, prefetch);
+            vec value = *(const vec *)(x + i + j * LANES);
+            least[j] = LEAST(value, least[j]);
+        }
+    }
+    TYPE result = x[0];
+    for (int j = 0; j < 8; j++)
+        for (size_t lane = 0; lane < LANES; lane++)
+            result = least[j][lane] < result ? least[j][lane] : result;
+    for (; i < count; i++)
+        result = x[i] < result ? x[i] : result;
+    partial->FIELD = result;
+}
+
+/* Each lane remembers the number of the step at which it last found something smaller: 2^31 steps of four vectors are
+ * more than any array here has. */
+PLAIN_INLINE void NAME(argmin_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+    vec least[4];
+    index_vec found[4] = {{0}};
+    for (int j = 0; j < 4; j++)
+        least[j] = NAME(all)(x[0]);
+    size_t i = 0;
+    index_vec step = {0};
+    for (; i + 4 * LANES <= count; i += 4 * LANES, step += 1) {
+        PLAIN_UNROLL(4)
+        for (size_t j = 0; j < 4; j++) {
+            plain_fetch(x + i + j * LANES, prefetch);
+            vec value = *(const vec *)(x + i + j * LANES);
+            index_vec smaller = value < least[j];
+            least[j] = SELECT(smaller, value, least[j]);
+            found[j] = (step & smaller) | (found[j] & ~smaller);
+        }
+    }
+    TYPE result = x[0];
+    uint64_t index = 0;
+    for (int j = 0; j < 4; j++)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            uint64_t at = ((uint64_t)found[j][lane] * 4 + (uint64_t)j) * LANES + lane;
+            if (least[j][lane] < result || (least[j][lane] == result && at < index)) {
+                result = least[j][lane];
+                index = at;
+            }
+        }
+    for (; i < count; i++)
+        if (x[i] < result) {
+            result = x[i];
+            index = i;
+        }
+    partial->FIELD = result;
+    partial->index = index;
+}
+
+PLAIN_INSTANCES(min, NAME(min_body)(prefetch, x, count, partial))
+PLAIN_INSTANCES(argmin, NAME(argmin_body)(prefetch, x, count, partial))
+
+#undef NAME
+#undef LANES
+#undef vec
+#undef index_vec
+#undef SELECT
+#undef LEAST
+#undef TYPE
+#undef TYPE_NAME
+#undef INDEX_TYPE
+#undef FIELD
+#undef IS_FLOAT

@@ -1,0 +1,11 @@
+/* Plain loops for the instruction set that the compiler assumes by itself: SSE2 on x86-64, NEON on AArch64. */
+#define PLAIN_SET   portable
+#define PLAIN_BYTES 16
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#define PLAIN_LEAST_f64(a, b) ((vec)_mm_min_pd((__m128d)(a), (__m128d)(b)))
+#define PLAIN_LEAST_f32(a, b) ((vec)_mm_min_ps((__m128)(a), (__m128)(b)))
+#endif
+
+#include "plain_set.h"

@@ -1,0 +1,98 @@
+/* reduct, the command: finds the subcommand and runs it. */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "options.h"
+#include "print.h"
+#include "progress.h"
+#include "reduce.h"
+#include "tables.h"
+
+static void print_help(FILE *stream) {
+    fputs("Usage: reduct OP [OPTION...] [FILE...]\n"
+          "Reduces many numbers to one, in parallel and exactly: the result is the one that\n"
+          "infinite precision would give, rounded once, whatever the order of the data, the\n"
+          "number of threads or the processor.\n"
+          "\n"
+          "OP is one of\n\n",
+          stream);
+    options_print_operators(stream);
+    fputs("\n"
+          "Examples:\n"
+          "  reduct sum numbers.txt                sum of a text file\n"
+          "  reduct std --population a.npy b.npy   of two arrays taken as one\n"
+          "  reduct dot weights.npy values.npy     of two arrays of the same length\n"
+          "  reduct max --type f32 dump.bin        raw binary\n"
+          "  generate | reduct mean                standard input\n"
+          "\n",
+          stream);
+    options_print(stream);
+    fputs("\n"
+          "The number alone goes to standard output, in the shortest decimal that reads\n"
+          "back to the same bits; everything else goes to standard error. Exit status: 0 if\n"
+          "the number was printed, 1 if the data or the system failed, 2 if the command line\n"
+          "is wrong, 130 if interrupted.\n",
+          stream);
+}
+
+static void print_version(FILE *stream, struct argp_state *state) {
+    (void)state;
+    fprintf(stream, "reduct %s\n", reduct_version());
+}
+
+/* There is nothing half-done to take back, so that the process can end wherever it is: in a read, in a kernel, on any
+ * thread. */
+static void on_interrupt(int number) {
+    (void)number;
+    progress_erase();
+    _exit(INTERRUPTED);
+}
+
+static void prepare_signals(void) {
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one */
+}
+
+/* Also after argp ended the process to print help. */
+static void check_output(void) {
+    enum outcome outcome = print_finish();
+    if (outcome != DONE)
+        _exit(outcome);
+}
+
+static enum outcome run(int argc, char **argv) {
+    reduct_operator op;
+    char found[QUOTED], list[TABLE_LIST];
+    if (argc < 2) {
+        print_help(stderr);
+        return MISUSED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        print_version(stdout, NULL);
+        return DONE;
+    }
+    if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
+        return reduce_command(op, argc - 1, argv + 1);
+    return misuse("%s is not an operator; expected %s", quote(found, argv[1], strlen(argv[1])),
+                  table_list(operator_table, list));
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = MISUSED;
+    setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=80", 0);
+    argp_program_version_hook = print_version;
+    prepare_signals();
+    atexit(check_output);
+    return (int)run(argc, argv);
+}

@@ -1,0 +1,265 @@
+/* The command line of a reduction: see options.h. */
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables.h"
+
+enum { MODE = 256, NAN_POLICY, FORMAT, OFFSET, COUNT, ORDER, DEVICE, POPULATION, WRAP, RESULT = 'r', TYPE = 't' };
+enum { THREADS = 'j', HEX = 'x', QUIET = 'q' };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "What is computed:", 1},
+    {"mode", MODE, "MODE", 0, "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is", 1},
+    {"nan", NAN_POLICY, "POLICY", 0,
+     "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is", 1},
+    {"population", POPULATION, NULL, 0, "var and std divide by n, not by n - 1", 1},
+    {"result", RESULT, "TYPE", 0,
+     "type of the result, rounded once. By default sums of floats and all that is built on them are f64, sums of "
+     "integers are printed in full, and extremes keep the type of the elements. TYPE is",
+     1},
+    {"wrap", WRAP, NULL, 0,
+     "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits", 1},
+    {NULL, 0, NULL, 0, "What is read:", 2},
+    {"type", TYPE, "TYPE", 0, "element type of text (f64 by default) or of raw binary; TYPE is", 2},
+    {"format", FORMAT, "FORMAT", 0, "how all inputs are read; FORMAT is", 2},
+    {"offset", OFFSET, "BYTES", 0, "raw binary: bytes to skip first, such as 4096 or 4Ki", 2},
+    {"count", COUNT, "N", 0, "raw binary: elements to read, such as 1000 or 64Mi", 2},
+    {"byte-order", ORDER, "ORDER", 0, "raw binary: ORDER is", 2},
+    {NULL, 0, NULL, 0, "How it runs, what is printed:", 3},
+    {"threads", THREADS, "N", 0, "most threads to use; 0, the default, for one per processor", 3},
+    {"device", DEVICE, "NAME", 0, "where it runs: auto (the default), cpu, or cpu:NAME for one instruction set", 3},
+    {"hex", HEX, NULL, 0, "print the result in base 16, exactly", 3},
+    {"quiet", QUIET, NULL, 0, "no progress, no remarks", 3},
+    {0}};
+
+static const char INPUTS[] = "No FILE, or -, is standard input. Several files are reduced as one array; dot takes two. "
+                             "What a file holds is told "
+                             "by its content, unless --format says it:\n\n"
+                             "  npy   begins as NumPy's arrays do\n"
+                             "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"
+                             "        4096 bytes cannot be text (control characters, no UTF-8)\n"
+                             "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
+                             "        space, each rounded straight to its type\n\n"
+                             "Scripts that read raw binary do well to say --format raw.";
+
+/* The table that completes the help of an option. */
+static table *table_of(int key) {
+    switch (key) {
+    case MODE:
+        return mode_table;
+    case NAN_POLICY:
+        return nan_table;
+    case RESULT:
+        return result_table;
+    case TYPE:
+        return element_table;
+    case FORMAT:
+        return format_table;
+    case ORDER:
+        return order_table;
+    default:
+        return NULL;
+    }
+}
+
+/* Called by argp for every piece of help; returns it, or a copy that argp frees. */
+static char *complete_help(int key, const char *text, void *input) {
+    (void)input;
+    char *completed, list[TABLE_LIST];
+    if (!table_of(key) || !text || asprintf(&completed, "%s %s", text, table_list(table_of(key), list)) < 0)
+        return (char *)text;
+    return completed;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum outcome parse_choice(const char *option, const char *value, table *names, int *number) {
+    char list[TABLE_LIST], found[QUOTED];
+    if (table_find(names, value, number))
+        return DONE;
+    return misuse("%s: found %s; expected %s", option, quote(found, value, strlen(value)), table_list(names, list));
+}
+
+/* A whole number, with a suffix where `suffixes` are allowed. */
+static enum outcome parse_number(const char *option, const char *value, bool suffixes, uint64_t most,
+                                 uint64_t *number) {
+    static const char *const SUFFIXES[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    char found[QUOTED];
+    uint64_t parsed = 0;
+    const char *p = value;
+    bool good = *p >= '0' && *p <= '9', overflow = false;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        overflow = __builtin_mul_overflow(parsed, (uint64_t)10, &parsed) || overflow;
+        overflow = __builtin_add_overflow(parsed, (uint64_t)(*p - '0'), &parsed) || overflow;
+    }
+    size_t suffix = 0;
+    while (suffix < sizeof SUFFIXES / sizeof *SUFFIXES && strcmp(p, SUFFIXES[suffix]) != 0)
+        suffix++;
+    good = good && (suffix == 0 || (suffixes && suffix < sizeof SUFFIXES / sizeof *SUFFIXES));
+    if (!good)
+        return misuse("%s: found %s; expected a whole number%s", option, quote(found, value, strlen(value)),
+                      suffixes ? ", such as 4096 or 4Ki" : "");
+    overflow = __builtin_mul_overflow(parsed, (uint64_t)1 << (10 * suffix), &parsed) || overflow;
+    if (overflow || parsed > most)
+        return misuse("%s: found %s; expected at most %" PRIu64, option, quote(found, value, strlen(value)), most);
+    *number = parsed;
+    return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Parsing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Options whose value is a name. */
+static enum outcome take_name(int key, const char *value, struct options *options) {
+    static const struct {
+        int key;
+        const char *name;
+    } NAMES[] = {{MODE, "--mode"}, {NAN_POLICY, "--nan"}, {RESULT, "--result"},
+                 {TYPE, "--type"}, {FORMAT, "--format"},  {ORDER, "--byte-order"}};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        name = NAMES[i].key == key ? NAMES[i].name : name;
+    int number = 0;
+    enum outcome outcome = parse_choice(name, value, table_of(key), &number);
+    if (outcome != DONE)
+        return outcome;
+    switch (key) {
+    case MODE:
+        options->mode = (reduct_mode)number;
+        break;
+    case NAN_POLICY:
+        options->nan = (reduct_nan)number;
+        break;
+    case RESULT:
+        options->result = (reduct_type)number;
+        break;
+    case TYPE:
+        options->input.type = (reduct_type)number;
+        break;
+    case FORMAT:
+        options->input.format = (enum format)number;
+        break;
+    default:
+        options->input.order = (enum byte_order)number;
+    }
+    return DONE;
+}
+
+/* Options whose value is a number. */
+static enum outcome take_number(int key, const char *value, struct options *options) {
+    uint64_t threads = 0;
+    enum outcome outcome;
+    switch (key) {
+    case OFFSET:
+        options->input.has_offset = true;
+        return parse_number("--offset", value, true, INT64_MAX, &options->input.offset);
+    case COUNT:
+        options->input.has_count = true;
+        return parse_number("--count", value, true, INT64_MAX, &options->input.count);
+    default:
+        outcome = parse_number("--threads", value, false, 65536, &threads);
+        options->input.threads = (unsigned)threads;
+        return outcome;
+    }
+}
+
+static error_t take_option(int key, char *value, struct argp_state *state) {
+    struct options *options = state->input;
+    switch (key) {
+    case OFFSET:
+    case COUNT:
+    case THREADS:
+        return take_number(key, value, options) == DONE ? 0 : EINVAL;
+    case DEVICE:
+        options->device = value;
+        return 0;
+    case POPULATION:
+        options->population = true;
+        return 0;
+    case WRAP:
+        options->wrap = true;
+        return 0;
+    case HEX:
+        options->hex = true;
+        return 0;
+    case QUIET:
+        options->quiet = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->paths = (const char *const *)state->argv + state->next;
+        options->path_count = (size_t)(state->argc - state->next);
+        return 0;
+    default:
+        if (!table_of(key))
+            return ARGP_ERR_UNKNOWN;
+        return take_name(key, value, options) == DONE ? 0 : EINVAL;
+    }
+}
+
+static struct argp parser(const char *documentation) {
+    return (struct argp){.options = OPTIONS,
+                         .parser = take_option,
+                         .args_doc = "[FILE...]",
+                         .doc = documentation,
+                         .help_filter = complete_help};
+}
+
+/* Refuses what does not go together. */
+static enum outcome check(const struct options *options) {
+    struct operator_traits traits = operator_traits(options->op);
+    const char *name = reduct_operator_name(options->op);
+    size_t inputs = (size_t)reduct_operator_inputs(options->op), standard = 0;
+    if (options->population && !traits.population)
+        return misuse("--population: var and std have it, %s has not", name);
+    if (options->wrap && !traits.plain_sum)
+        return misuse("--wrap: sums of integers have it, %s has not", name);
+    if (inputs > 1 && options->path_count != inputs)
+        return misuse("%s reduces %zu inputs together; %zu given", name, inputs, options->path_count);
+    for (size_t i = 0; i < options->path_count; i++)
+        standard += strcmp(options->paths[i], "-") == 0;
+    if (standard > 1)
+        return misuse("-: standard input can be read only once; given %zu times", standard);
+    if (options->input.format == FORMAT_RAW && !options->input.type)
+        return misuse("--format raw: raw binary does not say what it holds; give its element type, as in --type f64");
+    return DONE;
+}
+
+enum outcome options_parse(reduct_operator op, int argc, char **argv, struct options *options) {
+    static const char *const STANDARD_INPUT[] = {"-"};
+    char name[64], documentation[sizeof INPUTS + 256];
+    *options = (struct options){.op = op, .device = "auto"};
+    snprintf(name, sizeof name, "reduct %s", reduct_operator_name(op));
+    snprintf(documentation, sizeof documentation, "Prints the %s.\v%s", reduct_operator_text(op), INPUTS);
+    struct argp argp = parser(documentation);
+    argv[0] = name; /* as argp is to call the command */
+    if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
+        return MISUSED;
+    if (options->path_count == 0 && reduct_operator_inputs(op) == 1) {
+        options->paths = STANDARD_INPUT;
+        options->path_count = 1;
+    }
+    return check(options);
+}
+
+void options_print_operators(FILE *stream) {
+    for (int number = 0; number < TABLE_MOST; number++) {
+        if (operator_table(number))
+            fprintf(stream, "  %-10s %s\n", operator_table(number), reduct_operator_text((reduct_operator)number));
+    }
+}
+
+void options_print(FILE *stream) {
+    char name[] = "reduct OP", documentation[sizeof INPUTS + 1];
+    snprintf(documentation, sizeof documentation, "\v%s", INPUTS);
+    struct argp argp = parser(documentation);
+    argp_help(&argp, stream, ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
+}

@@ -1,0 +1,24 @@
+/* Results on standard output: see print.h. */
+#include "print.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+
+#include "number.h"
+
+void print_result(reduct_type type, const void *value, bool hex) {
+    char text[NUMBER_TEXT];
+    number_format(type, value, hex, text);
+    puts(text);
+}
+
+enum outcome print_finish(void) {
+    errno = 0;
+    /* Closing tells more than flushing, but complains about a closed output that nothing was written to. */
+    bool failed = ferror(stdout) || (__fpending(stdout) > 0 && fclose(stdout) != 0);
+    if (failed)
+        return fail("standard output: %s", errno ? strerror(errno) : "could not be written");
+    return DONE;
+}

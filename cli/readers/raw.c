@@ -1,0 +1,175 @@
+/* Raw binary: elements one after another. Also reads the elements of .npy files. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../parallel.h"
+#include "reader.h"
+
+/* Bytes that one thread swaps at a time. */
+#define PIECE ((size_t)1 << 20)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The other byte order, and data at odd addresses
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct piece {
+    const unsigned char *from;
+    unsigned char *to;
+    size_t bytes, element;
+    bool swap;
+};
+
+#define SWAP(bits)                                                                                                     \
+    for (size_t i = 0; i < bytes; i += sizeof(uint##bits##_t)) {                                                       \
+        uint##bits##_t value;                                                                                          \
+        memcpy(&value, from + i, sizeof value);                                                                        \
+        value = __builtin_bswap##bits(value);                                                                          \
+        memcpy(to + i, &value, sizeof value);                                                                          \
+    }
+
+static void swap_elements(const unsigned char *restrict from, unsigned char *restrict to, size_t bytes,
+                          size_t element) {
+    if (element == 8)
+        SWAP(64)
+    else if (element == 4)
+        SWAP(32)
+    else
+        SWAP(16)
+}
+
+static void convert(void *item) {
+    struct piece *piece = item;
+    if (piece->swap)
+        swap_elements(piece->from, piece->to, piece->bytes, piece->element);
+    else
+        memcpy(piece->to, piece->from, piece->bytes);
+}
+
+/* Puts up to `count` elements at the source into the copy, as this machine has them; how many it took. */
+static enum outcome convert_elements(struct reader *reader, size_t *count) {
+    struct raw_state *raw = &reader->raw;
+    size_t element = reduct_type_size(reader->type);
+    size_t bytes = *count * element;
+    if (bytes > reader->threads * PIECE)
+        bytes = reader->threads * PIECE;
+    if (raw->room < bytes) {
+        free(raw->copy);
+        raw->copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        raw->room = raw->copy ? bytes : 0;
+        if (!raw->copy)
+            return fail_memory();
+    }
+    struct piece pieces[PARALLEL_MOST];
+    size_t used = 0;
+    for (size_t done = 0; done < bytes; done += PIECE, used++)
+        pieces[used] = (struct piece){.from = reader->source.data + done,
+                                      .to = (unsigned char *)raw->copy + done,
+                                      .bytes = bytes - done < PIECE ? bytes - done : PIECE,
+                                      .element = element,
+                                      .swap = raw->swap};
+    parallel_for(pieces, used, sizeof *pieces, convert);
+    *count = bytes / element;
+    return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* At the end: nothing may be missing, and, where the elements must be alone, nothing may be left. */
+static enum outcome check_end(struct reader *reader, uint64_t done) {
+    struct source *source = &reader->source;
+    if (reader->raw.left == 0 && reader->raw.alone) {
+        enum outcome outcome = source_peek(source, 1, 0);
+        if (outcome == DONE && source->available > 0)
+            outcome = fail("%s: more bytes follow the %" PRIu64 " elements that the header announces", source->name,
+                           reader->count);
+        return outcome;
+    }
+    if (source->available > 0 && reader->raw.left > 0)
+        return fail(
+            "%s: the last element is cut short: %zu of the %zu bytes of an %s, after %" PRIu64 " whole elements",
+            source->name, source->available, reduct_type_size(reader->type), reduct_type_name(reader->type), done);
+    if (reader->raw.left != 0 && reader->raw.left != COUNT_UNKNOWN)
+        return fail("%s: ends after %" PRIu64 " elements; expected %" PRIu64, source->name, done, reader->count);
+    return DONE;
+}
+
+static enum outcome raw_next(struct reader *reader, struct chunk *chunk) {
+    struct raw_state *raw = &reader->raw;
+    struct source *source = &reader->source;
+    size_t element = reduct_type_size(reader->type);
+    source_consume(source, raw->pending);
+    raw->pending = 0;
+    enum outcome outcome = raw->left == 0 ? DONE : source_peek(source, element, 0);
+    if (outcome != DONE)
+        return outcome;
+    size_t count = source->available / element;
+    if (count > raw->left)
+        count = (size_t)raw->left;
+    if (count == 0)
+        return check_end(reader, reader->chunk_first);
+    chunk->data = source->data;
+    if (raw->swap || (uintptr_t)source->data % element != 0) {
+        outcome = convert_elements(reader, &count);
+        if (outcome != DONE)
+            return outcome;
+        chunk->data = raw->copy;
+    }
+    chunk->count = count;
+    raw->pending = count * element;
+    if (raw->left != COUNT_UNKNOWN)
+        raw->left -= count;
+    return DONE;
+}
+
+static void raw_close(struct reader *reader) {
+    free(reader->raw.copy);
+}
+
+static const struct reader_class RAW = {.next = raw_next, .close = raw_close};
+
+void raw_start(struct reader *reader, bool swap, bool alone) {
+    reader->class = &RAW;
+    reader->raw = (struct raw_state){.left = reader->count, .swap = swap, .alone = alone};
+}
+
+/* What a file of known size holds after the offset must be what is asked for. */
+static enum outcome check_size(struct reader *reader, const struct input_options *options) {
+    uint64_t bytes = reader->source.size - reader->source.position;
+    size_t element = reduct_type_size(reader->type);
+    if (options->has_count && bytes / element < options->count)
+        return fail("%s: --count asks for %" PRIu64 " %s elements; the %" PRIu64 " bytes%s hold %" PRIu64,
+                    reader_name(reader), options->count, reduct_type_name(reader->type), bytes,
+                    options->has_offset ? " after the offset" : "", bytes / element);
+    if (!options->has_count && bytes % element != 0)
+        return fail("%s: %" PRIu64 " bytes%s are not a whole number of %s elements, %zu bytes each",
+                    reader_name(reader), bytes, options->has_offset ? " after the offset" : "",
+                    reduct_type_name(reader->type), element);
+    reader->count = options->has_count ? options->count : bytes / element;
+    return DONE;
+}
+
+enum outcome raw_open(struct reader *reader, const struct input_options *options) {
+    if (!reader->type_said)
+        return misuse("%s: raw binary does not say what it holds; give its element type, as in --type f64",
+                      reader_name(reader));
+    uint64_t skipped;
+    enum outcome outcome = source_skip(&reader->source, options->offset, &skipped);
+    if (outcome != DONE)
+        return outcome;
+    if (skipped < options->offset)
+        return fail("%s: --offset skips %" PRIu64 " bytes, but there are only %" PRIu64, reader_name(reader),
+                    options->offset, skipped);
+    reader->count = options->has_count ? options->count : COUNT_UNKNOWN;
+    if (reader->source.size != SOURCE_SIZE_UNKNOWN) {
+        outcome = check_size(reader, options);
+        if (outcome != DONE)
+            return outcome;
+    }
+    const enum byte_order native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ORDER_LITTLE : ORDER_BIG;
+    bool swap = (options->order == ORDER_LITTLE || options->order == ORDER_BIG) && options->order != native;
+    raw_start(reader, swap && reduct_type_size(reader->type) > 1, false);
+    return DONE;
+}

@@ -1,0 +1,119 @@
+/* Elements out of files, whatever their format: opened, then handed out chunk by chunk.
+ *
+ * A format is one file here that fills in a reader: its element type, how many there are where that is known, and the
+ * functions by which chunks are read. open.c decides by content which one it is. */
+#ifndef REDUCT_CLI_READER_H
+#define REDUCT_CLI_READER_H
+
+#include <reduct/reduct.h>
+
+#include "../message.h"
+#include "npy.h"
+#include "source.h"
+
+/* --format, --byte-order. */
+enum format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT };
+enum byte_order { ORDER_UNSAID, ORDER_LITTLE, ORDER_BIG, ORDER_NATIVE };
+
+/* What the command line says about its inputs. */
+struct input_options {
+    enum format format;
+    enum byte_order order;
+    reduct_type type; /* REDUCT_DEFAULT if not said */
+    bool has_offset, has_count;
+    uint64_t offset; /* bytes */
+    uint64_t count;  /* elements */
+    unsigned threads;
+};
+
+/* The first option given that only raw binary has, null if there is none. */
+static inline const char *raw_option(const struct input_options *options) {
+    return options->has_offset              ? "--offset"
+           : options->has_count             ? "--count"
+           : options->order != ORDER_UNSAID ? "--byte-order"
+                                            : NULL;
+}
+
+/* Elements in memory, aligned to their type, valid until the next call on the reader. */
+struct chunk {
+    const void *data;
+    uint64_t count; /* 0 at the end of the input */
+};
+
+#define COUNT_UNKNOWN UINT64_MAX
+
+/* Enough for any place(). */
+#define PLACE 8192
+
+struct reader;
+struct text_piece;
+
+struct reader_class {
+    enum outcome (*next)(struct reader *reader, struct chunk *chunk);
+    /* Says where element `index` of the chunk in hand is, as messages begin: the file and what leads to the element.
+     * Null for the standard way, its number. */
+    void (*place)(const struct reader *reader, uint64_t index, char place[PLACE]);
+    void (*close)(struct reader *reader);
+};
+
+/* Elements stored one after another in binary: raw.c, and npy.c after its header. */
+struct raw_state {
+    uint64_t left;  /* elements to come, or COUNT_UNKNOWN */
+    size_t pending; /* bytes of the chunk handed out last */
+    bool swap;      /* the file has the other byte order */
+    bool alone;     /* nothing may follow the elements */
+    void *copy;     /* swapped or aligned elements */
+    size_t room;    /* bytes there */
+};
+
+/* Text, parsed by several threads: text.c. */
+struct text_state {
+    struct text_piece *pieces;
+    size_t piece_count;  /* parsed of the block in hand */
+    size_t next;         /* the first that was not handed out */
+    size_t block;        /* bytes in all of them */
+    uint64_t line;       /* lines before the block */
+    uint64_t line_start; /* position of the first byte of the line in which the block begins */
+};
+
+struct reader {
+    struct source source;
+    const struct reader_class *class;
+    reduct_type type;
+    uint64_t count;       /* elements in all, or COUNT_UNKNOWN */
+    uint64_t chunk_first; /* elements before the chunk in hand */
+    uint64_t chunk_count; /* elements of the chunk in hand */
+    struct layout layout; /* npy: the array's axes; otherwise of rank 0 */
+    unsigned threads;
+    bool type_said; /* by --type */
+    union {
+        struct raw_state raw;
+        struct text_state text;
+    };
+};
+
+/* Opens an input and finds out what it holds. The reader must stay where it is. Close it also after a failure. */
+enum outcome reader_open(struct reader *reader, const char *path, const struct input_options *options);
+void reader_close(struct reader *reader);
+
+enum outcome reader_next(struct reader *reader, struct chunk *chunk);
+
+/* Where an element of the chunk in hand comes from, for messages: "FILE:LINE:COLUMN", or "FILE: element N". */
+void reader_place(const struct reader *reader, uint64_t index, char place[PLACE]);
+
+/* The name of the input, for messages. */
+static inline const char *reader_name(const struct reader *reader) {
+    return reader->source.name;
+}
+
+/* The formats, with the source at the first byte. `raw_start` begins reading binary elements at the source's position;
+ * with `alone`, `reader->count` of them are all that may be there. */
+enum outcome npy_open(struct reader *reader, const struct input_options *options);
+enum outcome raw_open(struct reader *reader, const struct input_options *options);
+enum outcome text_open(struct reader *reader, const struct input_options *options);
+void raw_start(struct reader *reader, bool swap, bool alone);
+
+/* True if bytes may be text: UTF-8 without control characters other than white space. */
+bool text_is_plausible(const unsigned char *data, size_t size);
+
+#endif

@@ -1,0 +1,277 @@
+/* Text: numbers separated by white space.
+ *
+ * A block of the input that ends with white space is cut, at white space, into one piece per thread; each is parsed
+ * into its own array, and the arrays are handed out in order. Lines are counted on the way, so that messages can say
+ * where a bad number stands. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../number.h"
+#include "../parallel.h"
+#include "reader.h"
+
+/* Bytes of text for one thread. */
+#define PIECE ((size_t)1 << 20)
+
+/* The longest number taken. Exact decimals of doubles have up to 1077 characters. */
+#define TOKEN_MOST ((size_t)64 << 10)
+
+struct text_piece {
+    const char *begin, *end;
+    reduct_type type;
+    void *values;
+    size_t count;
+    uint64_t lines;         /* line ends within */
+    const char *line_start; /* after the last of them; null if there is none */
+    const char *bad;        /* the number that stopped the parser; null if all is well */
+    enum number_status status;
+};
+
+static const char *token_end(const char *text, const char *end) {
+    while (text < end && !number_is_space(*text))
+        text++;
+    return text;
+}
+
+static const char *last_token(const char *text, const char *end) {
+    while (end > text && !number_is_space(end[-1]))
+        end--;
+    return end;
+}
+
+static const char *skip_space(const char *text, const char *end) {
+    while (text < end && number_is_space(*text))
+        text++;
+    return text;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Pieces
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void count_lines(struct text_piece *piece) {
+    piece->lines = 0;
+    for (const char *p = piece->begin; p < piece->end; p++)
+        piece->lines += *p == '\n';
+    const char *last = memrchr(piece->begin, '\n', (size_t)(piece->end - piece->begin));
+    piece->line_start = last ? last + 1 : NULL;
+}
+
+static void parse_piece(void *item) {
+    struct text_piece *piece = item;
+    size_t size = reduct_type_size(piece->type);
+    char *value = piece->values;
+    const char *text = skip_space(piece->begin, piece->end);
+    while (text < piece->end) {
+        const char *stop;
+        piece->status = number_parse(piece->type, text, piece->end, &stop, value);
+        if (piece->status != NUMBER_READ || (size_t)(stop - text) > TOKEN_MOST) {
+            piece->bad = text;
+            break;
+        }
+        value += size;
+        text = skip_space(stop, piece->end);
+    }
+    piece->count = (size_t)(value - (char *)piece->values) / size;
+    count_lines(piece);
+}
+
+/* Cuts the block into pieces. A piece is PIECE bytes and what completes its last number, so PIECE / 2 + 1 numbers at
+ * most. */
+static enum outcome cut_block(struct reader *reader, size_t size) {
+    struct text_state *text = &reader->text;
+    const char *begin = (const char *)reader->source.data, *end = begin + size;
+    text->piece_count = 0;
+    text->next = 0;
+    text->block = 0;
+    while (begin < end && text->piece_count < reader->threads) {
+        struct text_piece *piece = &text->pieces[text->piece_count];
+        const char *cut = (size_t)(end - begin) > PIECE ? token_end(begin + PIECE, end) : end;
+        void *values = piece->values ? piece->values : malloc((PIECE / 2 + 1) * reduct_type_size(reader->type));
+        if (!values)
+            return fail_memory();
+        *piece = (struct text_piece){.begin = begin, .end = cut, .type = reader->type, .values = values};
+        text->piece_count++;
+        text->block += (size_t)(cut - begin);
+        begin = cut;
+    }
+    return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Says where a byte of the block is. */
+static void place_byte(const struct reader *reader, const char *at, char place[PLACE]) {
+    const char *block = (const char *)reader->source.data;
+    uint64_t line = reader->text.line + 1, line_start = reader->text.line_start;
+    for (const char *p = block; p < at; p++) {
+        if (*p == '\n') {
+            line++;
+            line_start = reader->source.position + (uint64_t)(p + 1 - block);
+        }
+    }
+    uint64_t column = reader->source.position + (uint64_t)(at - block) - line_start + 1;
+    snprintf(place, PLACE, "%s:%" PRIu64 ":%" PRIu64, reader_name(reader), line, column);
+}
+
+/* Bytes of the UTF-8 character that a byte begins; 0 if it begins none. */
+static size_t utf8_size(unsigned char byte) {
+    if (byte < 0x80)
+        return 1;
+    if (byte < 0xc2)
+        return 0;
+    return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : byte < 0xf5 ? 4 : 0;
+}
+
+bool text_is_plausible(const unsigned char *data, size_t size) {
+    for (size_t i = 0; i < size;) {
+        size_t length = utf8_size(data[i]);
+        if (length == 0 || (data[i] < 0x20 && !number_is_space((char)data[i])) || data[i] == 0x7f)
+            return false;
+        for (size_t k = 1; k < length && i + k < size; k++) {
+            if ((data[i + k] & 0xc0) != 0x80)
+                return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
+static enum outcome refuse_number(const struct reader *reader, const char *bad, const char *end,
+                                  enum number_status status) {
+    char place[PLACE], found[QUOTED];
+    const char *type = reduct_type_name(reader->type);
+    end = token_end(bad, end);
+    place_byte(reader, bad, place);
+    quote(found, bad, (size_t)(end - bad));
+    if ((size_t)(end - bad) > TOKEN_MOST)
+        return fail("%s: %s is not a number: it is longer than %zu characters", place, found, TOKEN_MOST);
+    if (status == NUMBER_TOO_LARGE)
+        return fail("%s: %s does not fit %s (%s)", place, found, type, reduct_type_text(reader->type));
+    if (!text_is_plausible((const unsigned char *)bad, (size_t)(end - bad)))
+        return fail("%s: %s is not text; expected a number. For raw binary give %s", place, found,
+                    reader->type_said ? "--format raw" : "the type of its elements, as in --type f64");
+    if (memchr(bad, ',', (size_t)(end - bad)) || memchr(bad, ';', (size_t)(end - bad)))
+        return fail("%s: %s is not a number; expected white space between numbers, no commas, and decimal points",
+                    place, found);
+    if (reduct_type_is_float(reader->type))
+        return fail("%s: %s is not a number; expected one such as -1.5e3, 0x1.8p3, inf or nan", place, found);
+    return fail("%s: %s is not a whole number; expected %s (%s)", place, found, type, reduct_type_text(reader->type));
+}
+
+static void text_place(const struct reader *reader, uint64_t index, char place[PLACE]) {
+    const struct text_piece *piece = &reader->text.pieces[reader->text.next - 1];
+    const char *text = skip_space(piece->begin, piece->end);
+    for (; index > 0; index--)
+        text = skip_space(token_end(text, piece->end), piece->end);
+    place_byte(reader, text, place);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Takes the block that was handed out and moves the line count behind it. */
+static void consume_block(struct reader *reader) {
+    struct text_state *text = &reader->text;
+    const char *block = (const char *)reader->source.data;
+    for (size_t i = 0; i < text->piece_count; i++) {
+        const struct text_piece *piece = &text->pieces[i];
+        text->line += piece->lines;
+        if (piece->line_start)
+            text->line_start = reader->source.position + (uint64_t)(piece->line_start - block);
+    }
+    source_consume(&reader->source, text->block);
+    text->block = text->piece_count = text->next = 0;
+}
+
+/* Brings a block that ends where a number does; `*size` is 0 at the end of the input. */
+static enum outcome next_block(struct reader *reader, size_t *size) {
+    struct source *source = &reader->source;
+    size_t least = 1;
+    for (;;) {
+        enum outcome outcome = source_peek(source, least, reader->threads * PIECE);
+        if (outcome != DONE)
+            return outcome;
+        *size = source->available;
+        if (source->ended)
+            return DONE;
+        const char *data = (const char *)source->data;
+        while (*size > 0 && source->available - *size <= TOKEN_MOST && !number_is_space(data[*size - 1]))
+            --*size;
+        if (*size > 0 && number_is_space(data[*size - 1]))
+            return DONE;
+        if (source->available > TOKEN_MOST)
+            return refuse_number(reader, last_token(data, data + source->available), data + source->available,
+                                 NUMBER_BAD);
+        least = source->available + 1;
+    }
+}
+
+static enum outcome parse_block(struct reader *reader) {
+    struct text_state *text = &reader->text;
+    consume_block(reader);
+    size_t size;
+    enum outcome outcome = next_block(reader, &size);
+    if (outcome == DONE)
+        outcome = cut_block(reader, size);
+    if (outcome != DONE)
+        return outcome;
+    parallel_for(text->pieces, text->piece_count, sizeof *text->pieces, parse_piece);
+    for (size_t i = 0; i < text->piece_count; i++) {
+        if (text->pieces[i].bad)
+            return refuse_number(reader, text->pieces[i].bad, text->pieces[i].end, text->pieces[i].status);
+    }
+    return DONE;
+}
+
+static enum outcome text_next(struct reader *reader, struct chunk *chunk) {
+    struct text_state *text = &reader->text;
+    for (;;) {
+        while (text->next < text->piece_count) {
+            const struct text_piece *piece = &text->pieces[text->next++];
+            *chunk = (struct chunk){piece->values, piece->count};
+            if (piece->count > 0)
+                return DONE;
+        }
+        enum outcome outcome = parse_block(reader);
+        if (outcome != DONE || text->piece_count == 0)
+            return outcome;
+    }
+}
+
+static void text_close(struct reader *reader) {
+    for (size_t i = 0; reader->text.pieces && i < reader->threads; i++)
+        free(reader->text.pieces[i].values);
+    free(reader->text.pieces);
+}
+
+static const struct reader_class TEXT = {.next = text_next, .place = text_place, .close = text_close};
+
+enum outcome text_open(struct reader *reader, const struct input_options *options) {
+    if (raw_option(options))
+        return misuse("%s: only raw binary has it, %s is read as text", raw_option(options), reader_name(reader));
+    if (!reader->type_said)
+        reader->type = REDUCT_F64;
+    if (!number_can_parse(reader->type))
+        return misuse("--type: %s cannot be read from text", reduct_type_name(reader->type));
+    reader->count = COUNT_UNKNOWN;
+    reader->class = &TEXT;
+    reader->text = (struct text_state){.pieces = calloc(reader->threads, sizeof *reader->text.pieces)};
+    if (!reader->text.pieces)
+        return fail_memory();
+    enum outcome outcome = source_peek(&reader->source, 1, 0);
+    static const unsigned char MARK[] = {0xef, 0xbb, 0xbf}; /* some editors begin UTF-8 with it */
+    if (outcome == DONE && reader->source.available > 0 && reader->source.data[0] == MARK[0])
+        outcome = source_peek(&reader->source, sizeof MARK, 0);
+    if (outcome == DONE && reader->source.available >= sizeof MARK &&
+        memcmp(reader->source.data, MARK, sizeof MARK) == 0) {
+        source_consume(&reader->source, sizeof MARK);
+        reader->text.line_start = sizeof MARK;
+    }
+    return outcome;
+}

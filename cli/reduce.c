@@ -1,0 +1,204 @@
+/* From the files on the command line to the number on standard output. */
+#include "reduce.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "print.h"
+#include "progress.h"
+#include "reducer.h"
+
+/* The most inputs that an operator reads at a time. */
+enum { INPUTS_MOST = 2 };
+
+struct run {
+    const struct options *options;
+    struct reducer reducer;
+    struct input inputs[INPUTS_MOST];
+    size_t input_count; /* read at a time */
+    uint64_t bytes;     /* of inputs that are done */
+    const char *first;  /* name of the first input, whose type the others must have, */
+    reduct_type type;   /* and its type */
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Before: what is missing is said before work begins
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Adds up the sizes of all inputs, 0 if one is not known. */
+static enum outcome survey(const struct options *options, uint64_t *total) {
+    bool known = !options->input.has_count;
+    *total = 0;
+    for (size_t i = 0; i < options->path_count; i++) {
+        const char *path = options->paths[i];
+        struct stat status;
+        if (strcmp(path, "-") == 0)
+            known = known && fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+        else if (stat(path, &status) != 0)
+            return fail("%s: %s", path, strerror(errno));
+        else
+            known = known && S_ISREG(status.st_mode);
+        *total += known ? (uint64_t)status.st_size : 0;
+    }
+    *total = known ? *total : 0;
+    return DONE;
+}
+
+/* Someone who typed only the operator should know what it waits for. */
+static void remark_terminal(const struct run *run, const struct input *input) {
+    if (source_is_terminal(&input->reader.source) && !run->options->quiet)
+        fprintf(stderr, "reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n");
+}
+
+static enum outcome check_type(const struct run *run, const struct reader *reader) {
+    if (reader->type == run->type)
+        return DONE;
+    return fail("%s: %s elements; expected %s, as in %s%s", reader_name(reader), reduct_type_name(reader->type),
+                reduct_type_name(run->type), run->first,
+                run->options->input.type ? "" : " (text is f64 unless --type says otherwise)");
+}
+
+static enum outcome open_input(struct run *run, struct input *input, const char *path) {
+    *input = (struct input){.used = 0};
+    enum outcome outcome = reader_open(&input->reader, path, &run->options->input);
+    if (outcome != DONE)
+        return outcome;
+    remark_terminal(run, input);
+    if (run->first)
+        return check_type(run, &input->reader);
+    run->first = reader_name(&input->reader);
+    run->type = input->reader.type;
+    return reducer_open(&run->reducer, run->options, run->type, run->first);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * During
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sees to it that an input has elements in hand, unless it has ended. */
+static enum outcome fill(struct input *input) {
+    if (input->used < input->chunk.count)
+        return DONE;
+    input->used = 0;
+    return reader_next(&input->reader, &input->chunk);
+}
+
+static void report_progress(const struct run *run) {
+    uint64_t done = run->bytes;
+    for (size_t i = 0; i < run->input_count; i++)
+        done += run->inputs[i].reader.source.position;
+    progress_update(done);
+}
+
+/* Reduces the inputs that are open, in lockstep, up to the end of the shortest. */
+static enum outcome reduce_inputs(struct run *run) {
+    for (;;) {
+        uint64_t count = UINT64_MAX;
+        for (size_t i = 0; i < run->input_count; i++) {
+            struct input *input = &run->inputs[i];
+            enum outcome outcome = fill(input);
+            if (outcome != DONE)
+                return outcome;
+            uint64_t left = input->chunk.count - input->used;
+            count = left < count ? left : count;
+        }
+        if (count == 0)
+            return DONE;
+        enum outcome outcome = reducer_add(&run->reducer, run->inputs, count);
+        if (outcome != DONE)
+            return outcome;
+        for (size_t i = 0; i < run->input_count; i++)
+            run->inputs[i].used += count;
+        report_progress(run);
+    }
+}
+
+/* The elements that an input has in all: read to its end where that is known to come. */
+static enum outcome count_elements(struct input *input, uint64_t *count, const char **more) {
+    struct reader *reader = &input->reader;
+    *more = "";
+    while (reader->count == COUNT_UNKNOWN && input->chunk.count > 0) {
+        if (reader->source.size == SOURCE_SIZE_UNKNOWN) {
+            *more = " or more";
+            break;
+        }
+        enum outcome outcome = reader_next(reader, &input->chunk);
+        if (outcome != DONE)
+            return outcome;
+    }
+    *count = reader->count != COUNT_UNKNOWN ? reader->count : reader->chunk_first + reader->chunk_count;
+    return DONE;
+}
+
+static enum outcome check_lengths(struct input *a, struct input *b) {
+    uint64_t count_a, count_b;
+    const char *more_a, *more_b;
+    enum outcome outcome = count_elements(a, &count_a, &more_a);
+    if (outcome == DONE)
+        outcome = count_elements(b, &count_b, &more_b);
+    if (outcome != DONE || count_a == count_b)
+        return outcome;
+    return fail("%s holds %" PRIu64 "%s elements, %s %" PRIu64 "%s; expected as many", reader_name(&a->reader), count_a,
+                more_a, reader_name(&b->reader), count_b, more_b);
+}
+
+/* Operators of one input: all files, one after the other. */
+static enum outcome reduce_in_turn(struct run *run) {
+    const struct options *options = run->options;
+    struct input *input = &run->inputs[0];
+    enum outcome outcome = DONE;
+    run->input_count = 1;
+    for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
+        outcome = open_input(run, input, options->paths[i]);
+        if (outcome == DONE)
+            outcome = reduce_inputs(run);
+        reducer_end_input(&run->reducer, input);
+        run->bytes += input->reader.source.position;
+        reader_close(&input->reader);
+    }
+    return outcome;
+}
+
+/* Operators of two inputs: pair by pair. */
+static enum outcome reduce_together(struct run *run) {
+    enum outcome outcome = DONE;
+    struct input *inputs = run->inputs;
+    for (run->input_count = 0; run->input_count < INPUTS_MOST && outcome == DONE; run->input_count++)
+        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count]);
+    bool known = outcome == DONE && inputs[0].reader.count != COUNT_UNKNOWN && inputs[1].reader.count != COUNT_UNKNOWN;
+    if (known)
+        outcome = check_lengths(&inputs[0], &inputs[1]);
+    if (outcome == DONE)
+        outcome = reduce_inputs(run);
+    if (outcome == DONE)
+        outcome = check_lengths(&inputs[0], &inputs[1]);
+    for (size_t i = 0; i < run->input_count; i++)
+        reader_close(&inputs[i].reader);
+    return outcome;
+}
+
+enum outcome reduce_command(reduct_operator op, int argc, char **argv) {
+    struct options options;
+    struct run run = {.options = &options};
+    union result result;
+    uint64_t total;
+    enum outcome outcome = options_parse(op, argc, argv, &options);
+    if (outcome == DONE)
+        outcome = survey(&options, &total);
+    if (outcome != DONE)
+        return outcome;
+    progress_start(total, options.quiet);
+    outcome = reduct_operator_inputs(op) == 1 ? reduce_in_turn(&run) : reduce_together(&run);
+    progress_erase();
+    if (outcome == DONE)
+        outcome = reducer_result(&run.reducer, run.first, &result);
+    if (outcome == DONE)
+        print_result(run.reducer.reduction.result, &result, options.hex);
+    reducer_close(&run.reducer);
+    return outcome;
+}

@@ -1,0 +1,43 @@
+/* Chunks in, one result out. */
+#ifndef REDUCT_CLI_REDUCER_H
+#define REDUCT_CLI_REDUCER_H
+
+#include "extreme.h"
+#include "options.h"
+
+/* One input and how far it has been reduced. */
+struct input {
+    struct reader reader;
+    struct chunk chunk;
+    uint64_t used; /* elements of the chunk that are done */
+};
+
+struct reducer {
+    reduct_reduction reduction;
+    const char *device; /* for messages */
+    reduct_accumulator *accumulator;
+    uint64_t added; /* elements in the accumulator */
+    bool index;     /* an argmin or argmax, which has a better way to add up chunks */
+    struct extreme extreme;
+};
+
+/* Prepares for elements of a type, as found in the input of that name. */
+enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name);
+void reducer_close(struct reducer *reducer);
+
+/* Reduces the next `count` elements of as many inputs as the operator has. */
+enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count);
+
+/* Says that an input has ended. */
+void reducer_end_input(struct reducer *reducer, const struct input *input);
+
+/* Room for a number of any type. */
+union result {
+    uint64_t word[4];
+    double f64;
+};
+
+/* The result, of the type `reducer->reduction.result`. */
+enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result);
+
+#endif

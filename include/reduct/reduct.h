@@ -1,0 +1,347 @@
+/* reduct: exact parallel reductions.
+ *
+ * A reduction turns many numbers into one: a sum, a mean, a maximum, a norm, a dot product. In the default mode every
+ * floating-point sum, mean, variance, norm and dot product is correctly rounded: the infinitely precise result, rounded
+ * once to the result type, ties to even. The bits therefore do not depend on the number of threads, the instruction
+ * set, the device, or the order of the data.
+ *
+ *     double total;
+ *     reduct_status status = reduct_sum_f64(values, count, &total);
+ *
+ * Three ways in, from short to general:
+ *   1. one call per reduction: reduct_sum_f64() and its kin, at the end of this file
+ *   2. a plan: a reduction, a shape and a device, checked and prepared once, executed many times
+ *   3. an accumulator: a partial result to which data is added piece by piece, that can be merged with others, saved to
+ *      bytes, loaded elsewhere, and rounded at the end; the answer is the one that a single pass would have given
+ *
+ * Special values (floating point). Sum, mean and dot look at their terms (0 * infinity is a NaN term): any NaN gives
+ * NaN, infinities of both signs give NaN, otherwise an infinity gives itself. Sums of squares and norms: NaN if any,
+ * else +infinity if any infinity. Variance and standard deviation: NaN if there is any NaN or infinity. A NaN result is
+ * always the canonical positive quiet NaN. Only the final value can overflow, to infinity. The sum of no elements is
+ * +0, of -0 alone -0, of terms that cancel +0. min and max are IEEE 754-2019 minimum and maximum (NaN propagates, -0 <
+ * +0), or minimumNumber and maximumNumber where NaN is ignored. argmin and argmax give the first index of the extreme,
+ * or of the first NaN where NaN propagates.
+ *
+ * Integers are always exact, in every mode.
+ *
+ * Errors. Every function that can fail returns a reduct_status and, on failure, leaves its outputs untouched. The
+ * library never prints, exits or aborts, keeps no state that a caller can see, and leaves the floating-point
+ * environment (rounding mode, flush-to-zero, exception flags) as it found it, whatever that was; results do not depend
+ * on it.
+ *
+ * Threads. All functions may be called from any number of threads. A plan is immutable and may be executed by many
+ * threads at once, each with a workspace of its own. An accumulator may be used by one thread at a time.
+ */
+#ifndef REDUCT_REDUCT_H
+#define REDUCT_REDUCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REDUCT_VERSION_MAJOR 0
+#define REDUCT_VERSION_MINOR 1
+#define REDUCT_VERSION_PATCH 0
+
+#if defined(REDUCT_STATIC)
+#define REDUCT_API
+#elif defined(_WIN32)
+#define REDUCT_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define REDUCT_API __attribute__((visibility("default")))
+#else
+#define REDUCT_API
+#endif
+
+/* Version of the library in use, "major.minor.patch"; the macros above are the version of this header. */
+REDUCT_API const char *reduct_version(void);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Status
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What came of a call. The numbers never change. */
+typedef enum reduct_status {
+    REDUCT_OK = 0,
+    REDUCT_ERROR_ARGUMENT = 1,      /* an argument is outside its domain, or a required pointer is null */
+    REDUCT_ERROR_UNSUPPORTED = 2,   /* meaningful, but this library or device does not do it (yet) */
+    REDUCT_ERROR_OUT_OF_MEMORY = 3, /* memory could not be allocated */
+    REDUCT_ERROR_EMPTY = 4,         /* too few elements for the result to exist: the mean of none, a sample of one */
+    REDUCT_ERROR_OVERFLOW = 5,      /* an integer result does not fit its type */
+    REDUCT_ERROR_NAN = 6,           /* a NaN was found under REDUCT_NAN_ERROR */
+    REDUCT_ERROR_NO_DEVICE = 7,     /* no such device here */
+    REDUCT_ERROR_DEVICE_LOST = 8,   /* the device stopped working */
+    REDUCT_ERROR_TOO_LARGE = 9,     /* a size that no memory could hold */
+    REDUCT_ERROR_CORRUPT = 10,      /* saved bytes are damaged, cut short, or not an accumulator */
+    REDUCT_ERROR_VERSION = 11,      /* saved by a newer version of the library */
+    REDUCT_ERROR_MISMATCH = 12      /* accumulators of different reductions cannot be merged */
+} reduct_status;
+
+/* One sentence in English for a status; never null, also for numbers that are not a status. Static storage. */
+REDUCT_API const char *reduct_status_text(reduct_status status);
+
+/* Details of a failure, owned by the caller. Wherever a function takes a reduct_error, null is allowed. Written only
+ * when the function fails. */
+typedef struct reduct_error {
+    reduct_status status;
+    uint64_t index;    /* first element at fault, where one is (REDUCT_ERROR_NAN); otherwise UINT64_MAX */
+    char message[240]; /* names the argument, what was found and what was expected; always terminated */
+} reduct_error;
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Types and operators: see reduct/types.def and reduct/operators.def, from which these expand
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16, REDUCT_I8 to REDUCT_I64, REDUCT_U8 to REDUCT_U64 and, for results
+ * only, REDUCT_I128, REDUCT_U128, REDUCT_I256. */
+typedef enum reduct_type {
+    REDUCT_DEFAULT = 0, /* as a result type: the default one of the operator and element type */
+#define REDUCT_TYPE(ID, name, number, ...) REDUCT_##ID = number,
+#include <reduct/types.def>
+} reduct_type;
+
+/* REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_STD, REDUCT_SUMSQ, REDUCT_NORM1, REDUCT_NORM2, REDUCT_NORMINF,
+ * REDUCT_RMS, REDUCT_DOT, REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX. */
+typedef enum reduct_operator {
+#define REDUCT_OPERATOR(ID, name, number, ...) REDUCT_##ID = number,
+#include <reduct/operators.def>
+} reduct_operator;
+
+/* Integers wider than the machine's: 64-bit words, least significant first, two's complement where signed. */
+typedef struct reduct_i128 {
+    uint64_t low;
+    int64_t high;
+} reduct_i128;
+typedef struct reduct_u128 {
+    uint64_t low;
+    uint64_t high;
+} reduct_u128;
+typedef struct reduct_i256 {
+    uint64_t word[4];
+} reduct_i256;
+
+/* How floating-point sums are formed. */
+typedef enum reduct_mode {
+    REDUCT_EXACT = 0, /* correctly rounded */
+    /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks of
+     * 4096 elements are summed in 32 (f32: 64) interleaved running sums of the element type, and the block sums are added
+     * with compensation in f64, so that the absolute error is at most 140 u * (sum of absolute terms), u = 2^-53 for f64 and
+     * 2^-24 for f32, whatever the length, unless a partial sum overflows. Integers are exact all the same. */
+    REDUCT_FAST = 1
+} reduct_mode;
+
+/* What NaN elements do. Under ignore they count as absent (also for the mean's divisor; dot drops the pair). */
+typedef enum reduct_nan {
+    REDUCT_NAN_PROPAGATE = 0,
+    REDUCT_NAN_IGNORE = 1,
+    REDUCT_NAN_ERROR = 2 /* the call fails with REDUCT_ERROR_NAN and the index of the first one */
+} reduct_nan;
+
+/* Names ("f64", "sum", "exact", "propagate") and back. The name functions return null and the parsers
+ * REDUCT_ERROR_ARGUMENT (leaving the output untouched) for what is not in the table; parsing is case-sensitive. */
+REDUCT_API const char *reduct_type_name(reduct_type type);
+REDUCT_API const char *reduct_operator_name(reduct_operator op);
+REDUCT_API const char *reduct_mode_name(reduct_mode mode);
+REDUCT_API const char *reduct_nan_name(reduct_nan policy);
+REDUCT_API reduct_status reduct_type_parse(const char *name, reduct_type *type);
+REDUCT_API reduct_status reduct_operator_parse(const char *name, reduct_operator *op);
+REDUCT_API reduct_status reduct_mode_parse(const char *name, reduct_mode *mode);
+REDUCT_API reduct_status reduct_nan_parse(const char *name, reduct_nan *policy);
+
+/* One line of English; null for what is not in the table. */
+REDUCT_API const char *reduct_type_text(reduct_type type);
+REDUCT_API const char *reduct_operator_text(reduct_operator op);
+
+/* Bytes of one number of a type; 0 for what is not in the table. */
+REDUCT_API size_t reduct_type_size(reduct_type type);
+
+/* 1 for the floating-point types, else 0. */
+REDUCT_API int reduct_type_is_float(reduct_type type);
+
+/* Arrays that an operator reads: 1, for dot 2; 0 for what is not in the table. */
+REDUCT_API int reduct_operator_inputs(reduct_operator op);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reductions
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Flags of a reduction. */
+enum {
+    REDUCT_POPULATION = 1, /* var and std divide by n, not by n - 1 */
+    REDUCT_WRAP = 2        /* an integer result that does not fit is taken modulo 2^bits instead of being an error */
+};
+
+/* What to compute. Zero-initialise it, then set what matters.
+ *
+ * Result types, the default first:
+ *   sum, sumsq, dot, norm1       of floats: the element type, any float type
+ *                                of integers: i64 for signed, u64 for unsigned elements (sumsq, norm1: u64 for both);
+ *                                i64, u64, i128, u128, i256, any float type
+ *   mean, var, std, norm2, rms   of floats: the element type, any float type; of integers: f64, any float type
+ *   min, max                     the element type
+ *   norminf                      of floats: the element type; of integers: the unsigned type of the same width
+ *   argmin, argmax               u64
+ */
+typedef struct reduct_reduction {
+    reduct_operator op;
+    reduct_type element; /* type of the elements read */
+    reduct_type result;  /* REDUCT_DEFAULT or one of the above */
+    reduct_mode mode;
+    reduct_nan nan;
+    uint32_t flags; /* REDUCT_POPULATION, REDUCT_WRAP */
+} reduct_reduction;
+
+/* Checks a reduction and replaces REDUCT_DEFAULT by the result type that it stands for. On failure
+ * (REDUCT_ERROR_ARGUMENT, REDUCT_ERROR_UNSUPPORTED) the reduction is untouched. */
+REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Plans
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The array to reduce, seen as (outer, n, inner): n is reduced away, one result remains for each of outer * inner
+ * positions, in that order. A whole array is (1, n, 1), the rows of a matrix (rows, n, 1), its columns (1, n, columns).
+ * Strides count elements and may be negative or zero; each input has the same shape. In this version: outer = inner =
+ * 1, stride = 1. */
+typedef struct reduct_shape {
+    uint64_t outer, n, inner;
+    int64_t outer_stride, stride, inner_stride;
+} reduct_shape;
+
+/* What a plan is made from. Zero-initialise it, then set what matters. */
+typedef struct reduct_plan_options {
+    const reduct_reduction *reductions; /* reductions of the same data in one pass; the plan keeps a copy */
+    size_t reduction_count;             /* in this version: 1 */
+    reduct_shape shape;
+    /* Where it runs: null or "auto" for the best device here, "cpu" for the best kernels of this processor, "cpu:NAME"
+     * for the kernels of one instruction set, all giving the same bits: "cpu:portable", "cpu:avx2", "cpu:avx512". */
+    const char *device;
+    unsigned threads;     /* most threads to use; 0 for one per processor that the process may run on */
+    uint64_t reserved[8]; /* zero */
+} reduct_plan_options;
+
+typedef struct reduct_plan reduct_plan;
+
+/* Checks everything that can be checked without data, and prepares. Destroy the plan when done; null is allowed there.
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _TOO_LARGE, _EMPTY (a shape with too few elements for the
+ * operator) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan,
+                                            reduct_error *error);
+REDUCT_API void reduct_plan_destroy(reduct_plan *plan);
+
+/* Bytes of scratch memory that one execution needs. */
+REDUCT_API size_t reduct_plan_workspace_size(const reduct_plan *plan);
+
+/* The result type of the plan's reduction number `which`, REDUCT_DEFAULT resolved. */
+REDUCT_API reduct_type reduct_plan_result_type(const reduct_plan *plan, size_t which);
+
+/* The device and kernels that the plan runs on, such as "cpu:avx512". Valid as long as the plan. */
+REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
+
+/* Executes a plan. `inputs`: as many arrays as the operator reads, each aligned to its element type (no more is needed
+ * for full speed); null entries are allowed only for empty shapes. `results`: one pointer per reduction, to as many
+ * results as the shape keeps, each of its result type. `workspace`: reduct_plan_workspace_size() bytes aligned to 64,
+ * or null, and the call allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT, _EMPTY, _OVERFLOW, _NAN or
+ * _OUT_OF_MEMORY; the results are then untouched. Synchronous. */
+REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                             void *workspace, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Accumulators
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A partial result. In exact mode the order of additions and merges cannot change the result; in fast mode it can,
+ * within the error bound. For argmin and argmax, what is added or merged counts as following what is already there. */
+typedef struct reduct_accumulator reduct_accumulator;
+
+/* An accumulator of no elements. `device` and `threads` as in reduct_plan_options. Destroy it when done; null is
+ * allowed there. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_accumulator_create(const reduct_reduction *reduction, const char *device,
+                                                   unsigned threads, reduct_accumulator **accumulator,
+                                                   reduct_error *error);
+REDUCT_API void reduct_accumulator_destroy(reduct_accumulator *accumulator);
+
+/* Back to no elements. */
+REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
+
+/* Adds `count` elements of `x` (and, for dot, the pairs of `x` and `y`; otherwise `y` is null). Fails with
+ * REDUCT_ERROR_ARGUMENT, _NAN or _OUT_OF_MEMORY; the accumulator is then as it was before the call. The index of a NaN
+ * counts from the first element ever added. */
+REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y,
+                                                uint64_t count, reduct_error *error);
+
+/* Adds all that `other` holds; `other` is unchanged, and may be the accumulator itself. Both must hold the same
+ * reduction: operator, element type, mode, NaN policy and flags (the device may differ), otherwise
+ * REDUCT_ERROR_MISMATCH. */
+REDUCT_API reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const reduct_accumulator *other,
+                                                  reduct_error *error);
+
+/* Elements added so far; NaNs under ignore are not counted. */
+REDUCT_API uint64_t reduct_accumulator_count(const reduct_accumulator *accumulator);
+
+/* The result so far, rounded to `type` (REDUCT_DEFAULT: the reduction's result type) and written to `result`. The
+ * accumulator is unchanged and more can be added. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (a result type that
+ * the operator does not have), _EMPTY or _OVERFLOW. */
+REDUCT_API reduct_status reduct_accumulator_result(const reduct_accumulator *accumulator, reduct_type type,
+                                                   void *result, reduct_error *error);
+
+/* Saves an accumulator to bytes that any machine and any later version can load. In exact mode equal data give equal
+ * bytes, however it was split. `size`: in, the room at `bytes`; out, the bytes written. With `bytes` null, only `*size`
+ * is written: the room needed. Fails with REDUCT_ERROR_ARGUMENT when the room is too small. */
+REDUCT_API reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size);
+
+/* Loads what reduct_accumulator_save() wrote, checking every field and a checksum. Fails with REDUCT_ERROR_CORRUPT,
+ * _VERSION, _ARGUMENT, _NO_DEVICE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char *device, unsigned threads,
+                                                 reduct_accumulator **accumulator, reduct_error *error);
+
+/* The reduction that an accumulator holds, its result type resolved. */
+REDUCT_API reduct_reduction reduct_accumulator_reduction(const reduct_accumulator *accumulator);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * One call
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Reduces `count` elements of type `element` at `x` (and `y`, for dot; otherwise null) with default result type,
+ * exactly, NaN propagating, on the CPU with as many threads as pay. No memory is allocated unless threads are used. */
+REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
+                                       size_t count, void *result);
+
+/* The same by name for every element type, so that the compiler checks the pointers: reduct_sum_f64(),
+ * reduct_dot_f32(), reduct_max_i16() and so on. T: the element type; SUM: of sums; MAGNITUDE: of what cannot be
+ * negative; REAL: of means and roots; ABSOLUTE: of the largest absolute value. var and std are of a sample. */
+#define REDUCT_DECLARE(name, T, SUM, MAGNITUDE, REAL, ABSOLUTE)                                                        \
+    REDUCT_API reduct_status reduct_sum_##name(const T *x, size_t count, SUM *result);                                 \
+    REDUCT_API reduct_status reduct_mean_##name(const T *x, size_t count, REAL *result);                               \
+    REDUCT_API reduct_status reduct_var_##name(const T *x, size_t count, REAL *result);                                \
+    REDUCT_API reduct_status reduct_std_##name(const T *x, size_t count, REAL *result);                                \
+    REDUCT_API reduct_status reduct_sumsq_##name(const T *x, size_t count, MAGNITUDE *result);                         \
+    REDUCT_API reduct_status reduct_norm1_##name(const T *x, size_t count, MAGNITUDE *result);                         \
+    REDUCT_API reduct_status reduct_norm2_##name(const T *x, size_t count, REAL *result);                              \
+    REDUCT_API reduct_status reduct_norminf_##name(const T *x, size_t count, ABSOLUTE *result);                        \
+    REDUCT_API reduct_status reduct_rms_##name(const T *x, size_t count, REAL *result);                                \
+    REDUCT_API reduct_status reduct_dot_##name(const T *x, const T *y, size_t count, SUM *result);                     \
+    REDUCT_API reduct_status reduct_min_##name(const T *x, size_t count, T *result);                                   \
+    REDUCT_API reduct_status reduct_max_##name(const T *x, size_t count, T *result);                                   \
+    REDUCT_API reduct_status reduct_argmin_##name(const T *x, size_t count, uint64_t *result);                         \
+    REDUCT_API reduct_status reduct_argmax_##name(const T *x, size_t count, uint64_t *result);
+
+REDUCT_DECLARE(f64, double, double, double, double, double)
+REDUCT_DECLARE(f32, float, float, float, float, float)
+REDUCT_DECLARE(i8, int8_t, int64_t, uint64_t, double, uint8_t)
+REDUCT_DECLARE(i16, int16_t, int64_t, uint64_t, double, uint16_t)
+REDUCT_DECLARE(i32, int32_t, int64_t, uint64_t, double, uint32_t)
+REDUCT_DECLARE(i64, int64_t, int64_t, uint64_t, double, uint64_t)
+REDUCT_DECLARE(u8, uint8_t, uint64_t, uint64_t, double, uint8_t)
+REDUCT_DECLARE(u16, uint16_t, uint64_t, uint64_t, double, uint16_t)
+REDUCT_DECLARE(u32, uint32_t, uint64_t, uint64_t, double, uint32_t)
+REDUCT_DECLARE(u64, uint64_t, uint64_t, uint64_t, double, uint64_t)
+#undef REDUCT_DECLARE
+
+#ifdef __cplusplus
+}
+#endif
+#endif

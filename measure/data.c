@@ -1,0 +1,154 @@
+/* Data generators. An array is cut into fixed pieces, each with a stream of its own seeded by the piece's number, so
+ * that the values do not depend on who fills which piece. */
+#include "measure/data.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIECE = 1 << 16 }; /* elements per stream */
+
+static uint64_t rotate(uint64_t x, int by) {
+    return x << by | x >> (64 - by);
+}
+
+measure_random measure_random_seed(uint64_t seed) {
+    measure_random random;
+    for (int i = 0; i < 4; i++) { /* splitmix64 */
+        uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        random.state[i] = z ^ z >> 31;
+    }
+    return random;
+}
+
+uint64_t measure_random_bits(measure_random *random) {
+    uint64_t *s = random->state, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+double measure_random_uniform(measure_random *random) {
+    return (double)(measure_random_bits(random) >> 11) * 0x1p-53;
+}
+
+/* Marsaglia's polar method, one of its two values thrown away. */
+static double normal(measure_random *random) {
+    for (;;) {
+        double u = 2 * measure_random_uniform(random) - 1, v = 2 * measure_random_uniform(random) - 1;
+        double square = u * u + v * v;
+        if (square < 1 && square > 0)
+            return u * sqrt(-2 * log(square) / square);
+    }
+}
+
+/* Numbers with a random sign and significand, and a biased exponent uniform on [least, least + count), put together
+ * from bits: the same in every floating-point environment. */
+static double any_f64(measure_random *random, uint64_t least, uint64_t count) {
+    uint64_t exponent = least + (measure_random_bits(random) >> 32) * count / (UINT64_C(1) << 32);
+    uint64_t bits = (measure_random_bits(random) & UINT64_C(0x800fffffffffffff)) | exponent << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float any_f32(measure_random *random, uint64_t least, uint64_t count) {
+    uint64_t exponent = least + (measure_random_bits(random) >> 32) * count / (UINT64_C(1) << 32);
+    uint32_t bits = (uint32_t)((measure_random_bits(random) >> 32 & 0x807fffff) | exponent << 23);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double draw_f64(measure_random *random, measure_data data) {
+    switch (data) {
+    case MEASURE_UNIFORM:
+        return measure_random_uniform(random);
+    case MEASURE_NORMAL:
+        return normal(random);
+    case MEASURE_WIDE:
+        return any_f64(random, 1023 - 30, 60);
+    case MEASURE_FULL:
+        return any_f64(random, 0, 2047);
+    }
+    return 0;
+}
+
+static float draw_f32(measure_random *random, measure_data data) {
+    switch (data) {
+    case MEASURE_WIDE:
+        return any_f32(random, 127 - 30, 60);
+    case MEASURE_FULL:
+        return any_f32(random, 0, 255);
+    default:
+        return (float)draw_f64(random, data);
+    }
+}
+
+typedef struct fill {
+    void *values;
+    size_t count;
+    measure_data data;
+    uint64_t seed;
+    void (*piece)(const struct fill *fill, size_t begin, size_t end, measure_random *random);
+} fill;
+
+static void fill_share(void *context, unsigned member, unsigned members) {
+    const fill *job = context;
+    size_t begin, end;
+    measure_share(job->count, PIECE, member, members, &begin, &end);
+    for (; begin < end; begin += PIECE) {
+        measure_random random = measure_random_seed(job->seed + begin * UINT64_C(0xd1342543de82ef95));
+        job->piece(job, begin, end - begin < PIECE ? end : begin + PIECE, &random);
+    }
+}
+
+static void piece_f64(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((double *)job->values)[i] = draw_f64(random, job->data);
+}
+
+static void piece_f32(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((float *)job->values)[i] = draw_f32(random, job->data);
+}
+
+static int32_t draw_i32(measure_random *random) {
+    return (int32_t)(uint32_t)(measure_random_bits(random) >> 32);
+}
+
+static void piece_i64(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((int64_t *)job->values)[i] = draw_i32(random);
+}
+
+static void piece_i32(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((int32_t *)job->values)[i] = draw_i32(random);
+}
+
+const char *measure_data_name(measure_data data) {
+    static const char *const names[MEASURE_DATA_COUNT] = {"uniform", "normal", "wide", "full"};
+    return names[data];
+}
+
+void measure_fill_f64(double *values, size_t count, measure_data data, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, data, seed, piece_f64});
+}
+
+void measure_fill_f32(float *values, size_t count, measure_data data, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, data, seed, piece_f32});
+}
+
+void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, MEASURE_UNIFORM, seed, piece_i64});
+}
+
+void measure_fill_i32(int32_t *values, size_t count, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, MEASURE_UNIFORM, seed, piece_i32});
+}

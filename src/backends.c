@@ -1,0 +1,25 @@
+/* The list of backends, and devices by name. */
+#include "core/backend.h"
+
+#include "core/status.h"
+#include "cpu/backend.h"
+
+#include <string.h>
+
+const struct rd_backend *const rd_backends[] = {&rd_cpu_backend, NULL};
+
+reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_error *error) {
+    if (!name || !strcmp(name, "auto"))
+        return rd_backends[0]->open(NULL, device, error);
+    for (size_t i = 0; rd_backends[i]; i++) {
+        size_t length = strlen(rd_backends[i]->name);
+        if (strncmp(name, rd_backends[i]->name, length))
+            continue;
+        if (!name[length])
+            return rd_backends[i]->open(NULL, device, error);
+        if (name[length] == ':')
+            return rd_backends[i]->open(name + length + 1, device, error);
+    }
+    return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"%s\" is not here; this library has auto, cpu and cpu:NAME",
+                   name);
+}

@@ -1,0 +1,87 @@
+/* Making plans: everything that can be checked without data is checked here, once. */
+#include "core/plan.h"
+
+#include "core/reduction.h"
+#include "core/status.h"
+
+#include <stdlib.h>
+
+static reduct_status check_shape(const reduct_shape *shape, size_t bytes, reduct_error *error) {
+    if (shape->outer != 1 || shape->inner != 1)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                       "shape: outer = %llu, inner = %llu; this version reduces whole arrays: outer = inner = 1",
+                       (unsigned long long)shape->outer, (unsigned long long)shape->inner);
+    if (shape->stride != 1 && shape->n > 1)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                       "shape: stride = %lld; this version reduces contiguous arrays: stride = 1",
+                       (long long)shape->stride);
+    if (shape->n > (uint64_t)PTRDIFF_MAX / bytes)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE,
+                       "shape: n = %llu elements of %zu bytes are more than an address space holds",
+                       (unsigned long long)shape->n, bytes);
+    return REDUCT_OK;
+}
+
+static reduct_status check(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
+    if (!options->reductions)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: null pointer");
+    if (options->reduction_count == 0)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction_count: 0; a plan needs at least one");
+    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+        if (options->reserved[i])
+            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reserved: must be zero");
+    if (options->reduction_count > 1)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction_count: %zu; this version computes one at a time",
+                       options->reduction_count);
+    plan->reduction = options->reductions[0];
+    reduct_status status = reduct_reduction_resolve(&plan->reduction, error);
+    if (status == REDUCT_OK)
+        status = check_shape(&options->shape, rd_type(plan->reduction.element)->bytes, error);
+    if (status == REDUCT_OK)
+        status = rd_device_open(options->device, &plan->device, error);
+    if (status == REDUCT_OK)
+        status = plan->device.backend->supports(&plan->device, &plan->reduction, error);
+    if (status != REDUCT_OK)
+        return status;
+    plan->count = options->shape.n;
+    plan->threads = options->threads;
+    if (plan->count < rd_minimum(&plan->reduction))
+        return rd_fail(error, REDUCT_ERROR_EMPTY, "shape: n = %llu; %s takes at least %llu elements",
+                       (unsigned long long)plan->count, rd_operator(plan->reduction.op)->name,
+                       (unsigned long long)rd_minimum(&plan->reduction));
+    plan->workspace = plan->device.backend->workspace(&plan->device, &plan->reduction, plan->count, plan->threads);
+    return REDUCT_OK;
+}
+
+reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan, reduct_error *error) {
+    if (!options)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "options: null pointer");
+    if (!plan)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
+    struct reduct_plan checked = {0};
+    reduct_status status = check(options, &checked, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct reduct_plan *made = malloc(sizeof *made);
+    if (!made)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *made);
+    *made = checked;
+    *plan = made;
+    return REDUCT_OK;
+}
+
+void reduct_plan_destroy(reduct_plan *plan) {
+    free(plan);
+}
+
+size_t reduct_plan_workspace_size(const reduct_plan *plan) {
+    return plan ? plan->workspace : 0;
+}
+
+reduct_type reduct_plan_result_type(const reduct_plan *plan, size_t which) {
+    return plan && which == 0 ? plan->reduction.result : REDUCT_DEFAULT;
+}
+
+const char *reduct_plan_device(const reduct_plan *plan) {
+    return plan ? plan->device.name : NULL;
+}

@@ -1,0 +1,93 @@
+/* Checking reductions and finding their result types. */
+#include "core/reduction.h"
+
+#include "core/status.h"
+
+/* The unsigned integer type of the same width. */
+static reduct_type unsigned_of(reduct_type type) {
+    switch (type) {
+    case REDUCT_I8:
+        return REDUCT_U8;
+    case REDUCT_I16:
+        return REDUCT_U16;
+    case REDUCT_I32:
+        return REDUCT_U32;
+    case REDUCT_I64:
+        return REDUCT_U64;
+    default:
+        return type;
+    }
+}
+
+static reduct_type default_result(const struct rd_operator *op, reduct_type element) {
+    enum rd_class class = rd_type(element)->class;
+    if (op->finish == RD_INDEX)
+        return REDUCT_U64;
+    if (op->combine != RD_ADD)
+        return op->transform == RD_ABSOLUTE ? unsigned_of(element) : element;
+    if (class == RD_FLOAT)
+        return element;
+    if (op->finish != RD_VALUE)
+        return REDUCT_F64;
+    bool magnitude = op->transform == RD_ABSOLUTE || op->transform == RD_SQUARE;
+    return class == RD_UNSIGNED || magnitude ? REDUCT_U64 : REDUCT_I64;
+}
+
+static bool is_wide_integer(reduct_type type) {
+    return type == REDUCT_I64 || type == REDUCT_U64 || type == REDUCT_I128 || type == REDUCT_U128 ||
+           type == REDUCT_I256;
+}
+
+reduct_status rd_result_check(const reduct_reduction *reduction, reduct_type result, reduct_error *error) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    if (!rd_type(result))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "result type: %d is not a type", (int)result);
+    reduct_type standard = default_result(op, reduction->element);
+    bool any_float = op->combine == RD_ADD && rd_type(result)->class == RD_FLOAT;
+    bool any_integer = op->combine == RD_ADD && op->finish == RD_VALUE &&
+                       rd_type(reduction->element)->class != RD_FLOAT && is_wide_integer(result);
+    if (result == standard || any_float || any_integer)
+        return REDUCT_OK;
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "result type: %s of %s elements cannot be %s; it can be %s%s",
+                   op->name, rd_type(reduction->element)->name, rd_type(result)->name, rd_type(standard)->name,
+                   op->combine != RD_ADD                            ? " only"
+                   : rd_type(reduction->element)->class == RD_FLOAT ? " or another floating-point type"
+                   : op->finish == RD_VALUE                         ? ", a wider integer or a floating-point type"
+                                                                    : " or another floating-point type");
+}
+
+reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error *error) {
+    if (!reduction)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction: null pointer");
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *element = rd_type(reduction->element);
+    if (!op)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "op: %d is not an operator", (int)reduction->op);
+    if (!element)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "element: %d is not a type", (int)reduction->element);
+    if (!reduct_mode_name(reduction->mode))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mode: %d is not a mode", (int)reduction->mode);
+    if (!reduct_nan_name(reduction->nan))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "nan: %d is not a NaN policy", (int)reduction->nan);
+    if (reduction->flags & ~(uint32_t)(REDUCT_POPULATION | REDUCT_WRAP))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "flags: 0x%x has unknown bits", (unsigned)reduction->flags);
+    if (element->bytes > 8)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s is a type of results, not of elements",
+                       element->name);
+    reduct_type result = reduction->result;
+    if (result == REDUCT_DEFAULT)
+        result = default_result(op, reduction->element);
+    reduct_status status = rd_result_check(reduction, result, error);
+    if (status == REDUCT_OK)
+        reduction->result = result;
+    return status;
+}
+
+uint64_t rd_minimum(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    return op->transform == RD_MOMENTS && reduction->flags & REDUCT_POPULATION ? 1 : op->minimum;
+}
+
+bool rd_is_exact(const reduct_reduction *reduction) {
+    return reduction->mode == REDUCT_EXACT || rd_type(reduction->element)->class != RD_FLOAT;
+}

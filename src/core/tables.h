@@ -1,0 +1,38 @@
+/* What the library knows of number types and operators: the two tables as structures. The lines themselves are in
+ * include/reduct/types.def and operators.def; nothing else in the library may list types or operators by hand. */
+#ifndef RD_TABLES_H
+#define RD_TABLES_H
+
+#include <reduct/reduct.h>
+
+#include <stdbool.h>
+
+enum rd_class { RD_FLOAT, RD_SIGNED, RD_UNSIGNED };
+
+struct rd_type {
+    const char *name, *text;
+    enum rd_class class;
+    uint8_t bytes, precision;
+    int16_t max_exponent;
+};
+
+enum rd_transform { RD_IDENTITY, RD_ABSOLUTE, RD_SQUARE, RD_PRODUCT, RD_MOMENTS };
+enum rd_combine { RD_ADD, RD_LEAST, RD_GREATEST };
+enum rd_finish { RD_VALUE, RD_MEAN, RD_ROOT, RD_ROOT_MEAN, RD_VARIANCE, RD_DEVIATION, RD_INDEX };
+
+struct rd_operator {
+    const char *name, *text;
+    uint8_t inputs, minimum;
+    enum rd_transform transform;
+    enum rd_combine combine;
+    enum rd_finish finish;
+};
+
+/* One more than the largest number in each table, for arrays indexed by it. */
+enum { RD_TYPE_END = REDUCT_I256 + 1, RD_OPERATOR_END = REDUCT_ARGMAX + 1 };
+
+/* Null for what is not in the table. */
+const struct rd_type *rd_type(reduct_type type);
+const struct rd_operator *rd_operator(reduct_operator op);
+
+#endif

@@ -1,0 +1,17 @@
+/* Choosing kernels for the processor at hand. */
+#ifndef RD_FEATURES_H
+#define RD_FEATURES_H
+
+#include "cpu/kernels.h"
+
+/* The best kernels that run here. Decided once. */
+const struct rd_kernels *rd_kernels_best(void);
+
+/* The kernels for an instruction set by name ("portable", "avx2", "avx512"), or null if there are none or they do not
+ * run here. */
+const struct rd_kernels *rd_kernels_find(const char *name);
+
+/* Names of the kernels that run here, separated by ", ", for messages. */
+void rd_kernels_list(char *text, size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* What the kernels of one instruction set offer the CPU backend, and the scratch memory that they share with it.
+ *
+ * There is one table per instruction set, made by including kernels_template.h in a file compiled with that set's
+ * flags. */
+#ifndef RD_KERNELS_H
+#define RD_KERNELS_H
+
+#include "exact/partial.h"
+
+/* Elements per block of the exact sums: data and scratch of one block stay in the first-level cache. */
+enum { RD_BLOCK = 1024 };
+
+/* The most lanes that the kernels keep, and the most slices. */
+enum { RD_LANES = 32, RD_SLICES = 3 };
+
+/* How a window is held: closed, in 1 to RD_SLICES slices, or in bins, for blocks whose exponents range too widely. */
+enum { RD_CLOSED = 0, RD_BINNED = RD_SLICES + 1 };
+
+/* Sums by sign and upper seven exponent bits: for each bin the sums of the low 32 and of the high 21 bits of the
+ * significands, shifted by the lower four exponent bits. Two copies, used in turn, halve the chance that an addition
+ * waits for the one before. */
+struct rd_bins {
+    uint64_t sum[2][256][2];
+    int used; /* terms since the last emptying */
+};
+
+/* An exact running sum of doubles: a verified window over bins over a long accumulator (docs/how-it-works.md). */
+struct rd_window {
+    _Alignas(64) union {
+        double lane[RD_SLICES][RD_LANES];   /* kernels that verify by flags: running sums */
+        int64_t units[RD_SLICES][RD_LANES]; /* portable kernels: sums in units of the slice */
+    };
+    double magic[RD_SLICES];  /* what the lanes of a slice started from */
+    double factor[RD_SLICES]; /* what the input of a slice is multiplied by, where kernels scale */
+    int scale[RD_SLICES];     /* exponent of what one in a lane stands for */
+    int level;                /* RD_CLOSED, slices in use, or RD_BINNED */
+    int lowest;               /* the level to try first */
+    int blocks;               /* since the level was taken */
+    struct rd_sum *sum;       /* where it all goes */
+    bool bins_ready;          /* the bins have been cleared once */
+    struct rd_bins bins;
+};
+
+struct rd_scratch {
+    struct rd_partial partial;                /* what all adds up to */
+    struct rd_window terms, squares;          /* of moments: the elements and their squares; otherwise only terms */
+    struct rd_window errors;                  /* rounding errors of f64 products */
+    _Alignas(64) double clean[2][RD_BLOCK];   /* elements, widened, what is not finite taken out */
+    _Alignas(64) double product[2][RD_BLOCK]; /* products and their rounding errors */
+};
+
+/* The extremes of a block: bits of the least and greatest element (of absolute values, where asked), NaNs aside. */
+struct rd_extremes {
+    uint64_t least, greatest;
+    bool nan; /* the block holds a NaN; then least and greatest are not valid */
+};
+
+struct rd_kernels {
+    const char *name; /* of the device: "cpu:avx2" */
+
+    /* Whether the processor, or what emulates it, computes and raises flags as the kernels assume. */
+    bool (*self_test)(void);
+
+    /* Exact sums of floating-point elements: adds the transform of `count` elements to the windows and the partial
+     * result. finish() brings everything home into the partial result. Run within rd_environment_enter(). */
+    void (*add_f64)(struct rd_scratch *scratch, enum rd_transform transform, const double *x, const double *y,
+                    size_t count);
+    void (*add_f32)(struct rd_scratch *scratch, enum rd_transform transform, const float *x, const float *y,
+                    size_t count);
+    void (*finish)(struct rd_scratch *scratch);
+
+    /* Exact sums of integers, by element type. */
+    void (*add_integer[RD_TYPE_END])(struct rd_partial *partial, enum rd_transform transform, const void *x,
+                                     const void *y, size_t count);
+
+    /* Fast sums of at most RD_FAST_BLOCK elements, in the element type's arithmetic. */
+    double (*fast_f64)(enum rd_transform transform, const double *x, const double *y, size_t count);
+    double (*fast_f32)(enum rd_transform transform, const float *x, const float *y, size_t count);
+
+    /* Mean and sum of squared deviations of at most RD_FAST_BLOCK elements. */
+    double (*fast_moments_f64)(const double *x, size_t count, double *mean);
+    double (*fast_moments_f32)(const float *x, size_t count, double *mean);
+
+    /* Extremes of at least one element, by element type. */
+    void (*extremes[RD_TYPE_END])(const void *x, size_t count, bool absolute, struct rd_extremes *extremes);
+};
+
+enum { RD_FAST_BLOCK = 4096 };
+
+extern const struct rd_kernels rd_kernels_portable;
+#ifdef RD_X86
+extern const struct rd_kernels rd_kernels_avx2, rd_kernels_avx512;
+#endif
+
+#endif

@@ -1,0 +1,572 @@
+/* The kernels, once per instruction set. A file cpu/kernels_NAME.c is compiled with that set's flags, refuses to
+ * compile without them, and before including this header defines:
+ *
+ *   KERNELS                     the table to define, such as rd_kernels_avx2
+ *   KERNELS_DEVICE              its device name, such as "cpu:avx2"
+ *   window_open(w, level, e, negative)
+ *                               sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most
+ * of them negative or not; false if exponents do not reach that far window_block(w, x, n, single, absolute) adds n
+ * elements, n a multiple of RD_LANES: doubles or (single) floats, or their absolute values; true if that was exact,
+ * otherwise `w` is as it was. No NaN or infinity passes as exact window_flush(w)             brings the slices home to
+ * w->sum; the window stays open, holding zero multiply_exactly(x, y, n, product, error) product[i] + error[i] = x[i] *
+ * y[i], n a multiple of RD_LANES; false if one of these might not hold, or a product is not finite
+ *
+ * Everything else is here, in plain C that the compiler vectorises for the set.
+ */
+#include "core/environment.h"
+#include "cpu/kernels.h"
+
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Slices are brought home after this many blocks, before lanes could run out of room (the bounds are at window_open).
+ */
+enum { FLUSH_BLOCKS = 256 };
+
+/* A window that failed within so few blocks is worth another slice; bins are kept for so many before windows are tried.
+ */
+enum { PATIENCE = 16, BINS_PATIENCE = 64 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Bins
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Terms add at most 2^47 to a bin; after 2^16 of them a bin is below 2^63. */
+enum { BINS_FULL = 1 << 16 };
+
+static void bins_empty(struct rd_window *w) {
+    if (!w->bins.used)
+        return;
+    for (int i = 0; i < 256; i++) {
+        uint64_t low = w->bins.sum[0][i][0] + w->bins.sum[1][i][0], high = w->bins.sum[0][i][1] + w->bins.sum[1][i][1];
+        if (!(low | high))
+            continue;
+        rd_i128 value = (rd_i128)(((rd_u128)high << 32) + low);
+        rd_sum_add(w->sum, i >> 7 ? -value : value, 16 * (i & 127) - 1075);
+    }
+    memset(&w->bins, 0, sizeof w->bins);
+}
+
+/* Adds finite doubles. The value of one is significand * 2^(field - 1075), field = 1 for subnormals; field = 16 * bin +
+ * shift. */
+static void bins_add(struct rd_window *w, const double *x, size_t n) {
+    if (!w->bins_ready) {
+        memset(&w->bins, 0, sizeof w->bins);
+        w->bins_ready = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        uint64_t field = bits >> 52 & 0x7ff;
+        uint64_t shift = (field + !field) & 15;
+        uint64_t *bin = w->bins.sum[i & 1][bits >> 56];
+        bin[0] += (bits & 0xffffffff) << shift;
+        bin[1] += ((bits >> 32 & 0xfffff) | (uint64_t)(field != 0) << 20) << shift;
+    }
+    w->bins.used += (int)n;
+    if (w->bins.used > BINS_FULL - RD_BLOCK)
+        bins_empty(w);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Windows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void window_close(struct rd_window *w) {
+    if (w->level != RD_CLOSED && w->level != RD_BINNED)
+        window_flush(w);
+    w->level = RD_CLOSED;
+}
+
+/* Adds a block if the window is open and can hold it. */
+ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
+    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, single, absolute))
+        return false;
+    if (++w->blocks % FLUSH_BLOCKS == 0)
+        window_flush(w);
+    return true;
+}
+
+/* The largest exponent field of finite doubles, and whether most are negative. */
+static int largest_exponent(const double *x, size_t n, bool *negative) {
+    uint64_t largest = 0, negatives = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        uint64_t magnitude = bits << 1;
+        largest = magnitude > largest ? magnitude : largest;
+        negatives += bits >> 63;
+    }
+    *negative = negatives > n / 2;
+    return (int)(largest >> 53);
+}
+
+/* Adds a block of finite doubles that the window could not hold: finds a window that can, or bins it. */
+static __attribute__((noinline)) void window_retry(struct rd_window *w, const double *x, size_t n) {
+    if (w->level == RD_BINNED && ++w->blocks < BINS_PATIENCE) {
+        bins_add(w, x, n);
+        return;
+    }
+    bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->blocks < PATIENCE;
+    int level = failed_early ? w->level + 1 : w->lowest;
+    window_close(w);
+    bool negative;
+    int field = largest_exponent(x, n, &negative);
+    for (; level <= RD_SLICES; level++) {
+        if (!window_open(w, level, (field ? field : 1) - 1023, negative))
+            break;
+        if (window_block(w, x, n, false, false)) {
+            w->blocks = 1;
+            return;
+        }
+    }
+    w->level = RD_BINNED;
+    w->blocks = 0;
+    bins_add(w, x, n);
+}
+
+static void window_add(struct rd_window *w, const double *x, size_t n) {
+    if (!window_try(w, x, n, false, false))
+        window_retry(w, x, n);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Cleaning: what is not finite is counted and replaced by -0, which adds nothing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct specials {
+    uint64_t nans, plus, minus;
+};
+
+static void count_specials(struct rd_partial *partial, struct specials found) {
+    bool ignore = partial->reduction.nan == REDUCT_NAN_IGNORE;
+    *(ignore ? &partial->ignored : &partial->nans) += found.nans;
+    partial->plus_infinities += found.plus;
+    partial->minus_infinities += found.minus;
+}
+
+static void widen(const float *x, size_t n, double *wide) {
+    for (size_t i = 0; i < n; i++)
+        wide[i] = x[i];
+}
+
+/* Cleans doubles from x to clean, which may be the same. */
+static void clean(struct rd_partial *partial, const double *x, size_t n, bool absolute, double *cleaned) {
+    const uint64_t infinity = (uint64_t)0x7ff << 52, sign = (uint64_t)1 << 63;
+    struct specials found = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= absolute ? ~sign : ~(uint64_t)0;
+        uint64_t magnitude = bits & ~sign;
+        found.nans += magnitude > infinity;
+        found.plus += bits == infinity;
+        found.minus += bits == (infinity | sign);
+        bits = magnitude >= infinity ? sign : bits;
+        memcpy(&cleaned[i], &bits, sizeof bits);
+    }
+    count_specials(partial, found);
+}
+
+/* Cleans pairs whose product is not finite because a factor is not. A pair with a NaN element may be ignored; a NaN
+ * that comes of 0 * infinity is a NaN term whatever the policy. Rare enough to be done one pair at a time. */
+static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t n) {
+    struct specials found = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        double term = x[i] * y[i];
+        bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0;
+        if (finite)
+            continue;
+        if (x[i] != x[i] || y[i] != y[i])
+            found.nans++;
+        else if (term != term)
+            partial->nans++;
+        else if (term > 0)
+            found.plus++;
+        else
+            found.minus++;
+        x[i] = -0.0;
+        y[i] = 0.0;
+    }
+    count_specials(partial, found);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Blocks of elements: n is a multiple of RD_LANES, at most RD_BLOCK
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself or a
+ * copy. */
+ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
+    if (window_try(&s->terms, x, n, single, absolute))
+        return single ? NULL : x;
+    const double *wide = x;
+    if (single) {
+        widen(x, n, s->clean[0]);
+        wide = s->clean[0];
+    }
+    clean(&s->partial, wide, n, absolute, s->clean[0]);
+    window_retry(&s->terms, s->clean[0], n);
+    return s->clean[0];
+}
+
+/* Adds products of finite doubles that over- or underflow, in integers. */
+static __attribute__((noinline)) void add_far_products(struct rd_sum *sum, const double *x, const double *y, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        rd_sum_add_product(sum, x[i], y[i]);
+}
+
+/* Adds the products of doubles to a window, their rounding errors to another. */
+static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y, size_t n) {
+    if (!multiply_exactly(x, y, n, s->product[0], s->product[1])) {
+        if (x != s->clean[0])
+            memcpy(s->clean[0], x, n * sizeof *x);
+        memcpy(s->clean[1], y, n * sizeof *y);
+        clean_pairs(&s->partial, s->clean[0], s->clean[1], n);
+        if (!multiply_exactly(s->clean[0], s->clean[1], n, s->product[0], s->product[1])) {
+            add_far_products(w->sum, s->clean[0], s->clean[1], n);
+            return;
+        }
+    }
+    window_add(w, s->product[0], n);
+    window_add(&s->errors, s->product[1], n);
+}
+
+/* Adds the products of floats, exact as doubles, to a window. */
+static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const float *x, const float *y, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        s->product[0][i] = (double)x[i] * (double)y[i];
+    if (window_try(w, s->product[0], n, false, false))
+        return;
+    widen(x, n, s->clean[0]);
+    widen(y, n, s->clean[1]);
+    clean_pairs(&s->partial, s->clean[0], s->clean[1], n);
+    for (size_t i = 0; i < n; i++)
+        s->product[0][i] = s->clean[0][i] * s->clean[1][i];
+    window_retry(w, s->product[0], n);
+}
+
+static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
+    switch (transform) {
+    case RD_IDENTITY:
+        add_elements(s, x, n, false, false);
+        break;
+    case RD_ABSOLUTE:
+        add_elements(s, x, n, false, true);
+        break;
+    case RD_SQUARE:
+        add_products_f64(s, &s->terms, x, x, n);
+        break;
+    case RD_PRODUCT:
+        add_products_f64(s, &s->terms, x, y, n);
+        break;
+    case RD_MOMENTS:
+        x = add_elements(s, x, n, false, false);
+        add_products_f64(s, &s->squares, x, x, n);
+        break;
+    }
+}
+
+static void block_f32(struct rd_scratch *s, enum rd_transform transform, const float *x, const float *y, size_t n) {
+    const double *finite;
+    switch (transform) {
+    case RD_IDENTITY:
+        add_elements(s, x, n, true, false);
+        break;
+    case RD_ABSOLUTE:
+        add_elements(s, x, n, true, true);
+        break;
+    case RD_SQUARE:
+        add_products_f32(s, &s->terms, x, x, n);
+        break;
+    case RD_PRODUCT:
+        add_products_f32(s, &s->terms, x, y, n);
+        break;
+    case RD_MOMENTS:
+        finite = add_elements(s, x, n, true, false);
+        if (!finite) {
+            add_products_f32(s, &s->squares, x, x, n);
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            s->product[0][i] = finite[i] * finite[i];
+        window_add(&s->squares, s->product[0], n);
+        break;
+    }
+}
+
+/* Whole blocks in place, then the rest of the data filled up with zeros to whole lanes. */
+#define ADD(name, T)                                                                                                   \
+    static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
+        size_t done = 0;                                                                                               \
+        for (; count - done >= RD_BLOCK; done += RD_BLOCK)                                                             \
+            block_##name(s, transform, x + done, y ? y + done : NULL, RD_BLOCK);                                       \
+        size_t rest = count - done, filled = (rest + RD_LANES - 1) / RD_LANES * RD_LANES;                              \
+        if (!rest)                                                                                                     \
+            return;                                                                                                    \
+        _Alignas(64) T tail[2][RD_BLOCK];                                                                              \
+        for (int i = 0; i < (y ? 2 : 1); i++) {                                                                        \
+            memcpy(tail[i], (i ? y : x) + done, rest * sizeof(T));                                                     \
+            memset(tail[i] + rest, 0, (filled - rest) * sizeof(T));                                                    \
+        }                                                                                                              \
+        block_##name(s, transform, tail[0], y ? tail[1] : NULL, filled);                                               \
+    }
+ADD(f64, double)
+ADD(f32, float)
+
+static void finish(struct rd_scratch *s) {
+    struct rd_window *windows[] = {&s->terms, &s->squares, &s->errors};
+    for (int i = 0; i < 3; i++) {
+        window_close(windows[i]);
+        if (windows[i]->bins_ready)
+            bins_empty(windows[i]);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Integers
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sums over at most 2^15 elements fit these: PIECE terms of N bits in N + 15. */
+enum { PIECE = 1 << 15 };
+
+/* Terms that, PIECE of them at a time, fit a machine integer SUM: `term` in the words of x[i] and y[i]. */
+#define NARROW_SUM(SUM, term)                                                                                          \
+    do {                                                                                                               \
+        for (size_t done = 0; done < count; done += PIECE) {                                                           \
+            size_t end = count - done < PIECE ? count : done + PIECE;                                                  \
+            SUM piece = 0;                                                                                             \
+            for (size_t i = done; i < end; i++)                                                                        \
+                piece += (SUM)(term);                                                                                  \
+            total += piece;                                                                                            \
+        }                                                                                                              \
+    } while (0)
+
+/* 64-bit terms, in halves; `bias` has been added to make them unsigned. */
+#define WIDE_SUM(term, bias)                                                                                           \
+    do {                                                                                                               \
+        for (size_t done = 0; done < count; done += PIECE) {                                                           \
+            size_t end = count - done < PIECE ? count : done + PIECE;                                                  \
+            uint64_t low = 0, high = 0;                                                                                \
+            for (size_t i = done; i < end; i++) {                                                                      \
+                uint64_t v = (uint64_t)(term) + (bias);                                                                \
+                low += v & 0xffffffff;                                                                                 \
+                high += v >> 32;                                                                                       \
+            }                                                                                                          \
+            total += (rd_i128)low + ((rd_i128)high << 32) - (rd_i128)(bias) * (rd_i128)(end - done);                   \
+        }                                                                                                              \
+    } while (0)
+
+#define ABSOLUTE(U, v) ((v) < 0 ? (U)(-(U)(v)) : (U)(v))
+#define SIGN_BIT       ((uint64_t)1 << 63)
+
+/* One element type: how its terms and its products are summed. */
+#define INTEGER(name, T, U, SUM_TERMS, SUM_MAGNITUDES, SUM_PRODUCTS)                                                   \
+    static rd_i128 sum_##name(const T *x, size_t count) {                                                              \
+        rd_i128 total = 0;                                                                                             \
+        SUM_TERMS;                                                                                                     \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    static rd_i128 magnitude_##name(const T *x, size_t count) {                                                        \
+        rd_i128 total = 0;                                                                                             \
+        SUM_MAGNITUDES;                                                                                                \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    static void products_##name(struct rd_sum *sum, const T *x, const T *y, size_t count) {                            \
+        rd_i128 total = 0;                                                                                             \
+        SUM_PRODUCTS;                                                                                                  \
+        rd_sum_add(sum, total, 0);                                                                                     \
+    }                                                                                                                  \
+    static void add_##name(struct rd_partial *partial, enum rd_transform transform, const void *x, const void *y,      \
+                           size_t count) {                                                                             \
+        if (transform == RD_IDENTITY || transform == RD_MOMENTS)                                                       \
+            rd_sum_add(&partial->sum, sum_##name(x, count), 0);                                                        \
+        if (transform == RD_ABSOLUTE)                                                                                  \
+            rd_sum_add(&partial->sum, magnitude_##name(x, count), 0);                                                  \
+        if (transform == RD_SQUARE || transform == RD_PRODUCT)                                                         \
+            products_##name(&partial->sum, x, transform == RD_SQUARE ? x : y, count);                                  \
+        if (transform == RD_MOMENTS)                                                                                   \
+            products_##name(&partial->squares, x, x, count);                                                           \
+    }
+
+/* Products of 64-bit elements: sums of the low halves, unsigned, and of the high halves. */
+#define WIDE_PRODUCTS(P, HIGH)                                                                                         \
+    do {                                                                                                               \
+        rd_u128 low = 0;                                                                                               \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            P product = (P)x[i] * (P)y[i];                                                                             \
+            low += (uint64_t)product;                                                                                  \
+            total += (HIGH)(product >> 64);                                                                            \
+        }                                                                                                              \
+        rd_sum_add(sum, (rd_i128)low, 0);                                                                              \
+        rd_sum_add(sum, total, 64);                                                                                    \
+        total = 0;                                                                                                     \
+    } while (0)
+
+INTEGER(i8, int8_t, uint8_t, NARROW_SUM(int32_t, x[i]), NARROW_SUM(int32_t, ABSOLUTE(uint8_t, x[i])),
+        NARROW_SUM(int32_t, (int32_t)x[i] * y[i]))
+INTEGER(u8, uint8_t, uint8_t, NARROW_SUM(uint32_t, x[i]), NARROW_SUM(uint32_t, x[i]),
+        NARROW_SUM(uint32_t, (uint32_t)x[i] * y[i]))
+INTEGER(i16, int16_t, uint16_t, NARROW_SUM(int32_t, x[i]), NARROW_SUM(int32_t, ABSOLUTE(uint16_t, x[i])),
+        NARROW_SUM(int64_t, (int32_t)x[i] * y[i]))
+INTEGER(u16, uint16_t, uint16_t, NARROW_SUM(uint32_t, x[i]), NARROW_SUM(uint32_t, x[i]),
+        NARROW_SUM(uint64_t, (uint32_t)x[i] * y[i]))
+INTEGER(i32, int32_t, uint32_t, NARROW_SUM(int64_t, x[i]), NARROW_SUM(int64_t, ABSOLUTE(uint32_t, x[i])),
+        WIDE_SUM((int64_t)x[i] * y[i], SIGN_BIT))
+INTEGER(u32, uint32_t, uint32_t, NARROW_SUM(uint64_t, x[i]), NARROW_SUM(uint64_t, x[i]),
+        WIDE_SUM((uint64_t)x[i] * y[i], (uint64_t)0))
+INTEGER(i64, int64_t, uint64_t, WIDE_SUM(x[i], SIGN_BIT), WIDE_SUM(ABSOLUTE(uint64_t, x[i]), (uint64_t)0),
+        WIDE_PRODUCTS(rd_i128, int64_t))
+INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (uint64_t)0),
+        WIDE_PRODUCTS(rd_u128, uint64_t))
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Fast sums: lane j takes elements j, j + lanes, j + 2 lanes ..., the lanes are added pairwise. The same for every
+ * instruction set, hence the same bits
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define FAST_SUM(name, T, LANES, term)                                                                                 \
+    static T name(const T *x, const T *y, size_t count) {                                                              \
+        (void)y;                                                                                                       \
+        _Alignas(64) T lane[LANES];                                                                                    \
+        for (int j = 0; j < LANES; j++)                                                                                \
+            lane[j] = (T)-0.0; /* the identity: a sum of -0 is -0 */                                                   \
+        size_t whole = count / LANES * LANES;                                                                          \
+        for (size_t base = 0; base < whole; base += LANES)                                                             \
+            for (size_t j = 0; j < LANES; j++) {                                                                       \
+                const size_t i = base + j;                                                                             \
+                lane[j] += term;                                                                                       \
+            }                                                                                                          \
+        for (size_t i = whole; i < count; i++)                                                                         \
+            lane[i - whole] += term;                                                                                   \
+        for (int half = LANES / 2; half; half /= 2)                                                                    \
+            for (int j = 0; j < half; j++)                                                                             \
+                lane[j] += lane[j + half];                                                                             \
+        return lane[0];                                                                                                \
+    }
+
+#define FAST(name, T, LANES, absolute)                                                                                 \
+    FAST_SUM(fast_sum_##name, T, LANES, x[i])                                                                          \
+    FAST_SUM(fast_norm1_##name, T, LANES, absolute(x[i]))                                                              \
+    FAST_SUM(fast_dot_##name, T, LANES, x[i] * y[i])                                                                   \
+    static double fast_##name(enum rd_transform transform, const T *x, const T *y, size_t count) {                     \
+        if (transform == RD_IDENTITY)                                                                                  \
+            return (double)fast_sum_##name(x, y, count);                                                               \
+        if (transform == RD_ABSOLUTE)                                                                                  \
+            return (double)fast_norm1_##name(x, y, count);                                                             \
+        return (double)fast_dot_##name(x, transform == RD_SQUARE ? x : y, count);                                      \
+    }                                                                                                                  \
+    /* Two passes over the cached block, in f64. */                                                                    \
+    static double fast_moments_##name(const T *x, size_t count, double *mean) {                                        \
+        _Alignas(64) double block[RD_FAST_BLOCK];                                                                      \
+        block[0] = 0; /* there is at least one element, but the compiler cannot know */                                \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            block[i] = (double)x[i];                                                                                   \
+        double middle = fast_sum_f64(block, NULL, count) / (double)count;                                              \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            block[i] -= middle;                                                                                        \
+        *mean = middle;                                                                                                \
+        return fast_dot_f64(block, block, count);                                                                      \
+    }
+FAST(f64, double, 32, __builtin_fabs)
+FAST(f32, float, 64, __builtin_fabsf)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Extremes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define INTEGER_EXTREMES(name, T, U, magnitude)                                                                        \
+    static void extremes_##name(const void *data, size_t count, bool absolute, struct rd_extremes *extremes) {         \
+        const T *x = data;                                                                                             \
+        T least = x[0], greatest = x[0];                                                                               \
+        U largest = 0;                                                                                                 \
+        if (absolute) {                                                                                                \
+            for (size_t i = 0; i < count; i++) {                                                                       \
+                U v = magnitude;                                                                                       \
+                largest = v > largest ? v : largest;                                                                   \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (size_t i = 0; i < count; i++) {                                                                       \
+                least = x[i] < least ? x[i] : least;                                                                   \
+                greatest = x[i] > greatest ? x[i] : greatest;                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
+        *extremes = (struct rd_extremes){(U)least, absolute ? largest : (U)greatest, false};                           \
+    }
+INTEGER_EXTREMES(i8, int8_t, uint8_t, ABSOLUTE(uint8_t, x[i]))
+INTEGER_EXTREMES(u8, uint8_t, uint8_t, x[i])
+INTEGER_EXTREMES(i16, int16_t, uint16_t, ABSOLUTE(uint16_t, x[i]))
+INTEGER_EXTREMES(u16, uint16_t, uint16_t, x[i])
+INTEGER_EXTREMES(i32, int32_t, uint32_t, ABSOLUTE(uint32_t, x[i]))
+INTEGER_EXTREMES(u32, uint32_t, uint32_t, x[i])
+INTEGER_EXTREMES(i64, int64_t, uint64_t, ABSOLUTE(uint64_t, x[i]))
+INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
+
+/* Floats as integers that order alike, -0 below +0: the bits below the sign are flipped where it is set. NaNs lie
+ * beyond the infinities. The map is its own inverse. */
+#define FLOAT_EXTREMES(name, I, U, SIGN, INFINITY_BITS)                                                                \
+    static inline I order_##name(I bits) {                                                                             \
+        return bits ^ (I)((U)(bits >> (8 * sizeof(I) - 1)) >> 1);                                                      \
+    }                                                                                                                  \
+    static void extremes_##name(const void *data, size_t count, bool absolute, struct rd_extremes *extremes) {         \
+        const unsigned char *x = data;                                                                                 \
+        I least = order_##name((I)(SIGN - 1)), greatest = order_##name((I) ~(U)0);                                     \
+        const I mask = absolute ? (I)(SIGN - 1) : (I) ~(U)0;                                                           \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            I bits;                                                                                                    \
+            memcpy(&bits, x + i * sizeof bits, sizeof bits);                                                           \
+            I v = order_##name(bits & mask);                                                                           \
+            least = v < least ? v : least;                                                                             \
+            greatest = v > greatest ? v : greatest;                                                                    \
+        }                                                                                                              \
+        const I infinity = (I)INFINITY_BITS;                                                                           \
+        bool nan = greatest > infinity || least < order_##name((I)(SIGN | INFINITY_BITS));                             \
+        *extremes = (struct rd_extremes){(U)order_##name(least), (U)order_##name(greatest), nan};                      \
+    }
+FLOAT_EXTREMES(f64, int64_t, uint64_t, ((uint64_t)1 << 63), ((uint64_t)0x7ff << 52))
+FLOAT_EXTREMES(f32, int32_t, uint32_t, ((uint32_t)1 << 31), ((uint32_t)0xff << 23))
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* A window must take what it can hold and refuse what it cannot. Emulators exist that never raise a flag. */
+static bool self_test(void) {
+    static const struct {
+        double added;
+        bool fits;
+    } cases[] = {{0x1p-80, true}, {0x1p-200, false}, {__builtin_inf(), false}, {__builtin_nan(""), false}};
+    struct rd_window w;
+    struct rd_sum sum;
+    w.sum = &sum;
+    bool passed = true;
+    rd_environment caller = rd_environment_enter();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double x[2 * RD_LANES] = {1 + 0x1p-50, [RD_LANES] = cases[i].added}; /* both in the first lane */
+        rd_sum_init(&sum, REDUCT_F64, false);
+        passed &= window_open(&w, 2, 0, false) && window_block(&w, x, 2 * RD_LANES, false, false) == cases[i].fits;
+    }
+    double factors[RD_LANES] = {0x1.1p0, 0x1p-600}, product[RD_LANES], error[RD_LANES];
+    passed &= !multiply_exactly(factors, factors, RD_LANES, product, error);
+    factors[1] = 0;
+    passed &= multiply_exactly(factors, factors, RD_LANES, product, error);
+    rd_environment_leave(caller);
+    return passed;
+}
+
+#define INTEGERS(entry)                                                                                                \
+    [REDUCT_I8] = entry##_i8, [REDUCT_I16] = entry##_i16, [REDUCT_I32] = entry##_i32, [REDUCT_I64] = entry##_i64,      \
+    [REDUCT_U8] = entry##_u8, [REDUCT_U16] = entry##_u16, [REDUCT_U32] = entry##_u32, [REDUCT_U64] = entry##_u64
+
+const struct rd_kernels KERNELS = {
+    .name = KERNELS_DEVICE,
+    .self_test = self_test,
+    .add_f64 = add_f64,
+    .add_f32 = add_f32,
+    .finish = finish,
+    .add_integer = {INTEGERS(add)},
+    .fast_f64 = fast_f64,
+    .fast_f32 = fast_f32,
+    .fast_moments_f64 = fast_moments_f64,
+    .fast_moments_f32 = fast_moments_f32,
+    .extremes = {INTEGERS(extremes), [REDUCT_F64] = extremes_f64, [REDUCT_F32] = extremes_f32},
+};

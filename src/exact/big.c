@@ -1,0 +1,194 @@
+/* Non-negative numbers of any size. Everything here runs once per reduction, over the digits in use. */
+#include "exact/big.h"
+
+#include <string.h>
+
+static void trim(struct rd_big *a) {
+    while (a->length && !a->digit[a->length - 1])
+        a->length--;
+}
+
+/* Bits in use: 0 for zero. */
+static int bit_length(const struct rd_big *a) {
+    return a->length ? 32 * a->length - __builtin_clz(a->digit[a->length - 1]) : 0;
+}
+
+/* Bits [low, low + 64), those outside the number being zero. */
+static uint64_t bits_at(const struct rd_big *a, int low) {
+    uint64_t value = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        int at = low + bit;
+        uint64_t one = at >= 0 && at < 32 * a->length ? a->digit[at >> 5] >> (at & 31) & 1 : 0;
+        value = value << 1 | one;
+    }
+    return value;
+}
+
+/* True if any bit below `bit` is set, or lost. */
+static bool any_below(const struct rd_big *a, int bit) {
+    if (bit <= 0)
+        return a->sticky;
+    int whole = bit >> 5 < a->length ? bit >> 5 : a->length;
+    for (int i = 0; i < whole; i++)
+        if (a->digit[i])
+            return true;
+    return a->sticky || (whole < a->length && a->digit[whole] & (((uint32_t)1 << (bit & 31)) - 1));
+}
+
+/* Keeps `keep` leading bits: shifts right, what falls off being sticky, or left. The exponent comes out even where
+ * asked. */
+static void keep_bits(struct rd_big *a, int keep, bool even) {
+    int shift = bit_length(a) - keep; /* > 0: to the right */
+    if (even && (a->exponent + shift) & 1)
+        shift--;
+    uint64_t word[6];
+    int words = (bit_length(a) - shift + 63) / 64;
+    for (int i = 0; i < words; i++)
+        word[i] = bits_at(a, shift + 64 * i);
+    a->sticky = any_below(a, shift);
+    a->exponent += shift;
+    for (int i = 0; i < words; i++) {
+        a->digit[2 * i] = (uint32_t)word[i];
+        a->digit[2 * i + 1] = (uint32_t)(word[i] >> 32);
+    }
+    a->length = 2 * words;
+    trim(a);
+}
+
+bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum) {
+    rd_sum_normalise(sum);
+    bool negative = sum->limb[sum->length - 1] < 0;
+    big->exponent = 32 * sum->first;
+    big->sticky = false;
+    big->length = sum->length + 1;
+    uint64_t borrow = negative; /* two's complement negation, digit by digit */
+    for (int i = 0; i < big->length; i++) {
+        int64_t limb = i < sum->length - 1 ? sum->limb[i] : sum->limb[sum->length - 1] >> (i < sum->length ? 0 : 32);
+        uint64_t digit = (uint32_t)limb;
+        if (negative) {
+            digit = (uint32_t)~digit + borrow;
+            borrow = digit >> 32;
+        }
+        big->digit[i] = (uint32_t)digit;
+    }
+    trim(big);
+    return negative;
+}
+
+void rd_big_scale(struct rd_big *a, rd_u128 b) {
+    uint32_t factor[4];
+    for (int i = 0; i < 4; i++)
+        factor[i] = (uint32_t)(b >> (32 * i));
+    uint32_t product[RD_DIGITS] = {0};
+    for (int i = 0; i < a->length; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < 4; j++) {
+            uint64_t v = (uint64_t)a->digit[i] * factor[j] + product[i + j] + carry;
+            product[i + j] = (uint32_t)v;
+            carry = v >> 32;
+        }
+        product[i + 4] = (uint32_t)carry;
+    }
+    a->length += 4;
+    memcpy(a->digit, product, (size_t)a->length * sizeof *product);
+    trim(a);
+}
+
+void rd_big_square(struct rd_big *square, const struct rd_big *a) {
+    square->exponent = 2 * a->exponent;
+    square->sticky = false;
+    square->length = 2 * a->length;
+    memset(square->digit, 0, (size_t)square->length * sizeof *square->digit);
+    for (int i = 0; i < a->length; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < a->length; j++) {
+            uint64_t v = (uint64_t)a->digit[i] * a->digit[j] + square->digit[i + j] + carry;
+            square->digit[i + j] = (uint32_t)v;
+            carry = v >> 32;
+        }
+        square->digit[i + a->length] = (uint32_t)carry;
+    }
+    trim(square);
+}
+
+void rd_big_subtract(struct rd_big *a, const struct rd_big *b) {
+    int64_t borrow = 0;
+    for (int i = 0; i < a->length; i++) {
+        int64_t v = (int64_t)a->digit[i] - (i < b->length ? b->digit[i] : 0) + borrow;
+        a->digit[i] = (uint32_t)v;
+        borrow = v >> 32;
+    }
+    trim(a);
+}
+
+void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
+    if (!a->length)
+        return;
+    int divisor_bits = 0;
+    for (rd_u128 d = divisor; d; d >>= 1)
+        divisor_bits++;
+    /* With bits + divisor_bits + 1 bits of dividend the quotient has more than `bits`. What is dropped from the
+     * dividend is less than one of its last place, so it cannot reach the quotient: it is sticky. */
+    keep_bits(a, bits + divisor_bits + 1, false);
+    rd_u128 remainder = 0;
+    for (int i = a->length - 1; i >= 0; i--) {
+        uint32_t quotient = 0;
+        for (int bit = 31; bit >= 0; bit--) {
+            bool carry = remainder >> 127;
+            remainder = remainder << 1 | (a->digit[i] >> bit & 1);
+            quotient <<= 1;
+            if (carry || remainder >= divisor) {
+                remainder -= divisor;
+                quotient |= 1;
+            }
+        }
+        a->digit[i] = quotient;
+    }
+    a->sticky |= remainder != 0;
+    trim(a);
+}
+
+void rd_big_root(struct rd_big *a) {
+    if (!a->length)
+        return;
+    keep_bits(a, 133, true);
+    rd_u128 root = 0, remainder = 0;
+    for (int bit = 32 * a->length - 2; bit >= 0; bit -= 2) {
+        remainder = remainder << 2 | (a->digit[bit >> 5] >> (bit & 31) & 3);
+        rd_u128 trial = root << 2 | 1;
+        root <<= 1;
+        if (remainder >= trial) {
+            remainder -= trial;
+            root |= 1;
+        }
+    }
+    a->sticky |= remainder != 0;
+    a->exponent /= 2;
+    a->length = 4;
+    for (int i = 0; i < 4; i++)
+        a->digit[i] = (uint32_t)(root >> (32 * i));
+    trim(a);
+}
+
+uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type) {
+    int precision = type->precision;
+    uint64_t sign = (uint64_t)negative << (8 * type->bytes - 1);
+    uint64_t infinity = (uint64_t)(2 * type->max_exponent + 1) << (precision - 1);
+    int length = bit_length(a);
+    if (!length)
+        return sign;
+    int lowest = 2 - type->max_exponent - precision; /* exponent of the last place of subnormals */
+    int place = a->exponent + length - precision;    /* exponent of the last place kept */
+    if (place < lowest)
+        place = lowest;
+    if (place + precision - 1 > type->max_exponent)
+        return sign | infinity;
+    int cut = place - a->exponent; /* bits dropped, negative where there are fewer than the significand holds */
+    uint64_t significand = bits_at(a, cut) & (((uint64_t)1 << precision) - 1);
+    bool half = cut > 0 && bits_at(a, cut - 1) & 1;
+    if (half && (significand & 1 || any_below(a, cut - 1)))
+        significand++;
+    /* The hidden bit, and a carry out of the significand, both add one to the exponent field. Overflow gives infinity.
+     */
+    return sign | (((uint64_t)(place - lowest) << (precision - 1)) + significand);
+}

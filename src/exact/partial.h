@@ -1,0 +1,45 @@
+/* The partial result of one reduction: what backends fill, accumulators hold, merging adds up, and finishing rounds. */
+#ifndef RD_PARTIAL_H
+#define RD_PARTIAL_H
+
+#include "core/reduction.h"
+#include "exact/limbs.h"
+
+struct rd_partial {
+    reduct_reduction reduction;                       /* resolved */
+    uint64_t seen;                                    /* elements presented: where the next one's index starts */
+    uint64_t ignored;                                 /* of these, NaNs dropped under REDUCT_NAN_IGNORE */
+    uint64_t nans, plus_infinities, minus_infinities; /* terms of sums that are not finite */
+    bool nonzero;                                     /* some term was other than -0: the sum, if zero, is +0 */
+    struct rd_sum sum;                                /* exact sums: of the terms, whatever the transform */
+    struct rd_sum squares;                            /* exact moments: of the squares */
+    double high, low;   /* fast sums: high + low; fast moments: the mean and sum of squared deviations */
+    bool found;         /* extremes: there is one */
+    uint64_t extreme;   /* its bits, zero-extended from the element type; of norminf, of the absolute value */
+    uint64_t index;     /* its index */
+    uint64_t nan_index; /* of the first NaN element that was not ignored, UINT64_MAX if none */
+};
+
+/* No elements; `reduction` must be resolved. */
+void rd_partial_init(struct rd_partial *partial, const reduct_reduction *reduction);
+
+/* Elements that count. */
+uint64_t rd_partial_count(const struct rd_partial *partial);
+
+/* Adds `other`, of the same reduction, whose elements follow those of `partial`; it may be `partial` itself. */
+void rd_partial_merge(struct rd_partial *partial, const struct rd_partial *other);
+
+/* Adds a fast sum high + low. */
+void rd_partial_add_fast(struct rd_partial *partial, double high, double low);
+
+/* Adds fast moments of `count` elements to those of `before` elements. */
+void rd_partial_add_moments(struct rd_partial *partial, uint64_t before, uint64_t count, double mean,
+                            double deviations);
+
+/* Takes one more extreme, with its index, where it is better, or as good and earlier. */
+void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index);
+
+/* Rounds into `type` (which must have passed rd_result_check) at `result`. */
+reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type type, void *result, reduct_error *error);
+
+#endif

@@ -1,0 +1,116 @@
+/* Executing: plans and single calls. */
+#include "execute.h"
+
+#include "core/plan.h"
+#include "core/status.h"
+
+#include <stdlib.h>
+
+static reduct_status check_input(const char *name, const void *input, bool wanted, uint64_t count, size_t bytes,
+                                 reduct_error *error) {
+    if (!wanted && input)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: not null, but the operator reads one array", name);
+    if (wanted && !input && count)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
+    if (wanted && (uintptr_t)input % bytes)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: address is not a multiple of the element's %zu bytes", name,
+                       bytes);
+    return REDUCT_OK;
+}
+
+reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
+                            unsigned threads, void *workspace, uint64_t first, struct rd_partial *partial,
+                            reduct_error *error) {
+    const reduct_reduction *reduction = &partial->reduction;
+    size_t bytes = rd_type(reduction->element)->bytes;
+    reduct_status status = check_input("x", x, true, count, bytes, error);
+    if (status == REDUCT_OK)
+        status = check_input("y", y, rd_operator(reduction->op)->inputs == 2, count, bytes, error);
+    if (status == REDUCT_OK && count > (uint64_t)PTRDIFF_MAX / bytes)
+        status = rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu elements of %zu bytes exceed an address space",
+                         (unsigned long long)count, bytes);
+    if (status != REDUCT_OK)
+        return status;
+    void *allocated = NULL;
+    size_t size = workspace ? 0 : device->backend->workspace(device, reduction, count, threads);
+    if (size) {
+        workspace = allocated = aligned_alloc(64, size);
+        if (!allocated)
+            return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated", size);
+    }
+    status = device->backend->accumulate(device, x, y, count, threads, workspace, partial, error);
+    free(allocated);
+    if (status == REDUCT_OK && reduction->nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
+        return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
+                          (unsigned long long)(first + partial->nan_index));
+    return status;
+}
+
+reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                  void *workspace, reduct_error *error) {
+    if (!plan)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
+    if (!inputs && plan->count)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "inputs: null pointer");
+    if (!results || !results[0])
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "results: null pointer");
+    if ((uintptr_t)workspace % 64)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "workspace: address is not a multiple of 64");
+    bool two = rd_operator(plan->reduction.op)->inputs == 2;
+    struct rd_partial partial;
+    rd_partial_init(&partial, &plan->reduction);
+    reduct_status status = rd_accumulate(&plan->device, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL,
+                                         plan->count, plan->threads, workspace, 0, &partial, error);
+    return status == REDUCT_OK ? rd_partial_finish(&partial, plan->reduction.result, results[0], error) : status;
+}
+
+reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y, size_t count,
+                            void *result) {
+    reduct_reduction reduction = {.op = op, .element = element};
+    struct rd_device device;
+    reduct_status status = result ? reduct_reduction_resolve(&reduction, NULL) : REDUCT_ERROR_ARGUMENT;
+    if (status == REDUCT_OK)
+        status = rd_device_open("cpu", &device, NULL);
+    if (status == REDUCT_OK)
+        status = device.backend->supports(&device, &reduction, NULL);
+    if (status != REDUCT_OK)
+        return status;
+    struct rd_partial partial;
+    rd_partial_init(&partial, &reduction);
+    status = rd_accumulate(&device, x, y, count, 0, NULL, 0, &partial, NULL);
+    return status == REDUCT_OK ? rd_partial_finish(&partial, reduction.result, result, NULL) : status;
+}
+
+/* The functions by name, for every element type of reduct.h; S, M, R, A as SUM, MAGNITUDE, REAL, ABSOLUTE there. */
+#define ONE(op, code, name, NAME, T, R)                                                                                \
+    reduct_status reduct_##op##_##name(const T *x, size_t count, R *result) {                                          \
+        return reduct_reduce(code, REDUCT_##NAME, x, NULL, count, result);                                             \
+    }
+#define ALL(name, NAME, T, S, M, R, A)                                                                                 \
+    ONE(sum, REDUCT_SUM, name, NAME, T, S)                                                                             \
+    ONE(mean, REDUCT_MEAN, name, NAME, T, R)                                                                           \
+    ONE(var, REDUCT_VAR, name, NAME, T, R)                                                                             \
+    ONE(std, REDUCT_STD, name, NAME, T, R)                                                                             \
+    ONE(sumsq, REDUCT_SUMSQ, name, NAME, T, M)                                                                         \
+    ONE(norm1, REDUCT_NORM1, name, NAME, T, M)                                                                         \
+    ONE(norm2, REDUCT_NORM2, name, NAME, T, R)                                                                         \
+    ONE(norminf, REDUCT_NORMINF, name, NAME, T, A)                                                                     \
+    ONE(rms, REDUCT_RMS, name, NAME, T, R)                                                                             \
+    ONE(min, REDUCT_MIN, name, NAME, T, T)                                                                             \
+    ONE(max, REDUCT_MAX, name, NAME, T, T)                                                                             \
+    ONE(argmin, REDUCT_ARGMIN, name, NAME, T, uint64_t)                                                                \
+    ONE(argmax, REDUCT_ARGMAX, name, NAME, T, uint64_t)                                                                \
+    reduct_status reduct_dot_##name(const T *x, const T *y, size_t count, S *result) {                                 \
+        return reduct_reduce(REDUCT_DOT, REDUCT_##NAME, x, y, count, result);                                          \
+    }
+
+ALL(f64, F64, double, double, double, double, double)
+ALL(f32, F32, float, float, float, float, float)
+ALL(i8, I8, int8_t, int64_t, uint64_t, double, uint8_t)
+ALL(i16, I16, int16_t, int64_t, uint64_t, double, uint16_t)
+ALL(i32, I32, int32_t, int64_t, uint64_t, double, uint32_t)
+ALL(i64, I64, int64_t, int64_t, uint64_t, double, uint64_t)
+ALL(u8, U8, uint8_t, uint64_t, uint64_t, double, uint8_t)
+ALL(u16, U16, uint16_t, uint64_t, uint64_t, double, uint16_t)
+ALL(u32, U32, uint32_t, uint64_t, uint64_t, double, uint32_t)
+ALL(u64, U64, uint64_t, uint64_t, uint64_t, double, uint64_t)

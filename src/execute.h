@@ -1,0 +1,15 @@
+/* One reduction from data to result: what plans, accumulators and one-call functions share. */
+#ifndef RD_EXECUTE_H
+#define RD_EXECUTE_H
+
+#include "core/backend.h"
+#include "exact/partial.h"
+
+/* Checks the pointers and adds the data to `partial`, which holds no elements. A null workspace is allocated for the
+ * call where one is needed. `first` is the index that the first element has in the eyes of the caller, for error
+ * messages. */
+reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
+                            unsigned threads, void *workspace, uint64_t first, struct rd_partial *partial,
+                            reduct_error *error);
+
+#endif

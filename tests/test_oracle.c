@@ -1,0 +1,317 @@
+/* Tests of the oracle itself, so that all other tests can lean on it: against MPFR (mpfr_sum, mpfr_div, mpfr_sqrt, each
+ * correctly rounded, with mpfr_subnormalize), which shares neither code nor method with it, and against answers worked
+ * out by hand.
+ *
+ * From the survival list: "Oracles, independent of our code: MPFR (mpfr_sum and friends) and GMP".
+ */
+#include <math.h>
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+/* Enough for any sum of products of doubles, times counts. */
+enum { EXACT_BITS = 4600, MOST = 70 };
+
+/* Limits MPFR to the exponents of a floating-point type; `ternary` says how x was rounded so far. */
+static void limit_to(const struct test_type *type, mpfr_t x, int ternary)
+{
+    const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    mpfr_set_emin(3 - type->max_exponent - type->precision);
+    mpfr_set_emax(type->max_exponent + 1);
+    ternary = mpfr_check_range(x, ternary, MPFR_RNDN);
+    mpfr_subnormalize(x, ternary, MPFR_RNDN);
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
+}
+
+/* The exact sum of the x, of the x^2, or of the x * y. */
+static void exact_sum(mpfr_t sum, const struct test_type *type, const void *x, const void *y, size_t count)
+{
+    mpfr_t terms[MOST];
+    mpfr_ptr pointers[MOST] = {0};
+    for (size_t i = 0; i < count; i++) {
+        double a, b = 1;
+        if (type->type == REDUCT_F64) {
+            a = ((const double *)x)[i];
+            b = y ? ((const double *)y)[i] : 1;
+        } else {
+            a = (double)((const float *)x)[i];
+            b = y ? (double)((const float *)y)[i] : 1;
+        }
+        mpfr_init2(terms[i], 106);
+        mpfr_set_d(terms[i], a, MPFR_RNDN);
+        assert_int_equal(mpfr_mul_d(terms[i], terms[i], b, MPFR_RNDN), 0);
+        pointers[i] = terms[i];
+    }
+    assert_int_equal(mpfr_sum(sum, pointers, count, MPFR_RNDN), 0);
+    for (size_t i = 0; i < count; i++)
+        mpfr_clear(terms[i]);
+}
+
+/* The variance to far more bits than it takes; exact wherever it has finitely many. */
+static void variance_of(mpfr_t variance, const mpfr_t sum, const mpfr_t squares, size_t count, size_t divisor)
+{
+    mpfr_t square;
+    mpfr_init2(square, 2 * EXACT_BITS);
+    mpfr_set_prec(variance, 2 * EXACT_BITS);
+    assert_int_equal(mpfr_sqr(square, sum, MPFR_RNDN), 0);
+    assert_int_equal(mpfr_mul_ui(variance, squares, count, MPFR_RNDN), 0);
+    assert_int_equal(mpfr_sub(variance, variance, square, MPFR_RNDN), 0);
+    mpfr_div_ui(variance, variance, count, MPFR_RNDN);
+    mpfr_div_ui(variance, variance, divisor, MPFR_RNDN);
+    mpfr_clear(square);
+}
+
+/* One operator by MPFR alone, into x, which has the precision of the result type; returns the ternary value. */
+static int by_mpfr(mpfr_t result, reduct_operator op, const struct test_type *type, const void *x, const void *y,
+                   size_t count)
+{
+    mpfr_t sum, squares, variance;
+    mpfr_inits2(EXACT_BITS, sum, squares, variance, (mpfr_ptr)0);
+    int ternary = 0;
+    exact_sum(sum, type, x, op == REDUCT_DOT ? y : NULL, count);
+    exact_sum(squares, type, x, x, count);
+    switch (op) {
+    case REDUCT_SUM:
+    case REDUCT_DOT:
+        ternary = mpfr_set(result, sum, MPFR_RNDN);
+        break;
+    case REDUCT_MEAN:
+        ternary = mpfr_div_ui(result, sum, count, MPFR_RNDN);
+        break;
+    case REDUCT_SUMSQ:
+        ternary = mpfr_set(result, squares, MPFR_RNDN);
+        break;
+    case REDUCT_NORM2:
+        ternary = mpfr_sqrt(result, squares, MPFR_RNDN);
+        break;
+    case REDUCT_RMS:
+        mpfr_set_prec(variance, 2 * EXACT_BITS);
+        mpfr_div_ui(variance, squares, count, MPFR_RNDN);
+        ternary = mpfr_sqrt(result, variance, MPFR_RNDN);
+        break;
+    case REDUCT_VAR:
+        variance_of(variance, sum, squares, count, count - 1);
+        ternary = mpfr_set(result, variance, MPFR_RNDN);
+        break;
+    case REDUCT_STD:
+        variance_of(variance, sum, squares, count, count);
+        ternary = mpfr_sqrt(result, variance, MPFR_RNDN);
+        break;
+    default:
+        test_fail("operator %d is not for MPFR", (int)op);
+    }
+    mpfr_clears(sum, squares, variance, (mpfr_ptr)0);
+    return ternary;
+}
+
+/* The bits of a value that a type holds. */
+static uint64_t bits_of(const struct test_type *type, const mpfr_t value)
+{
+    unsigned char bytes[8] = {0};
+    if (mpfr_inf_p(value))
+        return values_infinity(type) | (mpfr_signbit(value) ? (uint64_t)1 << (8 * type->size - 1) : 0);
+    values_put(type, bytes, 0, mpfr_get_d(value, MPFR_RNDN));
+    return values_bits(type, bytes, 0);
+}
+
+/* One array, every operator that rounds, every floating-point result. MPFR's zeros carry no sign that means anything
+ * here; the sign of zero has known answers below. */
+static void compare_one(const struct test_type *type, const char *name, const void *x, const void *y, size_t count,
+                        struct oracle *single, struct oracle *pairs)
+{
+    static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_DOT, REDUCT_MEAN, REDUCT_SUMSQ,
+                                          REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD};
+    oracle_read(single, type->type, x, NULL, count);
+    oracle_read(pairs, type->type, x, y, count);
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+        for (size_t r = 0; r < test_type_count; r++) {
+            const struct test_type *result = &test_types[r];
+            if (result->class != FLOAT)
+                continue;
+            reduct_reduction reduction = test_reduction(ops[o], type->type, result->type);
+            reduction.flags = ops[o] == REDUCT_STD ? REDUCT_POPULATION : 0;
+            const struct oracle_result got = oracle_expect(ops[o] == REDUCT_DOT ? pairs : single, &reduction);
+            if (count < (ops[o] == REDUCT_VAR ? 2U : 1U))
+                continue;
+            mpfr_t value;
+            mpfr_init2(value, result->precision);
+            limit_to(result, value, by_mpfr(value, ops[o], type, x, y, count));
+            uint64_t want = bits_of(result, value), have = values_bits(result, got.bytes, 0);
+            const uint64_t sign = (uint64_t)1 << (8 * result->size - 1);
+            if (!(want & ~sign) && !(have & ~sign))
+                want = have = 0;
+            if (got.status != REDUCT_OK || want != have)
+                test_fail("%s of %zu %s %s as %s: oracle 0x%llx, MPFR 0x%llx", reduct_operator_name(ops[o]), count,
+                          name, type->name, result->name, (unsigned long long)have, (unsigned long long)want);
+            mpfr_clear(value);
+        }
+}
+
+static void oracle_agrees_with_mpfr(void **state)
+{
+    (void)state;
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32};
+    struct rng rng = rng_of(test_seed());
+    struct oracle single, pairs;
+    double x[MOST], y[MOST]; /* room for either type */
+    oracle_init(&single);
+    oracle_init(&pairs);
+    for (size_t t = 0; t < 2; t++)
+        for (size_t d = 0; d < distribution_count; d++)
+            for (uint64_t round = test_scaled(12, 2); round-- > 0;) {
+                const struct test_type *type = test_type(types[t]);
+                const size_t count = rng_below(&rng, MOST) + 1;
+                if (!distribution_suits(&distributions[d], type))
+                    continue;
+                distributions[d].fill(&rng, type, x, y, count);
+                oracle_read(&single, type->type, x, NULL, count);
+                oracle_read(&pairs, type->type, x, y, count);
+                if (single.nans || single.positive_infinities || single.negative_infinities || pairs.nans ||
+                    pairs.nan_terms || pairs.positive_infinities || pairs.negative_infinities)
+                    continue; /* these have no rounding to compare */
+                compare_one(type, distributions[d].name, x, y, count, &single, &pairs);
+            }
+    oracle_clear(&single);
+    oracle_clear(&pairs);
+    mpfr_free_cache();
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Answers worked out by hand
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct known {
+    reduct_operator op;
+    reduct_type result;
+    reduct_nan nan;
+    uint32_t flags;
+    reduct_status status;
+    uint64_t bits;
+};
+
+static void check_known(reduct_type element, const void *x, const void *y, size_t count, const struct known *known,
+                        size_t known_count)
+{
+    struct oracle oracle;
+    oracle_init(&oracle);
+    for (size_t i = 0; i < known_count; i++) {
+        reduct_reduction reduction = test_reduction(known[i].op, element, known[i].result);
+        reduction.nan = known[i].nan;
+        reduction.flags = known[i].flags;
+        oracle_read(&oracle, element, x, known[i].op == REDUCT_DOT ? y : NULL, count);
+        const struct oracle_result got = oracle_expect(&oracle, &reduction);
+        const struct test_type *type = test_type(reduction.result);
+        if (got.status != known[i].status ||
+            (got.status == REDUCT_OK && values_bits(type, got.bytes, 0) != known[i].bits))
+            test_fail("known answer %zu: status %d, 0x%llx instead of 0x%llx", i, (int)got.status,
+                      (unsigned long long)values_bits(type, got.bytes, 0), (unsigned long long)known[i].bits);
+    }
+    oracle_clear(&oracle);
+}
+#define CHECK_KNOWN(element, x, y, ...)                                                                                \
+    check_known((element), (x), (y), sizeof(x) / sizeof *(x), (const struct known[]){__VA_ARGS__},                     \
+                sizeof((const struct known[]){__VA_ARGS__}) / sizeof(struct known))
+
+static void known_floats(void **state)
+{
+    (void)state;
+    const double half_ulp[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-1074}, odd[] = {1 + 0x1p-52, 0x1p-53};
+    CHECK_KNOWN(REDUCT_F64, half_ulp, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000000});
+    CHECK_KNOWN(REDUCT_F64, above, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000001});
+    CHECK_KNOWN(REDUCT_F64, odd, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000002},
+                {REDUCT_SUM, REDUCT_F32, 0, 0, REDUCT_OK, 0x3f800000});
+
+    const double pair[] = {3, -4};
+    CHECK_KNOWN(REDUCT_F64, pair, pair, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0xbff0000000000000},
+                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0xb800}, {REDUCT_SUMSQ, REDUCT_BF16, 0, 0, REDUCT_OK, 0x41c8},
+                {REDUCT_NORM1, REDUCT_F32, 0, 0, REDUCT_OK, 0x40e00000},
+                {REDUCT_NORM2, REDUCT_F16, 0, 0, REDUCT_OK, 0x4500}, {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x4039000000000000},
+                {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0x4038800000000000},
+                {REDUCT_VAR, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x4028800000000000},
+                {REDUCT_STD, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x400c000000000000},
+                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x4010000000000000}, {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xc010000000000000},
+                {REDUCT_ARGMIN, 0, 0, 0, REDUCT_OK, 1}, {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0});
+
+    /* To f16: 65520 is the threshold to infinity, 2^-25 the one to zero, ties to even at both. */
+    const float top[] = {65504, 15.99609375F}, threshold[] = {65504, 16}, low[] = {0x1p-25F}, lowest[] = {0x1.000002p-25F};
+    CHECK_KNOWN(REDUCT_F32, top, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0x7bff});
+    CHECK_KNOWN(REDUCT_F32, threshold, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0x7c00});
+    CHECK_KNOWN(REDUCT_F32, low, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0});
+    CHECK_KNOWN(REDUCT_F32, lowest, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 1});
+}
+
+static void known_special_values(void **state)
+{
+    (void)state;
+    const double zeros[] = {-0.0, -0.0}, mixed[] = {-0.0, 0.0}, ones[] = {1, 1}, cancel[] = {1, -1};
+    CHECK_KNOWN(REDUCT_F64, zeros, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_MEAN, REDUCT_BF16, 0, 0, REDUCT_OK, 0x8000}, {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_SUMSQ, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_NORM1, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x8000000000000000});
+    CHECK_KNOWN(REDUCT_F64, mixed, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 1});
+    CHECK_KNOWN(REDUCT_F64, cancel, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0});
+
+    const double nan_pair[] = {-(double)NAN, 2}, infinite[] = {(double)INFINITY, -(double)INFINITY}, none[] = {0, 0};
+    CHECK_KNOWN(REDUCT_F64, nan_pair, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+                {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+                {REDUCT_MEAN, REDUCT_F32, 0, 0, REDUCT_OK, 0x7fc00000},
+                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0x7e00},
+                {REDUCT_SUM, REDUCT_BF16, 0, 0, REDUCT_OK, 0x7fc0}, {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_ARGMAX, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
+                {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x4000000000000000},
+                {REDUCT_VAR, 0, REDUCT_NAN_IGNORE, 0, REDUCT_ERROR_EMPTY, 0},
+                {REDUCT_SUM, 0, REDUCT_NAN_ERROR, 0, REDUCT_ERROR_NAN, 0});
+    CHECK_KNOWN(REDUCT_F64, infinite, none, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+                {REDUCT_NORM2, 0, 0, 0, REDUCT_OK, 0x7ff0000000000000},
+                {REDUCT_STD, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+                {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x7ff8000000000000},
+                {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xfff0000000000000});
+}
+
+static void known_integers(void **state)
+{
+    (void)state;
+    const int8_t bytes[] = {-128, -128, 127};
+    CHECK_KNOWN(REDUCT_I8, bytes, bytes, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, (uint64_t)-129},
+                {REDUCT_NORM1, 0, 0, 0, REDUCT_OK, 383}, {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 128},
+                {REDUCT_SUMSQ, 0, 0, 0, REDUCT_OK, 48897}, {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0x80},
+                {REDUCT_SUM, REDUCT_U128, 0, 0, REDUCT_ERROR_OVERFLOW, 0},
+                {REDUCT_SUM, REDUCT_U64, 0, REDUCT_WRAP, REDUCT_OK, (uint64_t)-129},
+                {REDUCT_MEAN, 0, 0, 0, REDUCT_OK, 0xc045800000000000});
+    const int64_t limits[] = {INT64_MAX, 1}, least[] = {INT64_MIN, INT64_MIN + 1, INT64_MAX};
+    CHECK_KNOWN(REDUCT_I64, limits, limits, {REDUCT_SUM, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0},
+                {REDUCT_SUM, 0, 0, REDUCT_WRAP, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_SUM, REDUCT_F64, 0, 0, REDUCT_OK, 0x43e0000000000000},
+                {REDUCT_DOT, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0});
+    CHECK_KNOWN(REDUCT_I64, least, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_NORM1, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0});
+
+    struct oracle oracle;
+    oracle_init(&oracle);
+    oracle_read(&oracle, REDUCT_I64, limits, least, 2);
+    const reduct_reduction dot = test_reduction(REDUCT_DOT, REDUCT_I64, REDUCT_I256);
+    const struct oracle_result wide = oracle_expect(&oracle, &dot);
+    /* (2^63 - 1) * -2^63 + (-2^63 + 1) = -2^126 + 1 */
+    const uint64_t words[4] = {1, 0xc000000000000000, UINT64_MAX, UINT64_MAX};
+    assert_int_equal(wide.status, REDUCT_OK);
+    assert_memory_equal(wide.bytes, words, sizeof words);
+    oracle_clear(&oracle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_floats),
+        cmocka_unit_test(known_special_values),
+        cmocka_unit_test(known_integers),
+        cmocka_unit_test(oracle_agrees_with_mpfr),
+    };
+    return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* Saved accumulators: whatever happens to the bytes, loading says so and nothing else happens.
+ *
+ * From the survival list: "Files and streams: truncated data, huge claims"; "libFuzzer on the accumulator's load" has its
+ * target in fuzz/.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+enum { SAVED = 4096 };
+
+struct saved {
+    unsigned char bytes[SAVED];
+    size_t size;
+    reduct_reduction reduction;
+};
+
+/* One saved accumulator per operator, element type and mode in turn, of data that fills every field. */
+static void save_some(struct saved *saved, struct rng *rng, const reduct_reduction *reduction)
+{
+    double x[40], y[40];
+    const struct test_type *type = test_type(reduction->element);
+    const bool two = test_operator(reduction->op)->inputs == 2;
+    distribution_named("raw")->fill(rng, type, x, y, 40);
+    if (type->class == FLOAT) {
+        values_put_bits(type, x, 7, values_nan(rng, type));
+        values_put_bits(type, x, 9, values_infinity(type));
+    }
+    reduct_accumulator *accumulator = NULL;
+    test_status(reduct_accumulator_create(reduction, "cpu", 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_add(accumulator, x, two ? y : NULL, 40, NULL), REDUCT_OK);
+    saved->size = SAVED;
+    test_status(reduct_accumulator_save(accumulator, saved->bytes, &saved->size), REDUCT_OK);
+    saved->reduction = reduct_accumulator_reduction(accumulator);
+    reduct_accumulator_destroy(accumulator);
+}
+
+static reduct_status load(const void *bytes, size_t size, reduct_accumulator **accumulator)
+{
+    reduct_error error;
+    memset(&error, 0x5A, sizeof error);
+    const reduct_status status = reduct_accumulator_load(bytes, size, "cpu", 1, accumulator, &error);
+    if (status != REDUCT_OK && (error.status != status || !memchr(error.message, 0, sizeof error.message)))
+        test_fail("a failed load left an error of status %d", (int)error.status);
+    return status;
+}
+
+/* Loads from memory that ends exactly where the bytes do, so that a sanitizer sees any reading beyond. */
+static void assert_refused(const unsigned char *bytes, size_t size, const char *what, size_t where)
+{
+    unsigned char *exact = test_alloc(size);
+    memcpy(exact, bytes, size);
+    reduct_accumulator *accumulator = NULL;
+    const reduct_status status = load(exact, size, &accumulator);
+    free(exact);
+    if ((status != REDUCT_ERROR_CORRUPT && status != REDUCT_ERROR_VERSION) || accumulator)
+        test_fail("%s at %zu of %zu: status %d", what, where, size, (int)status);
+}
+
+static void for_each_reduction(void (*check)(struct rng *rng, const struct saved *saved))
+{
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct rng rng = rng_of(test_seed());
+    static struct saved saved;
+    for (size_t o = 0; o < test_operator_count; o++)
+        for (size_t e = 0; e < element_count; e++)
+            for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
+                reduct_reduction reduction =
+                    test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
+                reduction.mode = (reduct_mode)mode;
+                reduction.flags = (uint32_t)rng_below(&rng, 4);
+                save_some(&saved, &rng, &reduction);
+                check(&rng, &saved);
+            }
+}
+
+static void check_whole(struct rng *rng, const struct saved *saved)
+{
+    (void)rng;
+    reduct_accumulator *accumulator = NULL;
+    test_status(load(saved->bytes, saved->size, &accumulator), REDUCT_OK);
+    const reduct_reduction reduction = reduct_accumulator_reduction(accumulator);
+    assert_memory_equal(&reduction, &saved->reduction, sizeof reduction);
+    unsigned char again[SAVED];
+    size_t size = SAVED;
+    test_status(reduct_accumulator_save(accumulator, again, &size), REDUCT_OK);
+    assert_int_equal(size, saved->size);
+    assert_memory_equal(again, saved->bytes, size);
+    reduct_accumulator_destroy(accumulator);
+}
+
+static void check_flipped(struct rng *rng, const struct saved *saved)
+{
+    unsigned char bytes[SAVED];
+    memcpy(bytes, saved->bytes, saved->size);
+    for (size_t i = 0; i < saved->size; i++) {
+        const unsigned char masks[] = {0xff, (unsigned char)(1U << rng_below(rng, 8)),
+                                       (unsigned char)(1 + rng_below(rng, 255))};
+        for (size_t m = 0; m < sizeof masks; m++) {
+            bytes[i] ^= masks[m];
+            assert_refused(bytes, saved->size, "a flipped byte", i);
+            bytes[i] ^= masks[m];
+        }
+    }
+}
+
+static void check_cut(struct rng *rng, const struct saved *saved)
+{
+    unsigned char bytes[SAVED + 64] = {0};
+    memcpy(bytes, saved->bytes, saved->size);
+    for (size_t size = 0; size < saved->size; size++)
+        assert_refused(bytes, size, "bytes cut short", size);
+    for (size_t more = 1; more < 64; more += 1 + rng_below(rng, 8))
+        assert_refused(bytes, saved->size + more, "trailing bytes", saved->size);
+    for (size_t i = 0; i + 8 <= saved->size; i += 8) { /* whole words swapped with their neighbours, zeroed, filled */
+        memset(bytes + i, i % 16 ? 0xff : 0, 8);
+        if (memcmp(bytes, saved->bytes, saved->size) != 0)
+            assert_refused(bytes, saved->size, "an overwritten word", i);
+        memcpy(bytes + i, saved->bytes + i, 8);
+    }
+}
+
+static void whole(void **state)
+{
+    (void)state;
+    for_each_reduction(check_whole);
+}
+
+static void flipped(void **state)
+{
+    (void)state;
+    for_each_reduction(check_flipped);
+}
+
+static void cut_short(void **state)
+{
+    (void)state;
+    for_each_reduction(check_cut);
+}
+
+static void noise(void **state)
+{
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 1);
+    unsigned char bytes[1200];
+    for (uint64_t round = test_scaled(20000, 1000); round-- > 0;) {
+        const size_t size = rng_below(&rng, sizeof bytes);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (unsigned char)rng_next(&rng);
+        assert_refused(bytes, size, "noise", 0);
+    }
+}
+
+/* The room at `bytes` is respected to the byte, and a refusal touches nothing. */
+static void room(void **state)
+{
+    (void)state;
+    const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
+    reduct_accumulator *accumulator = NULL;
+    test_status(reduct_accumulator_create(&reduction, NULL, 0, &accumulator, NULL), REDUCT_OK);
+    size_t needed = 12345;
+    test_status(reduct_accumulator_save(accumulator, NULL, &needed), REDUCT_OK);
+    assert_true(needed > 0 && needed < SAVED);
+    unsigned char bytes[SAVED], untouched[SAVED];
+    memset(bytes, 0x77, sizeof bytes);
+    memset(untouched, 0x77, sizeof untouched);
+    for (size_t size = 0; size < needed; size++) {
+        size_t given = size;
+        test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_ERROR_ARGUMENT);
+        assert_int_equal(given, size);
+    }
+    assert_memory_equal(bytes, untouched, sizeof bytes);
+    size_t given = needed;
+    test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_OK);
+    assert_int_equal(given, needed);
+    assert_memory_equal(bytes + needed, untouched + needed, sizeof bytes - needed);
+    given = sizeof bytes;
+    test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_OK);
+    assert_int_equal(given, needed);
+    test_status(reduct_accumulator_save(NULL, bytes, &given), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_save(accumulator, bytes, NULL), REDUCT_ERROR_ARGUMENT);
+    reduct_accumulator_destroy(accumulator);
+}
+
+/* Loading names its own bad arguments. */
+static void load_arguments(void **state)
+{
+    (void)state;
+    static struct saved saved;
+    struct rng rng = rng_of(test_seed() + 2);
+    const reduct_reduction reduction = test_reduction(REDUCT_VAR, REDUCT_F64, REDUCT_DEFAULT);
+    save_some(&saved, &rng, &reduction);
+    reduct_accumulator *accumulator = NULL;
+    reduct_error error = {0};
+    test_status(reduct_accumulator_load(NULL, saved.size, NULL, 0, &accumulator, &error), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, 0, NULL, &error), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, "cuda:97", 0, &accumulator, &error),
+                REDUCT_ERROR_NO_DEVICE);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, "toaster", 0, &accumulator, NULL),
+                REDUCT_ERROR_NO_DEVICE);
+    assert_null(accumulator);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, 0, &accumulator, NULL), REDUCT_OK);
+    reduct_accumulator_destroy(accumulator);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole), cmocka_unit_test(flipped), cmocka_unit_test(cut_short),
+        cmocka_unit_test(noise), cmocka_unit_test(room),    cmocka_unit_test(load_arguments),
+    };
+    return cmocka_run_group_tests_name("saved", tests, NULL, NULL);
+}
