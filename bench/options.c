@@ -40,8 +40,9 @@ static const char documentation[] =
 static const struct {
     int key;
     matrix_list list;
-} list_keys[] = {{'o', LIST_OP},   {'t', LIST_TYPE},   {'d', LIST_DATA},
-                 {'s', LIST_SIZE}, {'D', LIST_DEVICE}, {'j', LIST_THREADS}};
+    const char *name;
+} list_keys[] = {{'o', LIST_OP, "op"},      {'t', LIST_TYPE, "type"},     {'d', LIST_DATA, "data"},
+                 {'s', LIST_SIZE, "sizes"}, {'D', LIST_DEVICE, "device"}, {'j', LIST_THREADS, "threads"}};
 
 static unsigned long read_number(const char *name, char *text, unsigned long least, unsigned long most,
                                  struct argp_state *state) {
@@ -60,7 +61,7 @@ static error_t read_option(int key, char *text, struct argp_state *state) {
             char fault[128];
             options->lists[list_keys[i].list] = text;
             if (matrix_set(&scratch, list_keys[i].list, text, fault, sizeof fault) != 0)
-                argp_error(state, "-%c %s: %s", key, text, fault);
+                argp_error(state, "--%s=%s: %s", list_keys[i].name, text, fault);
             return 0;
         }
     switch (key) {

@@ -5,6 +5,7 @@
  *   FIELD            of plain_partial that takes a minimum: real, integer
  *   IS_FLOAT         1, 0
  *   LEAST(a, b)      optional: the lesser of two vectors, lane by lane, by one instruction
+ *   WIDEN(address)   optional: half a vector of integers as a vector of 64-bit ones, by one instruction
  *
  * and, from its own includer, PLAIN_SET and PLAIN_BYTES. Everything here is undefined again at the end.
  *
@@ -101,15 +102,18 @@ PLAIN_INSTANCES(moments, NAME(moments_body)(prefetch, x, count, partial))
 /* Integers are widened to 64 bits before they are added. */
 PLAIN_INLINE void NAME(add_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
     enum { WIDE = PLAIN_BYTES / sizeof(int64_t) };
-    typedef PLAIN_VECTOR(TYPE, WIDE) narrow_vec;
     typedef PLAIN_VECTOR(int64_t, WIDE) wide_vec;
+#ifndef WIDEN
+    typedef PLAIN_VECTOR(TYPE, WIDE) narrow_vec;
+#define WIDEN(address) __builtin_convertvector(*(const narrow_vec *)(address), wide_vec)
+#endif
     wide_vec sums[8] = {{0}};
     size_t i = 0;
     for (; i + 8 * WIDE <= count; i += 8 * WIDE) {
         PLAIN_UNROLL(8)
         for (size_t j = 0; j < 8; j++) {
             plain_fetch(x + i + j * WIDE, prefetch);
-            sums[j] += __builtin_convertvector(*(const narrow_vec *)(x + i + j * WIDE), wide_vec);
+            sums[j] += (wide_vec)WIDEN(x + i + j * WIDE);
         }
     }
     int64_t total = 0;
@@ -198,6 +202,7 @@ PLAIN_INSTANCES(argmin, NAME(argmin_body)(prefetch, x, count, partial))
 #undef index_vec
 #undef SELECT
 #undef LEAST
+#undef WIDEN
 #undef TYPE
 #undef TYPE_NAME
 #undef INDEX_TYPE

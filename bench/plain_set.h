@@ -3,6 +3,7 @@
  *   PLAIN_SET                 its name: portable, avx2, avx512
  *   PLAIN_BYTES               bytes of a vector
  *   PLAIN_LEAST_<type>(a, b)  the lesser of two vectors, lane by lane; only where there is an instruction for it
+ *   PLAIN_WIDEN_i32(address)  a vector of 64-bit integers from as many 32-bit ones; where compilers need to be told
  *
  * The loops are written with the vector extension of gcc and clang, so one text serves every set. */
 #include "plain.h"
@@ -76,6 +77,9 @@ PLAIN_INLINE void plain_fetch(const void *address, int prefetch) {
 #define IS_FLOAT   0
 #ifdef PLAIN_LEAST_i32
 #define LEAST PLAIN_LEAST_i32
+#endif
+#ifdef PLAIN_WIDEN_i32
+#define WIDEN PLAIN_WIDEN_i32
 #endif
 #include "plain_kernels.h"
 

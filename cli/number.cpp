@@ -179,6 +179,12 @@ double shortest_16(unsigned magnitude, int fraction_bits) {
     return best;
 }
 
+void write_shortest_16(unsigned magnitude, int fraction_bits, char *text, char *end) {
+    terminate(std::to_chars(text, end, shortest_16(magnitude, fraction_bits)));
+    if (!std::strpbrk(text, ".e")) /* a whole number in full: as to_chars() does, with all of its digits */
+        terminate(std::to_chars(text, end, widen(magnitude, fraction_bits), std::chars_format::fixed));
+}
+
 struct half_format {
     int fraction_bits;
     unsigned infinity;
@@ -198,7 +204,7 @@ void format_16(half_format format, uint16_t bits, bool hex, char *text) {
     else if (hex)
         std::snprintf(text, static_cast<size_t>(end - text), "%a", widen(magnitude, format.fraction_bits));
     else
-        terminate(std::to_chars(text, end, shortest_16(magnitude, format.fraction_bits)));
+        write_shortest_16(magnitude, format.fraction_bits, text, end);
 }
 
 template <class T> void format_float(T value, bool hex, char *text) {

@@ -173,6 +173,8 @@ static uint64_t finish_exact(const struct rd_partial *partial, const struct rd_t
 /* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. */
 static double finish_fast(const struct rd_partial *partial) {
     double n = (double)rd_partial_count(partial);
+    if (n == 0)
+        return 0; /* +0, where there is a result at all */
     double value = partial->low == 0 || !isfinite(partial->high) ? partial->high : partial->high + partial->low;
     bool population = partial->reduction.flags & REDUCT_POPULATION;
     double variance = (isnan(partial->high) ? partial->high : partial->low) / (population ? n : n - 1);
@@ -188,7 +190,7 @@ static double finish_fast(const struct rd_partial *partial) {
     case RD_DEVIATION:
         return sqrt(variance);
     default:
-        return n == 0 ? 0 : value;
+        return value;
     }
 }
 

@@ -134,7 +134,10 @@ class Formatting(unittest.TestCase):
     def check_shortest(self, element, bits, text):
         value = value_of(element, bits)
         digits, exponent = digits_of(text)
-        self.assertEqual(text, shorter_notation(digits, exponent))
+        whole = str(int(value)) if value == int(value) and len(str(int(value))) == exponent + 1 else None
+        self.assertEqual(text, shorter_notation(digits, exponent, whole))
+        if whole == text:
+            return  # as long as the shortest, and exact
         self.assertEqual(round_to(element, Fraction(text)), bits, text)
         # No decimal of one digit less reads back; and none of as many digits that does is nearer.
         for kept in range(max(len(digits) - 1, 1), len(digits) + 1):

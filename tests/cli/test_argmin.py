@@ -1,0 +1,124 @@
+"""argmin and argmax of arrays in Fortran order: the index counts in C order, as NumPy's does."""
+import itertools
+import math
+import os
+import random
+
+from harness import CODES, FLOATS, CommandTest, limits, main, npy_array, size_of
+
+GENERATOR = random.Random(3)
+
+
+def in_fortran_order(values, shape):
+    """The elements of an array in C order, as a file in Fortran order has them."""
+    strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    indices = itertools.product(*[range(n) for n in reversed(shape)])
+    return [values[sum(i * s for i, s in zip(reversed(index), strides))] for index in indices]
+
+
+def place(op, values, nan='propagate'):
+    """The first NaN, or the first extreme, -0 being less than +0."""
+    for i, value in enumerate(values):
+        if value != value and nan == 'propagate':
+            return i
+    keys = [(v, math.copysign(1, v)) if isinstance(v, float) else (v,) for v in values]
+    known = [i for i, v in enumerate(values) if v == v]
+    best = (min if op == 'argmin' else max)(keys[i] for i in known)
+    return next(i for i in known if keys[i] == best)
+
+
+class Fortran(CommandTest):
+    def check(self, element, values, shape, *options, nan='propagate'):
+        for order in '<>':
+            path = self.file('a.npy', npy_array(element, in_fortran_order(values, shape), order, shape, True))
+            for op in ('argmin', 'argmax'):
+                self.good(str(place(op, values, nan)), op, *options, path)
+
+    def test_shapes(self):
+        for shape in ((5, 7), (1, 9), (9, 1), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (1, 1), (17,)):
+            for element in ('f64', 'i8'):
+                values = [GENERATOR.randrange(-100, 100) for _ in range(math.prod(shape))]
+                self.check(element, [float(v) for v in values] if element == 'f64' else values, shape)
+
+    def test_ties(self):
+        """Few different values, so that the first in memory is hardly ever the first in C order."""
+        for shape in ((3, 4), (4, 3), (2, 3, 4), (5, 1, 6), (6, 6)):
+            for element in CODES:
+                low, high = limits(element) if element not in FLOATS else (-math.inf, math.inf)
+                for choices in ((low, high), (0, 1, 2), (high,)):
+                    values = GENERATOR.choices(choices, k=math.prod(shape))
+                    self.check(element, [float(v) for v in values] if element in FLOATS else values, shape)
+
+    def test_zeros(self):
+        for shape in ((4, 5), (3, 2, 4)):
+            for _ in range(5):
+                self.check('f32', GENERATOR.choices((0.0, -0.0), k=math.prod(shape)), shape)
+
+    def test_nan(self):
+        for shape in ((4, 5), (3, 2, 4)):
+            for _ in range(5):
+                values = GENERATOR.choices((1.0, 2.0, math.nan, -math.inf), k=math.prod(shape))
+                values[GENERATOR.randrange(len(values))] = 0.5
+                self.check('f64', values, shape)
+                self.check('f64', values, shape, '--nan', 'ignore', nan='ignore')
+        path = self.file('a.npy', npy_array('f64', in_fortran_order([1., 2., 3., math.nan, 5., 6.], (2, 3)), '<', (2, 3), True))
+        self.bad(1, path + ': element 3: found NaN', 'argmin', '--nan', 'error', path)
+        self.bad(1, path + ': element 3: found NaN', 'sum', '--nan', 'error', path)
+
+    def test_several_chunks(self):
+        """Through a pipe the array comes in many chunks, cut anywhere."""
+        shape = (700, 611)
+        values = [GENERATOR.randrange(40) for _ in range(shape[0] * shape[1])]
+        data = npy_array('i64', in_fortran_order(values, shape), '>', shape, True)
+        path = self.file('a.npy', data)
+        for op in ('argmin', 'argmax'):
+            for threads in '12':
+                self.good(str(place(op, values)), op, '-j', threads, path)
+                self.good(str(place(op, values)), op, '-j', threads, stdin=data)
+
+    def test_several_files(self):
+        """The index counts over all of them, and the first file wins a tie."""
+        arrays = [GENERATOR.choices((3, 4), k=12) for _ in range(3)]
+        arrays[0] = [5] * 12
+        paths = [self.file('%d.npy' % i, npy_array('u16', in_fortran_order(a, (3, 4)) if i % 2 else a, '<', (3, 4), i % 2 == 1))
+                 for i, a in enumerate(arrays)]
+        for order in itertools.permutations(range(3)):
+            values = [v for i in order for v in arrays[i]]
+            for op in ('argmin', 'argmax'):
+                self.good(str(place(op, values)), op, *[paths[i] for i in order])
+
+    def test_ignored_altogether(self):
+        path = self.file('a.npy', npy_array('f64', [math.nan] * 6, '<', (2, 3), True))
+        self.bad(1, 'argmin', 'argmin', '--nan', 'ignore', path)
+        other = self.file('b.npy', npy_array('f64', [7.0]))
+        self.good('6', 'argmin', '--nan', 'ignore', path, other)
+
+    def test_the_rest_does_not_care(self):
+        values = [float(GENERATOR.randrange(100)) for _ in range(24)]
+        for op in ('sum', 'mean', 'max', 'norm2'):
+            expected = self.run_command(op, self.file('c.npy', npy_array('f64', values, '<', (4, 6))))
+            path = self.file('f.npy', npy_array('f64', in_fortran_order(values, (4, 6)), '<', (4, 6), True))
+            self.assertEqual(self.run_command(op, path), expected)
+
+
+class Windows(CommandTest):
+    def test_beyond_one_window_of_a_file(self):
+        """A sparse array of 400 MB: all zeros but for a few elements, in more than one mapped part of the file."""
+        rows, columns = 5000, 10000
+        header = npy_array('f64', [], '<', (rows, columns), True)
+        path = os.path.join(self.directory, 'sparse.npy')
+        with open(path, 'wb') as file:
+            file.write(header)
+            file.truncate(len(header) + 8 * rows * columns)
+        self.good('0', 'argmin', path)
+        # Equal ones: late in the file but in the first row; early in the file but in a later row.
+        with open(path, 'r+b') as file:
+            for row, column in ((0, 9000), (77, 3), (4999, 0)):
+                file.seek(len(header) + 8 * (column * rows + row))
+                file.write(b'\0\0\0\0\0\0\xf0\xbf')
+        self.good('9000', 'argmin', path)
+        self.good('0', 'argmax', path)
+
+
+if __name__ == '__main__':
+    main()

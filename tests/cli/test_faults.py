@@ -1,0 +1,133 @@
+"""Outputs that cannot be written, files that change, memory and threads that cannot be had."""
+import fcntl
+import os
+import resource
+import struct
+import subprocess
+import termios
+import time
+
+from harness import REDUCT, CommandTest, main, npy_array, start
+
+
+def failed(test, process, needle):
+    _, err = process.communicate(timeout=60)
+    test.assertEqual(process.returncode, 1, err)
+    test.assertTrue(err.startswith(b'reduct: '), err)
+    test.assertIn(needle, err)
+
+
+class Output(CommandTest):
+    COMMANDS = (('sum',), ('--help',), ('sum', '--help'), ('--version',), ('sum', '--version'))
+
+    def test_full(self):
+        for command in self.COMMANDS:
+            with open('/dev/full', 'wb') as full:
+                failed(self, start(*command, stdin=subprocess.DEVNULL, stdout=full),
+                       b'standard output: No space left on device')
+
+    def test_closed(self):
+        for command in self.COMMANDS:
+            failed(self, start(*command, stdin=subprocess.DEVNULL, stdout=None, preexec_fn=lambda: os.close(1)),
+                   b'standard output: Bad file descriptor')
+
+    def test_pipe_without_a_reader(self):
+        for command in self.COMMANDS:
+            reading, writing = os.pipe()
+            os.close(reading)
+            process = start(*command, stdin=subprocess.DEVNULL, stdout=writing)
+            os.close(writing)
+            failed(self, process, b'standard output: Broken pipe')
+
+    def test_read_only(self):
+        with open('/dev/null', 'rb') as null:
+            failed(self, start('sum', stdin=subprocess.DEVNULL, stdout=null), b'standard output: Bad file descriptor')
+
+    def test_the_first_failure_counts(self):
+        """A closed output is no news where there is nothing to write."""
+        process = start('sum', '--bogus', stdout=None, preexec_fn=lambda: os.close(1))
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 2)
+        self.assertNotIn(b'standard output', err)
+
+
+class Inputs(CommandTest):
+    def test_cut_short_while_it_is_read(self):
+        """The file is mapped when it shrinks; the pipe beside it tells when."""
+        size = 64 << 20
+        path = os.path.join(self.directory, 'shrinking')
+        with open(path, 'wb') as file:
+            file.truncate(size)
+        for arguments, order in (((path, '-'), 'first'), (('-', path), 'second')):
+            os.truncate(path, size)
+            process = start('dot', '--format', 'raw', '--type', 'f64', *arguments)
+            process.stdin.write(bytes(8 << 12))
+            process.stdin.flush()
+            waiting = 1
+            while waiting:
+                time.sleep(.01)
+                waiting = struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, b'\0\0\0\0'))[0]
+            time.sleep(.2)
+            os.truncate(path, 0)
+            try:
+                process.stdin.write(bytes(1 << 20))
+                process.stdin.flush()
+            except BrokenPipeError:
+                pass
+            try:
+                failed(self, process, path.encode() + b': the file was cut short')
+            except BrokenPipeError:
+                pass
+
+    def test_read_errors(self):
+        """Reading a process's memory at address 0 fails, as a broken disk does."""
+        failed(self, start('sum', '--format', 'raw', '--type', 'u8', '/proc/self/mem'), b'/proc/self/mem: ')
+
+    def test_named_pipes_that_close(self):
+        path = os.path.join(self.directory, 'fifo')
+        os.mkfifo(path)
+        process = start('sum', path)
+        with open(path, 'wb') as fifo:
+            fifo.write(npy_array('f64', [1, 2, 3])[:-4])
+        failed(self, process, b'cut short')
+
+
+class Limits(CommandTest):
+    def test_no_more_threads(self):
+        """Then it works with those that it has."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            if os.getuid() == 0:
+                os.setresuid(65534, 65534, 65534)
+        os.chmod(self.directory, 0o755)
+        text = self.file('a.txt', '1.5 ' * (2 << 20))
+        array = self.file('a.npy', npy_array('f64', [0.5] * (2 << 20), '>'))
+        for path, expected in ((text, b'3145728\n'), (array, b'1048576\n')):
+            process = start('sum', '--threads', '8', path, preexec_fn=limit)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out, err), (0, expected, b''))
+
+    def test_no_memory(self):
+        """Whatever the limit, it ends in an answer or in a message."""
+        if os.environ.get('REDUCT_TEST_SANITIZED'):
+            self.skipTest('sanitizers need address space of their own')
+        text = self.file('a.txt', '1.5 ' * (2 << 20))
+        answers = set()
+        for mebibytes in (8, 12, 16, 20, 24, 32, 48, 64, 128, 256, 1024):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+            process = start('sum', '--threads', '4', text, preexec_fn=limit)
+            out, err = process.communicate(timeout=60)
+            if process.returncode == 0:
+                self.assertEqual((out, err), (b'3145728\n', b''))
+            elif b'shared lib' in err or b'cannot allocate' in err.lower() and process.returncode == 127:
+                continue  # not even started
+            else:
+                self.assertEqual((process.returncode, out), (1, b''), err)
+                self.assertTrue(err.startswith(b'reduct: '), err)
+            answers.add(process.returncode)
+        self.assertEqual(answers, {0, 1})
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,291 @@
+"""Every operator, element type and result type through the whole command, against Python's fractions.
+
+The arithmetic itself has tests of its own, on far more data; here it is the way from file to number that counts."""
+import math
+import random
+import struct
+import unittest
+from fractions import Fraction
+
+from harness import (CODES, FLOATS, FORMATS, INTEGERS, CommandTest, as_float, limits, main, npy_array, pack, root, round_to,
+                     size_of, text_of, value_of)
+
+GENERATOR = random.Random(99)
+
+
+def sample(element, count=200):
+    if element in FLOATS:
+        return [as_float(element, math.ldexp(GENERATOR.uniform(-1, 1), GENERATOR.randrange(-30, 30)))
+                for _ in range(count)]
+    low, high = limits(element)
+    return [GENERATOR.choice((low, high, 0, 1, GENERATOR.randint(low, high))) for _ in range(count)]
+
+
+def exact(op, values, others=None, population=False):
+    """The result as a fraction; roots to far more than any format needs."""
+    x = [Fraction(v) for v in values]
+    n = len(x)
+    if op == 'sum':
+        return sum(x)
+    if op == 'mean':
+        return sum(x) / n
+    if op in ('var', 'std'):
+        variance = (sum(v * v for v in x) - sum(x) ** 2 / n) / (n if population else n - 1)
+        return variance if op == 'var' else root(variance)
+    if op in ('sumsq', 'norm2', 'rms'):
+        squares = sum(v * v for v in x)
+        return squares if op == 'sumsq' else root(squares if op == 'norm2' else squares / n)
+    if op == 'norm1':
+        return sum(map(abs, x))
+    if op == 'norminf':
+        return max(map(abs, x))
+    if op == 'dot':
+        return sum(a * Fraction(b) for a, b in zip(x, others, strict=True))
+    return min(x) if op == 'min' else max(x)
+
+
+PLAIN_SUMS = ('sum', 'sumsq', 'norm1', 'dot')
+MEANS = ('mean', 'var', 'std', 'norm2', 'rms')
+EXTREMES = ('min', 'max', 'norminf')
+
+
+class Default(CommandTest):
+    def inputs(self, op, element):
+        arrays = [sample(element) for _ in range(2 if op == 'dot' else 1)]
+        return arrays, [self.file('%d.npy' % i, npy_array(element, a, shape=(10, -(-len(a) // 10))))
+                        for i, a in enumerate(arrays)]
+
+    def test_sums_and_means(self):
+        for element in CODES:
+            for op in PLAIN_SUMS + MEANS:
+                arrays, paths = self.inputs(op, element)
+                value = exact(op, *arrays)
+                whole = op in PLAIN_SUMS and element in INTEGERS
+                self.good(str(value) if whole else text_of(float(value)), op, *paths)
+
+    def test_extremes(self):
+        for element in CODES:
+            for op in EXTREMES:
+                arrays, paths = self.inputs(op, element)
+                value = exact(op, *arrays)
+                if element in INTEGERS:
+                    self.good(str(value), op, *paths)
+                    continue
+                code, out, _ = self.run_command(op, *paths)
+                self.assertEqual((code, as_float(element, float(out))), (0, float(value)))
+                if element == 'f64':
+                    self.assertEqual(out, text_of(float(value)) + '\n')
+
+    def test_places(self):
+        for element in CODES:
+            for op, best in (('argmin', min), ('argmax', max)):
+                arrays, paths = self.inputs(op, element)
+                self.good(str(arrays[0].index(best(arrays[0]))), op, *paths)
+
+    def test_population(self):
+        values = sample('f64')
+        path = self.file('a.npy', npy_array('f64', values))
+        for op in ('var', 'std'):
+            self.good(text_of(float(exact(op, values, population=True))), op, '--population', path)
+        self.good('0', 'var', '--population', stdin='7')
+        self.bad(1, 'var', 'var', stdin='7')
+        self.bad(1, 'std', 'std', '--population', stdin='')
+
+    def test_f32_extremes_are_short(self):
+        """The shortest text that reads back as the same float, not as the double next to it."""
+        self.good('0.1', 'max', '--type', 'f32', stdin='0.1')
+        self.good('0.10000000149011612', 'sum', '--type', 'f32', stdin='0.1')
+        self.good('0.1', 'sum', '--type', 'f32', '--result', 'f32', stdin='0.1')
+
+
+class Results(CommandTest):
+    def test_rounded_once(self):
+        """Every float result of every operator that has it is the exact value rounded to that type alone."""
+        for element in ('f64', 'f32', 'i32'):
+            for op in PLAIN_SUMS + MEANS:
+                arrays = [[as_float(element, v % 64) if element in FLOATS else v % 64 for v in sample(element, 50)]
+                          for _ in range(2 if op == 'dot' else 1)]
+                paths = [self.file('%d.npy' % i, npy_array(element, a)) for i, a in enumerate(arrays)]
+                value = exact(op, *arrays)
+                for result in FORMATS:
+                    code, out, err = self.run_command(op, '--result', result, *paths)
+                    self.assertEqual((code, err), (0, ''))
+                    bits = round_to(result, value)
+                    if out == 'inf\n':
+                        self.assertGreater(value, 65000)
+                    else:
+                        self.assertEqual(round_to(result, Fraction(out.strip())), bits, (op, element, result))
+
+    def test_not_through_a_double(self):
+        """Just above the middle of two halves: a double in between would round it away."""
+        tiny = 2.0 ** -70
+        for result in ('f16', 'bf16', 'f32'):
+            precision = FORMATS[result][0]
+            path = self.file('a.npy', npy_array('f64', [1, 2.0 ** -precision, tiny]))
+            above = value_of(result, round_to(result, 1 + Fraction(2) ** (1 - precision)))
+            code, out, _ = self.run_command('sum', '--result', result, '--hex', path)
+            self.assertEqual((code, Fraction(float.fromhex(out))), (0, above))
+
+    def test_f16_and_bf16(self):
+        self.good('1e-07', 'sum', '--result', 'f16', stdin='1e-7')
+        self.good('0.1', 'sum', '--result', 'bf16', stdin='0.1')
+        self.good('65504', 'sum', '--result', 'f16', stdin='65519')
+        self.good('inf', 'sum', '--result', 'f16', stdin='65520')
+        self.good('-inf', 'sum', '--result', 'bf16', stdin='-1e39')
+        self.good('nan', 'sum', '--result', 'f16', stdin='nan')
+        self.good('-0', 'sum', '--result', 'f16', stdin='-0')
+
+    def test_wide_integers(self):
+        """Sums beyond 64 and 128 bits, in full."""
+        low, high = limits('i64')
+        path = self.file('a.npy', npy_array('i64', [low] * 100))
+        self.good(str(100 * low), 'sum', path)
+        self.good(str(100 * low * low), 'sumsq', path)
+        self.good(str(100 * low * low), 'dot', path, path)
+        self.good(hex(100 * low), 'sum', '--hex', path)
+        self.good(str(100 * low), 'sum', '--result', 'i128', path)
+        self.good(str(100 * low * low), 'sumsq', '--result', 'i256', path)
+        self.good(text_of(float(100 * low)), 'sum', '--result', 'f64', path)
+        top = self.file('b.npy', npy_array('u64', [limits('u64')[1]] * 64))
+        self.good(str(64 * limits('u64')[1] ** 2), 'dot', top, top)
+        self.good(str(64 * limits('u64')[1]), 'sum', '--result', 'u128', top)
+
+    def test_results_that_do_not_fit(self):
+        low, high = limits('i64')
+        path = self.file('a.npy', npy_array('i64', [high, high, 5]))
+        self.bad(1, path, 'sum', '--result', 'i64', path)
+        self.good(str((2 * high + 5 + (1 << 63)) % (1 << 64) - (1 << 63)), 'sum', '--result', 'i64', '--wrap', path)
+        self.good(str((2 * high + 5 + (1 << 63)) % (1 << 64) - (1 << 63)), 'sum', '--wrap', path)
+        self.good(str((3 * high ** 2) % (1 << 64)), 'sumsq', '--wrap',
+                  self.file('b.npy', npy_array('i64', [high, high, high])))
+        self.good(str(-3 % (1 << 128)), 'sum', '--result', 'u128', '--wrap', '--type', 'i8', stdin='-3')
+        self.bad(1, '(standard input)', 'sum', '--result', 'u128', '--type', 'i8', stdin='-3')
+
+    def test_types_an_operator_does_not_have(self):
+        for op, element, result in (('sum', 'f64', 'i64'), ('mean', 'i32', 'i64'), ('min', 'f32', 'f64'),
+                                    ('argmin', 'f32', 'f32'), ('norminf', 'i8', 'i8'), ('sum', 'i8', 'i8')):
+            self.bad(2, ('--result', op, result, 'can be'), op, '--result', result, '--type', element, stdin='1')
+
+
+class Hex(CommandTest):
+    def test_floats(self):
+        for value in (0.1, -1.5, 5e-324, 2.0 ** -1030, 1.7976931348623157e308, -0.0, 3.0):
+            code, out, _ = self.run_command('sum', '--hex', stdin=value.hex())
+            self.assertEqual((code, struct.pack('d', float.fromhex(out))), (0, struct.pack('d', value)))
+        for text, expected in (('inf', 'inf'), ('-inf', '-inf'), ('nan', 'nan'), ('1', '0x1p+0'), ('-0', '-0x0p+0')):
+            self.good(expected, 'sum', '--hex', stdin=text)
+        self.good('0x1.99999ap-4', 'max', '--hex', '--type', 'f32', stdin='0.1')
+        self.good('0x1.998p-4', 'sum', '--hex', '--result', 'f16', stdin='0.1')
+        self.good('0x1p-24', 'sum', '--hex', '--result', 'f16', stdin='6e-8')
+
+    def test_integers(self):
+        for element in INTEGERS:
+            low, high = limits(element)
+            self.good(hex(low), 'min', '--hex', '--type', element, stdin='%d %d' % (low, high))
+            self.good(hex(high), 'max', '--hex', '--type', element, stdin='%d %d' % (low, high))
+        self.good('0x2', 'argmax', '--hex', stdin='1 2 3')
+
+
+class SpecialValues(CommandTest):
+    def test_nan_policies(self):
+        text = '3 nan 1 nan 2'
+        for op, propagated, ignored in (('sum', 'nan', '6'), ('mean', 'nan', '2'), ('min', 'nan', '1'), ('max', 'nan', '3'),
+                                        ('argmin', '1', '2'), ('argmax', '1', '0'), ('norminf', 'nan', '3'),
+                                        ('var', 'nan', '1'), ('sumsq', 'nan', '14')):
+            self.good(propagated, op, stdin=text)
+            self.good(propagated, op, '--nan', 'propagate', stdin=text)
+            self.good(ignored, op, '--nan', 'ignore', stdin=text)
+            self.bad(1, '1:3: found NaN', op, '--nan', 'error', stdin=text)
+        self.good('0', 'sum', '--nan', 'ignore', stdin='nan nan')
+        for op in ('mean', 'min', 'argmin'):
+            self.bad(1, op, op, '--nan', 'ignore', stdin='nan nan')
+
+    def test_signed_zeros(self):
+        self.good('-0', 'min', stdin='0 -0 0')
+        self.good('0', 'max', stdin='-0 0 -0')
+        self.good('1', 'argmin', stdin='0 -0 0 -0')
+        self.good('1', 'argmax', stdin='-0 0 -0 0')
+
+    def test_sums_no_double_could_form(self):
+        self.good('1', 'sum', stdin='1e308 1e308 1 -1e308 -1e308')
+        self.good('1e+308', 'mean', stdin='1e308 1e308 1e308')
+        self.good('inf', 'sum', stdin='1e308 1e308')
+        self.good('5e-324', 'sum', stdin='1e300 5e-324 -1e300')
+        self.good('0.6', 'sum', stdin='0.1 0.2 0.3')
+
+    def test_fast(self):
+        self.good('6', 'sum', '--mode', 'fast', stdin='1 2 3')
+        values = sample('f64', 10000)
+        path = self.file('a.npy', npy_array('f64', values))
+        code, out, _ = self.run_command('sum', '--mode', 'fast', path)
+        self.assertEqual(code, 0)
+        bound = 80 * 2.0 ** -53 * math.fsum(map(abs, values))
+        self.assertLessEqual(abs(Fraction(float(out)) - exact('sum', values)), bound)
+
+
+class Dot(CommandTest):
+    def test_formats_together(self):
+        raw = self.file('a.bin', pack('f64', [1, 2, 3]))
+        array = self.file('a.npy', npy_array('f64', [4, 5, 6]))
+        text = self.file('a.txt', '7 8\n9')
+        self.good('32', 'dot', '--type', 'f64', raw, array)
+        self.good('122', 'dot', array, text)
+        self.good('50', 'dot', '--type', 'f64', text, raw)
+        self.good('32', 'dot', '--type', 'f64', '-', array, stdin='1 2 3')
+        self.good('32', 'dot', '--type', 'f64', array, '-', stdin=pack('f64', [1, 2, 3]))
+
+    def test_lengths(self):
+        a = self.file('a.npy', npy_array('f64', [1, 2, 3]))
+        b = self.file('b.npy', npy_array('f64', [1, 2]))
+        text = self.file('c.txt', '1 ' * 300000)
+        for first, second in ((a, b), (b, a)):
+            self.bad(1, (first, second, ' 3', ' 2'), 'dot', first, second)
+        for first, second in ((a, text), (text, a)):
+            self.bad(1, (first, second, ' 3', ' 300000'), 'dot', first, second)
+        self.bad(1, (a, '(standard input)', '3 elements', '2'), 'dot', a, '-', stdin='1 2')
+        self.bad(1, ('(standard input)', a, '3'), 'dot', '-', a, stdin='1 2 3 4 5')
+
+    def test_inputs(self):
+        path = self.file('a.npy', npy_array('f64', [1, 2, 3]))
+        for count in (0, 1, 3):
+            self.bad(2, ('dot reduces 2 inputs', '%d given' % count), 'dot', *[path] * count)
+        other = self.file('b.npy', npy_array('f32', [1, 2, 3]))
+        self.bad(1, (path, other, 'f32', 'f64'), 'dot', path, other)
+
+    def test_nothing(self):
+        self.good('0', 'dot', self.file('a', ''), self.file('b', ''))
+
+    def test_chunks_of_different_lengths(self):
+        values = [float(i % 1000) for i in range(300000)]
+        array = self.file('a.npy', npy_array('f64', values))
+        text = '\n'.join(map(repr, values))
+        expected = text_of(float(exact('sumsq', values)))
+        self.good(expected, 'dot', array, self.file('b.txt', text))
+        self.good(expected, 'dot', '-', array, stdin=text)
+
+
+class SeveralFiles(CommandTest):
+    def test_as_one_array(self):
+        paths = [self.file('a.txt', '1 2'), self.file('b.npy', npy_array('f64', [3, 4])), self.file('empty', ''),
+                 self.file('c.txt', '10\n')]
+        self.good('20', 'sum', *paths)
+        self.good('4', 'mean', *paths)
+        self.good('4', 'argmax', *paths)
+        self.good('0', 'argmin', *paths)
+        self.good('2', 'argmin', paths[3], paths[3], paths[0])
+        self.good('30', 'sum', *paths[:2], '-', *paths[1:], stdin='3')
+
+    def test_types(self):
+        a = self.file('a.npy', npy_array('f32', [1]))
+        b = self.file('b.npy', npy_array('f64', [2]))
+        c = self.file('c.txt', '3')
+        self.bad(1, (b, 'f64 elements', a, 'f32'), 'sum', a, b)
+        self.bad(1, (c, 'f64 elements', a, 'f32', '--type'), 'sum', a, c)
+        self.good('4', 'sum', '--type', 'f32', a, c)
+
+    def test_a_missing_one_is_told_first(self):
+        self.bad(1, ('nowhere: No such file',), 'sum', self.file('a.txt', 'bad number'), 'nowhere')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,149 @@
+"""The command line: every option, every mistake."""
+import os
+import re
+import subprocess
+
+from harness import CODES, REDUCT, CommandTest, main, npy_array
+
+OPERATORS = ('sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'dot', 'min', 'max', 'argmin', 'argmax')
+RESULTS = (*CODES, 'f16', 'bf16', 'i128', 'u128', 'i256')
+OPTIONS = ('mode', 'nan', 'population', 'result', 'wrap', 'type', 'format', 'offset', 'count', 'byte-order', 'threads',
+           'device', 'hex', 'quiet')
+
+
+class Help(CommandTest):
+    def help(self, *args):
+        code, out, err = self.run_command(*args)
+        self.assertEqual((code, err), (0, ''))
+        self.assertLessEqual(max(map(len, out.split('\n'))), 80)
+        return out
+
+    def test_overall(self):
+        out = self.help('--help')
+        for word in OPERATORS + RESULTS:
+            self.assertRegex(out, r'\b%s\b' % word)
+        for option in OPTIONS:
+            self.assertEqual(len(re.findall('--%s[ =\n]' % option, out)) > 0, True, option)
+        self.assertIn('Exit status', out)
+        self.assertEqual(out, self.help('help'))
+
+    def test_of_an_operator(self):
+        for op in OPERATORS:
+            out = self.help(op, '--help')
+            self.assertTrue(out.startswith('Usage: reduct %s [OPTION...]' % op), out)
+            for option in OPTIONS:
+                self.assertIn('--' + option, out)
+
+    def test_every_choice_in_help_works(self):
+        """What the help lists is what the option takes."""
+        out = ' '.join(self.help('sum', '--help').split())
+        for option, pattern in (('type', 'binary; TYPE is ([^-]*?) What|binary; TYPE is ([^-]*?) How'), ('mode', 'MODE is ([^-]*?) --'),
+                                ('nan', 'POLICY is ([^-]*?) --'), ('format', 'FORMAT is ([^-]*?) --')):
+            found = next(group for group in re.search(pattern, out).groups() if group)
+            for choice in re.split(', | or ', found.strip()):
+                if choice in ('raw', 'npy'):
+                    continue
+                self.good('3', 'sum', '--' + option, choice, stdin='1 2')
+
+    def test_nothing_at_all(self):
+        self.bad_help(self.run_command())
+
+    def bad_help(self, result):
+        code, out, err = result
+        self.assertEqual((code, out), (2, ''))
+        for op in OPERATORS:
+            self.assertIn(op, err)
+
+    def test_version(self):
+        for arguments in (('--version',), ('-V',), ('sum', '--version')):
+            self.assertRegex(self.help(*arguments), r'^reduct \d+\.\d+\.\d+\n$')
+
+
+class Wrong(CommandTest):
+    def test_operator(self):
+        for op in ('summ', 'SUM', '', '--sum', '-x', '\x1b[2J'):
+            self.bad(2, ('is not an operator', *OPERATORS), op)
+
+    def test_options(self):
+        self.bad(2, '--fooo', 'sum', '--fooo')
+        self.bad(2, "'y'", 'sum', '-y')
+        for option in ('mode', 'nan', 'result', 'type', 'format', 'offset', 'count', 'byte-order', 'threads', 'device'):
+            self.bad(2, ('--' + option, 'argument'), 'sum', '--' + option)
+        self.bad(2, '--hex', 'sum', '--hex=1')
+
+    def test_choices(self):
+        for option, expected in (('mode', ('exact', 'fast')), ('nan', ('propagate', 'ignore', 'error')),
+                                 ('result', RESULTS), ('type', tuple(CODES)), ('format', ('auto', 'npy', 'raw', 'text')),
+                                 ('byte-order', ('little', 'big', 'native'))):
+            for value in ('bogus', '', expected[0].upper(), expected[0] + ' '):
+                self.bad(2, ('--%s: found ' % option, "'%s'" % value, 'expected', *expected), 'sum', '--' + option, value)
+        for value in ('i128', 'i256', 'u128'):
+            self.bad(2, ('--type: found', value), 'sum', '--type', value)
+
+    def test_numbers(self):
+        for option in ('offset', 'count', 'threads'):
+            for value in ('', '-1', 'x', '1.5', '1e3', ' 1', '1 ', '0x10', '1k', '1KiB', '1ki', 'Ki', '+1'):
+                self.bad(2, ('--%s: found ' % option, "'%s'" % value, 'expected'), 'sum', '--%s=%s' % (option, value))
+            for value in ('9223372036854775808', '18446744073709551616', '9' * 50):
+                self.bad(2, ('--%s: found ' % option, 'at most'), 'sum', '--%s=%s' % (option, value))
+        self.bad(2, ('--threads', "'1Ki'", 'whole number'), 'sum', '--threads=1Ki')
+        self.bad(2, ('--threads', '65536'), 'sum', '--threads=65537')
+        self.bad(2, ('--offset', 'at most'), 'sum', '--offset=8388608Ti')
+        self.bad(2, ('--count', 'at most'), 'sum', '--count=17179869184Gi')
+
+    def test_options_an_operator_does_not_have(self):
+        for op in OPERATORS:
+            inputs = [self.file('a.txt', '1 2')] * (2 if op == 'dot' else 1)
+            if op in ('var', 'std'):
+                self.assertEqual(self.run_command(op, '--population', *inputs)[0], 0)
+            else:
+                self.bad(2, ('--population', op), op, '--population', *inputs)
+            if op in ('sum', 'sumsq', 'norm1', 'dot'):
+                self.assertEqual(self.run_command(op, '--wrap', '--type', 'i32', *inputs)[0], 0)
+            else:
+                self.bad(2, ('--wrap', op), op, '--wrap', '--type', 'i32', *inputs)
+        self.bad(2, ('--wrap', 'f64'), 'sum', '--wrap', stdin='1')
+        self.bad(2, ('--wrap', 'f64'), 'sum', '--wrap', '--type', 'i32', '--result', 'f64', stdin='1')
+
+    def test_device(self):
+        for device in ('', 'bogus', 'cpu:bogus', 'CPU'):
+            self.bad(2, ('--device', device), 'sum', '--device', device, stdin='1')
+
+    def test_standard_input_twice(self):
+        self.bad(2, ('standard input', 'twice|once'.split('|')[1]), 'sum', '-', '-', stdin='1')
+        self.bad(2, 'standard input', 'dot', '-', '-', stdin='1')
+
+    def test_files(self):
+        self.bad(1, 'nowhere.txt: No such file', 'sum', 'nowhere.txt')
+        self.bad(1, (self.directory + ': this is a directory',), 'sum', self.directory)
+        self.bad(1, 'No such file', 'sum', '')
+        if os.getuid() != 0:
+            path = self.file('secret', '1')
+            os.chmod(path, 0)
+            self.bad(1, path + ': Permission denied', 'sum', path)
+
+
+class Works(CommandTest):
+    def test_devices_and_threads(self):
+        path = self.file('a.npy', npy_array('f64', [0.1] * 100000))
+        expected = self.run_command('sum', path)[1].strip()
+        for options in (('--device', 'auto'), ('--device', 'cpu'), ('--device', 'cpu:portable'), ('--threads', '0'),
+                        ('--threads', '1'), ('--threads=3',), ('-j', '64'), ('-j65536',), ('-q',), ('--quiet',)):
+            self.good(expected, 'sum', *options, path)
+            self.good(expected, 'sum', path, *options)
+
+    def test_short_and_abbreviated(self):
+        self.good('3', 'sum', '-t', 'i8', stdin='1 2')
+        self.good('0x3', 'sum', '-ti8', '-x', stdin='1 2')
+        self.good('0.1', 'sum', '-r', 'f32', stdin='0.1')
+        self.good('1', 'var', '--pop', stdin='1 3')
+
+    def test_name_of_the_command(self):
+        """Messages call it reduct, however it was called."""
+        for name in ('/some/where/else', ''):
+            done = subprocess.run([name, 'sum', 'nowhere'], executable=REDUCT, capture_output=True, timeout=30)
+            self.assertTrue(done.stderr.startswith(b'reduct: nowhere:'), done.stderr)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,232 @@
+"""Pipes, terminals, files larger than memory should be, interruptions."""
+import fcntl
+import os
+import pty
+import resource
+import signal
+import struct
+import termios
+import time
+
+from harness import CommandTest, main, npy_array, pack, start, text_of
+
+ZEROS = ('--format', 'raw', '--type', 'f64', '/dev/zero')
+
+
+def finish(process, timeout=60):
+    out, err = process.communicate(timeout=timeout)
+    return process.returncode, out, err
+
+
+class Pipes(CommandTest):
+    def test_pieces_of_any_length(self):
+        data = pack('f64', [float(i) for i in range(1000)])
+        process = start('sum', '--format', 'raw', '--type', 'f64')
+        at = 0
+        for size in (1, 2, 3, 5, 7, 11, 13, 501, 4099):
+            process.stdin.write(data[at:at + size])
+            process.stdin.flush()
+            at += size
+            time.sleep(.06)
+        process.stdin.write(data[at:])
+        self.assertEqual(finish(process), (0, b'499500\n', b''))
+
+    def test_stopped_and_continued(self):
+        """System calls that a stop interrupts are taken up again."""
+        process = start('sum')
+        for i in range(5):
+            process.stdin.write(b'%d ' % i)
+            process.stdin.flush()
+            time.sleep(.02)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(.01)
+            process.send_signal(signal.SIGCONT)
+        self.assertEqual(finish(process), (0, b'10\n', b''))
+
+    def test_that_do_not_block(self):
+        """A pipe in non-blocking mode, as another program may leave it."""
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        process = start('sum', stdin=reading)
+        os.close(reading)
+        for part in (b'1 ', b'2', b'3 '):
+            time.sleep(.1)
+            os.write(writing, part)
+        os.close(writing)
+        self.assertEqual(finish(process), (0, b'24\n', b''))
+
+    def test_named(self):
+        path = os.path.join(self.directory, 'fifo')
+        os.mkfifo(path)
+        process = start('mean', path)
+        with open(path, 'wb') as fifo:
+            fifo.write(npy_array('f32', [1, 2, 6]))
+        self.assertEqual(finish(process), (0, b'3\n', b''))
+
+    def test_closed_standard_input(self):
+        process = start('sum', stdin=None, preexec_fn=lambda: os.close(0))
+        code, out, err = finish(process)
+        self.assertEqual((code, out), (1, b''))
+        self.assertIn(b'(standard input): Bad file descriptor', err)
+        path = self.file('a.txt', '1 2')
+        process = start('sum', path, stdin=None, preexec_fn=lambda: os.close(0))
+        self.assertEqual(finish(process), (0, b'3\n', b''))
+
+    def test_closed_standard_error(self):
+        process = start('sum', 'nowhere', preexec_fn=lambda: os.close(2))
+        self.assertEqual(finish(process)[:2], (1, b''))
+
+
+class Large(CommandTest):
+    def peak(self, process):
+        """Waits for the process; its output and its greatest memory, in MiB."""
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        process.stdout.close()
+        process.stderr.close()
+        process.stdin.close()
+        self.assertEqual(process.returncode, 0)
+        return out, usage.ru_maxrss / 1024
+
+    def test_sparse_file(self):
+        """3 GiB, of which a window at a time is in memory, with something at both ends and in the middle."""
+        path = os.path.join(self.directory, 'sparse')
+        size = 3 << 30
+        with open(path, 'wb') as file:
+            file.truncate(size)
+            for at, value in ((0, 1.0), (size // 2 + 8, 2.5), (size - 8, 4.0)):
+                file.seek(at)
+                file.write(struct.pack('<d', value))
+        out, peak = self.peak(start('sum', '--format', 'raw', '--type', 'f64', path))
+        self.assertEqual(out, b'7.5\n')
+        self.assertLess(peak, 1000)
+
+    def test_more_than_2_32_elements(self):
+        path = os.path.join(self.directory, 'sparse')
+        size = (1 << 32) + 12345
+        with open(path, 'wb') as file:
+            file.truncate(size)
+            file.seek(size - 1)
+            file.write(b'\x07')
+        arguments = ('--format', 'raw', '--type', 'u8', path)
+        self.good(str(size - 1), 'argmax', *arguments)
+
+    def test_stream(self):
+        out, peak = self.peak(start('sum', '--count', '50Mi', *ZEROS))
+        self.assertEqual(out, b'0\n')
+        self.assertLess(peak, 200)
+
+    def test_text_in_bounded_memory(self):
+        process = start('sum', '--threads', '2')
+        block = b'1.5 ' * (1 << 16)
+        for _ in range(128):
+            process.stdin.write(block)
+        process.stdin.close()
+        out, peak = self.peak(process)
+        self.assertEqual(out, text_of(1.5 * 128 * (1 << 16)).encode() + b'\n')
+        self.assertLess(peak, 200)
+
+
+class Interrupted(CommandTest):
+    def interrupt(self, *arguments):
+        process = start(*arguments)
+        time.sleep(.3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(finish(process), (130, b'', b''))
+
+    def test_at_work(self):
+        self.interrupt('sum', *ZEROS)
+
+    def test_waiting(self):
+        self.interrupt('sum')
+        self.interrupt('sum', '--format', 'raw', '--type', 'u8')
+
+    def test_opening(self):
+        path = os.path.join(self.directory, 'fifo')
+        os.mkfifo(path)
+        self.interrupt('sum', path)
+
+    def test_ignored_if_it_was(self):
+        process = start('sum', preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        time.sleep(.2)
+        process.send_signal(signal.SIGINT)
+        process.stdin.write(b'1 2')
+        self.assertEqual(finish(process), (0, b'3\n', b''))
+
+
+class Terminal(CommandTest):
+    def terminal(self):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', 24, 80, 0, 0))
+        self.addCleanup(os.close, master)
+        return master, slave
+
+    def read_all(self, master):
+        """What has been written to the terminal up to now."""
+        os.set_blocking(master, False)
+        text = b''
+        try:
+            while part := os.read(master, 4096):
+                text += part
+        except OSError:
+            pass
+        return text.decode()
+
+    def test_progress(self):
+        """Shown after a second, erased at the end; not with --quiet, nor for short work."""
+        runs = []
+        for arguments in (ZEROS, ('--quiet', *ZEROS)):
+            master, slave = self.terminal()
+            runs.append((start('sum', *arguments, stderr=slave), master))
+            os.close(slave)
+        time.sleep(1.8)
+        for process, _ in runs:
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(finish(process)[:2], (130, b''))
+        shown = self.read_all(runs[0][1])
+        self.assertRegex(shown, r'\r[\d.]+ [MG]B  [\d.]+ [kMG]?B/s')
+        self.assertTrue(shown.endswith('\r' + ' ' * 70 + '\r'), shown[-100:])
+        self.assertEqual(self.read_all(runs[1][1]), '')
+
+    def test_percent(self):
+        """Where the size is known. The reader waits for the second file while the first line of progress is due."""
+        path = os.path.join(self.directory, 'zeros')
+        with open(path, 'wb') as file:
+            file.truncate(1 << 30)
+        master, slave = self.terminal()
+        process = start('sum', '--format', 'raw', '--type', 'f64', '-j1', path, path, path, path, path, path, stderr=slave)
+        os.close(slave)
+        for _ in range(4):
+            process.send_signal(signal.SIGSTOP)  # so that it takes long enough
+            time.sleep(.35)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(.01)
+        self.assertEqual(finish(process)[:2], (0, b'0\n'))
+        shown = self.read_all(master)
+        self.assertRegex(shown, r'\r *\d+ %  [\d.]+ [MG]B of 6.44 GB  [\d.]+ [MG]B/s  \d+ s left')
+        self.assertTrue(shown.endswith('\r' + ' ' * 70 + '\r'), shown[-100:])
+
+    def test_typing(self):
+        for options, remark in (((), True), (('--quiet',), False)):
+            master, slave = self.terminal()
+            process = start('sum', *options, stdin=slave)
+            os.close(slave)
+            os.write(master, b'1 2\n3\n')
+            time.sleep(.1)
+            os.write(master, b'\x04')
+            code, out, err = finish(process)
+            self.assertEqual((code, out), (0, b'6\n'))
+            self.assertEqual(b'reading numbers from the terminal' in err, remark)
+
+    def test_typing_a_mistake(self):
+        master, slave = self.terminal()
+        process = start('sum', '--type', 'u8', stdin=slave)
+        os.close(slave)
+        os.write(master, b'1 2\n3 four\n')
+        self.assertEqual(process.wait(timeout=30), 1)
+        self.assertIn(b"2:3: 'four'", process.communicate()[1])
+
+
+if __name__ == '__main__':
+    main()

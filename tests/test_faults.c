@@ -1,0 +1,261 @@
+/* Faults: the Nth allocation fails, for every N; threads cannot be created. The library's own calls of malloc and
+ * pthread_create are diverted to the functions here by the linker (--wrap).
+ *
+ * From the survival list: "Faults: the Nth allocation fails, for every N; threads cannot be created. After each: a status
+ * that says what happened, the output untouched, nothing leaked, the next call fine".
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Diversions. The names are the linker's.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void __real_free(void *memory);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+
+/* Calls until the one that fails; never, while negative. */
+static atomic_long allocations_left = -1, threads_left = -1;
+static atomic_long failures, live;
+
+static bool fails(atomic_long *left)
+{
+    long now = atomic_load(left);
+    while (now >= 0 && !atomic_compare_exchange_weak(left, &now, now - 1))
+        ;
+    if (now != 0)
+        return false;
+    atomic_fetch_add(&failures, 1);
+    return true;
+}
+
+static void *counted(void *memory)
+{
+    if (memory)
+        atomic_fetch_add(&live, 1);
+    return memory;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails(&allocations_left) ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails(&allocations_left) ? NULL : counted(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    if (fails(&allocations_left))
+        return NULL;
+    return memory ? __real_realloc(memory, size) : counted(__real_realloc(NULL, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails(&allocations_left) ? NULL : counted(__real_aligned_alloc(alignment, size));
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (fails(&allocations_left))
+        return ENOMEM;
+    const int failed = __real_posix_memalign(memory, alignment, size);
+    if (!failed)
+        counted(*memory);
+    return failed;
+}
+
+void __wrap_free(void *memory)
+{
+    if (memory)
+        atomic_fetch_sub(&live, 1);
+    __real_free(memory);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    return fails(&threads_left) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is done while they fail
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { COUNT = 400003 };
+static double *x;
+static unsigned char saved[4096];
+static size_t saved_size;
+
+static int make_data(void **state)
+{
+    (void)state;
+    struct rng rng = rng_of(test_seed());
+    const reduct_reduction reduction = test_reduction(REDUCT_VAR, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_accumulator *accumulator = NULL;
+    x = test_alloc(COUNT * sizeof *x);
+    distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F64), x, NULL, COUNT);
+    test_status(reduct_accumulator_create(&reduction, NULL, 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_add(accumulator, x, NULL, 1000, NULL), REDUCT_OK);
+    saved_size = sizeof saved;
+    test_status(reduct_accumulator_save(accumulator, saved, &saved_size), REDUCT_OK);
+    reduct_accumulator_destroy(accumulator);
+    return 0;
+}
+
+static int free_data(void **state)
+{
+    (void)state;
+    free(x);
+    return 0;
+}
+
+static struct test_outcome planned(reduct_operator op, reduct_mode mode)
+{
+    reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
+    reduction.mode = mode;
+    return test_run(&reduction, NULL, 4, x, op == REDUCT_DOT ? x : NULL, COUNT);
+}
+
+static struct test_outcome exact_plan(reduct_operator op)
+{
+    return planned(op, REDUCT_EXACT);
+}
+
+static struct test_outcome fast_plan(reduct_operator op)
+{
+    return planned(op, REDUCT_FAST);
+}
+
+static struct test_outcome one_call(reduct_operator op)
+{
+    struct test_outcome outcome = test_outcome();
+    outcome.status = reduct_reduce(op, REDUCT_F64, x, op == REDUCT_DOT ? x : NULL, COUNT, outcome.bytes);
+    return outcome;
+}
+
+/* Two accumulators, one of them loaded, merged. A failure in between must leave both usable. */
+static struct test_outcome accumulated(reduct_operator op)
+{
+    struct test_outcome outcome = test_outcome();
+    reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
+    const double *y = op == REDUCT_DOT ? x : NULL;
+    reduct_accumulator *a = NULL, *b = NULL;
+    outcome.status = reduct_accumulator_create(&reduction, NULL, 4, &a, &outcome.error);
+    if (!outcome.status)
+        outcome.status = reduct_accumulator_add(a, x, y, COUNT, &outcome.error);
+    if (!outcome.status && op == REDUCT_VAR)
+        outcome.status = reduct_accumulator_load(saved, saved_size, NULL, 4, &b, &outcome.error);
+    if (!outcome.status && b)
+        outcome.status = reduct_accumulator_merge(a, b, &outcome.error);
+    if (!outcome.status)
+        outcome.status = reduct_accumulator_result(a, REDUCT_DEFAULT, outcome.bytes, &outcome.error);
+    reduct_accumulator_destroy(a);
+    reduct_accumulator_destroy(b);
+    return outcome;
+}
+
+typedef struct test_outcome scenario(reduct_operator op);
+static const struct {
+    const char *name;
+    scenario *run;
+} scenarios[] = {
+    {"a plan", exact_plan}, {"a fast plan", fast_plan}, {"one call", one_call}, {"accumulators", accumulated}};
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Fails the Nth of something for N = 0, 1, ... until nothing fails any more. Where the status is not OK, it must be
+ * `status`, with the output untouched. */
+static void fail_each(size_t which, reduct_operator op, atomic_long *left, reduct_status status, const char *what)
+{
+    const struct test_outcome good = scenarios[which].run(op);
+    const struct test_outcome untouched = test_outcome();
+    test_status(good.status, REDUCT_OK);
+    for (long n = 0;; n++) {
+        const long live_before = atomic_load(&live), failures_before = atomic_load(&failures);
+        atomic_store(left, n);
+        const struct test_outcome got = scenarios[which].run(op);
+        atomic_store(left, -1);
+        const bool failed = atomic_load(&failures) != failures_before;
+        if (got.status != REDUCT_OK && (got.status != status || !failed))
+            test_fail("%s %ld fails in %s of %s: status %d", what, n, scenarios[which].name, reduct_operator_name(op),
+                      (int)got.status);
+        const struct test_outcome *bytes = got.status == REDUCT_OK ? &good : &untouched;
+        if (memcmp(got.bytes, bytes->bytes, sizeof got.bytes) != 0)
+            test_fail("%s %ld fails in %s of %s: a wrong result, or an output touched", what, n, scenarios[which].name,
+                      reduct_operator_name(op));
+        if (atomic_load(&live) != live_before)
+            test_fail("%s %ld fails in %s of %s: a leak", what, n, scenarios[which].name, reduct_operator_name(op));
+        const struct test_outcome next = scenarios[which].run(op);
+        if (next.status != REDUCT_OK || memcmp(next.bytes, good.bytes, sizeof good.bytes) != 0)
+            test_fail("the call after %s %ld failed in %s is not fine", what, n, scenarios[which].name);
+        if (!failed)
+            break;
+        assert_true(n < 1000);
+    }
+}
+
+static void allocations(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++)
+        for (size_t o = 0; o < test_operator_count; o++)
+            fail_each(s, test_operators[o].op, &allocations_left, REDUCT_ERROR_OUT_OF_MEMORY, "allocation");
+    assert_true(atomic_load(&failures) > 0); /* the diversion works */
+}
+
+/* A thread that cannot be created is done without. */
+static void threads(void **state)
+{
+    (void)state;
+    const long before = atomic_load(&failures);
+    for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++)
+        for (size_t o = 0; o < test_operator_count; o++)
+            fail_each(s, test_operators[o].op, &threads_left, REDUCT_OK, "thread");
+    assert_true(atomic_load(&failures) > before);
+}
+
+/* "No memory is allocated unless threads are used", says the header of the calls of one line. */
+static void small_calls_allocate_nothing(void **state)
+{
+    (void)state;
+    atomic_store(&allocations_left, 0);
+    struct test_outcome outcome = test_outcome();
+    reduct_status status = REDUCT_OK;
+    for (size_t o = 0; o < test_operator_count && status == REDUCT_OK; o++)
+        status = reduct_reduce(test_operators[o].op, REDUCT_F64, x, test_operators[o].inputs == 2 ? x : NULL, 1000,
+                               outcome.bytes);
+    atomic_store(&allocations_left, -1);
+    test_status(status, REDUCT_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(small_calls_allocate_nothing),
+    };
+    return cmocka_run_group_tests_name("faults", tests, make_data, free_data);
+}

@@ -1,0 +1,120 @@
+/* More than 2^31 and 2^32 elements, in little memory: one small file, mapped again and again side by side.
+ *
+ * From the survival list: "more than 2^31 and 2^32 elements".
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { CHUNK = 1 << 26 };
+
+/* `chunks` copies of one chunk, then a page of its own. */
+struct repeated {
+    unsigned char *chunk; /* shows through at every repetition */
+    unsigned char *all, *tail;
+    size_t size;
+};
+
+static struct repeated repeat(size_t chunks)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct repeated memory = {.size = chunks * CHUNK + page};
+    const int file = memfd_create("reduct-test", 0);
+    if (file < 0 || ftruncate(file, CHUNK) != 0)
+        test_fail("no file in memory");
+    memory.all = mmap(NULL, memory.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory.all == MAP_FAILED)
+        test_fail("no address space for %zu bytes", memory.size);
+    for (size_t i = 0; i < chunks; i++)
+        if (mmap(memory.all + i * CHUNK, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+            test_fail("chunk %zu cannot be mapped", i);
+    close(file);
+    memory.chunk = memory.all;
+    memory.tail = memory.all + chunks * CHUNK;
+    return memory;
+}
+
+/* 2^32 + 5 bytes, each 3, the last five special: extremes that lie beyond 2^32, sums that 32 bits do not hold. */
+static void bytes(void **state)
+{
+    (void)state;
+    struct repeated memory = repeat(64);
+    const size_t count = ((size_t)1 << 32) + 5;
+    const uint8_t tail[5] = {3, 255, 0, 255, 0};
+    memset(memory.chunk, 3, CHUNK);
+    memcpy(memory.tail, tail, sizeof tail);
+    const uint8_t *x = memory.all;
+
+    uint64_t sum = 0, index = 0, squares = 0;
+    uint8_t extreme = 7;
+    double mean = 0;
+    test_status(reduct_sum_u8(x, count, &sum), REDUCT_OK);
+    assert_int_equal(sum, ((uint64_t)3 << 32) + 3 + 510);
+    test_status(reduct_sumsq_u8(x, count, &squares), REDUCT_OK);
+    assert_int_equal(squares, ((uint64_t)9 << 32) + 9 + 2 * 65025);
+    test_status(reduct_dot_u8(x, x, count, &squares), REDUCT_OK);
+    assert_int_equal(squares, ((uint64_t)9 << 32) + 9 + 2 * 65025);
+    test_status(reduct_mean_u8(x, count, &mean), REDUCT_OK);
+    assert_true(mean == (double)(((uint64_t)3 << 32) + 513) / (double)count); /* both exact in 53 bits */
+    test_status(reduct_argmax_u8(x, count, &index), REDUCT_OK);
+    assert_int_equal(index, ((uint64_t)1 << 32) + 1);
+    test_status(reduct_argmin_u8(x, count, &index), REDUCT_OK);
+    assert_int_equal(index, ((uint64_t)1 << 32) + 2);
+    test_status(reduct_max_u8(x, count, &extreme), REDUCT_OK);
+    assert_int_equal(extreme, 255);
+    test_status(reduct_min_u8(x, count, &extreme), REDUCT_OK);
+    assert_int_equal(extreme, 0);
+    munmap(memory.all, memory.size);
+}
+
+/* 2^31 + 7 floats, each 2^-10, then special ones; in both modes. */
+static void floats(void **state)
+{
+    (void)state;
+    struct repeated memory = repeat(128);
+    const size_t count = ((size_t)1 << 31) + 7;
+    const float tail[7] = {0x1p-10F, -0x1p-149F, 0x1p100F, 0x1p-10F, -0x1p100F, 0x1p-149F, -0x1p-149F};
+    for (size_t i = 0; i < CHUNK / sizeof(float); i++)
+        ((float *)(void *)memory.chunk)[i] = 0x1p-10F;
+    memcpy(memory.tail, tail, sizeof tail);
+    const float *x = (const float *)(const void *)memory.all;
+
+    float result = 0;
+    uint64_t index = 0;
+    test_status(reduct_sum_f32(x, count, &result), REDUCT_OK);
+    assert_true(result == 0x1p21F); /* and 2 * 2^-10 - 2^-149, far below half a unit in the last place */
+    test_status(reduct_argmax_f32(x, count, &index), REDUCT_OK);
+    assert_int_equal(index, ((uint64_t)1 << 31) + 2);
+    test_status(reduct_argmin_f32(x, count, &index), REDUCT_OK);
+    assert_int_equal(index, ((uint64_t)1 << 31) + 4);
+    munmap(memory.all, memory.size);
+}
+
+/* The first NaN lies beyond 2^32. */
+static void first_nan(void **state)
+{
+    (void)state;
+    struct repeated memory = repeat(256);
+    const size_t count = ((size_t)1 << 32) + 3;
+    const uint32_t nan = 0xffc00001; /* negative, with a payload */
+    memset(memory.chunk, 0, CHUNK);
+    memcpy(memory.tail + 4, &nan, sizeof nan);
+    reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F32, .nan = REDUCT_NAN_ERROR};
+    const struct test_outcome got = test_run(&sum, NULL, 0, memory.all, NULL, count);
+    assert_int_equal(got.status, REDUCT_ERROR_NAN);
+    assert_int_equal(got.error.index, ((uint64_t)1 << 32) + 1);
+    munmap(memory.all, memory.size);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes),
+        cmocka_unit_test(floats),
+        cmocka_unit_test(first_nan),
+    };
+    return cmocka_run_group_tests_name("huge", tests, NULL, NULL);
+}
