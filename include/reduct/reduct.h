@@ -126,10 +126,11 @@ typedef struct reduct_i256 {
 /* How floating-point sums are formed. */
 typedef enum reduct_mode {
     REDUCT_EXACT = 0, /* correctly rounded */
-    /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks of
-     * 4096 elements are summed in 32 (f32: 64) interleaved running sums of the element type, and the block sums are added
-     * with compensation in f64, so that the absolute error is at most 140 u * (sum of absolute terms), u = 2^-53 for f64 and
-     * 2^-24 for f32, whatever the length, unless a partial sum overflows. Integers are exact all the same. */
+    /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks
+     * of 4096 elements are summed in 32 (f32: 64) interleaved running sums of the element type, and the block sums
+     * are added with compensation in f64, so that the absolute error is at most 140 u * (sum of absolute terms), u =
+     * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. Integers are exact all
+     * the same. */
     REDUCT_FAST = 1
 } reduct_mode;
 

@@ -108,7 +108,7 @@ static void find_nonzero(struct rd_partial *partial, const struct range *range, 
 static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
     w->level = RD_CLOSED;
     w->lowest = lowest;
-    w->blocks = 0;
+    w->added = w->held = 0;
     w->sum = sum;
     w->bins_ready = false;
     w->bins.used = 0;

@@ -7,8 +7,9 @@
 
 #include "exact/partial.h"
 
-/* Elements per block of the exact sums: data and scratch of one block stay in the first-level cache. */
-enum { RD_BLOCK = 1024 };
+/* Elements per block of the exact sums: data and scratch of one block stay in the first-level cache. Elements that
+ * go straight into a window are verified in spans, so that looking at the flags costs nothing next to adding. */
+enum { RD_BLOCK = 1024, RD_SPAN = 4096 };
 
 /* The most lanes that the kernels keep, and the most slices. */
 enum { RD_LANES = 32, RD_SLICES = 3 };
@@ -35,7 +36,8 @@ struct rd_window {
     int scale[RD_SLICES];     /* exponent of what one in a lane stands for */
     int level;                /* RD_CLOSED, slices in use, or RD_BINNED */
     int lowest;               /* the level to try first */
-    int blocks;               /* since the level was taken */
+    size_t added;             /* elements since the level was taken */
+    size_t held;              /* elements since slices were last brought home */
     struct rd_sum *sum;       /* where it all goes */
     bool bins_ready;          /* the bins have been cleared once */
     struct rd_bins bins;

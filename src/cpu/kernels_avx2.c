@@ -11,7 +11,7 @@
 /* AVX2 has no additions that leave the flags alone, but a rounding to integers that does. So terms are scaled until the
  * unit of the first slice is 1: hi = round(x * 2^s), S += hi, and the rest x * 2^s - hi, below 1/2, goes on to the next
  * slice, scaled again. Terms below 2^HEAD keep S exact, below 2^53, for the 2^14 additions between flushes. */
-enum { VECTORS = 4, LANES = 4 * VECTORS, HEAD = 38, STEP = 39, PREFETCH = 4096 };
+enum { VECTORS = 4, LANES = 4 * VECTORS, HEAD = 38, STEP = 39 };
 
 static bool window_open(struct rd_window *w, int level, int e, bool negative) {
     (void)negative;
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (int j = 0; j < VECTORS; j++, at += single ? 16 : 32) {
             if (j % (single ? 4 : 2) == 0)
-                _mm_prefetch(at + PREFETCH, _MM_HINT_T0);
+                read_ahead(at);
             __m256d rest =
                 single ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)at)) : _mm256_loadu_pd((const double *)at);
             if (absolute)

@@ -10,7 +10,7 @@
 
 /* Vectors per slice; bits kept above the terms; bits from one slice to the next. With terms below 2^(52 - HEAD) units a
  * slice that started at 1.5 * 2^52 units rounds terms to whole ones; if it grows, to multiples. */
-enum { VECTORS = 4, HEAD = 7, STEP = 46, PREFETCH = 4096 };
+enum { VECTORS = 4, HEAD = 7, STEP = 46 };
 
 _Static_assert(VECTORS * 8 == RD_LANES, "lanes");
 
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (int j = 0; j < VECTORS; j++, at += single ? 32 : 64) {
             if (!single || j % 2)
-                _mm_prefetch(at + PREFETCH, _MM_HINT_T0);
+                read_ahead(at);
             __m512d rest = single ? _mm512_cvtps_pd(_mm256_loadu_ps((const float *)at)) : _mm512_loadu_pd(at);
             if (absolute)
                 rest = _mm512_abs_pd(rest);

@@ -19,11 +19,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Lanes of this window. A lane adds at most 2^8 terms per block. */
-enum { LANES = 4, HEAD = 10, STEP = 43 };
+/* Lanes of this window. A lane adds at most 2^10 terms per span. */
+enum { LANES = 4, HEAD = 12, STEP = 41 };
 
-_Static_assert(RD_BLOCK / LANES <= 1 << (HEAD - 2), "terms below 2^(52 - HEAD) units keep a slice in its binade");
-_Static_assert(RD_BLOCK / LANES <= 1 << (51 - STEP), "so do remainders of half a unit, 2^STEP times the next one");
+_Static_assert(RD_SPAN / LANES <= 1 << (HEAD - 2), "terms below 2^(52 - HEAD) units keep a slice in its binade");
+_Static_assert(RD_SPAN / LANES <= 1 << (51 - STEP), "so do remainders of half a unit, 2^STEP times the next one");
 
 static uint64_t bits_of(double x) {
     uint64_t bits;

@@ -1,15 +1,20 @@
 /* The kernels, once per instruction set. A file cpu/kernels_NAME.c is compiled with that set's flags, refuses to
  * compile without them, and before including this header defines:
  *
- *   KERNELS                     the table to define, such as rd_kernels_avx2
- *   KERNELS_DEVICE              its device name, such as "cpu:avx2"
+ *   KERNELS         the table to define, such as rd_kernels_avx2
+ *   KERNELS_DEVICE  its device name, such as "cpu:avx2"
+ *
  *   window_open(w, level, e, negative)
- *                               sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most
- * of them negative or not; false if exponents do not reach that far window_block(w, x, n, single, absolute) adds n
- * elements, n a multiple of RD_LANES: doubles or (single) floats, or their absolute values; true if that was exact,
- * otherwise `w` is as it was. No NaN or infinity passes as exact window_flush(w)             brings the slices home to
- * w->sum; the window stays open, holding zero multiply_exactly(x, y, n, product, error) product[i] + error[i] = x[i] *
- * y[i], n a multiple of RD_LANES; false if one of these might not hold, or a product is not finite
+ *       sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most of them negative or not;
+ *       false if exponents do not reach that far
+ *   window_block(w, x, n, single, absolute)
+ *       adds n elements, n a multiple of RD_LANES: doubles or (single) floats, or their absolute values; true if that
+ *       was exact, otherwise `w` is as it was. No NaN or infinity passes as exact
+ *   window_flush(w)
+ *       brings the slices home to w->sum; the window stays open, holding zero
+ *   multiply_exactly(x, y, n, product, error)
+ *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
+ *       one of these might not hold, or a product is not finite
  *
  * Everything else is here, in plain C that the compiler vectorises for the set.
  */
@@ -20,13 +25,13 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Slices are brought home after this many blocks, before lanes could run out of room (the bounds are at window_open).
- */
-enum { FLUSH_BLOCKS = 256 };
+/* Slices are brought home after this many elements, before lanes could run out of room (the bounds are at
+ * window_open). */
+enum { HELD_MAX = 1 << 18 };
 
-/* A window that failed within so few blocks is worth another slice; bins are kept for so many before windows are tried.
- */
-enum { PATIENCE = 16, BINS_PATIENCE = 64 };
+/* A window that failed within so few elements is worth another slice; bins are kept for so many before windows are
+ * tried. */
+enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Bins
@@ -83,8 +88,12 @@ static void window_close(struct rd_window *w) {
 ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
     if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, single, absolute))
         return false;
-    if (++w->blocks % FLUSH_BLOCKS == 0)
+    w->added += n;
+    w->held += n;
+    if (w->held > HELD_MAX - RD_SPAN) {
         window_flush(w);
+        w->held = 0;
+    }
     return true;
 }
 
@@ -104,11 +113,12 @@ static int largest_exponent(const double *x, size_t n, bool *negative) {
 
 /* Adds a block of finite doubles that the window could not hold: finds a window that can, or bins it. */
 static __attribute__((noinline)) void window_retry(struct rd_window *w, const double *x, size_t n) {
-    if (w->level == RD_BINNED && ++w->blocks < BINS_PATIENCE) {
+    if (w->level == RD_BINNED && w->added < BINS_PATIENCE) {
+        w->added += n;
         bins_add(w, x, n);
         return;
     }
-    bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->blocks < PATIENCE;
+    bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->added < PATIENCE;
     int level = failed_early ? w->level + 1 : w->lowest;
     window_close(w);
     bool negative;
@@ -117,12 +127,12 @@ static __attribute__((noinline)) void window_retry(struct rd_window *w, const do
         if (!window_open(w, level, (field ? field : 1) - 1023, negative))
             break;
         if (window_block(w, x, n, false, false)) {
-            w->blocks = 1;
+            w->added = w->held = n;
             return;
         }
     }
     w->level = RD_BINNED;
-    w->blocks = 0;
+    w->added = n;
     bins_add(w, x, n);
 }
 
@@ -296,10 +306,16 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
     }
 }
 
-/* Whole blocks in place, then the rest of the data filled up with zeros to whole lanes. */
+/* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
+ * lanes. */
 #define ADD(name, T)                                                                                                   \
     static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
+        const bool absolute = transform == RD_ABSOLUTE, direct = absolute || transform == RD_IDENTITY;                 \
         size_t done = 0;                                                                                               \
+        for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
+            if (!window_try(&s->terms, x + done, RD_SPAN, sizeof(T) == 4, absolute))                                   \
+                for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
+                    block_##name(s, transform, x + done + i, NULL, RD_BLOCK);                                          \
         for (; count - done >= RD_BLOCK; done += RD_BLOCK)                                                             \
             block_##name(s, transform, x + done, y ? y + done : NULL, RD_BLOCK);                                       \
         size_t rest = count - done, filled = (rest + RD_LANES - 1) / RD_LANES * RD_LANES;                              \
@@ -358,8 +374,8 @@ enum { PIECE = 1 << 15 };
         }                                                                                                              \
     } while (0)
 
-/* |x| of a signed integer as the unsigned one of its width, so that the most negative value fits. Without a branch or a choice, which
- * compilers fail to vectorise here. */
+/* |x| of a signed integer as the unsigned one of its width, so that the most negative value fits. Without a branch
+ * or a choice, which compilers fail to vectorise here. */
 #define ABSOLUTE(U, v) ((U)(((U)(v) ^ (U) - (U)((v) < 0)) + (U)((v) < 0)))
 #define SIGN_BIT       ((uint64_t)1 << 63)
 
@@ -408,8 +424,8 @@ enum { PIECE = 1 << 15 };
         rd_sum_add(sum, carries, 128);                                                                                 \
     } while (0)
 
-/* Bytes, flipped to make them unsigned, four at a time: the even and the odd ones of a word as two 16-bit sums, which go to two
- * 32-bit sums. Compilers widen bytes one step at a time, at half the speed. */
+/* Bytes, flipped to make them unsigned, four at a time: the even and the odd ones of a word as two 16-bit sums,
+ * which go to two 32-bit sums. Compilers widen bytes one step at a time, at half the speed. */
 #define BYTE_SUM(flip)                                                                                                 \
     do {                                                                                                               \
         for (size_t done = 0; done < count; done += PIECE) {                                                           \
@@ -584,6 +600,8 @@ FLOAT_EXTREMES(f32, int32_t, uint32_t, ((uint32_t)1 << 31), ((uint32_t)0xff << 2
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+#define HIDE(array) __asm__ volatile("" ::"r"(array) : "memory")
+
 /* A window must take what it can hold and refuse what it cannot. Emulators exist that never raise a flag. */
 static bool self_test(void) {
     static const struct {
@@ -596,13 +614,16 @@ static bool self_test(void) {
     bool passed = true;
     rd_environment caller = rd_environment_enter();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double x[2 * RD_LANES] = {1 + 0x1p-50, [RD_LANES] = cases[i].added}; /* both in the first lane */
+        _Alignas(64) double x[2 * RD_LANES] = {1 + 0x1p-50, [RD_LANES] = cases[i].added}; /* both in the first lane */
+        HIDE(x); /* or compilers work it all out beforehand, and no flag is ever raised */
         rd_sum_init(&sum, REDUCT_F64, false);
         passed &= window_open(&w, 2, 0, false) && window_block(&w, x, 2 * RD_LANES, false, false) == cases[i].fits;
     }
-    double factors[RD_LANES] = {0x1.1p0, 0x1p-600}, product[RD_LANES], error[RD_LANES];
+    _Alignas(64) double factors[RD_LANES] = {0x1.1p0, 0x1p-600}, product[RD_LANES], error[RD_LANES];
+    HIDE(factors);
     passed &= !multiply_exactly(factors, factors, RD_LANES, product, error);
     factors[1] = 0;
+    HIDE(factors);
     passed &= multiply_exactly(factors, factors, RD_LANES, product, error);
     rd_environment_leave(caller);
     return passed;
