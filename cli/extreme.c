@@ -46,8 +46,6 @@ reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, 
     uint64_t rank = rank_of(extreme, (const char *)chunk->data + at * reduct_type_size(reader->type));
     if (extreme->found && rank > extreme->rank)
         return REDUCT_OK;
-    if (extreme->found && rank == extreme->rank && (extreme->index < extreme->base || !reader->layout.fortran))
-        return REDUCT_OK; /* an equal came first */
     uint64_t index = extreme->base + smallest_index(extreme, reader, chunk, at, rank);
     if (!extreme->found || rank < extreme->rank || index < extreme->index)
         extreme->index = index;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ladder.h"
 #include "message.h"
 #include "options.h"
 #include "print.h"
@@ -29,14 +30,18 @@ static void print_help(FILE *stream) {
           "  reduct dot weights.npy values.npy     of two arrays of the same length\n"
           "  reduct max --type f32 dump.bin        raw binary\n"
           "  generate | reduct mean                standard input\n"
+          "\n"
+          "'reduct ladder' climbs the ladder of parallel reduction: every step from the\n"
+          "first loop or kernel to the exact one, run, checked and timed here; see\n"
+          "'reduct ladder --help'.\n"
           "\n",
           stream);
     options_print(stream);
     fputs("\n"
           "The number alone goes to standard output, in the shortest decimal that reads\n"
-          "back to the same bits; everything else goes to standard error. Exit status: 0 if\n"
-          "the number was printed, 1 if the data or the system failed, 2 if the command line\n"
-          "is wrong, 130 if interrupted.\n",
+          "back to the same bits; everything else goes to standard error. Exit status: 0\n"
+          "if the number was printed, 1 if the data or the system failed, 2 if the command\n"
+          "line is wrong, 130 if interrupted.\n",
           stream);
 }
 
@@ -84,15 +89,18 @@ static enum outcome run(int argc, char **argv) {
     }
     if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
         return reduce_command(op, argc - 1, argv + 1);
+    if (strcmp(argv[1], "ladder") == 0)
+        return ladder_command(argc - 1, argv + 1);
     return misuse("%s is not an operator; expected %s", quote(found, argv[1], strlen(argv[1])),
                   table_list(operator_table, list));
 }
 
 int main(int argc, char **argv) {
     argp_err_exit_status = MISUSED;
-    setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=80", 0);
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argp_program_version_hook = print_version;
     prepare_signals();
+    print_prepare();
     atexit(check_output);
     return (int)run(argc, argv);
 }

@@ -38,15 +38,17 @@ static const struct argp_option OPTIONS[] = {
     {"quiet", QUIET, NULL, 0, "no progress, no remarks", 3},
     {0}};
 
-static const char INPUTS[] = "No FILE, or -, is standard input. Several files are reduced as one array; dot takes two. "
-                             "What a file holds is told "
-                             "by its content, unless --format says it:\n\n"
-                             "  npy   begins as NumPy's arrays do\n"
-                             "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"
-                             "        4096 bytes cannot be text (control characters, no UTF-8)\n"
-                             "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
-                             "        space, each rounded straight to its type\n\n"
-                             "Scripts that read raw binary do well to say --format raw.";
+/* clang-format off */
+static const char INPUTS[] =
+    "No FILE, or -, is standard input. Several files are reduced as one array; dot takes two. What a file holds is "
+    "told by its content, unless --format says it:\n\n"
+    "  npy   begins as NumPy's arrays do\n"
+    "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"
+    "        4096 bytes cannot be text (control characters, no UTF-8)\n"
+    "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
+    "        space, each rounded straight to its type\n\n"
+    "Scripts that read raw binary do well to say --format raw.";
+/* clang-format on */
 
 /* The table that completes the help of an option. */
 static table *table_of(int key) {
@@ -81,36 +83,52 @@ static char *complete_help(int key, const char *text, void *input) {
  * Values
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static enum outcome parse_choice(const char *option, const char *value, table *names, int *number) {
+static const char *option_name(int key) {
+    const struct argp_option *option = OPTIONS;
+    while (option->key != key)
+        option++;
+    return option->name;
+}
+
+/* A name of the option's table. */
+static enum outcome parse_name(int key, const char *value, int *number) {
     char list[TABLE_LIST], found[QUOTED];
-    if (table_find(names, value, number))
+    if (table_find(table_of(key), value, number))
         return DONE;
-    return misuse("%s: found %s; expected %s", option, quote(found, value, strlen(value)), table_list(names, list));
+    return misuse("--%s: found %s; expected %s", option_name(key), quote(found, value, strlen(value)),
+                  table_list(table_of(key), list));
+}
+
+/* Moves past digits; false if there are none. */
+static bool parse_digits(const char **text, uint64_t *number, bool *overflow) {
+    const char *begin = *text;
+    *number = 0;
+    *overflow = false;
+    for (; **text >= '0' && **text <= '9'; ++*text) {
+        *overflow = __builtin_mul_overflow(*number, (uint64_t)10, number) || *overflow;
+        *overflow = __builtin_add_overflow(*number, (uint64_t)(**text - '0'), number) || *overflow;
+    }
+    return *text > begin;
 }
 
 /* A whole number, with a suffix where `suffixes` are allowed. */
-static enum outcome parse_number(const char *option, const char *value, bool suffixes, uint64_t most,
-                                 uint64_t *number) {
+static enum outcome parse_number(int key, const char *value, bool suffixes, uint64_t most, uint64_t *number) {
     static const char *const SUFFIXES[] = {"", "Ki", "Mi", "Gi", "Ti"};
+    const size_t allowed = suffixes ? sizeof SUFFIXES / sizeof *SUFFIXES : 1;
     char found[QUOTED];
-    uint64_t parsed = 0;
-    const char *p = value;
-    bool good = *p >= '0' && *p <= '9', overflow = false;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        overflow = __builtin_mul_overflow(parsed, (uint64_t)10, &parsed) || overflow;
-        overflow = __builtin_add_overflow(parsed, (uint64_t)(*p - '0'), &parsed) || overflow;
-    }
+    const char *rest = value;
+    bool overflow;
+    bool good = parse_digits(&rest, number, &overflow);
     size_t suffix = 0;
-    while (suffix < sizeof SUFFIXES / sizeof *SUFFIXES && strcmp(p, SUFFIXES[suffix]) != 0)
+    while (suffix < allowed && strcmp(rest, SUFFIXES[suffix]) != 0)
         suffix++;
-    good = good && (suffix == 0 || (suffixes && suffix < sizeof SUFFIXES / sizeof *SUFFIXES));
-    if (!good)
-        return misuse("%s: found %s; expected a whole number%s", option, quote(found, value, strlen(value)),
+    quote(found, value, strlen(value));
+    if (!good || suffix == allowed)
+        return misuse("--%s: found %s; expected a whole number%s", option_name(key), found,
                       suffixes ? ", such as 4096 or 4Ki" : "");
-    overflow = __builtin_mul_overflow(parsed, (uint64_t)1 << (10 * suffix), &parsed) || overflow;
-    if (overflow || parsed > most)
-        return misuse("%s: found %s; expected at most %" PRIu64, option, quote(found, value, strlen(value)), most);
-    *number = parsed;
+    overflow = __builtin_mul_overflow(*number, (uint64_t)1 << (10 * suffix), number) || overflow;
+    if (overflow || *number > most)
+        return misuse("--%s: found %s; expected at most %" PRIu64, option_name(key), found, most);
     return DONE;
 }
 
@@ -120,16 +138,8 @@ static enum outcome parse_number(const char *option, const char *value, bool suf
 
 /* Options whose value is a name. */
 static enum outcome take_name(int key, const char *value, struct options *options) {
-    static const struct {
-        int key;
-        const char *name;
-    } NAMES[] = {{MODE, "--mode"}, {NAN_POLICY, "--nan"}, {RESULT, "--result"},
-                 {TYPE, "--type"}, {FORMAT, "--format"},  {ORDER, "--byte-order"}};
-    const char *name = NULL;
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        name = NAMES[i].key == key ? NAMES[i].name : name;
-    int number = 0;
-    enum outcome outcome = parse_choice(name, value, table_of(key), &number);
+    int number;
+    enum outcome outcome = parse_name(key, value, &number);
     if (outcome != DONE)
         return outcome;
     switch (key) {
@@ -161,12 +171,12 @@ static enum outcome take_number(int key, const char *value, struct options *opti
     switch (key) {
     case OFFSET:
         options->input.has_offset = true;
-        return parse_number("--offset", value, true, INT64_MAX, &options->input.offset);
+        return parse_number(key, value, true, INT64_MAX, &options->input.offset);
     case COUNT:
         options->input.has_count = true;
-        return parse_number("--count", value, true, INT64_MAX, &options->input.count);
+        return parse_number(key, value, true, INT64_MAX, &options->input.count);
     default:
-        outcome = parse_number("--threads", value, false, 65536, &threads);
+        outcome = parse_number(key, value, false, 65536, &threads);
         options->input.threads = (unsigned)threads;
         return outcome;
     }
@@ -218,10 +228,11 @@ static enum outcome check(const struct options *options) {
     struct operator_traits traits = operator_traits(options->op);
     const char *name = reduct_operator_name(options->op);
     size_t inputs = (size_t)reduct_operator_inputs(options->op), standard = 0;
+    char list[TABLE_LIST];
     if (options->population && !traits.population)
-        return misuse("--population: var and std have it, %s has not", name);
+        return misuse("--population: found with %s; expected with %s", name, table_list(population_table, list));
     if (options->wrap && !traits.plain_sum)
-        return misuse("--wrap: sums of integers have it, %s has not", name);
+        return misuse("--wrap: found with %s; expected with %s", name, table_list(plain_sum_table, list));
     if (inputs > 1 && options->path_count != inputs)
         return misuse("%s reduces %zu inputs together; %zu given", name, inputs, options->path_count);
     for (size_t i = 0; i < options->path_count; i++)

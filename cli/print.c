@@ -5,8 +5,15 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "number.h"
+
+void print_prepare(void) {
+    static char buffer[1 << 16];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+}
 
 void print_result(reduct_type type, const void *value, bool hex) {
     char text[NUMBER_TEXT];

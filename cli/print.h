@@ -8,6 +8,10 @@
 
 #include "message.h"
 
+/* Call first. Makes room for all that is ever printed, so that it fails to arrive, if it does, where print_finish() can
+ * tell why. */
+void print_prepare(void);
+
 /* The number alone, on a line. */
 void print_result(reduct_type type, const void *value, bool hex);
 

@@ -30,13 +30,19 @@ struct run {
  * Before: what is missing is said before work begins
  * ------------------------------------------------------------------------------------------------------------------ */
 
+static bool is_typed(const char *path) {
+    return strcmp(path, "-") == 0 && isatty(STDIN_FILENO);
+}
+
 /* Adds up the sizes of all inputs, 0 if one is not known. */
-static enum outcome survey(const struct options *options, uint64_t *total) {
+static enum outcome survey(const struct options *options, uint64_t *total, bool *typed) {
     bool known = !options->input.has_count;
     *total = 0;
+    *typed = false;
     for (size_t i = 0; i < options->path_count; i++) {
         const char *path = options->paths[i];
         struct stat status;
+        *typed = *typed || is_typed(path);
         if (strcmp(path, "-") == 0)
             known = known && fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
         else if (stat(path, &status) != 0)
@@ -49,12 +55,6 @@ static enum outcome survey(const struct options *options, uint64_t *total) {
     return DONE;
 }
 
-/* Someone who typed only the operator should know what it waits for. */
-static void remark_terminal(const struct run *run, const struct input *input) {
-    if (source_is_terminal(&input->reader.source) && !run->options->quiet)
-        fprintf(stderr, "reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n");
-}
-
 static enum outcome check_type(const struct run *run, const struct reader *reader) {
     if (reader->type == run->type)
         return DONE;
@@ -65,10 +65,11 @@ static enum outcome check_type(const struct run *run, const struct reader *reade
 
 static enum outcome open_input(struct run *run, struct input *input, const char *path) {
     *input = (struct input){.used = 0};
+    if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
+        fputs("reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n", stderr);
     enum outcome outcome = reader_open(&input->reader, path, &run->options->input);
     if (outcome != DONE)
         return outcome;
-    remark_terminal(run, input);
     if (run->first)
         return check_type(run, &input->reader);
     run->first = reader_name(&input->reader);
@@ -187,12 +188,13 @@ enum outcome reduce_command(reduct_operator op, int argc, char **argv) {
     struct run run = {.options = &options};
     union result result;
     uint64_t total;
+    bool typed;
     enum outcome outcome = options_parse(op, argc, argv, &options);
     if (outcome == DONE)
-        outcome = survey(&options, &total);
+        outcome = survey(&options, &total, &typed);
     if (outcome != DONE)
         return outcome;
-    progress_start(total, options.quiet);
+    progress_start(total, options.quiet || typed);
     outcome = reduct_operator_inputs(op) == 1 ? reduce_in_turn(&run) : reduce_together(&run);
     progress_erase();
     if (outcome == DONE)

@@ -1,6 +1,7 @@
 /* Chunks in, one result out: see reducer.h. */
 #include "reducer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "element.h"
@@ -43,55 +44,102 @@ enum outcome reducer_open(struct reducer *reducer, const struct options *options
     if (resolve(&reducer->reduction, options, &error) != REDUCT_OK)
         return pass_on(options->result ? "--result" : name, &error);
     if (options->wrap && reduct_type_is_float(reducer->reduction.result))
-        return misuse("--wrap: integer results have it; %s of %s is %s", reduct_operator_name(options->op),
+        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(options->op),
                       reduct_type_name(type), reduct_type_name(reducer->reduction.result));
     if (reduct_accumulator_create(&reducer->reduction, options->device, options->input.threads, &reducer->accumulator,
                                   &error) != REDUCT_OK)
         return pass_on(error.status == REDUCT_ERROR_NO_DEVICE ? "--device" : name, &error);
     reducer->index = traits.index;
+    reducer->staged = options->mode == REDUCT_FAST && reduct_type_is_float(type) && !traits.index;
     reducer->extreme = (struct extreme){.accumulator = reducer->accumulator, .type = type, .least = traits.least};
     return DONE;
 }
 
 void reducer_close(struct reducer *reducer) {
     reduct_accumulator_destroy(reducer->accumulator);
-    reducer->accumulator = NULL;
+    free(reducer->stage.data[0]);
+    free(reducer->stage.data[1]);
 }
 
 static const void *next_element(const struct input *input, uint64_t ahead) {
     return (const char *)input->chunk.data + (input->used + ahead) * reduct_type_size(input->reader.type);
 }
 
-/* Says which input's element is the NaN. A pair may also have it as its product, as 0 and infinity do. */
+/* Says which input's element is the NaN: of a pair that may be the second. */
 static enum outcome refuse_nan(const struct reducer *reducer, const struct input *inputs, uint64_t ahead) {
     char place[PLACE];
-    int count = reduct_operator_inputs(reducer->reduction.op);
-    int guilty = 0;
-    while (guilty < count && !element_is_nan(reducer->reduction.element, next_element(&inputs[guilty], ahead)))
-        guilty++;
-    const struct input *input = &inputs[guilty < count ? guilty : 0];
-    reader_place(&input->reader, input->used + ahead, place);
-    if (guilty == count)
-        return fail("%s: its product with the other input is NaN; --nan error expects none", place);
+    bool second = reduct_operator_inputs(reducer->reduction.op) > 1 &&
+                  !element_is_nan(reducer->reduction.element, next_element(inputs, ahead));
+    const struct input *guilty = &inputs[second ? 1 : 0];
+    reader_place(&guilty->reader, guilty->used + ahead, place);
     return fail("%s: found NaN; --nan error expects none", place);
 }
 
-enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count) {
+/* Adds elements that lie `ahead` of what is done. */
+static enum outcome add(struct reducer *reducer, const struct input *inputs, uint64_t ahead, uint64_t count) {
     reduct_error error;
-    reduct_status status;
-    if (reducer->index)
-        status = extreme_add(&reducer->extreme, &inputs->reader, &inputs->chunk, &error);
-    else
-        status = reduct_accumulator_add(
-            reducer->accumulator, next_element(inputs, 0),
-            reduct_operator_inputs(reducer->reduction.op) > 1 ? next_element(&inputs[1], 0) : NULL, count, &error);
+    bool pairs = reduct_operator_inputs(reducer->reduction.op) > 1;
+    reduct_status status = reducer->index
+                               ? extreme_add(&reducer->extreme, &inputs->reader, &inputs->chunk, &error)
+                               : reduct_accumulator_add(reducer->accumulator, next_element(inputs, ahead),
+                                                        pairs ? next_element(&inputs[1], ahead) : NULL, count, &error);
     if (status == REDUCT_ERROR_NAN)
-        return refuse_nan(reducer, inputs, error.index - reducer->added);
+        return refuse_nan(reducer, inputs, ahead + error.index - reducer->added);
     if (status != REDUCT_OK)
         return pass_on(reader_name(&inputs->reader), &error);
-    if (!reducer->index)
-        reducer->added += count;
+    reducer->added += reducer->index ? 0 : count; /* the accumulator of an index starts anew with each chunk */
     return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Fast sums: the last bits depend on how the data is split, which must not be left to a pipe's timing. Blocks of a fixed
+ * length, counted from the first element of all, give the same bits every time and from every kind of file.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Long enough for many threads. */
+#define BLOCK ((uint64_t)1 << 22)
+
+static enum outcome flush_stage(struct reducer *reducer, const char *name) {
+    struct stage *stage = &reducer->stage;
+    reduct_error error;
+    if (stage->count == 0)
+        return DONE;
+    if (reduct_accumulator_add(reducer->accumulator, stage->data[0], stage->data[1], stage->count, &error) != REDUCT_OK)
+        return pass_on(name, &error);
+    reducer->added += stage->count;
+    stage->count = 0;
+    return DONE;
+}
+
+/* Copies elements; while it is known where they come from, a NaN that may not be is refused. */
+static enum outcome put_on_stage(struct reducer *reducer, const struct input *inputs, uint64_t ahead, uint64_t count) {
+    struct stage *stage = &reducer->stage;
+    size_t size = reduct_type_size(reducer->reduction.element);
+    for (int i = 0; i < reduct_operator_inputs(reducer->reduction.op); i++) {
+        if (!stage->data[i] && !(stage->data[i] = malloc(BLOCK * size)))
+            return fail_memory();
+        memcpy(stage->data[i] + stage->count * size, next_element(&inputs[i], ahead), count * size);
+        for (uint64_t k = 0; reducer->reduction.nan == REDUCT_NAN_ERROR && k < count; k++) {
+            if (element_is_nan(reducer->reduction.element, next_element(&inputs[i], ahead + k)))
+                return refuse_nan(reducer, inputs, ahead + k);
+        }
+    }
+    stage->count += count;
+    return stage->count == BLOCK ? flush_stage(reducer, reader_name(&inputs->reader)) : DONE;
+}
+
+static enum outcome add_in_blocks(struct reducer *reducer, const struct input *inputs, uint64_t count) {
+    enum outcome outcome = DONE;
+    for (uint64_t done = 0, step; done < count && outcome == DONE; done += step) {
+        uint64_t room = BLOCK - reducer->stage.count;
+        step = count - done < room ? count - done : room;
+        outcome = step == BLOCK ? add(reducer, inputs, done, step) : put_on_stage(reducer, inputs, done, step);
+    }
+    return outcome;
+}
+
+enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count) {
+    return reducer->staged ? add_in_blocks(reducer, inputs, count) : add(reducer, inputs, 0, count);
 }
 
 void reducer_end_input(struct reducer *reducer, const struct input *input) {
@@ -101,6 +149,9 @@ void reducer_end_input(struct reducer *reducer, const struct input *input) {
 enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result) {
     reduct_error error;
     reduct_status status;
+    enum outcome outcome = flush_stage(reducer, name);
+    if (outcome != DONE)
+        return outcome;
     if (reducer->index)
         status = extreme_result(&reducer->extreme, &result->word[0], &error);
     else

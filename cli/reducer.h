@@ -12,12 +12,19 @@ struct input {
     uint64_t used; /* elements of the chunk that are done */
 };
 
+/* Elements waiting to be added with others. */
+struct stage {
+    char *data[2];  /* one array for each input */
+    uint64_t count; /* elements in each */
+};
+
 struct reducer {
     reduct_reduction reduction;
-    const char *device; /* for messages */
     reduct_accumulator *accumulator;
     uint64_t added; /* elements in the accumulator */
-    bool index;     /* an argmin or argmax, which has a better way to add up chunks */
+    bool staged;    /* a fast sum, which would show how its data was split */
+    struct stage stage;
+    bool index; /* an argmin or argmax, which has a better way to add up chunks */
     struct extreme extreme;
 };
 

@@ -10,6 +10,14 @@ const char *operator_table(int number) {
     return reduct_operator_name((reduct_operator)number);
 }
 
+const char *population_table(int number) {
+    return operator_traits((reduct_operator)number).population ? operator_table(number) : NULL;
+}
+
+const char *plain_sum_table(int number) {
+    return operator_traits((reduct_operator)number).plain_sum ? operator_table(number) : NULL;
+}
+
 const char *result_table(int number) {
     return reduct_type_name((reduct_type)number);
 }

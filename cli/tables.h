@@ -15,6 +15,9 @@ typedef const char *table(int number);
 
 table operator_table, element_table, result_table, mode_table, nan_table, format_table, order_table;
 
+/* The operators that have the trait of that name. */
+table population_table, plain_sum_table;
+
 /* Room for any list of names. */
 #define TABLE_LIST 512
 

@@ -238,23 +238,28 @@ static void canonicalise(struct rd_partial *partial) {
         partial->index = 0;
 }
 
+/* Writes the saved form: saved_size() bytes. */
+static void write_saved(const struct rd_partial *partial, unsigned char *bytes) {
+    struct rd_partial copy = *partial;
+    struct walk walk = {bytes, false};
+    uint64_t size = saved_size(partial), version = VERSION;
+    canonicalise(&copy);
+    memcpy(bytes, magic, sizeof magic);
+    walk_header(&walk, &copy.reduction, &version, &size);
+    walk_partial(&walk, &copy);
+    uint64_t check = hash(bytes, size - 8);
+    walk_word(&walk, &check);
+}
+
 reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size) {
     if (!accumulator || !size)
         return REDUCT_ERROR_ARGUMENT;
-    struct rd_partial copy = accumulator->partial;
-    uint64_t needed = saved_size(&copy), version = VERSION;
+    size_t needed = saved_size(&accumulator->partial);
     if (bytes && *size < needed)
         return REDUCT_ERROR_ARGUMENT;
+    if (bytes)
+        write_saved(&accumulator->partial, bytes);
     *size = needed;
-    if (!bytes)
-        return REDUCT_OK;
-    canonicalise(&copy);
-    struct walk walk = {bytes, false};
-    memcpy(bytes, magic, sizeof magic);
-    walk_header(&walk, &copy.reduction, &version, &needed);
-    walk_partial(&walk, &copy);
-    uint64_t check = hash(bytes, needed - 8);
-    walk_word(&walk, &check);
     return REDUCT_OK;
 }
 
@@ -284,6 +289,13 @@ static bool is_plausible(const struct rd_partial *partial) {
     return sum_is_normal(&partial->sum) && (op->transform != RD_MOMENTS || sum_is_normal(&partial->squares));
 }
 
+/* Whether saving a partial result gives just these bytes: this checks the checksum, what is reserved, and the one form of all else. */
+static bool is_saved_form(const struct rd_partial *partial, const void *bytes) {
+    unsigned char again[HEADER + 8 * (7 + 2 * RD_LIMBS)];
+    write_saved(partial, again);
+    return !memcmp(again, bytes, saved_size(partial));
+}
+
 reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char *device, unsigned threads,
                                       reduct_accumulator **accumulator, reduct_error *error) {
     if (!bytes || !accumulator)
@@ -295,7 +307,7 @@ reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char
                        size);
     struct walk walk = {(unsigned char *)(uintptr_t)bytes, true}; /* read only */
     reduct_reduction reduction = {0};
-    uint64_t version = 0, stated = 0, check = 0;
+    uint64_t version = 0, stated = 0;
     walk_header(&walk, &reduction, &version, &stated);
     if (version > VERSION)
         return rd_fail(error, REDUCT_ERROR_VERSION, "bytes: version %u; this library reads up to %d", (unsigned)version,
@@ -308,8 +320,7 @@ reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char
     if (size != saved_size(&partial) || stated != size)
         return rd_fail(error, REDUCT_ERROR_CORRUPT, "bytes: %zu given, %zu expected", size, saved_size(&partial));
     walk_partial(&walk, &partial);
-    walk_word(&walk, &check);
-    if (check != hash(bytes, size - 8) || !is_plausible(&partial))
+    if (!is_plausible(&partial) || !is_saved_form(&partial, bytes))
         return rd_fail(error, REDUCT_ERROR_CORRUPT, "bytes: damaged: the checksum or a field is wrong");
     reduct_status status = create(&reduction, device, threads, accumulator, error);
     if (status == REDUCT_OK)

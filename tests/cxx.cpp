@@ -60,15 +60,13 @@ static void (*const functions[])() = {
     ONE(reduct_reduce),
 };
 
-static bool sums_right()
-{
+static bool sums_right() {
     const std::vector<double> values(1000, 0.1);
     double total = 0;
     return reduct_sum_f64(values.data(), values.size(), &total) == REDUCT_OK && total == 100;
 }
 
-static bool plans_right()
-{
+static bool plans_right() {
     const std::vector<float> values(1000, 2.0F);
     reduct_reduction reduction = {};
     reduction.op = REDUCT_NORM2;
@@ -90,8 +88,7 @@ static bool plans_right()
     return status == REDUCT_OK && norm == 63.245552F;
 }
 
-int main()
-{
+int main() {
     for (void (*function)() : functions)
         if (!function)
             return 1;

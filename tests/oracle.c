@@ -19,51 +19,43 @@ struct format {
 };
 
 static const struct format formats[] = {
-    {REDUCT_F64, 64, 11, true},  {REDUCT_F32, 32, 8, true},    {REDUCT_F16, 16, 5, true},
-    {REDUCT_BF16, 16, 8, true},  {REDUCT_I8, 8, 0, true},      {REDUCT_I16, 16, 0, true},
-    {REDUCT_I32, 32, 0, true},   {REDUCT_I64, 64, 0, true},    {REDUCT_U8, 8, 0, false},
-    {REDUCT_U16, 16, 0, false},  {REDUCT_U32, 32, 0, false},   {REDUCT_U64, 64, 0, false},
+    {REDUCT_F64, 64, 11, true},  {REDUCT_F32, 32, 8, true},    {REDUCT_F16, 16, 5, true},   {REDUCT_BF16, 16, 8, true},
+    {REDUCT_I8, 8, 0, true},     {REDUCT_I16, 16, 0, true},    {REDUCT_I32, 32, 0, true},   {REDUCT_I64, 64, 0, true},
+    {REDUCT_U8, 8, 0, false},    {REDUCT_U16, 16, 0, false},   {REDUCT_U32, 32, 0, false},  {REDUCT_U64, 64, 0, false},
     {REDUCT_I128, 128, 0, true}, {REDUCT_U128, 128, 0, false}, {REDUCT_I256, 256, 0, true},
 };
 
-static const struct format *format_of(reduct_type type)
-{
+static const struct format *format_of(reduct_type type) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].type == type)
             return &formats[i];
     abort();
 }
 
-static bool is_float(const struct format *format)
-{
+static bool is_float(const struct format *format) {
     return format->exponent_bits != 0;
 }
 
 /* Significand bits, the hidden one included. */
-static int precision_of(const struct format *format)
-{
+static int precision_of(const struct format *format) {
     return format->bits - format->exponent_bits;
 }
 
 /* Exponent of the largest finite power of two. */
-static int max_exponent_of(const struct format *format)
-{
+static int max_exponent_of(const struct format *format) {
     return (1 << (format->exponent_bits - 1)) - 1;
 }
 
 /* Exponent of the smallest positive number: -1074 for f64; integers come in ones. */
-static int unit_of(const struct format *format)
-{
+static int unit_of(const struct format *format) {
     return is_float(format) ? 2 - max_exponent_of(format) - precision_of(format) : 0;
 }
 
-size_t oracle_type_size(reduct_type type)
-{
+size_t oracle_type_size(reduct_type type) {
     return (size_t)format_of(type)->bits / 8;
 }
 
-static uint64_t load_bits(const struct format *format, const void *array, uint64_t index)
-{
+static uint64_t load_bits(const struct format *format, const void *array, uint64_t index) {
     uint8_t b1;
     uint16_t b2;
     uint32_t b4;
@@ -82,8 +74,7 @@ static uint64_t load_bits(const struct format *format, const void *array, uint64
     }
 }
 
-static void store_bits(const struct format *format, uint64_t bits, void *result)
-{
+static void store_bits(const struct format *format, uint64_t bits, void *result) {
     const uint8_t b1 = (uint8_t)bits;
     const uint16_t b2 = (uint16_t)bits;
     const uint32_t b4 = (uint32_t)bits;
@@ -102,8 +93,7 @@ static void store_bits(const struct format *format, uint64_t bits, void *result)
     }
 }
 
-static struct oracle_number decode_integer(const struct format *format, uint64_t bits)
-{
+static struct oracle_number decode_integer(const struct format *format, uint64_t bits) {
     const uint64_t mask = format->bits == 64 ? UINT64_MAX : ((uint64_t)1 << format->bits) - 1;
     struct oracle_number number = {.kind = ORACLE_FINITE};
     number.negative = format->is_signed && (bits >> (format->bits - 1)) & 1;
@@ -112,8 +102,7 @@ static struct oracle_number decode_integer(const struct format *format, uint64_t
     return number;
 }
 
-static struct oracle_number decode_float(const struct format *format, uint64_t bits)
-{
+static struct oracle_number decode_float(const struct format *format, uint64_t bits) {
     const int fraction_bits = precision_of(format) - 1;
     const uint64_t sign = (uint64_t)1 << (format->bits - 1), hidden = (uint64_t)1 << fraction_bits;
     const uint64_t fraction = bits & (hidden - 1);
@@ -132,20 +121,17 @@ static struct oracle_number decode_float(const struct format *format, uint64_t b
     return number;
 }
 
-static struct oracle_number decode(const struct format *format, const void *array, uint64_t index)
-{
+static struct oracle_number decode(const struct format *format, const void *array, uint64_t index) {
     const uint64_t bits = load_bits(format, array, index);
     return is_float(format) ? decode_float(format, bits) : decode_integer(format, bits);
 }
 
-struct oracle_number oracle_decode(reduct_type type, const void *array, uint64_t index)
-{
+struct oracle_number oracle_decode(reduct_type type, const void *array, uint64_t index) {
     return decode(format_of(type), array, index);
 }
 
 /* Neither is NaN. -0 is less than +0. */
-static bool less(const struct oracle_number *a, const struct oracle_number *b)
-{
+static bool less(const struct oracle_number *a, const struct oracle_number *b) {
     if (a->negative != b->negative)
         return a->negative;
     return a->negative ? a->magnitude > b->magnitude : a->magnitude < b->magnitude;
@@ -167,8 +153,7 @@ struct all_bins {
     unsigned additions;
 };
 
-static void bins_add(struct bins *bins, unsigned exponent, bool negative, unsigned_wide value)
-{
+static void bins_add(struct bins *bins, unsigned exponent, bool negative, unsigned_wide value) {
     const wide low = (wide)(uint64_t)value, high = (wide)(value >> 64);
     bins->low[exponent] += negative ? -low : low;
     bins->high[exponent] += negative ? -high : high;
@@ -178,8 +163,7 @@ static void bins_add(struct bins *bins, unsigned exponent, bool negative, unsign
         bins->last = exponent;
 }
 
-static void add_shifted(mpz_t total, wide value, unsigned shift)
-{
+static void add_shifted(mpz_t total, wide value, unsigned shift) {
     const unsigned_wide magnitude = value < 0 ? -(unsigned_wide)value : (unsigned_wide)value;
     const uint64_t words[2] = {(uint64_t)magnitude, (uint64_t)(magnitude >> 64)};
     mpz_t term;
@@ -193,8 +177,7 @@ static void add_shifted(mpz_t total, wide value, unsigned shift)
     mpz_clear(term);
 }
 
-static void bins_empty(struct bins *bins, mpz_t total)
-{
+static void bins_empty(struct bins *bins, mpz_t total) {
     for (unsigned e = bins->first; e <= bins->last && e < BIN_COUNT; e++) {
         if (bins->low[e])
             add_shifted(total, bins->low[e], e);
@@ -206,8 +189,7 @@ static void bins_empty(struct bins *bins, mpz_t total)
     bins->last = 0;
 }
 
-static void empty_all(struct oracle *oracle)
-{
+static void empty_all(struct oracle *oracle) {
     struct all_bins *bins = oracle->bins;
     bins_empty(&bins->sum, oracle->sum);
     bins_empty(&bins->absolute, oracle->absolute);
@@ -215,8 +197,7 @@ static void empty_all(struct oracle *oracle)
     bins->additions = 0;
 }
 
-void oracle_init(struct oracle *oracle)
-{
+void oracle_init(struct oracle *oracle) {
     memset(oracle, 0, sizeof *oracle);
     mpz_inits(oracle->sum, oracle->absolute, oracle->squares, NULL);
     oracle->bins = calloc(1, sizeof(struct all_bins));
@@ -224,14 +205,12 @@ void oracle_init(struct oracle *oracle)
         abort();
 }
 
-void oracle_clear(struct oracle *oracle)
-{
+void oracle_clear(struct oracle *oracle) {
     mpz_clears(oracle->sum, oracle->absolute, oracle->squares, NULL);
     free(oracle->bins);
 }
 
-static void read_term(struct oracle *oracle, const struct oracle_number *term, unsigned_wide significand)
-{
+static void read_term(struct oracle *oracle, const struct oracle_number *term, unsigned_wide significand) {
     struct all_bins *bins = oracle->bins;
     if (term->kind == ORACLE_INFINITE) {
         *(term->negative ? &oracle->negative_infinities : &oracle->positive_infinities) += 1;
@@ -243,8 +222,7 @@ static void read_term(struct oracle *oracle, const struct oracle_number *term, u
         oracle->not_negative_zero++;
 }
 
-static void read_extremes(struct oracle *oracle, const struct oracle_number *number, uint64_t index)
-{
+static void read_extremes(struct oracle *oracle, const struct oracle_number *number, uint64_t index) {
     const bool first = oracle->elements == oracle->nans;
     struct oracle_number absolute = *number;
     absolute.negative = false;
@@ -260,15 +238,13 @@ static void read_extremes(struct oracle *oracle, const struct oracle_number *num
         oracle->largest = absolute;
 }
 
-static void read_nan(struct oracle *oracle)
-{
+static void read_nan(struct oracle *oracle) {
     if (!oracle->nans)
         oracle->first_nan = oracle->elements;
     oracle->nans++;
 }
 
-static void read_one(struct oracle *oracle, const struct oracle_number *x)
-{
+static void read_one(struct oracle *oracle, const struct oracle_number *x) {
     struct all_bins *bins = oracle->bins;
     if (x->kind == ORACLE_NAN) {
         read_nan(oracle);
@@ -280,8 +256,7 @@ static void read_one(struct oracle *oracle, const struct oracle_number *x)
         bins_add(&bins->squares, 2 * x->exponent, false, (unsigned_wide)x->significand * x->significand);
 }
 
-static void read_pair(struct oracle *oracle, const struct oracle_number *x, const struct oracle_number *y)
-{
+static void read_pair(struct oracle *oracle, const struct oracle_number *x, const struct oracle_number *y) {
     if (x->kind == ORACLE_NAN || y->kind == ORACLE_NAN) {
         read_nan(oracle);
         return;
@@ -300,8 +275,7 @@ static void read_pair(struct oracle *oracle, const struct oracle_number *x, cons
     read_term(oracle, &term, (unsigned_wide)x->significand * y->significand);
 }
 
-void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint64_t count)
-{
+void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint64_t count) {
     const struct format *format = format_of(oracle->element);
     struct all_bins *bins = oracle->bins;
     for (uint64_t i = 0; i < count; i++) {
@@ -319,8 +293,7 @@ void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint6
     empty_all(oracle);
 }
 
-void oracle_read(struct oracle *oracle, reduct_type element, const void *x, const void *y, uint64_t count)
-{
+void oracle_read(struct oracle *oracle, reduct_type element, const void *x, const void *y, uint64_t count) {
     oracle->element = element;
     oracle->elements = oracle->nans = oracle->nan_terms = oracle->first_nan = 0;
     oracle->positive_infinities = oracle->negative_infinities = oracle->not_negative_zero = 0;
@@ -337,24 +310,20 @@ void oracle_read(struct oracle *oracle, reduct_type element, const void *x, cons
  * Rounding
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t infinity_of(const struct format *format)
-{
+static uint64_t infinity_of(const struct format *format) {
     return (((uint64_t)1 << format->exponent_bits) - 1) << (precision_of(format) - 1);
 }
 
-static uint64_t canonical_nan_of(const struct format *format)
-{
+static uint64_t canonical_nan_of(const struct format *format) {
     return infinity_of(format) | (uint64_t)1 << (precision_of(format) - 2);
 }
 
-static uint64_t sign_of(const struct format *format, bool negative)
-{
+static uint64_t sign_of(const struct format *format, bool negative) {
     return negative ? (uint64_t)1 << (format->bits - 1) : 0;
 }
 
 /* (q + f) * 2^exponent rounded, where q has more bits than the precision, and f is 0 or, with `more`, inside (0, 1). */
-static uint64_t round_bits(const struct format *format, const mpz_t q, bool more, long exponent)
-{
+static uint64_t round_bits(const struct format *format, const mpz_t q, bool more, long exponent) {
     const int precision = precision_of(format);
     const long top = (long)mpz_sizeinbase(q, 2) - 1 + exponent;
     if (top > max_exponent_of(format))
@@ -379,8 +348,7 @@ static uint64_t round_bits(const struct format *format, const mpz_t q, bool more
 }
 
 uint64_t oracle_round(reduct_type type, bool negative, const mpz_t numerator, const mpz_t denominator, long exponent,
-                      bool root)
-{
+                      bool root) {
     const struct format *format = format_of(type);
     if (mpz_sgn(numerator) == 0)
         return sign_of(format, negative);
@@ -409,14 +377,13 @@ uint64_t oracle_round(reduct_type type, bool negative, const mpz_t numerator, co
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_integer_type(reduct_type type)
-{
+static bool is_integer_type(reduct_type type) {
     return !is_float(format_of(type));
 }
 
-reduct_type oracle_default_result(reduct_operator op, reduct_type element)
-{
-    static const reduct_type unsigned_of_size[] = {[1] = REDUCT_U8, [2] = REDUCT_U16, [4] = REDUCT_U32, [8] = REDUCT_U64};
+reduct_type oracle_default_result(reduct_operator op, reduct_type element) {
+    static const reduct_type unsigned_of_size[] = {
+        [1] = REDUCT_U8, [2] = REDUCT_U16, [4] = REDUCT_U32, [8] = REDUCT_U64};
     const struct format *format = format_of(element);
     switch (op) {
     case REDUCT_ARGMIN:
@@ -438,8 +405,7 @@ reduct_type oracle_default_result(reduct_operator op, reduct_type element)
     }
 }
 
-bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type result)
-{
+bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type result) {
     const bool wide_integer = is_integer_type(result) && format_of(result)->bits >= 64;
     if (result == oracle_default_result(op, element))
         return true;
@@ -460,15 +426,13 @@ bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type resu
     }
 }
 
-static struct oracle_result failure(reduct_status status, uint64_t index)
-{
+static struct oracle_result failure(reduct_status status, uint64_t index) {
     struct oracle_result result = {.status = status, .index = index};
     memset(result.bytes, ORACLE_UNTOUCHED, sizeof result.bytes);
     return result;
 }
 
-static struct oracle_result success(reduct_type type, uint64_t bits)
-{
+static struct oracle_result success(reduct_type type, uint64_t bits) {
     struct oracle_result result = failure(REDUCT_OK, 0);
     result.size = oracle_type_size(type);
     store_bits(format_of(type), bits, result.bytes);
@@ -476,8 +440,7 @@ static struct oracle_result success(reduct_type type, uint64_t bits)
 }
 
 /* An integer into an integer type. */
-static struct oracle_result integer_result(const mpz_t value, reduct_type type, bool wrap)
-{
+static struct oracle_result integer_result(const mpz_t value, reduct_type type, bool wrap) {
     const struct format *format = format_of(type);
     const mp_bitcnt_t bits = (mp_bitcnt_t)format->bits;
     struct oracle_result result = failure(REDUCT_OK, 0);
@@ -509,8 +472,7 @@ static struct oracle_result integer_result(const mpz_t value, reduct_type type, 
 
 /* An exact value, 2^exponent * numerator / denominator or its root, into any type. */
 static struct oracle_result value_result(const mpz_t numerator, const mpz_t denominator, long exponent, bool root,
-                                         bool negative_zero, const reduct_reduction *reduction)
-{
+                                         bool negative_zero, const reduct_reduction *reduction) {
     if (is_integer_type(reduction->result))
         return integer_result(numerator, reduction->result, (reduction->flags & REDUCT_WRAP) != 0);
     mpz_t magnitude;
@@ -523,8 +485,7 @@ static struct oracle_result value_result(const mpz_t numerator, const mpz_t deno
 }
 
 static struct oracle_result number_result(const struct oracle *oracle, const struct oracle_number *number,
-                                          reduct_type type)
-{
+                                          reduct_type type) {
     const struct format *format = format_of(type);
     if (!is_float(format_of(oracle->element)))
         return success(type, number->negative ? 0 - number->magnitude : number->magnitude);
@@ -532,14 +493,12 @@ static struct oracle_result number_result(const struct oracle *oracle, const str
 }
 
 /* sum, mean, dot */
-static struct oracle_result sum_result(const struct oracle *oracle, const reduct_reduction *reduction, uint64_t count)
-{
+static struct oracle_result sum_result(const struct oracle *oracle, const reduct_reduction *reduction, uint64_t count) {
     const struct format *format = format_of(reduction->result);
     if (oracle->positive_infinities && oracle->negative_infinities)
         return success(reduction->result, canonical_nan_of(format));
     if (oracle->positive_infinities || oracle->negative_infinities)
-        return success(reduction->result,
-                       sign_of(format, oracle->negative_infinities != 0) | infinity_of(format));
+        return success(reduction->result, sign_of(format, oracle->negative_infinities != 0) | infinity_of(format));
     mpz_t denominator;
     mpz_init_set_ui(denominator, reduction->op == REDUCT_MEAN ? count : 1);
     const bool negative_zero = count > 0 && oracle->not_negative_zero == 0;
@@ -551,8 +510,7 @@ static struct oracle_result sum_result(const struct oracle *oracle, const reduct
 
 /* norm1, sumsq, norm2, rms */
 static struct oracle_result magnitude_result(const struct oracle *oracle, const reduct_reduction *reduction,
-                                             uint64_t count)
-{
+                                             uint64_t count) {
     if (oracle->positive_infinities || oracle->negative_infinities)
         return success(reduction->result, infinity_of(format_of(reduction->result)));
     mpz_t denominator;
@@ -568,8 +526,7 @@ static struct oracle_result magnitude_result(const struct oracle *oracle, const 
 
 /* var, std: (n * squares - sum^2) / (n * (n - 1)), or / n^2 for a population, or the root of that */
 static struct oracle_result variance_result(const struct oracle *oracle, const reduct_reduction *reduction,
-                                            uint64_t count)
-{
+                                            uint64_t count) {
     if (oracle->positive_infinities || oracle->negative_infinities)
         return success(reduction->result, canonical_nan_of(format_of(reduction->result)));
     mpz_t numerator, denominator, square;
@@ -585,8 +542,7 @@ static struct oracle_result variance_result(const struct oracle *oracle, const r
     return result;
 }
 
-static uint64_t least_count(const reduct_reduction *reduction)
-{
+static uint64_t least_count(const reduct_reduction *reduction) {
     switch (reduction->op) {
     case REDUCT_VAR:
     case REDUCT_STD:
@@ -604,8 +560,8 @@ static uint64_t least_count(const reduct_reduction *reduction)
 }
 
 /* The result of elements that are not NaN. */
-static struct oracle_result finite_result(const struct oracle *oracle, const reduct_reduction *reduction, uint64_t count)
-{
+static struct oracle_result finite_result(const struct oracle *oracle, const reduct_reduction *reduction,
+                                          uint64_t count) {
     switch (reduction->op) {
     case REDUCT_SUM:
     case REDUCT_MEAN:
@@ -635,10 +591,10 @@ static struct oracle_result finite_result(const struct oracle *oracle, const red
     abort(); /* an operator that this oracle does not know yet */
 }
 
-struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_reduction *reduction)
-{
+struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_reduction *reduction) {
     const bool index = reduction->op == REDUCT_ARGMIN || reduction->op == REDUCT_ARGMAX;
-    if (oracle->pairs != (reduction->op == REDUCT_DOT) || !oracle_has_result(reduction->op, oracle->element, reduction->result))
+    if (oracle->pairs != (reduction->op == REDUCT_DOT) ||
+        !oracle_has_result(reduction->op, oracle->element, reduction->result))
         abort();
     if (oracle->elements < least_count(reduction))
         return failure(REDUCT_ERROR_EMPTY, 0);
@@ -654,8 +610,7 @@ struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_red
     return finite_result(oracle, reduction, oracle->elements - oracle->nans);
 }
 
-char *oracle_hex(char *text, const void *bytes, size_t size)
-{
+char *oracle_hex(char *text, const void *bytes, size_t size) {
     static const char digits[] = "0123456789abcdef";
     char *at = text;
     *at++ = '0';

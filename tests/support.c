@@ -30,43 +30,37 @@ const struct test_operator test_operators[] = {
 };
 const size_t test_operator_count = sizeof test_operators / sizeof *test_operators;
 
-const struct test_type *test_type(reduct_type type)
-{
+const struct test_type *test_type(reduct_type type) {
     for (size_t i = 0; i < test_type_count; i++)
         if (test_types[i].type == type)
             return &test_types[i];
     return NULL;
 }
 
-const struct test_operator *test_operator(reduct_operator op)
-{
+const struct test_operator *test_operator(reduct_operator op) {
     for (size_t i = 0; i < test_operator_count; i++)
         if (test_operators[i].op == op)
             return &test_operators[i];
     return NULL;
 }
 
-uint64_t test_seed(void)
-{
+uint64_t test_seed(void) {
     const char *text = getenv("REDUCT_TEST_SEED");
     return text ? strtoull(text, NULL, 0) : 20240229;
 }
 
-double test_scale(void)
-{
+double test_scale(void) {
     const char *text = getenv("REDUCT_TEST_SCALE");
     return text ? strtod(text, NULL) : REDUCT_TEST_SCALE;
 }
 
-uint64_t test_scaled(uint64_t count, uint64_t least)
-{
+uint64_t test_scaled(uint64_t count, uint64_t least) {
     const uint64_t scaled = (uint64_t)((double)count * test_scale());
     return scaled > least ? scaled : least;
 }
 
 /* Whether /proc/cpuinfo lists every one of `flags`, each with a space on both sides. */
-static bool processor_has(const char *const *flags)
-{
+static bool processor_has(const char *const *flags) {
     static char line[8192];
     FILE *file = fopen("/proc/cpuinfo", "r");
     if (!file)
@@ -86,11 +80,11 @@ static bool processor_has(const char *const *flags)
     return true;
 }
 
-size_t test_devices(const char *devices[TEST_MAX_DEVICES])
-{
+size_t test_devices(const char *devices[TEST_MAX_DEVICES]) {
     static const char *const none[] = {NULL};
     static const char *const avx2[] = {" avx2 ", " fma ", " f16c ", NULL};
-    static const char *const avx512[] = {" avx512f ", " avx512dq ", " avx512bw ", " avx512vl ", " avx2 ", " fma ", NULL};
+    static const char *const avx512[] = {" avx512f ", " avx512dq ", " avx512bw ", " avx512vl ",
+                                         " avx2 ",    " fma ",      NULL};
     static const struct {
         const char *device;
         const char *const *flags;
@@ -120,8 +114,7 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES])
     return count;
 }
 
-size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES])
-{
+size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
     size_t count = 0;
     for (size_t i = 0; i < test_type_count; i++) {
         if (!test_types[i].element)
@@ -139,16 +132,14 @@ size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES])
     return count;
 }
 
-struct test_outcome test_outcome(void)
-{
+struct test_outcome test_outcome(void) {
     struct test_outcome outcome = {.status = REDUCT_OK};
     memset(outcome.bytes, ORACLE_UNTOUCHED, sizeof outcome.bytes);
     return outcome;
 }
 
 struct test_outcome test_run(const reduct_reduction *reduction, const char *device, unsigned threads, const void *x,
-                             const void *y, uint64_t count)
-{
+                             const void *y, uint64_t count) {
     struct test_outcome outcome = test_outcome();
     const reduct_plan_options options = {
         .reductions = reduction,
@@ -168,16 +159,14 @@ struct test_outcome test_run(const reduct_reduction *reduction, const char *devi
     return outcome;
 }
 
-bool test_agrees(const struct test_outcome *got, const struct oracle_result *expected)
-{
+bool test_agrees(const struct test_outcome *got, const struct oracle_result *expected) {
     if (got->status != expected->status || memcmp(got->bytes, expected->bytes, sizeof got->bytes) != 0)
         return false;
     return got->status != REDUCT_ERROR_NAN || got->error.index == expected->index;
 }
 
 void test_check(const struct test_outcome *got, const struct oracle_result *expected, const reduct_reduction *reduction,
-                const char *format, ...)
-{
+                const char *format, ...) {
     if (test_agrees(got, expected))
         return;
     char where[256], got_hex[2 * ORACLE_RESULT_BYTES + 3], expected_hex[2 * ORACLE_RESULT_BYTES + 3];
@@ -200,8 +189,7 @@ void test_check(const struct test_outcome *got, const struct oracle_result *expe
               oracle_hex(expected_hex, expected->bytes, shown), expected->index);
 }
 
-void test_fail(const char *format, ...)
-{
+void test_fail(const char *format, ...) {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -211,23 +199,20 @@ void test_fail(const char *format, ...)
     abort(); /* fail_msg does not return, but does not say so */
 }
 
-void test_status_at(reduct_status got, reduct_status expected, const char *call, const char *file, int line)
-{
+void test_status_at(reduct_status got, reduct_status expected, const char *call, const char *file, int line) {
     if (got != expected)
         test_fail("%s:%d: %s gave status %d (%s), not %d", file, line, call, (int)got, reduct_status_text(got),
                   (int)expected);
 }
 
-void *test_alloc(size_t size)
-{
+void *test_alloc(size_t size) {
     void *memory = malloc(size ? size : 1);
     if (!memory)
         test_fail("no memory for %zu bytes", size);
     return memory;
 }
 
-reduct_reduction test_reduction(reduct_operator op, reduct_type element, reduct_type result)
-{
+reduct_reduction test_reduction(reduct_operator op, reduct_type element, reduct_type result) {
     const reduct_reduction reduction = {
         .op = op, .element = element, .result = result ? result : oracle_default_result(op, element)};
     return reduction;

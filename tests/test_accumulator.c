@@ -1,8 +1,8 @@
 /* Accumulators: however data is cut, permuted, added, merged, saved and loaded in between, on whatever device, the bits
  * are those of one pass, which are the oracle's.
  *
- * From the survival list: "Same bits: every permutation and partition of the data, merged in any order, saved and loaded
- * in between".
+ * From the survival list: "Same bits: every permutation and partition of the data, merged in any order, saved and
+ * loaded in between".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,17 @@ enum { MOST = 5000, PARTS = 9, SAVED = 4096 };
 static const char *devices[TEST_MAX_DEVICES];
 static size_t device_count;
 
-static int find_devices(void **state)
-{
+static int find_devices(void **state) {
     (void)state;
     device_count = test_devices(devices);
     return 0;
 }
 
-static const char *any_device(struct rng *rng)
-{
+static const char *any_device(struct rng *rng) {
     return devices[rng_below(rng, device_count)];
 }
 
-static reduct_accumulator *make(const reduct_reduction *reduction, const char *device, unsigned threads)
-{
+static reduct_accumulator *make(const reduct_reduction *reduction, const char *device, unsigned threads) {
     reduct_accumulator *accumulator = NULL;
     reduct_error error = {0};
     const reduct_status status = reduct_accumulator_create(reduction, device, threads, &accumulator, &error);
@@ -38,8 +35,7 @@ static reduct_accumulator *make(const reduct_reduction *reduction, const char *d
     return accumulator;
 }
 
-static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SAVED])
-{
+static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SAVED]) {
     size_t needed = 0, size = SAVED;
     test_status(reduct_accumulator_save(accumulator, NULL, &needed), REDUCT_OK);
     test_status(reduct_accumulator_save(accumulator, bytes, &size), REDUCT_OK);
@@ -47,8 +43,7 @@ static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SA
     return size;
 }
 
-static void assert_same_state(const reduct_accumulator *a, const reduct_accumulator *b)
-{
+static void assert_same_state(const reduct_accumulator *a, const reduct_accumulator *b) {
     unsigned char bytes_a[SAVED], bytes_b[SAVED];
     const size_t size_a = save(a, bytes_a), size_b = save(b, bytes_b);
     assert_int_equal(size_a, size_b);
@@ -56,8 +51,7 @@ static void assert_same_state(const reduct_accumulator *a, const reduct_accumula
 }
 
 /* Replaces an accumulator by a loaded copy of its saved bytes. */
-static void through_bytes(struct rng *rng, reduct_accumulator **accumulator)
-{
+static void through_bytes(struct rng *rng, reduct_accumulator **accumulator) {
     unsigned char bytes[SAVED];
     const size_t size = save(*accumulator, bytes);
     reduct_accumulator *loaded = NULL;
@@ -69,8 +63,7 @@ static void through_bytes(struct rng *rng, reduct_accumulator **accumulator)
 
 /* Every result type that the operator has, against the oracle. */
 static void check_results(const reduct_accumulator *accumulator, const struct oracle *oracle,
-                          const reduct_reduction *reduction, const char *what)
-{
+                          const reduct_reduction *reduction, const char *what) {
     for (size_t i = 0; i < test_type_count; i++) {
         if (!oracle_has_result(reduction->op, reduction->element, test_types[i].type))
             continue;
@@ -92,8 +85,7 @@ struct data {
     double x[MOST], y[MOST]; /* room for every type */
 };
 
-static void fill(struct rng *rng, struct data *data, const struct test_type *type)
-{
+static void fill(struct rng *rng, struct data *data, const struct test_type *type) {
     do
         data->distribution = &distributions[rng_below(rng, distribution_count)];
     while (!distribution_suits(data->distribution, type));
@@ -102,14 +94,12 @@ static void fill(struct rng *rng, struct data *data, const struct test_type *typ
     data->distribution->fill(rng, type, data->x, data->y, data->count);
 }
 
-static const void *element_at(const struct data *data, const double *array, size_t index)
-{
+static const void *element_at(const struct data *data, const double *array, size_t index) {
     return (const char *)array + index * data->type->size;
 }
 
 /* A random reduction of an element type. ERROR is left to a test of its own. */
-static reduct_reduction any_reduction(struct rng *rng, const struct test_type *type)
-{
+static reduct_reduction any_reduction(struct rng *rng, const struct test_type *type) {
     reduct_reduction reduction =
         test_reduction(test_operators[rng_below(rng, test_operator_count)].op, type->type, REDUCT_DEFAULT);
     reduction.nan = rng_next(rng) & 1 ? REDUCT_NAN_PROPAGATE : REDUCT_NAN_IGNORE;
@@ -117,19 +107,17 @@ static reduct_reduction any_reduction(struct rng *rng, const struct test_type *t
     return reduction;
 }
 
-static bool depends_on_order(reduct_operator op)
-{
+static bool depends_on_order(reduct_operator op) {
     return op == REDUCT_ARGMIN || op == REDUCT_ARGMAX;
 }
 
 /* Whether the state, though not the result, knows where an extreme was. */
-static bool keeps_index(reduct_operator op)
-{
+static bool keeps_index(reduct_operator op) {
     return depends_on_order(op) || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_NORMINF;
 }
 
-static void add(reduct_accumulator *accumulator, const struct data *data, reduct_operator op, size_t first, size_t last)
-{
+static void add(reduct_accumulator *accumulator, const struct data *data, reduct_operator op, size_t first,
+                size_t last) {
     const bool two = test_operator(op)->inputs == 2;
     test_status(reduct_accumulator_add(accumulator, element_at(data, data->x, first),
                                        two ? element_at(data, data->y, first) : NULL, last - first, NULL),
@@ -138,8 +126,7 @@ static void add(reduct_accumulator *accumulator, const struct data *data, reduct
 
 /* Data in PARTS parts, some empty, each added in two steps, each to an accumulator of its own. */
 static void make_parts(struct rng *rng, const struct data *data, const reduct_reduction *reduction,
-                       reduct_accumulator *parts[PARTS])
-{
+                       reduct_accumulator *parts[PARTS]) {
     size_t first = 0;
     for (size_t p = 0; p < PARTS; p++) {
         const size_t last = p == PARTS - 1 ? data->count : first + rng_below(rng, data->count - first + 1);
@@ -152,8 +139,7 @@ static void make_parts(struct rng *rng, const struct data *data, const reduct_re
 }
 
 /* Merges all parts into parts[0], in random association and, unless `in_order`, random order. */
-static void merge_parts(struct rng *rng, bool in_order, reduct_accumulator *parts[PARTS])
-{
+static void merge_parts(struct rng *rng, bool in_order, reduct_accumulator *parts[PARTS]) {
     for (size_t left = PARTS; left > 1; left--) {
         size_t into = rng_below(rng, left - 1), from = into + 1;
         if (!in_order && rng_next(rng) & 1) {
@@ -168,8 +154,7 @@ static void merge_parts(struct rng *rng, bool in_order, reduct_accumulator *part
     }
 }
 
-static void split_and_merged(void **state)
-{
+static void split_and_merged(void **state) {
     (void)state;
     static struct data data;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -199,8 +184,7 @@ static void split_and_merged(void **state)
     oracle_clear(&oracle);
 }
 
-static void permuted(void **state)
-{
+static void permuted(void **state) {
     (void)state;
     static struct data data;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -227,8 +211,7 @@ static void permuted(void **state)
 }
 
 /* What the oracle holds, 2^doublings times over. */
-static void double_oracle(struct oracle *oracle, unsigned doublings)
-{
+static void double_oracle(struct oracle *oracle, unsigned doublings) {
     mpz_mul_2exp(oracle->sum, oracle->sum, doublings);
     mpz_mul_2exp(oracle->absolute, oracle->absolute, doublings);
     mpz_mul_2exp(oracle->squares, oracle->squares, doublings);
@@ -238,8 +221,7 @@ static void double_oracle(struct oracle *oracle, unsigned doublings)
 
 /* Merged with itself, an accumulator holds its data twice; 50 times over, a few thousand elements become 10^18, more
  * than any limb can take without carrying. */
-static void merged_with_itself(void **state)
-{
+static void merged_with_itself(void **state) {
     (void)state;
     static struct data data;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -267,8 +249,7 @@ static void merged_with_itself(void **state)
 }
 
 /* Many small additions in a row, results read in between. */
-static void streamed(void **state)
-{
+static void streamed(void **state) {
     (void)state;
     static struct data data;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -287,8 +268,8 @@ static void streamed(void **state)
             size_t last = first + 1 + rng_below(&rng, 60);
             last = last < data.count ? last : data.count;
             add(accumulator, &data, reduction.op, first, last);
-            oracle_read_more(&oracle, element_at(&data, data.x, first),
-                             two ? element_at(&data, data.y, first) : NULL, last - first);
+            oracle_read_more(&oracle, element_at(&data, data.x, first), two ? element_at(&data, data.y, first) : NULL,
+                             last - first);
             if (rng_below(&rng, 10) == 0)
                 check_results(accumulator, &oracle, &reduction, data.distribution->name);
             first = last;
@@ -303,8 +284,7 @@ static void streamed(void **state)
     oracle_clear(&oracle);
 }
 
-static void empty(void **state)
-{
+static void empty(void **state) {
     (void)state;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
@@ -312,8 +292,7 @@ static void empty(void **state)
     oracle_init(&oracle);
     for (size_t o = 0; o < test_operator_count; o++)
         for (size_t e = 0; e < element_count; e++) {
-            const reduct_reduction reduction =
-                test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
+            const reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
             oracle_read(&oracle, reduction.element, "", test_operators[o].inputs == 2 ? "" : NULL, 0);
             reduct_accumulator *accumulator = make(&reduction, "cpu", 0);
             check_results(accumulator, &oracle, &reduction, "nothing added");
@@ -326,8 +305,7 @@ static void empty(void **state)
 
 /* Under REDUCT_NAN_ERROR an addition with a NaN fails with its index, counted from the first element ever added, and
  * leaves everything as it was. */
-static void nan_refused(void **state)
-{
+static void nan_refused(void **state) {
     (void)state;
     static const reduct_type floats[] = {REDUCT_F64, REDUCT_F32};
     struct rng rng = rng_of(test_seed() + 4);
@@ -357,8 +335,7 @@ static void nan_refused(void **state)
 }
 
 /* Only accumulators of the same reduction merge; the result type and the device may differ. */
-static void mismatches(void **state)
-{
+static void mismatches(void **state) {
     (void)state;
     const double x[] = {1, 2, 3};
     const reduct_reduction base = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
@@ -399,10 +376,9 @@ static void mismatches(void **state)
 }
 
 /* A fast sum saved, loaded and continued is the fast sum that was not. */
-static void fast_saved(void **state)
-{
+static void fast_saved(void **state) {
     (void)state;
-    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR,   REDUCT_STD, REDUCT_SUMSQ,
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR,   REDUCT_STD,  REDUCT_SUMSQ,
                                           REDUCT_DOT, REDUCT_RMS,  REDUCT_NORM1, REDUCT_NORM2};
     struct rng rng = rng_of(test_seed() + 5);
     double x[1000], y[1000];
@@ -426,11 +402,10 @@ static void fast_saved(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_and_merged), cmocka_unit_test(permuted),    cmocka_unit_test(merged_with_itself),
-        cmocka_unit_test(streamed),         cmocka_unit_test(empty),       cmocka_unit_test(nan_refused),
+        cmocka_unit_test(split_and_merged), cmocka_unit_test(permuted),   cmocka_unit_test(merged_with_itself),
+        cmocka_unit_test(streamed),         cmocka_unit_test(empty),      cmocka_unit_test(nan_refused),
         cmocka_unit_test(mismatches),       cmocka_unit_test(fast_saved),
     };
     return cmocka_run_group_tests_name("accumulator", tests, find_devices, NULL);

@@ -19,8 +19,7 @@ struct guarded {
     size_t mapped;
 };
 
-static struct guarded guard(void)
-{
+static struct guarded guard(void) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct guarded memory = {.mapped = (PAGES + 2) * page};
     memory.mapping = mmap(NULL, memory.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,8 +32,7 @@ static struct guarded guard(void)
     return memory;
 }
 
-static void unguard(struct guarded *memory)
-{
+static void unguard(struct guarded *memory) {
     munmap(memory->mapping, memory->mapped);
 }
 
@@ -46,8 +44,7 @@ struct context {
     struct guarded x, y;
 };
 
-static void start(struct context *context, uint64_t stream)
-{
+static void start(struct context *context, uint64_t stream) {
     context->rng = rng_of(test_seed() + stream);
     oracle_init(&context->oracle);
     context->device_count = test_devices(context->devices);
@@ -55,16 +52,14 @@ static void start(struct context *context, uint64_t stream)
     context->y = guard();
 }
 
-static void stop(struct context *context)
-{
+static void stop(struct context *context) {
     unguard(&context->x);
     unguard(&context->y);
     oracle_clear(&context->oracle);
 }
 
 static void check_at(struct context *context, const struct test_type *type, reduct_operator op, char *x, char *y,
-                     size_t count, const char *where)
-{
+                     size_t count, const char *where) {
     static const char *const float_names[] = {"normal", "300_binades", "sparse", "anything"};
     static const char *const integer_names[] = {"raw", "limits", "one_limit", "small_integer"};
     const char *name = (type->class == FLOAT ? float_names : integer_names)[rng_below(&context->rng, 4)];
@@ -80,14 +75,12 @@ static void check_at(struct context *context, const struct test_type *type, redu
     }
 }
 
-static size_t any_count(struct rng *rng)
-{
+static size_t any_count(struct rng *rng) {
     return rng_below(rng, rng_below(rng, 4) ? 300 : 5000);
 }
 
 /* Every offset of x within two cache lines, y at any other. */
-static void misaligned(void **state)
-{
+static void misaligned(void **state) {
     (void)state;
     struct context context;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -105,8 +98,7 @@ static void misaligned(void **state)
 }
 
 /* The last element is the last byte before a guard page; the first one the first after another. */
-static void guarded(void **state)
-{
+static void guarded(void **state) {
     (void)state;
     struct context context;
     const struct test_type *elements[TEST_MAX_TYPES];
@@ -127,8 +119,7 @@ static void guarded(void **state)
 }
 
 /* An address that the element type does not allow is refused, not read. */
-static void impossible_addresses(void **state)
-{
+static void impossible_addresses(void **state) {
     (void)state;
     struct context context;
     start(&context, 2);
@@ -140,8 +131,7 @@ static void impossible_addresses(void **state)
             const struct test_outcome got = test_run(&sum, "cpu", 1, context.x.first + offset, NULL, 10);
             assert_int_equal(got.status, REDUCT_ERROR_ARGUMENT);
             const reduct_reduction dot = test_reduction(REDUCT_DOT, test_types[e].type, REDUCT_DEFAULT);
-            const struct test_outcome second =
-                test_run(&dot, "cpu", 1, context.x.first, context.y.first + offset, 10);
+            const struct test_outcome second = test_run(&dot, "cpu", 1, context.x.first, context.y.first + offset, 10);
             assert_int_equal(second.status, REDUCT_ERROR_ARGUMENT);
         }
     }
@@ -149,8 +139,7 @@ static void impossible_addresses(void **state)
 }
 
 /* Threads share an array that ends at a guard page. */
-static void guarded_threads(void **state)
-{
+static void guarded_threads(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed() + 3);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 800 * page;
@@ -179,8 +168,7 @@ static void guarded_threads(void **state)
     munmap(mapping, size + page);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misaligned),
         cmocka_unit_test(guarded),

@@ -1,7 +1,7 @@
 /* Bad arguments: each has its status, a message that names the argument, and changes nothing.
  *
- * From the survival list: "offsets that overflow near the type's maximum (cub#592)"; after each fault "a status that says
- * what happened, the output untouched, the next call fine".
+ * From the survival list: "offsets that overflow near the type's maximum (cub#592)"; after each fault "a status that
+ * says what happened, the output untouched, the next call fine".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,13 @@
 
 static const double data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-static reduct_plan_options good_options(const reduct_reduction *reduction)
-{
+static reduct_plan_options good_options(const reduct_reduction *reduction) {
     return (reduct_plan_options){
         .reductions = reduction, .reduction_count = 1, .shape = {.outer = 1, .n = 8, .inner = 1, .stride = 1}};
 }
 
 /* The call failed as it should: the status, the error's own, and a message with `word` in it. */
-static void check_error(reduct_status got, reduct_status expected, const reduct_error *error, const char *word)
-{
+static void check_error(reduct_status got, reduct_status expected, const reduct_error *error, const char *word) {
     if (got != expected || error->status != expected)
         test_fail("%s: status %d, error's status %d, expected %d: %s", word, (int)got, (int)error->status,
                   (int)expected, error->message);
@@ -29,8 +27,7 @@ static void check_error(reduct_status got, reduct_status expected, const reduct_
 }
 
 /* Making a plan fails, with and without an error to write to, and gives none. */
-static void check_plan(const reduct_plan_options *options, reduct_status expected, const char *word)
-{
+static void check_plan(const reduct_plan_options *options, reduct_status expected, const char *word) {
     reduct_plan *const canary = (reduct_plan *)(uintptr_t)0x5a5a5a5a;
     reduct_plan *plan = canary;
     reduct_error error;
@@ -40,8 +37,7 @@ static void check_plan(const reduct_plan_options *options, reduct_status expecte
     assert_ptr_equal(plan, canary);
 }
 
-static void plan_pointers(void **state)
-{
+static void plan_pointers(void **state) {
     (void)state;
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     reduct_plan_options options = good_options(&sum);
@@ -63,8 +59,7 @@ static void plan_pointers(void **state)
     assert_null(reduct_plan_device(NULL));
 }
 
-static void plan_enumerations(void **state)
-{
+static void plan_enumerations(void **state) {
     (void)state;
     const reduct_reduction good = {.op = REDUCT_SUM, .element = REDUCT_F64};
     static const int numbers[] = {-1, 0, 16, 99, 255, 256, INT32_MAX, INT32_MIN};
@@ -96,13 +91,12 @@ static void plan_enumerations(void **state)
     }
 }
 
-static void plan_shapes(void **state)
-{
+static void plan_shapes(void **state) {
     (void)state;
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     const reduct_reduction bytes = {.op = REDUCT_SUM, .element = REDUCT_U8};
-    static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX / 8 + 1, (uint64_t)1 << 63, (uint64_t)1 << 61,
-                                     UINT64_MAX / 8, (uint64_t)1 << 60};
+    static const uint64_t sizes[] = {UINT64_MAX,        UINT64_MAX / 8 + 1, (uint64_t)1 << 63,
+                                     (uint64_t)1 << 61, UINT64_MAX / 8,     (uint64_t)1 << 60};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         reduct_plan_options options = good_options(&sum);
         options.shape.n = sizes[i];
@@ -128,10 +122,9 @@ static void plan_shapes(void **state)
     check_plan(&options, REDUCT_ERROR_UNSUPPORTED, "reduction_count");
 }
 
-static void plan_devices(void **state)
-{
+static void plan_devices(void **state) {
     (void)state;
-    static const char *const names[] = {"",         "gpu",     "cpu:",    "cpu:sse9", "CPU",      "cpu:AVX2",
+    static const char *const names[] = {"",          "gpu",    "cpu:",     "cpu:sse9", "CPU",         "cpu:AVX2",
                                         "cpu:avx2 ", "auto:0", "cuda:0:0", "cpux",     "cpu portable"};
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -154,8 +147,7 @@ static void plan_devices(void **state)
 }
 
 /* Too few elements are an error that says so, before any data is seen. */
-static void plan_too_few(void **state)
-{
+static void plan_too_few(void **state) {
     (void)state;
     for (size_t i = 0; i < test_operator_count; i++) {
         reduct_reduction reduction = {.op = test_operators[i].op, .element = REDUCT_F64};
@@ -173,8 +165,7 @@ static void plan_too_few(void **state)
 }
 
 /* What a plan says of itself. */
-static void plan_properties(void **state)
-{
+static void plan_properties(void **state) {
     (void)state;
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = test_devices(devices);
@@ -201,8 +192,7 @@ static void plan_properties(void **state)
     }
 }
 
-static reduct_plan *make_plan(reduct_operator op, uint64_t n)
-{
+static reduct_plan *make_plan(reduct_operator op, uint64_t n) {
     const reduct_reduction reduction = {.op = op, .element = REDUCT_F64};
     reduct_plan_options options = good_options(&reduction);
     options.shape.n = n;
@@ -211,8 +201,7 @@ static reduct_plan *make_plan(reduct_operator op, uint64_t n)
     return plan;
 }
 
-static void execute_arguments(void **state)
-{
+static void execute_arguments(void **state) {
     (void)state;
     reduct_plan *sum = make_plan(REDUCT_SUM, 8), *dot = make_plan(REDUCT_DOT, 8), *none = make_plan(REDUCT_DOT, 0);
     double result = 77;
@@ -237,8 +226,7 @@ static void execute_arguments(void **state)
 }
 
 /* A workspace of the caller's is used when aligned, refused when not, and never overrun. */
-static void workspaces(void **state)
-{
+static void workspaces(void **state) {
     (void)state;
     const size_t count = 1000003;
     double *x = test_alloc(count * sizeof *x);
@@ -269,10 +257,10 @@ static void workspaces(void **state)
     free(x);
 }
 
-static void accumulator_arguments(void **state)
-{
+static void accumulator_arguments(void **state) {
     (void)state;
-    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64}, dot = {.op = REDUCT_DOT, .element = REDUCT_F64};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
+                           dot = {.op = REDUCT_DOT, .element = REDUCT_F64};
     reduct_accumulator *a = NULL, *b = NULL;
     reduct_error error = {0};
     double result = 77;
@@ -296,9 +284,11 @@ static void accumulator_arguments(void **state)
 
     check_error(reduct_accumulator_merge(NULL, a, &error), REDUCT_ERROR_ARGUMENT, &error, "accumulator");
     check_error(reduct_accumulator_merge(a, NULL, &error), REDUCT_ERROR_ARGUMENT, &error, "other");
-    check_error(reduct_accumulator_result(NULL, REDUCT_F64, &result, &error), REDUCT_ERROR_ARGUMENT, &error, "accumulator");
+    check_error(reduct_accumulator_result(NULL, REDUCT_F64, &result, &error), REDUCT_ERROR_ARGUMENT, &error,
+                "accumulator");
     check_error(reduct_accumulator_result(a, REDUCT_F64, NULL, &error), REDUCT_ERROR_ARGUMENT, &error, "result");
-    check_error(reduct_accumulator_result(a, (reduct_type)99, &result, &error), REDUCT_ERROR_ARGUMENT, &error, "result");
+    check_error(reduct_accumulator_result(a, (reduct_type)99, &result, &error), REDUCT_ERROR_ARGUMENT, &error,
+                "result");
     check_error(reduct_accumulator_result(a, REDUCT_I64, &result, &error), REDUCT_ERROR_UNSUPPORTED, &error, "result");
     assert_true(result == 77);
     test_status(reduct_accumulator_add(a, data, NULL, 8, NULL), REDUCT_OK); /* still fine */
@@ -312,8 +302,7 @@ static void accumulator_arguments(void **state)
 }
 
 /* More elements than 64 bits count are refused, whether added or merged; all before stays. */
-static void counts_that_overflow(void **state)
-{
+static void counts_that_overflow(void **state) {
     (void)state;
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_I8};
     const int8_t one[4] = {1, 0, 0, 0};
@@ -333,8 +322,7 @@ static void counts_that_overflow(void **state)
 }
 
 /* An error is written only on failure. */
-static void errors_untouched(void **state)
-{
+static void errors_untouched(void **state) {
     (void)state;
     reduct_error error, before;
     memset(&error, 0x42, sizeof error);
@@ -360,13 +348,12 @@ static void errors_untouched(void **state)
     assert_int_equal(error.status, REDUCT_ERROR_ARGUMENT);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_pointers),        cmocka_unit_test(plan_enumerations),
-        cmocka_unit_test(plan_shapes),          cmocka_unit_test(plan_devices),
-        cmocka_unit_test(plan_too_few),         cmocka_unit_test(plan_properties),
-        cmocka_unit_test(execute_arguments),    cmocka_unit_test(workspaces),
+        cmocka_unit_test(plan_pointers),         cmocka_unit_test(plan_enumerations),
+        cmocka_unit_test(plan_shapes),           cmocka_unit_test(plan_devices),
+        cmocka_unit_test(plan_too_few),          cmocka_unit_test(plan_properties),
+        cmocka_unit_test(execute_arguments),     cmocka_unit_test(workspaces),
         cmocka_unit_test(accumulator_arguments), cmocka_unit_test(counts_that_overflow),
         cmocka_unit_test(errors_untouched),
     };

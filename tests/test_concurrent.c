@@ -14,8 +14,7 @@
 
 enum { THREADS = 8, COUNT = 300007 };
 
-static void on_all_threads(void *(*work)(void *), void *arguments, size_t size)
-{
+static void on_all_threads(void *(*work)(void *), void *arguments, size_t size) {
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, (char *)arguments + i * size), 0);
@@ -24,8 +23,7 @@ static void on_all_threads(void *(*work)(void *), void *arguments, size_t size)
 }
 
 /* The first calls of the process come from all threads at once: choosing the kernels is part of them. */
-static void *first_call(void *argument)
-{
+static void *first_call(void *argument) {
     double x[200], sum = 0;
     for (int i = 0; i < 200; i++)
         x[i] = i + 0.5;
@@ -33,8 +31,7 @@ static void *first_call(void *argument)
     return NULL;
 }
 
-static void first_use(void **state)
-{
+static void first_use(void **state) {
     (void)state;
     bool right[THREADS] = {false};
     on_all_threads(first_call, right, sizeof *right);
@@ -51,8 +48,7 @@ struct sharing {
     int wrong;
 };
 
-static void *share_plan(void *argument)
-{
+static void *share_plan(void *argument) {
     struct sharing *sharing = argument;
     void *workspace = sharing->workspace ? aligned_alloc(64, (sharing->workspace + 63) / 64 * 64) : NULL;
     for (uint64_t i = 0; i < sharing->rounds; i++) {
@@ -67,8 +63,7 @@ static void *share_plan(void *argument)
     return NULL;
 }
 
-static void one_plan_for_all(void **state)
-{
+static void one_plan_for_all(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed());
     double *x = test_alloc(COUNT * sizeof *x);
@@ -88,7 +83,8 @@ static void one_plan_for_all(void **state)
             test_status(reduct_plan_execute(plan, inputs, results, NULL, NULL), REDUCT_OK);
             struct sharing sharing[THREADS];
             for (size_t i = 0; i < THREADS; i++)
-                sharing[i] = (struct sharing){plan, x, expected, test_scaled(6, 2), reduct_plan_workspace_size(plan), 0};
+                sharing[i] =
+                    (struct sharing){plan, x, expected, test_scaled(6, 2), reduct_plan_workspace_size(plan), 0};
             on_all_threads(share_plan, sharing, sizeof *sharing);
             for (size_t i = 0; i < THREADS; i++)
                 if (sharing[i].wrong)
@@ -108,8 +104,7 @@ struct share {
     reduct_status status;
 };
 
-static void *accumulate_share(void *argument)
-{
+static void *accumulate_share(void *argument) {
     struct share *share = argument;
     share->status = reduct_accumulator_create(share->reduction, NULL, 1, &share->accumulator, NULL);
     for (size_t i = 0; i < share->count && !share->status; i += 5000) {
@@ -119,8 +114,7 @@ static void *accumulate_share(void *argument)
     return NULL;
 }
 
-static void accumulators_on_all(void **state)
-{
+static void accumulators_on_all(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed() + 1);
     double *x = test_alloc(COUNT * sizeof *x);
@@ -154,15 +148,13 @@ static void accumulators_on_all(void **state)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* In a child: the same reduction with threads of its own. Returns the status of the process. */
-static int reduce_in_child(const double *x, double expected)
-{
+static int reduce_in_child(const double *x, double expected) {
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     const struct test_outcome got = test_run(&sum, NULL, 4, x, NULL, COUNT);
     return got.status == REDUCT_OK && memcmp(got.bytes, &expected, sizeof expected) == 0 ? 0 : 1;
 }
 
-static void check_fork(const double *x, double expected)
-{
+static void check_fork(const double *x, double expected) {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
@@ -175,16 +167,14 @@ static void check_fork(const double *x, double expected)
 
 static atomic_bool done;
 
-static void *keep_reducing(void *argument)
-{
+static void *keep_reducing(void *argument) {
     double sum;
     while (!atomic_load(&done))
         reduct_sum_f64(argument, COUNT, &sum);
     return NULL;
 }
 
-static void forked(void **state)
-{
+static void forked(void **state) {
     (void)state;
     double *x = test_alloc(COUNT * sizeof *x), expected = 0;
     struct rng rng = rng_of(test_seed() + 2);
@@ -206,8 +196,7 @@ static void forked(void **state)
     free(x);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_use), /* must be the first */
         cmocka_unit_test(one_plan_for_all),

@@ -12,14 +12,12 @@
 
 static const double inf = (double)INFINITY;
 
-static bool same_bits(double a, double b)
-{
+static bool same_bits(double a, double b) {
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
 /* NVIDIA/cccl#1388: the minimum of infinities was FLT_MAX. */
-static void min_of_all_infinite(void **state)
-{
+static void min_of_all_infinite(void **state) {
     (void)state;
     for (size_t n = 1; n < 70; n++) {
         float x[70], least, greatest;
@@ -34,8 +32,7 @@ static void min_of_all_infinite(void **state)
 }
 
 /* kokkos#1048: the identity of max was DBL_MIN, a positive number. */
-static void max_of_negative(void **state)
-{
+static void max_of_negative(void **state) {
     (void)state;
     for (size_t n = 1; n < 70; n++) {
         double x[70], greatest;
@@ -50,8 +47,7 @@ static void max_of_negative(void **state)
     }
 }
 
-static void sum_as_half(const float *x, size_t n, uint16_t expected)
-{
+static void sum_as_half(const float *x, size_t n, uint16_t expected) {
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F32, .result = REDUCT_F16};
     const struct test_outcome got = test_run(&sum, NULL, 0, x, NULL, n);
     uint16_t half;
@@ -61,8 +57,7 @@ static void sum_as_half(const float *x, size_t n, uint16_t expected)
 }
 
 /* pytorch#74438: partial sums of half results were stored in half, stuck at 2048, or overflowed at 65504. */
-static void half_partials(void **state)
-{
+static void half_partials(void **state) {
     (void)state;
     enum { N = 60000 };
     static float x[N];
@@ -76,8 +71,7 @@ static void half_partials(void **state)
 }
 
 /* flame/blis#380: argmax of a constant was 2. */
-static void argmax_of_constant(void **state)
-{
+static void argmax_of_constant(void **state) {
     (void)state;
     for (size_t n = 1; n < 300; n++) {
         float x[300];
@@ -91,8 +85,7 @@ static void argmax_of_constant(void **state)
 }
 
 /* argmin of nothing gave index 1. */
-static void empty_argmin(void **state)
-{
+static void empty_argmin(void **state) {
     (void)state;
     uint64_t index = 1234;
     test_status(reduct_argmin_f64(NULL, 0, &index), REDUCT_ERROR_EMPTY);
@@ -101,8 +94,7 @@ static void empty_argmin(void **state)
 }
 
 /* numpy#7930: the mean overflowed where the sum did. */
-static void mean_that_overflows(void **state)
-{
+static void mean_that_overflows(void **state) {
     (void)state;
     double x[1000], mean;
     float y[1000], single;
@@ -120,8 +112,7 @@ static void mean_that_overflows(void **state)
 }
 
 /* sonots/cumo#219: whether a NaN came through min and max depended on where it was. */
-static void nan_anywhere(void **state)
-{
+static void nan_anywhere(void **state) {
     (void)state;
     for (size_t n = 1; n < 100; n++)
         for (size_t at = 0; at < n; at++) {
@@ -139,8 +130,7 @@ static void nan_anywhere(void **state)
 }
 
 /* cccl#6008: the sum of {+0, -0} was a tiny negative number. */
-static void signed_zeros(void **state)
-{
+static void signed_zeros(void **state) {
     (void)state;
     const double zeros[] = {0.0, -0.0};
     double sum = 1;
@@ -153,8 +143,7 @@ static void signed_zeros(void **state)
 }
 
 /* CCCL's reproducible sum: one +infinity gave NaN, and nothing but zeros gave a denormal. */
-static void one_infinity_and_all_zeros(void **state)
-{
+static void one_infinity_and_all_zeros(void **state) {
     (void)state;
     static double x[5000];
     for (size_t n = 1; n <= 5000; n = n * 3 + 1) {
@@ -169,8 +158,7 @@ static void one_infinity_and_all_zeros(void **state)
 }
 
 /* An infinity beyond the first block, where a window of one slice takes it without raising any exception. */
-static void infinity_in_a_later_block(void **state)
-{
+static void infinity_in_a_later_block(void **state) {
     (void)state;
     static float x[4096];
     const char *devices[TEST_MAX_DEVICES];
@@ -189,8 +177,7 @@ static void infinity_in_a_later_block(void **state)
 }
 
 /* The most negative integer has no absolute value in its own type. */
-static void absolute_of_least(void **state)
-{
+static void absolute_of_least(void **state) {
     (void)state;
     const int64_t x[] = {INT64_MIN};
     const int8_t y[] = {INT8_MIN, INT8_MIN};
@@ -207,8 +194,7 @@ static void absolute_of_least(void **state)
 }
 
 /* Norms that overflow or underflow on the way, the root of a variance rounded twice. */
-static void norms_out_of_range(void **state)
-{
+static void norms_out_of_range(void **state) {
     (void)state;
     const double large[] = {3e300, 4e300}, small[] = {3e-320, 4e-320}, one_third[] = {0, 0, 1};
     double norm, deviation;
@@ -220,8 +206,7 @@ static void norms_out_of_range(void **state)
     assert_true(deviation == 0x1.279a74590331cp-1); /* 1 / sqrt(3) */
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(min_of_all_infinite),
         cmocka_unit_test(max_of_negative),

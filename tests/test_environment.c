@@ -1,8 +1,8 @@
-/* Hostile floating-point environments: whatever the caller's rounding mode, flush-to-zero, denormals-are-zero, exception
- * flags and traps, results are the same and the environment comes back as it was, every bit.
+/* Hostile floating-point environments: whatever the caller's rounding mode, flush-to-zero, denormals-are-zero,
+ * exception flags and traps, results are the same and the environment comes back as it was, every bit.
  *
- * From the survival list: "with a hostile floating-point environment on entry (flush-to-zero, denormals-are-zero, rounding
- * toward zero), which must come back untouched".
+ * From the survival list: "with a hostile floating-point environment on entry (flush-to-zero, denormals-are-zero,
+ * rounding toward zero), which must come back untouched".
  */
 #include <fenv.h>
 #include <stdlib.h>
@@ -23,16 +23,14 @@ struct state {
 };
 
 #if defined(__x86_64__)
-static struct state get_state(void)
-{
+static struct state get_state(void) {
     struct state state = {.mxcsr = _mm_getcsr()};
     __asm__ volatile("fnstcw %0" : "=m"(state.control));
     __asm__ volatile("fnstsw %0" : "=m"(state.status));
     return state;
 }
 
-static void set_state(struct state state)
-{
+static void set_state(struct state state) {
     __asm__ volatile("fnclex");
     __asm__ volatile("fldcw %0" : : "m"(state.control));
     _mm_setcsr(state.mxcsr);
@@ -53,27 +51,24 @@ static const unsigned mxcsr_values[] = {
     0,              /* every exception traps */
     FTZ | ROUND_UP, /* likewise */
 };
-/* Control words of the x87: default; single precision; double precision, rounding towards zero; every exception traps. */
+/* Control words of the x87: default; single precision; double precision, rounding towards zero; every exception
+ * traps. */
 static const unsigned short control_values[] = {0x037f, 0x007f, 0x0e7f, 0x0340};
 
-static size_t state_count(void)
-{
+static size_t state_count(void) {
     return sizeof mxcsr_values / sizeof *mxcsr_values;
 }
 
-static struct state hostile_state(size_t i)
-{
+static struct state hostile_state(size_t i) {
     return (struct state){.mxcsr = mxcsr_values[i],
                           .control = control_values[i % (sizeof control_values / sizeof *control_values)]};
 }
 #else
-static struct state get_state(void)
-{
+static struct state get_state(void) {
     return (struct state){.rounding = fegetround(), .flags = fetestexcept(FE_ALL_EXCEPT)};
 }
 
-static void set_state(struct state state)
-{
+static void set_state(struct state state) {
     feclearexcept(FE_ALL_EXCEPT);
     feraiseexcept(state.flags);
     fesetround(state.rounding);
@@ -84,26 +79,23 @@ static const struct state states[] = {{.rounding = FE_TONEAREST, .flags = FE_ALL
                                       {.rounding = FE_DOWNWARD, .flags = FE_INEXACT},
                                       {.rounding = FE_TOWARDZERO}};
 
-static size_t state_count(void)
-{
+static size_t state_count(void) {
     return sizeof states / sizeof *states;
 }
 
-static struct state hostile_state(size_t i)
-{
+static struct state hostile_state(size_t i) {
     return states[i];
 }
 #endif
 
-static bool same_state(struct state a, struct state b)
-{
+static bool same_state(struct state a, struct state b) {
     return a.mxcsr == b.mxcsr && a.control == b.control && a.status == b.status && a.rounding == b.rounding &&
            a.flags == b.flags;
 }
 
-/* Runs what `during` does in hostile state `i`; nothing of the test's own runs there. Returns whether the state came back. */
-static bool in_state(size_t i, void (*during)(void *), void *argument)
-{
+/* Runs what `during` does in hostile state `i`; nothing of the test's own runs there. Returns whether the state came
+ * back. */
+static bool in_state(size_t i, void (*during)(void *), void *argument) {
     const struct state mine = get_state();
     set_state(hostile_state(i));
     const struct state before = get_state();
@@ -126,15 +118,13 @@ struct call {
     struct test_outcome outcome;
 };
 
-static void run_plan(void *argument)
-{
+static void run_plan(void *argument) {
     struct call *call = argument;
     call->outcome = test_run(call->reduction, call->device, call->threads, call->x, call->y, call->count);
 }
 
 /* Everything an accumulator does: two halves added to two of them, one saved and loaded, merged, rounded. */
-static void run_accumulators(void *argument)
-{
+static void run_accumulators(void *argument) {
     struct call *call = argument;
     const size_t size = reduct_type_size(call->reduction->element), half = call->count / 2;
     unsigned char bytes[4096];
@@ -162,25 +152,23 @@ static void run_accumulators(void *argument)
     reduct_accumulator_destroy(c);
 }
 
-static void check_call(struct call *call, const struct oracle_result *expected, const char *name)
-{
+static void check_call(struct call *call, const struct oracle_result *expected, const char *name) {
     static void (*const runs[])(void *) = {run_plan, run_accumulators};
     for (size_t i = 0; i < state_count(); i++)
         for (size_t r = 0; r < 2; r++) {
             call->outcome = test_outcome();
             const bool restored = in_state(i, runs[r], call);
-            test_check(&call->outcome, expected, call->reduction, "%zu %s on %s, environment %zu, %s", call->count, name,
-                       call->device, i, r ? "accumulators" : "a plan");
+            test_check(&call->outcome, expected, call->reduction, "%zu %s on %s, environment %zu, %s", call->count,
+                       name, call->device, i, r ? "accumulators" : "a plan");
             if (!restored)
-                test_fail("%s on %s: environment %zu did not come back from %s", reduct_operator_name(call->reduction->op),
-                          call->device, i, r ? "accumulators" : "a plan");
+                test_fail("%s on %s: environment %zu did not come back from %s",
+                          reduct_operator_name(call->reduction->op), call->device, i, r ? "accumulators" : "a plan");
         }
 }
 
-static void hostile(void **state)
-{
+static void hostile(void **state) {
     (void)state;
-    static const char *const names[] = {"normal",     "denormal", "raw",      "cancel", "ties",  "product_range",
+    static const char *const names[] = {"normal",      "denormal", "raw",      "cancel", "ties",        "product_range",
                                         "300_binades", "overflow", "anything", "limits", "sum_at_limit"};
     static double x[3000], y[3000];
     const char *devices[TEST_MAX_DEVICES];
@@ -211,8 +199,7 @@ static void hostile(void **state)
 }
 
 /* Threads inherit their creator's environment: they have to leave it, too. */
-static void hostile_on_threads(void **state)
-{
+static void hostile_on_threads(void **state) {
     (void)state;
     const size_t count = 500003;
     double *x = test_alloc(count * sizeof *x);
@@ -235,8 +222,7 @@ static void hostile_on_threads(void **state)
 }
 
 /* Fast mode is not exact, but depends on the environment just as little. */
-static void hostile_fast(void **state)
-{
+static void hostile_fast(void **state) {
     (void)state;
     static double x[3000], y[3000];
     const char *devices[TEST_MAX_DEVICES];
@@ -276,8 +262,7 @@ struct simple {
     reduct_error error;
 };
 
-static void run_simple(void *argument)
-{
+static void run_simple(void *argument) {
     struct simple *simple = argument;
     reduct_type type;
     reduct_reduction bad = {.op = (reduct_operator)99};
@@ -289,8 +274,7 @@ static void run_simple(void *argument)
     simple->status[5] = reduct_status_text(REDUCT_OK) && reduct_version() ? REDUCT_OK : REDUCT_ERROR_ARGUMENT;
 }
 
-static void hostile_simple_calls(void **state)
-{
+static void hostile_simple_calls(void **state) {
     (void)state;
     struct simple plain = {0};
     struct rng rng = rng_of(test_seed() + 3);
@@ -310,8 +294,7 @@ static void hostile_simple_calls(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile),
         cmocka_unit_test(hostile_on_threads),

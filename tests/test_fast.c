@@ -1,5 +1,5 @@
-/* Fast mode keeps the error bound that the header states, for every operator that adds, against the exact value. That it
- * does not depend on threads, device or environment is tested with those.
+/* Fast mode keeps the error bound that the header states, for every operator that adds, against the exact value. That
+ * it does not depend on threads, device or environment is tested with those.
  */
 #include <math.h>
 #include <mpfr.h>
@@ -13,15 +13,13 @@
 enum { MOST = 100000, BITS = 5000, FACTOR = 80 };
 
 /* value = integer * 2^exponent / divisor */
-static void set_scaled(mpfr_t value, const mpz_t integer, long exponent, uint64_t divisor)
-{
+static void set_scaled(mpfr_t value, const mpz_t integer, long exponent, uint64_t divisor) {
     mpfr_set_z_2exp(value, integer, exponent, MPFR_RNDN);
     mpfr_div_ui(value, value, divisor, MPFR_RNDN);
 }
 
 /* The exact value of a reduction and what its error may be, in units of u. */
-static void exact_and_scale(const struct oracle *oracle, reduct_operator op, mpfr_t exact, mpfr_t scale)
-{
+static void exact_and_scale(const struct oracle *oracle, reduct_operator op, mpfr_t exact, mpfr_t scale) {
     const uint64_t divisor = op == REDUCT_MEAN || op == REDUCT_RMS ? oracle->elements : 1;
     switch (op) {
     case REDUCT_SUM:
@@ -43,8 +41,7 @@ static void exact_and_scale(const struct oracle *oracle, reduct_operator op, mpf
 }
 
 static void check_bound(const struct oracle *oracle, const reduct_reduction *reduction, double got, double u,
-                        const char *name)
-{
+                        const char *name) {
     mpfr_t exact, scale;
     mpfr_inits2(BITS, exact, scale, (mpfr_ptr)0);
     exact_and_scale(oracle, reduction->op, exact, scale);
@@ -58,8 +55,7 @@ static void check_bound(const struct oracle *oracle, const reduct_reduction *red
     mpfr_clears(exact, scale, (mpfr_ptr)0);
 }
 
-static double run_fast(reduct_reduction *reduction, const char *device, const void *x, const void *y, size_t count)
-{
+static double run_fast(reduct_reduction *reduction, const char *device, const void *x, const void *y, size_t count) {
     reduction->mode = REDUCT_FAST;
     reduction->result = REDUCT_F64;
     const struct test_outcome outcome = test_run(reduction, device, 0, x, y, count);
@@ -70,8 +66,7 @@ static double run_fast(reduct_reduction *reduction, const char *device, const vo
     return value;
 }
 
-static void within_bound(void **state)
-{
+static void within_bound(void **state) {
     (void)state;
     static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_MEAN,  REDUCT_DOT, REDUCT_NORM1,
                                           REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS};
@@ -87,7 +82,8 @@ static void within_bound(void **state)
         for (size_t t = 0; t < 2; t++)
             for (uint64_t round = test_scaled(12, 2); round-- > 0;) {
                 const struct test_type *type = test_type(types[t]);
-                if (!distributions[d].tame || !distributions[d].floats || strcmp(distributions[d].name, "denormal") == 0)
+                if (!distributions[d].tame || !distributions[d].floats ||
+                    strcmp(distributions[d].name, "denormal") == 0)
                     continue; /* products of denormals underflow, which no bound in terms of u covers */
                 const size_t count = 1 + rng_below(&rng, rng_below(&rng, 4) ? 3000 : MOST - 1);
                 distributions[d].fill(&rng, type, x, y, count);
@@ -108,8 +104,7 @@ static void within_bound(void **state)
 }
 
 /* No bound is stated for variances; they are near the exact ones all the same, also where the mean is large. */
-static void variances_are_near(void **state)
-{
+static void variances_are_near(void **state) {
     (void)state;
     static const char *const names[] = {"normal", "uniform", "negative_mean", "increasing"};
     static const reduct_type types[] = {REDUCT_F64, REDUCT_F32};
@@ -131,13 +126,12 @@ static void variances_are_near(void **state)
 }
 
 /* Special values have the same results in both modes; so do the statuses. */
-static void special_values(void **state)
-{
+static void special_values(void **state) {
     (void)state;
-    static const char *const names[] = {"all_nan",      "nan_first",      "nan_middle",     "nan_last",
-                                        "plus_infinity", "minus_infinity", "both_infinities", "all_infinite",
-                                        "plus_zero",    "minus_zero",     "mixed_zeros",    "minus_zeros_but_one",
-                                        "zero_times_infinity"};
+    static const char *const names[] = {
+        "all_nan",        "nan_first",           "nan_middle",         "nan_last",  "plus_infinity",
+        "minus_infinity", "both_infinities",     "all_infinite",       "plus_zero", "minus_zero",
+        "mixed_zeros",    "minus_zeros_but_one", "zero_times_infinity"};
     double x[300], y[300];
     struct rng rng = rng_of(test_seed() + 2);
     struct oracle oracle;
@@ -159,15 +153,13 @@ static void special_values(void **state)
                 if (!special || type->type == REDUCT_F16)
                     continue;
                 reduction.mode = REDUCT_FAST;
-                const struct test_outcome got =
-                    test_run(&reduction, NULL, 0, x, op->inputs == 2 ? y : NULL, count);
+                const struct test_outcome got = test_run(&reduction, NULL, 0, x, op->inputs == 2 ? y : NULL, count);
                 test_check(&got, &expected, &reduction, "%zu %s in fast mode", count, names[n]);
             }
     oracle_clear(&oracle);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_bound),
         cmocka_unit_test(variances_are_near),

@@ -1,8 +1,8 @@
 /* Faults: the Nth allocation fails, for every N; threads cannot be created. The library's own calls of malloc and
  * pthread_create are diverted to the functions here by the linker (--wrap).
  *
- * From the survival list: "Faults: the Nth allocation fails, for every N; threads cannot be created. After each: a status
- * that says what happened, the output untouched, nothing leaked, the next call fine".
+ * From the survival list: "Faults: the Nth allocation fails, for every N; threads cannot be created. After each: a
+ * status that says what happened, the output untouched, nothing leaked, the next call fine".
  */
 #include <errno.h>
 #include <pthread.h>
@@ -37,8 +37,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 static atomic_long allocations_left = -1, threads_left = -1;
 static atomic_long failures, live;
 
-static bool fails(atomic_long *left)
-{
+static bool fails(atomic_long *left) {
     long now = atomic_load(left);
     while (now >= 0 && !atomic_compare_exchange_weak(left, &now, now - 1))
         ;
@@ -48,37 +47,31 @@ static bool fails(atomic_long *left)
     return true;
 }
 
-static void *counted(void *memory)
-{
+static void *counted(void *memory) {
     if (memory)
         atomic_fetch_add(&live, 1);
     return memory;
 }
 
-void *__wrap_malloc(size_t size)
-{
+void *__wrap_malloc(size_t size) {
     return fails(&allocations_left) ? NULL : counted(__real_malloc(size));
 }
 
-void *__wrap_calloc(size_t count, size_t size)
-{
+void *__wrap_calloc(size_t count, size_t size) {
     return fails(&allocations_left) ? NULL : counted(__real_calloc(count, size));
 }
 
-void *__wrap_realloc(void *memory, size_t size)
-{
+void *__wrap_realloc(void *memory, size_t size) {
     if (fails(&allocations_left))
         return NULL;
     return memory ? __real_realloc(memory, size) : counted(__real_realloc(NULL, size));
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
     return fails(&allocations_left) ? NULL : counted(__real_aligned_alloc(alignment, size));
 }
 
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
     if (fails(&allocations_left))
         return ENOMEM;
     const int failed = __real_posix_memalign(memory, alignment, size);
@@ -87,15 +80,13 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
     return failed;
 }
 
-void __wrap_free(void *memory)
-{
+void __wrap_free(void *memory) {
     if (memory)
         atomic_fetch_sub(&live, 1);
     __real_free(memory);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
-{
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
     return fails(&threads_left) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
@@ -108,8 +99,7 @@ static double *x;
 static unsigned char saved[4096];
 static size_t saved_size;
 
-static int make_data(void **state)
-{
+static int make_data(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed());
     const reduct_reduction reduction = test_reduction(REDUCT_VAR, REDUCT_F64, REDUCT_DEFAULT);
@@ -124,40 +114,34 @@ static int make_data(void **state)
     return 0;
 }
 
-static int free_data(void **state)
-{
+static int free_data(void **state) {
     (void)state;
     free(x);
     return 0;
 }
 
-static struct test_outcome planned(reduct_operator op, reduct_mode mode)
-{
+static struct test_outcome planned(reduct_operator op, reduct_mode mode) {
     reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
     reduction.mode = mode;
     return test_run(&reduction, NULL, 4, x, op == REDUCT_DOT ? x : NULL, COUNT);
 }
 
-static struct test_outcome exact_plan(reduct_operator op)
-{
+static struct test_outcome exact_plan(reduct_operator op) {
     return planned(op, REDUCT_EXACT);
 }
 
-static struct test_outcome fast_plan(reduct_operator op)
-{
+static struct test_outcome fast_plan(reduct_operator op) {
     return planned(op, REDUCT_FAST);
 }
 
-static struct test_outcome one_call(reduct_operator op)
-{
+static struct test_outcome one_call(reduct_operator op) {
     struct test_outcome outcome = test_outcome();
     outcome.status = reduct_reduce(op, REDUCT_F64, x, op == REDUCT_DOT ? x : NULL, COUNT, outcome.bytes);
     return outcome;
 }
 
 /* Two accumulators, one of them loaded, merged. A failure in between must leave both usable. */
-static struct test_outcome accumulated(reduct_operator op)
-{
+static struct test_outcome accumulated(reduct_operator op) {
     struct test_outcome outcome = test_outcome();
     reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
     const double *y = op == REDUCT_DOT ? x : NULL;
@@ -187,8 +171,7 @@ static const struct {
 
 /* Fails the Nth of something for N = 0, 1, ... until nothing fails any more. Where the status is not OK, it must be
  * `status`, with the output untouched. */
-static void fail_each(size_t which, reduct_operator op, atomic_long *left, reduct_status status, const char *what)
-{
+static void fail_each(size_t which, reduct_operator op, atomic_long *left, reduct_status status, const char *what) {
     const struct test_outcome good = scenarios[which].run(op);
     const struct test_outcome untouched = test_outcome();
     test_status(good.status, REDUCT_OK);
@@ -216,8 +199,7 @@ static void fail_each(size_t which, reduct_operator op, atomic_long *left, reduc
     }
 }
 
-static void allocations(void **state)
-{
+static void allocations(void **state) {
     (void)state;
     for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++)
         for (size_t o = 0; o < test_operator_count; o++)
@@ -226,8 +208,7 @@ static void allocations(void **state)
 }
 
 /* A thread that cannot be created is done without. */
-static void threads(void **state)
-{
+static void threads(void **state) {
     (void)state;
     const long before = atomic_load(&failures);
     for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++)
@@ -237,8 +218,7 @@ static void threads(void **state)
 }
 
 /* "No memory is allocated unless threads are used", says the header of the calls of one line. */
-static void small_calls_allocate_nothing(void **state)
-{
+static void small_calls_allocate_nothing(void **state) {
     (void)state;
     atomic_store(&allocations_left, 0);
     struct test_outcome outcome = test_outcome();
@@ -250,8 +230,7 @@ static void small_calls_allocate_nothing(void **state)
     test_status(status, REDUCT_OK);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations),
         cmocka_unit_test(threads),

@@ -18,8 +18,7 @@ struct repeated {
     size_t size;
 };
 
-static struct repeated repeat(size_t chunks)
-{
+static struct repeated repeat(size_t chunks) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct repeated memory = {.size = chunks * CHUNK + page};
     const int file = memfd_create("reduct-test", 0);
@@ -38,8 +37,7 @@ static struct repeated repeat(size_t chunks)
 }
 
 /* 2^32 + 5 bytes, each 3, the last five special: extremes that lie beyond 2^32, sums that 32 bits do not hold. */
-static void bytes(void **state)
-{
+static void bytes(void **state) {
     (void)state;
     struct repeated memory = repeat(64);
     const size_t count = ((size_t)1 << 32) + 5;
@@ -71,8 +69,7 @@ static void bytes(void **state)
 }
 
 /* 2^31 + 7 floats, each 2^-10, then special ones; in both modes. */
-static void floats(void **state)
-{
+static void floats(void **state) {
     (void)state;
     struct repeated memory = repeat(128);
     const size_t count = ((size_t)1 << 31) + 7;
@@ -94,8 +91,7 @@ static void floats(void **state)
 }
 
 /* The first NaN lies beyond 2^32. */
-static void first_nan(void **state)
-{
+static void first_nan(void **state) {
     (void)state;
     struct repeated memory = repeat(256);
     const size_t count = ((size_t)1 << 32) + 3;
@@ -109,8 +105,7 @@ static void first_nan(void **state)
     munmap(memory.all, memory.size);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes),
         cmocka_unit_test(floats),

@@ -1,11 +1,11 @@
-/* The whole matrix, bit for bit against the oracle: operator x element type x result type x NaN policy x device x size x
- * distribution, all expanded from the library's two tables, so that a new line there is tested from its first day.
+/* The whole matrix, bit for bit against the oracle: operator x element type x result type x NaN policy x device x size
+ * x distribution, all expanded from the library's two tables, so that a new line there is tested from its first day.
  *
  * Names of tests on the command line select them.
  *
- * From the survival list: "0, 1, and one below, at and above every vector, unroll ... and tile boundary"; "non-powers of
- * two everywhere"; all of "Values"; "Same bits: every instruction set". A pair that the library claims and gets wrong
- * is a failure, a pair that it must have and refuses is one, too.
+ * From the survival list: "0, 1, and one below, at and above every vector, unroll ... and tile boundary"; "non-powers
+ * of two everywhere"; all of "Values"; "Same bits: every instruction set". A pair that the library claims and gets
+ * wrong is a failure, a pair that it must have and refuses is one, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,12 @@
 #include "values.h"
 
 #define AROUND(n) (n) - 1, (n), (n) + 1
+/* clang-format off */
 static const size_t sizes[] = {
-    0,           1,           2,           3,           AROUND(4),    AROUND(8),    AROUND(16),   AROUND(32),   AROUND(64),
-    AROUND(128), AROUND(256), AROUND(512), AROUND(1024), AROUND(2048), AROUND(4096), AROUND(8192), AROUND(12288),
-    AROUND(32768), 100003,
+    0, 1, 2, 3, AROUND(4), AROUND(8), AROUND(16), AROUND(32), AROUND(64), AROUND(128), AROUND(256), AROUND(512),
+    AROUND(1024), AROUND(2048), AROUND(4096), AROUND(8192), AROUND(12288), AROUND(32768), AROUND(65536), 100003,
 };
+/* clang-format on */
 enum { LARGEST = 3000017 };
 
 struct matrix {
@@ -30,8 +31,7 @@ struct matrix {
     uint64_t cases;
 };
 
-static void start(struct matrix *matrix, uint64_t stream)
-{
+static void start(struct matrix *matrix, uint64_t stream) {
     matrix->rng = rng_of(test_seed() + stream);
     matrix->device_count = test_devices(matrix->devices);
     oracle_init(&matrix->single);
@@ -41,8 +41,7 @@ static void start(struct matrix *matrix, uint64_t stream)
     matrix->cases = 0;
 }
 
-static void stop(struct matrix *matrix)
-{
+static void stop(struct matrix *matrix) {
     oracle_clear(&matrix->single);
     oracle_clear(&matrix->pairs);
     free(matrix->x);
@@ -51,8 +50,7 @@ static void stop(struct matrix *matrix)
 }
 
 /* One of the result types that the operator has, REDUCT_DEFAULT among them. */
-static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element)
-{
+static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
     reduct_type allowed[TEST_MAX_TYPES + 1] = {REDUCT_DEFAULT};
     size_t count = 1;
     for (size_t i = 0; i < test_type_count; i++)
@@ -62,16 +60,14 @@ static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type 
 }
 
 /* Whether fast mode is exact as well. */
-static bool always_exact(reduct_operator op, const struct test_type *type)
-{
+static bool always_exact(reduct_operator op, const struct test_type *type) {
     return type->class != FLOAT || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ||
            op == REDUCT_NORMINF;
 }
 
 /* The data in x and y, through every device, operator and NaN policy. */
 static void check_data(struct matrix *matrix, const struct test_type *type, const char *distribution, size_t count,
-                       unsigned threads)
-{
+                       unsigned threads) {
     oracle_read(&matrix->single, type->type, matrix->x, NULL, count);
     oracle_read(&matrix->pairs, type->type, matrix->x, matrix->y, count);
     for (size_t o = 0; o < test_operator_count; o++)
@@ -98,8 +94,7 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
 }
 
 /* Every distribution and size of one element type; of the costly sizes a sample. */
-static void check_element(struct matrix *matrix, const struct test_type *type)
-{
+static void check_element(struct matrix *matrix, const struct test_type *type) {
     for (size_t d = 0; d < distribution_count; d++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             const double share = test_scale() * (sizes[s] > 3000 ? 3000.0 / (double)sizes[s] : 1);
@@ -110,8 +105,7 @@ static void check_element(struct matrix *matrix, const struct test_type *type)
         }
 }
 
-static void check_matrix(bool floats, uint64_t stream)
-{
+static void check_matrix(bool floats, uint64_t stream) {
     struct matrix matrix;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
@@ -123,37 +117,42 @@ static void check_matrix(bool floats, uint64_t stream)
     stop(&matrix);
 }
 
-static void floats(void **state)
-{
+static void floats(void **state) {
     (void)state;
     check_matrix(true, 0);
 }
 
-static void integers(void **state)
-{
+static void integers(void **state) {
     (void)state;
     check_matrix(false, 1);
 }
 
-/* Sizes that threads share, in one or two distributions of every element type. */
-static void large(void **state)
-{
+/* Sizes that threads share and that pass every bound on how long anything may accumulate before it is brought home:
+ * of every element type the data that fills accumulators fastest, on one thread, and some other, on several. */
+static void large(void **state) {
     (void)state;
-    static const char *const names[] = {"normal", "300_binades", "raw", "jumps", "limits", "one_speck", "nan_last"};
+    static const char *const heavy[] = {"largest_significand", "full_bins",   "overflow", "edge",
+                                        "all_least",           "all_greatest"};
+    static const char *const other[] = {"normal", "300_binades", "raw", "jumps", "limits", "one_speck", "nan_last"};
+    const size_t heavy_count = sizeof heavy / sizeof *heavy;
     struct matrix matrix;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
     start(&matrix, 2);
     for (size_t e = 0; e < element_count; e++)
-        for (uint64_t n = test_scaled(2, 1); n > 0;) {
-            const struct distribution *distribution =
-                distribution_named(names[rng_below(&matrix.rng, sizeof names / sizeof *names)]);
+        for (size_t d = 0; d < heavy_count + test_scaled(2, 1); d++) {
+            const bool threaded = d >= heavy_count;
+            const struct distribution *distribution;
+            do
+                distribution = distribution_named(threaded ? other[rng_below(&matrix.rng, 7)] : heavy[d]);
+            while (threaded && !distribution_suits(distribution, elements[e]));
             if (!distribution_suits(distribution, elements[e]))
                 continue;
-            const size_t count = test_scale() < 1 ? 300007 : LARGEST - rng_below(&matrix.rng, 70000);
+            const size_t most = threaded && test_scale() >= 1 ? LARGEST : 280007;
+            const size_t count = most - rng_below(&matrix.rng, 9000);
             distribution->fill(&matrix.rng, elements[e], matrix.x, matrix.y, count);
-            check_data(&matrix, elements[e], distribution->name, count, 2 + (unsigned)rng_below(&matrix.rng, 7));
-            n--;
+            check_data(&matrix, elements[e], distribution->name, count,
+                       threaded ? 2 + (unsigned)rng_below(&matrix.rng, 7) : 1);
         }
     stop(&matrix);
 }
@@ -162,13 +161,11 @@ static void large(void **state)
  * What cannot be had
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_refusal(reduct_status status)
-{
+static bool is_refusal(reduct_status status) {
     return status == REDUCT_ERROR_UNSUPPORTED || status == REDUCT_ERROR_ARGUMENT;
 }
 
-static bool is_supported(const struct test_type *type, const struct test_type *const *elements, size_t count)
-{
+static bool is_supported(const struct test_type *type, const struct test_type *const *elements, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (elements[i] == type)
             return true;
@@ -176,8 +173,7 @@ static bool is_supported(const struct test_type *type, const struct test_type *c
 }
 
 /* A reduction that must be refused: by the check, by a plan, by an accumulator, each with a reason. */
-static void check_refused(const reduct_reduction *reduction)
-{
+static void check_refused(const reduct_reduction *reduction) {
     const double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const bool dot = test_operator(reduction->op)->inputs == 2;
     const struct test_outcome got = test_run(reduction, "cpu", 1, x, dot ? x : NULL, 2);
@@ -195,8 +191,7 @@ static void check_refused(const reduct_reduction *reduction)
                   test_type(reduction->element)->name, test_type(reduction->result)->name, (int)status);
 }
 
-static void refused(void **state)
-{
+static void refused(void **state) {
     (void)state;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
@@ -212,8 +207,7 @@ static void refused(void **state)
 }
 
 /* What is there resolves to the documented default, and what does not resolve is left as it was. */
-static void resolved(void **state)
-{
+static void resolved(void **state) {
     (void)state;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
@@ -235,8 +229,7 @@ static void resolved(void **state)
         }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats),  cmocka_unit_test(integers), cmocka_unit_test(large),
         cmocka_unit_test(refused), cmocka_unit_test(resolved),

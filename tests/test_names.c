@@ -19,11 +19,11 @@ _Static_assert(REDUCT_F64 == 1 && REDUCT_F32 == 2 && REDUCT_F16 == 3 && REDUCT_B
                "types are pinned");
 _Static_assert(REDUCT_SUM == 1 && REDUCT_MEAN == 2 && REDUCT_VAR == 3 && REDUCT_STD == 4 && REDUCT_SUMSQ == 5 &&
                    REDUCT_NORM1 == 6 && REDUCT_NORM2 == 7 && REDUCT_NORMINF == 8 && REDUCT_RMS == 9 &&
-                   REDUCT_DOT == 10 && REDUCT_MIN == 11 && REDUCT_MAX == 12 && REDUCT_ARGMIN == 13 && REDUCT_ARGMAX == 14,
+                   REDUCT_DOT == 10 && REDUCT_MIN == 11 && REDUCT_MAX == 12 && REDUCT_ARGMIN == 13 &&
+                   REDUCT_ARGMAX == 14,
                "operators are pinned");
 
-static void types(void **state)
-{
+static void types(void **state) {
     (void)state;
     for (size_t i = 0; i < test_type_count; i++) {
         const struct test_type *type = &test_types[i];
@@ -38,8 +38,7 @@ static void types(void **state)
     }
 }
 
-static void operators(void **state)
-{
+static void operators(void **state) {
     (void)state;
     for (size_t i = 0; i < test_operator_count; i++) {
         const struct test_operator *op = &test_operators[i];
@@ -53,8 +52,7 @@ static void operators(void **state)
     }
 }
 
-static void modes_and_policies(void **state)
-{
+static void modes_and_policies(void **state) {
     (void)state;
     static const char *const modes[] = {"exact", "fast"}, *const policies[] = {"propagate", "ignore", "error"};
     for (int i = 0; i < 2; i++) {
@@ -72,8 +70,7 @@ static void modes_and_policies(void **state)
 }
 
 /* Numbers outside the tables have no names. */
-static void no_such_number(void **state)
-{
+static void no_such_number(void **state) {
     (void)state;
     static const int numbers[] = {-1, 16, 17, 100, 255, 256, 1000000, INT32_MAX, INT32_MIN};
     assert_null(reduct_type_name(REDUCT_DEFAULT));
@@ -92,11 +89,11 @@ static void no_such_number(void **state)
 }
 
 /* Names outside the tables have no numbers. */
-static void no_such_name(void **state)
-{
+static void no_such_name(void **state) {
     (void)state;
-    static const char *const names[] = {"", " ", "F64", "f64 ", " f64", "f6", "f640", "SUM", "sum ", "summ", "default", "Exact",
-                                        "propagates", "nan", "i1", "float", "(null)"};
+    static const char *const names[] = {"",           " ",   "F64",  "f64 ",  " f64",    "f6",
+                                        "f640",       "SUM", "sum ", "summ",  "default", "Exact",
+                                        "propagates", "nan", "i1",   "float", "(null)"};
     for (size_t i = 0; i <= sizeof names / sizeof *names; i++) {
         const char *name = i < sizeof names / sizeof *names ? names[i] : NULL;
         reduct_type type = (reduct_type)77;
@@ -116,8 +113,7 @@ static void no_such_name(void **state)
 }
 
 /* Every status has a sentence of its own; other numbers have one, too. */
-static void statuses(void **state)
-{
+static void statuses(void **state) {
     (void)state;
     for (int i = REDUCT_OK; i <= REDUCT_ERROR_MISMATCH; i++) {
         const char *text = reduct_status_text((reduct_status)i);
@@ -131,16 +127,14 @@ static void statuses(void **state)
         assert_non_null(reduct_status_text((reduct_status)numbers[i]));
 }
 
-static void version(void **state)
-{
+static void version(void **state) {
     (void)state;
     char text[64];
     snprintf(text, sizeof text, "%d.%d.%d", REDUCT_VERSION_MAJOR, REDUCT_VERSION_MINOR, REDUCT_VERSION_PATCH);
     assert_string_equal(reduct_version(), text);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types),          cmocka_unit_test(operators),    cmocka_unit_test(modes_and_policies),
         cmocka_unit_test(no_such_number), cmocka_unit_test(no_such_name), cmocka_unit_test(statuses),

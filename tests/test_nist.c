@@ -1,6 +1,6 @@
-/* The univariate data sets of NIST's Statistical Reference Datasets: mean and deviation of the doubles that their decimals
- * read as, bit for bit against rationals. How many digits agree with NIST's certified values, which are those of the
- * decimals, is a question for the demonstration, not for a test of exactness; that they agree at all is checked.
+/* The univariate data sets of NIST's Statistical Reference Datasets: mean and deviation of the doubles that their
+ * decimals read as, bit for bit against rationals. How many digits agree with NIST's certified values, which are those
+ * of the decimals, is a question for the demonstration, not for a test of exactness; that they agree at all is checked.
  *
  * The folder of the sets is the first argument.
  */
@@ -16,18 +16,21 @@ static const struct set {
     size_t count;
     double mean, deviation; /* certified */
 } sets[] = {
-    {"Lew", 200, -177.435000000000, 277.332168044316},      {"Lottery", 218, 518.958715596330, 291.699727470969},
-    {"Mavro", 50, 2.00185600000000, 0.000429123454003053},  {"Michelso", 100, 299.852400000000, 0.0790105478190518},
-    {"PiDigits", 5000, 4.53480000000000, 2.86733906028871}, {"NumAcc1", 3, 10000002, 1},
-    {"NumAcc2", 1001, 1.2, 0.1},                            {"NumAcc3", 1001, 1000000.2, 0.1},
+    {"Lew", 200, -177.435000000000, 277.332168044316},
+    {"Lottery", 218, 518.958715596330, 291.699727470969},
+    {"Mavro", 50, 2.00185600000000, 0.000429123454003053},
+    {"Michelso", 100, 299.852400000000, 0.0790105478190518},
+    {"PiDigits", 5000, 4.53480000000000, 2.86733906028871},
+    {"NumAcc1", 3, 10000002, 1},
+    {"NumAcc2", 1001, 1.2, 0.1},
+    {"NumAcc3", 1001, 1000000.2, 0.1},
     {"NumAcc4", 1001, 10000000.2, 0.1},
 };
 enum { MOST = 5000 };
 
 static const char *folder;
 
-static size_t read_set(const char *name, double values[MOST])
-{
+static size_t read_set(const char *name, double values[MOST]) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.txt", folder, name);
     FILE *file = fopen(path, "r");
@@ -40,8 +43,7 @@ static size_t read_set(const char *name, double values[MOST])
     return count;
 }
 
-static void check_set(const struct set *set)
-{
+static void check_set(const struct set *set) {
     static double values[MOST];
     static const reduct_operator ops[] = {REDUCT_MEAN, REDUCT_STD, REDUCT_VAR, REDUCT_SUM};
     const size_t count = read_set(set->name, values);
@@ -66,15 +68,13 @@ static void check_set(const struct set *set)
     oracle_clear(&oracle);
 }
 
-static void all_sets(void **state)
-{
+static void all_sets(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         check_set(&sets[i]);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_sets)};
     folder = argc > 1 ? argv[1] : ".";
     return cmocka_run_group_tests_name("nist", tests, NULL, NULL);

@@ -12,8 +12,7 @@ enum { MOST = 3000 };
 typedef reduct_status call(const void *x, const void *y, size_t count, void *result);
 
 #define ONE(op, name, T, RESULT)                                                                                       \
-    static reduct_status call_##op##_##name(const void *x, const void *y, size_t count, void *result)                  \
-    {                                                                                                                  \
+    static reduct_status call_##op##_##name(const void *x, const void *y, size_t count, void *result) {                \
         RESULT typed;                                                                                                  \
         const T *elements = x;                                                                                         \
         (void)y;                                                                                                       \
@@ -23,8 +22,7 @@ typedef reduct_status call(const void *x, const void *y, size_t count, void *res
         return status;                                                                                                 \
     }
 #define TWO(op, name, T, RESULT)                                                                                       \
-    static reduct_status call_##op##_##name(const void *x, const void *y, size_t count, void *result)                  \
-    {                                                                                                                  \
+    static reduct_status call_##op##_##name(const void *x, const void *y, size_t count, void *result) {                \
         RESULT typed;                                                                                                  \
         const T *first = x, *second = y;                                                                               \
         memcpy(&typed, result, sizeof typed);                                                                          \
@@ -68,15 +66,14 @@ ALL(u32, U32, uint32_t, uint64_t, uint64_t, double, uint32_t)
 ALL(u64, U64, uint64_t, uint64_t, uint64_t, double, uint64_t)
 
 static call *const *const calls[] = {
-    [REDUCT_F64] = calls_f64, [REDUCT_F32] = calls_f32, [REDUCT_I8] = calls_i8,   [REDUCT_I16] = calls_i16,
-    [REDUCT_I32] = calls_i32, [REDUCT_I64] = calls_i64, [REDUCT_U8] = calls_u8,   [REDUCT_U16] = calls_u16,
+    [REDUCT_F64] = calls_f64, [REDUCT_F32] = calls_f32, [REDUCT_I8] = calls_i8, [REDUCT_I16] = calls_i16,
+    [REDUCT_I32] = calls_i32, [REDUCT_I64] = calls_i64, [REDUCT_U8] = calls_u8, [REDUCT_U16] = calls_u16,
     [REDUCT_U32] = calls_u32, [REDUCT_U64] = calls_u64,
 };
 
 /* One array through the call by name and through reduct_reduce. */
 static void check_calls(const struct test_type *type, const struct test_operator *op, const void *x, const void *y,
-                        size_t count, struct oracle *oracle, const char *name)
-{
+                        size_t count, struct oracle *oracle, const char *name) {
     const void *second = op->inputs == 2 ? y : NULL;
     const reduct_reduction reduction = test_reduction(op->op, type->type, REDUCT_DEFAULT);
     oracle_read(oracle, type->type, x, second, count);
@@ -89,8 +86,7 @@ static void check_calls(const struct test_type *type, const struct test_operator
     test_check(&got, &expected, &reduction, "%zu %s, by reduct_reduce", count, name);
 }
 
-static void by_name(void **state)
-{
+static void by_name(void **state) {
     (void)state;
     static double x[MOST], y[MOST];
     struct rng rng = rng_of(test_seed());
@@ -111,8 +107,7 @@ static void by_name(void **state)
 }
 
 /* What a call by name can be given wrongly. */
-static void bad_calls(void **state)
-{
+static void bad_calls(void **state) {
     (void)state;
     const double x[2] = {1, 2};
     double result = 77;
@@ -131,8 +126,7 @@ static void bad_calls(void **state)
     assert_true(result == 0);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_name),
         cmocka_unit_test(bad_calls),

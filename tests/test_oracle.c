@@ -16,8 +16,7 @@
 enum { EXACT_BITS = 4600, MOST = 70 };
 
 /* Limits MPFR to the exponents of a floating-point type; `ternary` says how x was rounded so far. */
-static void limit_to(const struct test_type *type, mpfr_t x, int ternary)
-{
+static void limit_to(const struct test_type *type, mpfr_t x, int ternary) {
     const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     mpfr_set_emin(3 - type->max_exponent - type->precision);
     mpfr_set_emax(type->max_exponent + 1);
@@ -28,8 +27,7 @@ static void limit_to(const struct test_type *type, mpfr_t x, int ternary)
 }
 
 /* The exact sum of the x, of the x^2, or of the x * y. */
-static void exact_sum(mpfr_t sum, const struct test_type *type, const void *x, const void *y, size_t count)
-{
+static void exact_sum(mpfr_t sum, const struct test_type *type, const void *x, const void *y, size_t count) {
     mpfr_t terms[MOST];
     mpfr_ptr pointers[MOST] = {0};
     for (size_t i = 0; i < count; i++) {
@@ -52,8 +50,7 @@ static void exact_sum(mpfr_t sum, const struct test_type *type, const void *x, c
 }
 
 /* The variance to far more bits than it takes; exact wherever it has finitely many. */
-static void variance_of(mpfr_t variance, const mpfr_t sum, const mpfr_t squares, size_t count, size_t divisor)
-{
+static void variance_of(mpfr_t variance, const mpfr_t sum, const mpfr_t squares, size_t count, size_t divisor) {
     mpfr_t square;
     mpfr_init2(square, 2 * EXACT_BITS);
     mpfr_set_prec(variance, 2 * EXACT_BITS);
@@ -67,8 +64,7 @@ static void variance_of(mpfr_t variance, const mpfr_t sum, const mpfr_t squares,
 
 /* One operator by MPFR alone, into x, which has the precision of the result type; returns the ternary value. */
 static int by_mpfr(mpfr_t result, reduct_operator op, const struct test_type *type, const void *x, const void *y,
-                   size_t count)
-{
+                   size_t count) {
     mpfr_t sum, squares, variance;
     mpfr_inits2(EXACT_BITS, sum, squares, variance, (mpfr_ptr)0);
     int ternary = 0;
@@ -109,8 +105,7 @@ static int by_mpfr(mpfr_t result, reduct_operator op, const struct test_type *ty
 }
 
 /* The bits of a value that a type holds. */
-static uint64_t bits_of(const struct test_type *type, const mpfr_t value)
-{
+static uint64_t bits_of(const struct test_type *type, const mpfr_t value) {
     unsigned char bytes[8] = {0};
     if (mpfr_inf_p(value))
         return values_infinity(type) | (mpfr_signbit(value) ? (uint64_t)1 << (8 * type->size - 1) : 0);
@@ -121,8 +116,7 @@ static uint64_t bits_of(const struct test_type *type, const mpfr_t value)
 /* One array, every operator that rounds, every floating-point result. MPFR's zeros carry no sign that means anything
  * here; the sign of zero has known answers below. */
 static void compare_one(const struct test_type *type, const char *name, const void *x, const void *y, size_t count,
-                        struct oracle *single, struct oracle *pairs)
-{
+                        struct oracle *single, struct oracle *pairs) {
     static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_DOT, REDUCT_MEAN, REDUCT_SUMSQ,
                                           REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD};
     oracle_read(single, type->type, x, NULL, count);
@@ -151,8 +145,7 @@ static void compare_one(const struct test_type *type, const char *name, const vo
         }
 }
 
-static void oracle_agrees_with_mpfr(void **state)
-{
+static void oracle_agrees_with_mpfr(void **state) {
     (void)state;
     static const reduct_type types[] = {REDUCT_F64, REDUCT_F32};
     struct rng rng = rng_of(test_seed());
@@ -194,8 +187,7 @@ struct known {
 };
 
 static void check_known(reduct_type element, const void *x, const void *y, size_t count, const struct known *known,
-                        size_t known_count)
-{
+                        size_t known_count) {
     struct oracle oracle;
     oracle_init(&oracle);
     for (size_t i = 0; i < known_count; i++) {
@@ -216,8 +208,7 @@ static void check_known(reduct_type element, const void *x, const void *y, size_
     check_known((element), (x), (y), sizeof(x) / sizeof *(x), (const struct known[]){__VA_ARGS__},                     \
                 sizeof((const struct known[]){__VA_ARGS__}) / sizeof(struct known))
 
-static void known_floats(void **state)
-{
+static void known_floats(void **state) {
     (void)state;
     const double half_ulp[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-1074}, odd[] = {1 + 0x1p-52, 0x1p-53};
     CHECK_KNOWN(REDUCT_F64, half_ulp, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000000});
@@ -226,33 +217,33 @@ static void known_floats(void **state)
                 {REDUCT_SUM, REDUCT_F32, 0, 0, REDUCT_OK, 0x3f800000});
 
     const double pair[] = {3, -4};
-    CHECK_KNOWN(REDUCT_F64, pair, pair, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0xbff0000000000000},
-                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0xb800}, {REDUCT_SUMSQ, REDUCT_BF16, 0, 0, REDUCT_OK, 0x41c8},
-                {REDUCT_NORM1, REDUCT_F32, 0, 0, REDUCT_OK, 0x40e00000},
-                {REDUCT_NORM2, REDUCT_F16, 0, 0, REDUCT_OK, 0x4500}, {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x4039000000000000},
-                {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0x4038800000000000},
-                {REDUCT_VAR, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x4028800000000000},
-                {REDUCT_STD, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x400c000000000000},
-                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x4010000000000000}, {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xc010000000000000},
-                {REDUCT_ARGMIN, 0, 0, 0, REDUCT_OK, 1}, {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0});
+    CHECK_KNOWN(
+        REDUCT_F64, pair, pair, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0xbff0000000000000},
+        {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0xb800}, {REDUCT_SUMSQ, REDUCT_BF16, 0, 0, REDUCT_OK, 0x41c8},
+        {REDUCT_NORM1, REDUCT_F32, 0, 0, REDUCT_OK, 0x40e00000}, {REDUCT_NORM2, REDUCT_F16, 0, 0, REDUCT_OK, 0x4500},
+        {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x4039000000000000}, {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0x4038800000000000},
+        {REDUCT_VAR, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x4028800000000000},
+        {REDUCT_STD, 0, 0, REDUCT_POPULATION, REDUCT_OK, 0x400c000000000000},
+        {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x4010000000000000}, {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xc010000000000000},
+        {REDUCT_ARGMIN, 0, 0, 0, REDUCT_OK, 1}, {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0});
 
     /* To f16: 65520 is the threshold to infinity, 2^-25 the one to zero, ties to even at both. */
-    const float top[] = {65504, 15.99609375F}, threshold[] = {65504, 16}, low[] = {0x1p-25F}, lowest[] = {0x1.000002p-25F};
+    const float top[] = {65504, 15.99609375F}, threshold[] = {65504, 16}, low[] = {0x1p-25F},
+                lowest[] = {0x1.000002p-25F};
     CHECK_KNOWN(REDUCT_F32, top, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0x7bff});
     CHECK_KNOWN(REDUCT_F32, threshold, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0x7c00});
     CHECK_KNOWN(REDUCT_F32, low, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 0});
     CHECK_KNOWN(REDUCT_F32, lowest, NULL, {REDUCT_SUM, REDUCT_F16, 0, 0, REDUCT_OK, 1});
 }
 
-static void known_special_values(void **state)
-{
+static void known_special_values(void **state) {
     (void)state;
     const double zeros[] = {-0.0, -0.0}, mixed[] = {-0.0, 0.0}, ones[] = {1, 1}, cancel[] = {1, -1};
     CHECK_KNOWN(REDUCT_F64, zeros, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
-                {REDUCT_MEAN, REDUCT_BF16, 0, 0, REDUCT_OK, 0x8000}, {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
-                {REDUCT_SUMSQ, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_NORM1, 0, 0, 0, REDUCT_OK, 0},
-                {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0},
-                {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x8000000000000000});
+                {REDUCT_MEAN, REDUCT_BF16, 0, 0, REDUCT_OK, 0x8000},
+                {REDUCT_DOT, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_SUMSQ, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_NORM1, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_VAR, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x8000000000000000});
     CHECK_KNOWN(REDUCT_F64, mixed, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0},
                 {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0},
                 {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 1});
@@ -262,9 +253,8 @@ static void known_special_values(void **state)
     CHECK_KNOWN(REDUCT_F64, nan_pair, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
                 {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
                 {REDUCT_MEAN, REDUCT_F32, 0, 0, REDUCT_OK, 0x7fc00000},
-                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0x7e00},
-                {REDUCT_SUM, REDUCT_BF16, 0, 0, REDUCT_OK, 0x7fc0}, {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0},
-                {REDUCT_ARGMAX, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
+                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0x7e00}, {REDUCT_SUM, REDUCT_BF16, 0, 0, REDUCT_OK, 0x7fc0},
+                {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_ARGMAX, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
                 {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x4000000000000000},
                 {REDUCT_VAR, 0, REDUCT_NAN_IGNORE, 0, REDUCT_ERROR_EMPTY, 0},
                 {REDUCT_SUM, 0, REDUCT_NAN_ERROR, 0, REDUCT_ERROR_NAN, 0});
@@ -275,8 +265,7 @@ static void known_special_values(void **state)
                 {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xfff0000000000000});
 }
 
-static void known_integers(void **state)
-{
+static void known_integers(void **state) {
     (void)state;
     const int8_t bytes[] = {-128, -128, 127};
     CHECK_KNOWN(REDUCT_I8, bytes, bytes, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, (uint64_t)-129},
@@ -291,7 +280,8 @@ static void known_integers(void **state)
                 {REDUCT_SUM, REDUCT_F64, 0, 0, REDUCT_OK, 0x43e0000000000000},
                 {REDUCT_DOT, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0});
     CHECK_KNOWN(REDUCT_I64, least, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
-                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_NORM1, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0});
+                {REDUCT_NORMINF, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_NORM1, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0});
 
     struct oracle oracle;
     oracle_init(&oracle);
@@ -305,8 +295,7 @@ static void known_integers(void **state)
     oracle_clear(&oracle);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_floats),
         cmocka_unit_test(known_special_values),

@@ -1,7 +1,7 @@
 /* Saved accumulators: whatever happens to the bytes, loading says so and nothing else happens.
  *
- * From the survival list: "Files and streams: truncated data, huge claims"; "libFuzzer on the accumulator's load" has its
- * target in fuzz/.
+ * From the survival list: "Files and streams: truncated data, huge claims"; "libFuzzer on the accumulator's load" has
+ * its target in fuzz/.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,7 @@ struct saved {
 };
 
 /* One saved accumulator per operator, element type and mode in turn, of data that fills every field. */
-static void save_some(struct saved *saved, struct rng *rng, const reduct_reduction *reduction)
-{
+static void save_some(struct saved *saved, struct rng *rng, const reduct_reduction *reduction) {
     double x[40], y[40];
     const struct test_type *type = test_type(reduction->element);
     const bool two = test_operator(reduction->op)->inputs == 2;
@@ -37,8 +36,7 @@ static void save_some(struct saved *saved, struct rng *rng, const reduct_reducti
     reduct_accumulator_destroy(accumulator);
 }
 
-static reduct_status load(const void *bytes, size_t size, reduct_accumulator **accumulator)
-{
+static reduct_status load(const void *bytes, size_t size, reduct_accumulator **accumulator) {
     reduct_error error;
     memset(&error, 0x5A, sizeof error);
     const reduct_status status = reduct_accumulator_load(bytes, size, "cpu", 1, accumulator, &error);
@@ -48,8 +46,7 @@ static reduct_status load(const void *bytes, size_t size, reduct_accumulator **a
 }
 
 /* Loads from memory that ends exactly where the bytes do, so that a sanitizer sees any reading beyond. */
-static void assert_refused(const unsigned char *bytes, size_t size, const char *what, size_t where)
-{
+static void assert_refused(const unsigned char *bytes, size_t size, const char *what, size_t where) {
     unsigned char *exact = test_alloc(size);
     memcpy(exact, bytes, size);
     reduct_accumulator *accumulator = NULL;
@@ -59,8 +56,7 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
         test_fail("%s at %zu of %zu: status %d", what, where, size, (int)status);
 }
 
-static void for_each_reduction(void (*check)(struct rng *rng, const struct saved *saved))
-{
+static void for_each_reduction(void (*check)(struct rng *rng, const struct saved *saved)) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
     struct rng rng = rng_of(test_seed());
@@ -68,8 +64,7 @@ static void for_each_reduction(void (*check)(struct rng *rng, const struct saved
     for (size_t o = 0; o < test_operator_count; o++)
         for (size_t e = 0; e < element_count; e++)
             for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
-                reduct_reduction reduction =
-                    test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
+                reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
                 reduction.mode = (reduct_mode)mode;
                 reduction.flags = (uint32_t)rng_below(&rng, 4);
                 save_some(&saved, &rng, &reduction);
@@ -77,8 +72,7 @@ static void for_each_reduction(void (*check)(struct rng *rng, const struct saved
             }
 }
 
-static void check_whole(struct rng *rng, const struct saved *saved)
-{
+static void check_whole(struct rng *rng, const struct saved *saved) {
     (void)rng;
     reduct_accumulator *accumulator = NULL;
     test_status(load(saved->bytes, saved->size, &accumulator), REDUCT_OK);
@@ -92,8 +86,7 @@ static void check_whole(struct rng *rng, const struct saved *saved)
     reduct_accumulator_destroy(accumulator);
 }
 
-static void check_flipped(struct rng *rng, const struct saved *saved)
-{
+static void check_flipped(struct rng *rng, const struct saved *saved) {
     unsigned char bytes[SAVED];
     memcpy(bytes, saved->bytes, saved->size);
     for (size_t i = 0; i < saved->size; i++) {
@@ -107,8 +100,7 @@ static void check_flipped(struct rng *rng, const struct saved *saved)
     }
 }
 
-static void check_cut(struct rng *rng, const struct saved *saved)
-{
+static void check_cut(struct rng *rng, const struct saved *saved) {
     unsigned char bytes[SAVED + 64] = {0};
     memcpy(bytes, saved->bytes, saved->size);
     for (size_t size = 0; size < saved->size; size++)
@@ -123,26 +115,22 @@ static void check_cut(struct rng *rng, const struct saved *saved)
     }
 }
 
-static void whole(void **state)
-{
+static void whole(void **state) {
     (void)state;
     for_each_reduction(check_whole);
 }
 
-static void flipped(void **state)
-{
+static void flipped(void **state) {
     (void)state;
     for_each_reduction(check_flipped);
 }
 
-static void cut_short(void **state)
-{
+static void cut_short(void **state) {
     (void)state;
     for_each_reduction(check_cut);
 }
 
-static void noise(void **state)
-{
+static void noise(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed() + 1);
     unsigned char bytes[1200];
@@ -155,8 +143,7 @@ static void noise(void **state)
 }
 
 /* The room at `bytes` is respected to the byte, and a refusal touches nothing. */
-static void room(void **state)
-{
+static void room(void **state) {
     (void)state;
     const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
     reduct_accumulator *accumulator = NULL;
@@ -185,9 +172,76 @@ static void room(void **state)
     reduct_accumulator_destroy(accumulator);
 }
 
+/* A version that this library does not know is said to be one, whatever follows. */
+static void newer_version(void **state) {
+    (void)state;
+    static struct saved saved;
+    struct rng rng = rng_of(test_seed() + 3);
+    const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    save_some(&saved, &rng, &reduction);
+    for (size_t byte = 8; byte < 12; byte++) {
+        saved.bytes[byte] ^= 0x42;
+        reduct_accumulator *accumulator = NULL;
+        test_status(load(saved.bytes, saved.size, &accumulator), REDUCT_ERROR_VERSION);
+        saved.bytes[byte] ^= 0x42;
+    }
+}
+
+/* What version 1 saved, kept here for good: every later version loads it, and gives the same results. */
+static const struct {
+    const char *what, *hex;
+    reduct_operator op;
+    size_t size;
+    uint64_t result;
+} kept[] = {
+    {"sum of f32 {1.5, -2, NaN, 0x1p-149}, ignoring NaN",
+     "897265647563740a01000000b000000001020200010000000000000000000000040000000000000001000000000000000000000000000000"
+     "0000000000000000000000000000000001000000000000000008000000000000000000000000000000000000000000000000000000000000"
+     "0000008000000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffffffffffff"
+     "3c7fb9ddab4b93d1",
+     REDUCT_SUM, 4, 0xbf000000},
+    {"argmax of i16 {3, -7, 9, 9}",
+     "897265647563740a01000000780000000e060c00000000000000000000000000040000000000000000000000000000000000000000000000"
+     "000000000000000000000000000000000000000000000000010000000000000009000000000000000200000000000000ffffffffffffffff"
+     "92f5f4e74da19118",
+     REDUCT_ARGMAX, 8, 2},
+    {"fast mean of f64 {1, 2, 4} as f32",
+     "897265647563740a010000006800000002010201000000000000000000000000030000000000000000000000000000000000000000000000"
+     "0000000000000000000000000000000000000000000000000000000000001c400000000000000000df687bf030c5d0eb",
+     REDUCT_MEAN, 4, 0x40155555},
+};
+
+static unsigned digit(char c) {
+    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+}
+
+static void version_1(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        unsigned char bytes[SAVED], again[SAVED];
+        const size_t size = strlen(kept[i].hex) / 2;
+        size_t saved = SAVED;
+        for (size_t b = 0; b < size; b++)
+            bytes[b] = (unsigned char)(digit(kept[i].hex[2 * b]) << 4 | digit(kept[i].hex[2 * b + 1]));
+        reduct_accumulator *accumulator = NULL;
+        if (load(bytes, size, &accumulator) != REDUCT_OK)
+            test_fail("the %s, saved by version 1, does not load", kept[i].what);
+        assert_int_equal(reduct_accumulator_reduction(accumulator).op, kept[i].op);
+        unsigned char result[8] = {0};
+        test_status(reduct_accumulator_result(accumulator, REDUCT_DEFAULT, result, NULL), REDUCT_OK);
+        const struct test_type *type = test_type(kept[i].size == 4 ? REDUCT_U32 : REDUCT_U64);
+        if (values_bits(type, result, 0) != kept[i].result)
+            test_fail("the %s, saved by version 1, is 0x%llx now", kept[i].what,
+                      (unsigned long long)values_bits(type, result, 0));
+        test_status(reduct_accumulator_save(accumulator, again, &saved), REDUCT_OK);
+        assert_int_equal(saved, size);
+        assert_memory_equal(again, bytes, size);
+        reduct_accumulator_destroy(accumulator);
+    }
+}
+
 /* Loading names its own bad arguments. */
-static void load_arguments(void **state)
-{
+static void load_arguments(void **state) {
     (void)state;
     static struct saved saved;
     struct rng rng = rng_of(test_seed() + 2);
@@ -206,11 +260,11 @@ static void load_arguments(void **state)
     reduct_accumulator_destroy(accumulator);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole), cmocka_unit_test(flipped), cmocka_unit_test(cut_short),
-        cmocka_unit_test(noise), cmocka_unit_test(room),    cmocka_unit_test(load_arguments),
+        cmocka_unit_test(whole),         cmocka_unit_test(flipped),   cmocka_unit_test(cut_short),
+        cmocka_unit_test(noise),         cmocka_unit_test(room),      cmocka_unit_test(load_arguments),
+        cmocka_unit_test(newer_version), cmocka_unit_test(version_1),
     };
     return cmocka_run_group_tests_name("saved", tests, NULL, NULL);
 }

@@ -7,31 +7,26 @@
  * Pseudo-random numbers
  * ------------------------------------------------------------------------------------------------------------------ */
 
-struct rng rng_of(uint64_t seed)
-{
+struct rng rng_of(uint64_t seed) {
     return (struct rng){seed};
 }
 
-uint64_t rng_next(struct rng *rng)
-{
+uint64_t rng_next(struct rng *rng) {
     uint64_t z = rng->state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
 }
 
-uint64_t rng_below(struct rng *rng, uint64_t bound)
-{
+uint64_t rng_below(struct rng *rng, uint64_t bound) {
     return bound ? rng_next(rng) % bound : 0;
 }
 
-double rng_unit(struct rng *rng)
-{
+double rng_unit(struct rng *rng) {
     return ldexp((double)(rng_next(rng) >> 11), -53);
 }
 
-static double rng_sign(struct rng *rng)
-{
+static double rng_sign(struct rng *rng) {
     return rng_next(rng) & 1 ? -1 : 1;
 }
 
@@ -39,8 +34,7 @@ static double rng_sign(struct rng *rng)
  * Elements
  * ------------------------------------------------------------------------------------------------------------------ */
 
-uint64_t values_bits(const struct test_type *type, const void *array, size_t index)
-{
+uint64_t values_bits(const struct test_type *type, const void *array, size_t index) {
     const char *at = (const char *)array + index * type->size;
     uint8_t b1;
     uint16_t b2;
@@ -58,8 +52,7 @@ uint64_t values_bits(const struct test_type *type, const void *array, size_t ind
     }
 }
 
-void values_put_bits(const struct test_type *type, void *array, size_t index, uint64_t bits)
-{
+void values_put_bits(const struct test_type *type, void *array, size_t index, uint64_t bits) {
     char *at = (char *)array + index * type->size;
     switch (type->size) {
     case 1:
@@ -76,34 +69,28 @@ void values_put_bits(const struct test_type *type, void *array, size_t index, ui
     }
 }
 
-static uint64_t sign_bit(const struct test_type *type)
-{
+static uint64_t sign_bit(const struct test_type *type) {
     return (uint64_t)1 << (8 * type->size - 1);
 }
 
-uint64_t values_infinity(const struct test_type *type)
-{
+uint64_t values_infinity(const struct test_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
-double values_max(const struct test_type *type)
-{
+double values_max(const struct test_type *type) {
     return ldexp(2 - ldexp(1, 1 - type->precision), type->max_exponent);
 }
 
 /* The exponent of the smallest positive number. */
-static int unit_exponent(const struct test_type *type)
-{
+static int unit_exponent(const struct test_type *type) {
     return 2 - type->max_exponent - type->precision;
 }
 
-double values_tiny(const struct test_type *type)
-{
+double values_tiny(const struct test_type *type) {
     return ldexp(1, unit_exponent(type));
 }
 
-static uint64_t float_bits(const struct test_type *type, double value)
-{
+static uint64_t float_bits(const struct test_type *type, double value) {
     const uint64_t sign = signbit(value) ? sign_bit(type) : 0;
     double magnitude = fabs(value);
     if (magnitude > values_max(type))
@@ -119,13 +106,11 @@ static uint64_t float_bits(const struct test_type *type, double value)
     return sign | (((uint64_t)(spacing - unit_exponent(type)) << (type->precision - 1)) + significand);
 }
 
-void values_put(const struct test_type *type, void *array, size_t index, double value)
-{
+void values_put(const struct test_type *type, void *array, size_t index, double value) {
     values_put_bits(type, array, index, type->class == FLOAT ? float_bits(type, value) : (uint64_t)(int64_t)value);
 }
 
-uint64_t values_nan(struct rng *rng, const struct test_type *type)
-{
+uint64_t values_nan(struct rng *rng, const struct test_type *type) {
     const uint64_t fraction = ((uint64_t)1 << (type->precision - 1)) - 1;
     uint64_t payload = rng_next(rng) & fraction;
     if (rng_next(rng) & 1)
@@ -133,15 +118,13 @@ uint64_t values_nan(struct rng *rng, const struct test_type *type)
     return (rng_next(rng) & 1 ? sign_bit(type) : 0) | values_infinity(type) | (payload ? payload : 1);
 }
 
-static void swap_elements(const struct test_type *type, void *array, size_t i, size_t j)
-{
+static void swap_elements(const struct test_type *type, void *array, size_t i, size_t j) {
     const uint64_t a = values_bits(type, array, i), b = values_bits(type, array, j);
     values_put_bits(type, array, i, b);
     values_put_bits(type, array, j, a);
 }
 
-void values_shuffle(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+void values_shuffle(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = count; i > 1; i--) {
         const size_t j = rng_below(rng, i);
         swap_elements(type, x, i - 1, j);
@@ -154,15 +137,13 @@ void values_shuffle(struct rng *rng, const struct test_type *type, void *x, void
  * Independent draws, floating point
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static double draw_uniform(struct rng *rng, const struct test_type *type)
-{
+static double draw_uniform(struct rng *rng, const struct test_type *type) {
     (void)type;
     return rng_unit(rng);
 }
 
 /* Twelve uniform numbers make a normal one, near enough. */
-static double draw_normal(struct rng *rng, const struct test_type *type)
-{
+static double draw_normal(struct rng *rng, const struct test_type *type) {
     (void)type;
     double sum = -6;
     for (int i = 0; i < 12; i++)
@@ -171,101 +152,86 @@ static double draw_normal(struct rng *rng, const struct test_type *type)
 }
 
 /* Exponents spread evenly over `binades`, around 1, as far as the type goes. */
-static double draw_binades(struct rng *rng, const struct test_type *type, int binades)
-{
+static double draw_binades(struct rng *rng, const struct test_type *type, int binades) {
     const int most = 2 * type->max_exponent;
     const int span = binades < most ? binades : most;
     return rng_sign(rng) * ldexp(1 + rng_unit(rng), (int)rng_below(rng, (uint64_t)span) - span / 2);
 }
 
-static double draw_30_binades(struct rng *rng, const struct test_type *type)
-{
+static double draw_30_binades(struct rng *rng, const struct test_type *type) {
     return draw_binades(rng, type, 30);
 }
 
-static double draw_60_binades(struct rng *rng, const struct test_type *type)
-{
+static double draw_60_binades(struct rng *rng, const struct test_type *type) {
     return draw_binades(rng, type, 60);
 }
 
-static double draw_300_binades(struct rng *rng, const struct test_type *type)
-{
+static double draw_300_binades(struct rng *rng, const struct test_type *type) {
     return draw_binades(rng, type, 300);
 }
 
-static double draw_denormal(struct rng *rng, const struct test_type *type)
-{
+static double draw_denormal(struct rng *rng, const struct test_type *type) {
     const double most = ldexp(1, type->precision - 1);
     return rng_sign(rng) * floor(rng_unit(rng) * most) * values_tiny(type);
 }
 
 /* Just below, at and just above powers of two that are few enough to share a window's edge. */
-static double draw_edge(struct rng *rng, const struct test_type *type)
-{
+static double draw_edge(struct rng *rng, const struct test_type *type) {
     const double ulp = ldexp(1, 1 - type->precision);
     const double near[] = {1 - ulp / 2, 1, 1 + ulp, 2 - ulp};
     return rng_sign(rng) * ldexp(near[rng_below(rng, 4)], (int)rng_below(rng, 8) * 7 % 12);
 }
 
-static double draw_largest_significand(struct rng *rng, const struct test_type *type)
-{
+static double draw_largest_significand(struct rng *rng, const struct test_type *type) {
     (void)rng;
     return 2 - ldexp(1, 1 - type->precision);
 }
 
-static double draw_small_integer(struct rng *rng, const struct test_type *type)
-{
+static double draw_small_integer(struct rng *rng, const struct test_type *type) {
     (void)type;
     return (double)rng_below(rng, 201) - 100;
 }
 
-static double draw_negative_mean(struct rng *rng, const struct test_type *type)
-{
+static double draw_negative_mean(struct rng *rng, const struct test_type *type) {
     return draw_normal(rng, type) - 1000;
 }
 
 /* Large mean, deviations of a few last places: where a one-pass variance in doubles is all noise. */
-static double draw_offset(struct rng *rng, const struct test_type *type)
-{
+static double draw_offset(struct rng *rng, const struct test_type *type) {
     const double ulp = ldexp(1, 1 - type->precision);
     return ldexp(1 + ulp * (double)rng_below(rng, 5), type->max_exponent / 2);
 }
 
-static double draw_sparse(struct rng *rng, const struct test_type *type)
-{
+static double draw_sparse(struct rng *rng, const struct test_type *type) {
     return rng_below(rng, 50) ? 0 : draw_30_binades(rng, type);
 }
 
-static double draw_mixed_zeros(struct rng *rng, const struct test_type *type)
-{
+static double draw_mixed_zeros(struct rng *rng, const struct test_type *type) {
     (void)type;
     return rng_next(rng) & 1 ? 0.0 : -0.0;
 }
 
-static double draw_plus_zero(struct rng *rng, const struct test_type *type)
-{
+static double draw_plus_zero(struct rng *rng, const struct test_type *type) {
     (void)rng, (void)type;
     return 0.0;
 }
 
-static double draw_minus_zero(struct rng *rng, const struct test_type *type)
-{
+static double draw_minus_zero(struct rng *rng, const struct test_type *type) {
     (void)rng, (void)type;
     return -0.0;
 }
 
 /* Normal data with, now and then, something enormous or minute. */
-static double draw_outliers(struct rng *rng, const struct test_type *type)
-{
+static double draw_outliers(struct rng *rng, const struct test_type *type) {
     const double value = draw_normal(rng, type);
     const int far = type->max_exponent - 8;
     return rng_below(rng, 100) ? value : ldexp(value, rng_next(rng) & 1 ? far : -far);
 }
 
 /* One leading value and many whose last bits end where a second, third or fourth slice would. */
-static double draw_slices(struct rng *rng, const struct test_type *type)
-{
-    static const int depth[] = {0, 1, 20, 23, 24, 25, 40, 41, 42, 43, 46, 47, 52, 53, 54, 82, 83, 84, 104, 106, 124, 125, 126};
+static double draw_slices(struct rng *rng, const struct test_type *type) {
+    static const int depth[] = {0,  1,  20, 23, 24, 25, 40,  41,  42,  43,  46, 47,
+                                52, 53, 54, 82, 83, 84, 104, 106, 124, 125, 126};
     const int below = depth[rng_below(rng, sizeof depth / sizeof *depth)];
     if (below >= 2 * type->max_exponent - type->precision)
         return 1;
@@ -273,8 +239,7 @@ static double draw_slices(struct rng *rng, const struct test_type *type)
 }
 
 #define FILL_DRAWN(name)                                                                                               \
-    static void fill_##name(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)             \
-    {                                                                                                                  \
+    static void fill_##name(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {           \
         for (size_t i = 0; i < count; i++) {                                                                           \
             values_put(type, x, i, draw_##name(rng, type));                                                            \
             if (y)                                                                                                     \
@@ -300,8 +265,7 @@ FILL_DRAWN(outliers)
 FILL_DRAWN(slices)
 
 /* Any bits; any bits that are not infinite or NaN. */
-static uint64_t raw_bits(struct rng *rng, const struct test_type *type, bool finite)
-{
+static uint64_t raw_bits(struct rng *rng, const struct test_type *type, bool finite) {
     for (;;) {
         const uint64_t bits = rng_next(rng) & (sign_bit(type) | (sign_bit(type) - 1));
         if (!finite || type->class != FLOAT || (bits & values_infinity(type)) != values_infinity(type))
@@ -309,8 +273,7 @@ static uint64_t raw_bits(struct rng *rng, const struct test_type *type, bool fin
     }
 }
 
-static void fill_raw(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_raw(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++) {
         values_put_bits(type, x, i, raw_bits(rng, type, true));
         if (y)
@@ -318,8 +281,7 @@ static void fill_raw(struct rng *rng, const struct test_type *type, void *x, voi
     }
 }
 
-static void fill_anything(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_anything(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++) {
         values_put_bits(type, x, i, raw_bits(rng, type, false));
         if (y)
@@ -331,8 +293,7 @@ static void fill_anything(struct rng *rng, const struct test_type *type, void *x
  * Arrays with a plan, floating point
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void put_pair(const struct test_type *type, void *x, void *y, size_t i, double a, double b)
-{
+static void put_pair(const struct test_type *type, void *x, void *y, size_t i, double a, double b) {
     values_put(type, x, i, a);
     if (y)
         values_put(type, y, i, b);
@@ -340,8 +301,7 @@ static void put_pair(const struct test_type *type, void *x, void *y, size_t i, d
 
 /* Fills from `first` on with pairs whose terms and products cancel, and a zero where one is left. */
 static void fill_cancelling(struct rng *rng, const struct test_type *type, void *x, void *y, size_t first, size_t count,
-                            int binades)
-{
+                            int binades) {
     for (; first + 1 < count; first += 2) {
         const double a = draw_binades(rng, type, binades), b = draw_binades(rng, type, binades);
         put_pair(type, x, y, first, a, b);
@@ -352,8 +312,7 @@ static void fill_cancelling(struct rng *rng, const struct test_type *type, void 
 }
 
 /* Everything cancels but one denormal. */
-static void fill_cancel(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_cancel(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     if (count) {
         const double left = (double)(1 + rng_below(rng, 5)) * values_tiny(type);
         put_pair(type, x, y, 0, rng_sign(rng) * left, 1.0);
@@ -362,24 +321,21 @@ static void fill_cancel(struct rng *rng, const struct test_type *type, void *x, 
     values_shuffle(rng, type, x, y, count);
 }
 
-static void fill_cancel_to_zero(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_cancel_to_zero(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_cancelling(rng, type, x, y, 0, count, 40);
     values_shuffle(rng, type, x, y, count);
 }
 
-static void fill_equal(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_equal(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const double a = draw_30_binades(rng, type), b = draw_30_binades(rng, type);
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, a, b);
 }
 
 /* A sum halfway between two neighbours of some floating-point type, or the smallest possible step off it: an integer
- * of exactly that type's precision in pieces that this type holds, one half in one or two pieces, and +-tiny or nothing;
- * the rest cancels. The dot with ones is the same tie. */
-static void fill_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+ * of exactly that type's precision in pieces that this type holds, one half in one or two pieces, and +-tiny or
+ * nothing; the rest cancels. The dot with ones is the same tie. */
+static void fill_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     static const int precisions[] = {53, 24, 11, 8};
     const int precision = precisions[rng_below(rng, 4)];
     const int scale = type->max_exponent >= 127 ? (int)rng_below(rng, 20) : -precision - 1 + type->max_exponent;
@@ -402,8 +358,7 @@ static void fill_ties(struct rng *rng, const struct test_type *type, void *x, vo
 
 /* A sum of squares, and a dot with itself, halfway between two neighbours of some type, or just above: m^2 has exactly
  * that type's precision and is odd or even; 2 * 0.5^2 is the half. */
-static void fill_square_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_square_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     static const struct {
         int precision;
         uint64_t least, most;
@@ -418,10 +373,21 @@ static void fill_square_ties(struct rng *rng, const struct test_type *type, void
     values_shuffle(rng, type, x, y, count);
 }
 
+/* What moves a tie off: nothing, the least that there is, or 2^exponent or somewhat less. */
+static double draw_speck(struct rng *rng, const struct test_type *type, int exponent) {
+    switch (rng_below(rng, 4)) {
+    case 0:
+        return 0;
+    case 1:
+        return values_tiny(type);
+    default:
+        return ldexp(1, exponent - (int)rng_below(rng, 30));
+    }
+}
+
 /* {3c, 4c}: the root of the sum of squares is exactly 5c. With c odd and 5c one bit wider than a type, the root is a
- * tie; sometimes a denormal is added, whose square moves it off the tie by the least possible. */
-static void fill_root_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+ * tie; a speck moves it off. */
+static void fill_root_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     static const int precisions[] = {53, 24, 11, 8};
     int precision = precisions[rng_below(rng, 4)];
     if (precision > type->precision)
@@ -429,7 +395,7 @@ static void fill_root_ties(struct rng *rng, const struct test_type *type, void *
     /* 5c in (2^p, 2^p * 5 / 3), so that 3c and 4c (as 4 * c) fit p bits. */
     const uint64_t most = ((uint64_t)1 << precision) / 3, least = ((uint64_t)1 << precision) / 5 + 1;
     const double c = (double)((least + rng_below(rng, most - least)) | 1);
-    const double values[] = {3 * c, 4 * c, rng_below(rng, 3) ? 0 : values_tiny(type)};
+    const double values[] = {3 * c, 4 * c, draw_speck(rng, type, precision - 33)};
     for (size_t i = 0; i < count; i++) {
         const double value = i < 3 ? values[i] : 0;
         put_pair(type, x, y, i, value, value);
@@ -437,9 +403,46 @@ static void fill_root_ties(struct rng *rng, const struct test_type *type, void *
     values_shuffle(rng, type, x, y, count);
 }
 
+/* A mean that is a tie, or just above one: M and M + 1 in turn, some of them folded to make room for a speck. With a
+ * count that is no power of two, only the remainder of the division knows. */
+static void fill_mean_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    static const int precisions[] = {53, 24, 11, 8};
+    int precision = precisions[rng_below(rng, 4)];
+    if (precision > type->precision)
+        precision = type->precision;
+    const uint64_t top = (uint64_t)1 << (precision - 1);
+    const double m = (double)(top | (rng_next(rng) & (top - 1))), sign = rng_sign(rng);
+    const double speck = draw_speck(rng, type, precision - 60); /* what a quotient of so many bits misses */
+    const double folded[] = {2 * m, 2 * (m + 1), 0, speck};
+    for (size_t i = 0; i < count; i++) {
+        double value = i < 4 ? folded[i] : m + (double)(i % 2);
+        if (i == 2 && count % 2) /* an odd count leaves one m without its m + 1: half of that goes here */
+            value = 0.5;
+        put_pair(type, x, y, i, sign * value, 1);
+    }
+    values_shuffle(rng, type, x, y, count);
+}
+
+/* +-T, with one bit more than some narrower type: root mean square and deviation of the population are T, a tie, or,
+ * with +-specks in the room that folding four of them into one 2T makes, just above it. */
+static void fill_rms_ties(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    static const int precisions[] = {24, 11, 8};
+    int precision = precisions[rng_below(rng, 3)];
+    if (precision >= type->precision)
+        precision = 11 < type->precision ? 11 : 8;
+    const uint64_t top = (uint64_t)1 << precision;
+    const double t = (double)(top | (rng_next(rng) & (top - 1)) | 1);
+    const double speck = draw_speck(rng, type, precision - 33); /* its square is what a root of 66 bits misses */
+    const double folded[] = {2 * t, -2 * t, speck, -speck, 0, 0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        const double value = i < 8 && count >= 8 ? folded[i] : i % 2 ? -t : t;
+        put_pair(type, x, y, i, value, value);
+    }
+    values_shuffle(rng, type, x, y, count);
+}
+
 /* Half of them a, half of them b: the deviation of the population is |a - b| / 2, often a tie. */
-static void fill_two_points(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_two_points(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const double a = ldexp(1, (int)rng_below(rng, 2) + type->precision - 1), b = -(double)rng_below(rng, 4);
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, i % 2 ? a : b, i % 2 ? b : a);
@@ -447,8 +450,7 @@ static void fill_two_points(struct rng *rng, const struct test_type *type, void 
 }
 
 /* The scale jumps by up to hundreds of binades at random places. */
-static void fill_jumps(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_jumps(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     int scale = 0;
     size_t next = rng_below(rng, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -460,24 +462,35 @@ static void fill_jumps(struct rng *rng, const struct test_type *type, void *x, v
     }
 }
 
-/* One value far above the rest, at any place. */
-static void fill_one_outlier(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
-    fill_normal(rng, type, x, y, count);
-    if (count)
-        values_put(type, x, rng_below(rng, count), rng_sign(rng) * ldexp(1, type->max_exponent - (int)rng_below(rng, 3)));
+/* Nearly all of one exponent and full of ones, and in every block something far above and far below, so that no window
+ * holds it: what sorts terms by exponent gets all of them in one place. What is far above cancels in the end. */
+static void fill_full_bins(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    const int far = type->max_exponent / 2;
+    const double full = draw_largest_significand(rng, type); /* exponent 0, the last of its sixteen */
+    for (size_t i = 0; i < count; i++)
+        put_pair(type, x, y, i, i % 300 == 11 ? ldexp(full, -far) : full, full);
+    for (size_t i = 7; i + 300 < count; i += 600) {
+        put_pair(type, x, y, i, ldexp(full, far), full);
+        put_pair(type, x, y, i + 300, -ldexp(full, far), full);
+    }
 }
 
-static void fill_one_speck(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+/* One value far above the rest, at any place. */
+static void fill_one_outlier(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    fill_normal(rng, type, x, y, count);
+    if (count)
+        values_put(type, x, rng_below(rng, count),
+                   rng_sign(rng) * ldexp(1, type->max_exponent - (int)rng_below(rng, 3)));
+}
+
+static void fill_one_speck(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_normal(rng, type, x, y, count);
     if (count)
         values_put(type, x, rng_below(rng, count), rng_sign(rng) * values_tiny(type));
 }
 
 /* Partial sums overflow, the total does not. */
-static void fill_partial_overflow(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_partial_overflow(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, (i & 1 ? -1 : 1) * values_max(type) * (i < 2 * (count / 2) ? 1 : ldexp(1, -20)), 1);
     if (count > 2)
@@ -486,8 +499,7 @@ static void fill_partial_overflow(struct rng *rng, const struct test_type *type,
 }
 
 /* The total is the overflow threshold of this type, or one step of the smallest size to either side. */
-static void fill_overflow_edge(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_overflow_edge(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const double sign = rng_sign(rng);
     const double values[] = {sign * values_max(type), sign * ldexp(1, type->max_exponent - type->precision),
                              ((double)rng_below(rng, 3) - 1) * values_tiny(type)};
@@ -496,15 +508,13 @@ static void fill_overflow_edge(struct rng *rng, const struct test_type *type, vo
     values_shuffle(rng, type, x, y, count);
 }
 
-static void fill_overflow(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_overflow(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, values_max(type) * (0.5 + 0.5 * rng_unit(rng)), 1 + rng_unit(rng));
 }
 
 /* Products and squares that over- and underflow; the largest ones cancel. */
-static void fill_product_range(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_product_range(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const int top = type->max_exponent - 1, bottom = 1 - type->max_exponent;
     for (size_t i = 0; i < count; i++) {
         const bool large = i % 4 < 2;
@@ -518,15 +528,13 @@ static void fill_product_range(struct rng *rng, const struct test_type *type, vo
     values_shuffle(rng, type, x, y, count);
 }
 
-static void fill_increasing(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_increasing(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const double step = 1 + rng_unit(rng);
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, (double)i * step - 100, (double)(count - i));
 }
 
-static void fill_decreasing(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_decreasing(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const double step = 1 + rng_unit(rng);
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, 100 - (double)i * step, (double)i);
@@ -536,8 +544,7 @@ static void fill_decreasing(struct rng *rng, const struct test_type *type, void 
  * NaN, infinities, zeros
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void fill_all_nan(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_all_nan(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++) {
         values_put_bits(type, x, i, values_nan(rng, type));
         if (y)
@@ -547,31 +554,26 @@ static void fill_all_nan(struct rng *rng, const struct test_type *type, void *x,
 
 /* Normal data with `special` at `index` of x, or of y. */
 static void fill_with(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count, uint64_t special,
-                      size_t index)
-{
+                      size_t index) {
     fill_normal(rng, type, x, y, count);
     if (index < count)
         values_put_bits(type, y && rng_next(rng) & 1 ? y : x, index, special);
 }
 
-static void fill_nan_first(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_nan_first(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_nan(rng, type), 0);
 }
 
-static void fill_nan_middle(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_nan_middle(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_nan(rng, type), count / 2);
 }
 
-static void fill_nan_last(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_nan_last(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_nan(rng, type), count - 1);
 }
 
 /* A few NaNs anywhere, one infinity, zeros: everything at once. */
-static void fill_nans_and_infinities(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_nans_and_infinities(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_sparse(rng, type, x, y, count);
     for (size_t i = 0; i < count / 16 + 1 && count; i++) {
         const uint64_t infinity = values_infinity(type) | (rng_next(rng) & 1 ? sign_bit(type) : 0);
@@ -580,25 +582,21 @@ static void fill_nans_and_infinities(struct rng *rng, const struct test_type *ty
     }
 }
 
-static void fill_plus_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_plus_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_infinity(type), rng_below(rng, count));
 }
 
-static void fill_minus_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_minus_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_infinity(type) | sign_bit(type), rng_below(rng, count));
 }
 
-static void fill_both_infinities(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_both_infinities(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_with(rng, type, x, y, count, values_infinity(type), rng_below(rng, count));
     if (count)
         values_put_bits(type, x, rng_below(rng, count), values_infinity(type) | sign_bit(type));
 }
 
-static void fill_all_infinite(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_all_infinite(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const uint64_t sign = rng_next(rng) & 1 ? sign_bit(type) : 0;
     for (size_t i = 0; i < count; i++) {
         values_put_bits(type, x, i, values_infinity(type) | sign);
@@ -608,8 +606,7 @@ static void fill_all_infinite(struct rng *rng, const struct test_type *type, voi
 }
 
 /* 0 * infinity in the dot, and nothing that is NaN. */
-static void fill_zero_times_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_zero_times_infinity(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     fill_normal(rng, type, x, y, count);
     if (!count)
         return;
@@ -620,8 +617,7 @@ static void fill_zero_times_infinity(struct rng *rng, const struct test_type *ty
 }
 
 /* All -0 but one +0, or NaN, or nothing. The dot of -0 and +1 is -0 as well. */
-static void fill_minus_zeros_but_one(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_minus_zeros_but_one(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_pair(type, x, y, i, -0.0, 1.0);
     if (!count)
@@ -637,55 +633,47 @@ static void fill_minus_zeros_but_one(struct rng *rng, const struct test_type *ty
  * Integers
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t least_integer(const struct test_type *type)
-{
+static uint64_t least_integer(const struct test_type *type) {
     return type->class == SIGNED ? sign_bit(type) : 0;
 }
 
-static uint64_t greatest_integer(const struct test_type *type)
-{
+static uint64_t greatest_integer(const struct test_type *type) {
     return type->class == SIGNED ? sign_bit(type) - 1 : sign_bit(type) | (sign_bit(type) - 1);
 }
 
-static void put_integers(const struct test_type *type, void *x, void *y, size_t i, uint64_t a, uint64_t b)
-{
+static void put_integers(const struct test_type *type, void *x, void *y, size_t i, uint64_t a, uint64_t b) {
     values_put_bits(type, x, i, a);
     if (y)
         values_put_bits(type, y, i, b);
 }
 
-static void fill_all_least(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_all_least(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     (void)rng;
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, least_integer(type), least_integer(type));
 }
 
-static void fill_all_greatest(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_all_greatest(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     (void)rng;
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, greatest_integer(type), greatest_integer(type));
 }
 
 /* Both ends of the range and what is next to them, and 0 and +-1. */
-static uint64_t integer_limit(struct rng *rng, const struct test_type *type)
-{
-    const uint64_t limits[] = {least_integer(type),        least_integer(type) + 1, greatest_integer(type),
-                               greatest_integer(type) - 1, 0,                       1,
-                               UINT64_MAX};
+static uint64_t integer_limit(struct rng *rng, const struct test_type *type) {
+    const uint64_t limits[] = {
+        least_integer(type), least_integer(type) + 1, greatest_integer(type), greatest_integer(type) - 1, 0, 1,
+        UINT64_MAX};
     return limits[rng_below(rng, sizeof limits / sizeof *limits)];
 }
 
-static void fill_limits(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_limits(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, integer_limit(rng, type), integer_limit(rng, type));
 }
 
 /* The sum is the greatest integer, or one more, or one less, however large the partial sums; likewise at the least. */
-static void fill_sum_at_limit(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_sum_at_limit(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const uint64_t limit = rng_next(rng) & 1 ? greatest_integer(type) : least_integer(type);
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, 0, 1);
@@ -702,23 +690,20 @@ static void fill_sum_at_limit(struct rng *rng, const struct test_type *type, voi
     values_shuffle(rng, type, x, y, count);
 }
 
-static void fill_one_limit(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_one_limit(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, 0, rng_next(rng));
     if (count)
         values_put_bits(type, x, rng_below(rng, count), integer_limit(rng, type));
 }
 
-static void fill_equal_integers(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_equal_integers(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const uint64_t a = rng_next(rng), b = rng_next(rng);
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, a, b);
 }
 
-static void fill_monotone_integers(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count)
-{
+static void fill_monotone_integers(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     const uint64_t start = rng_next(rng), step = rng_next(rng) & 1 ? 1 : UINT64_MAX;
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, start + i * step, i);
@@ -726,10 +711,14 @@ static void fill_monotone_integers(struct rng *rng, const struct test_type *type
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-#define FLOATS(name)      {#name, true, false, false, fill_##name}
-#define TAME_FLOATS(name) {#name, true, false, true, fill_##name}
-#define INTEGERS(name)    {#name, false, true, true, fill_##name}
-#define BOTH(name)        {#name, true, true, true, fill_##name}
+#define FLOATS(name)                                                                                                   \
+    { #name, true, false, false, fill_##name }
+#define TAME_FLOATS(name)                                                                                              \
+    { #name, true, false, true, fill_##name }
+#define INTEGERS(name)                                                                                                 \
+    { #name, false, true, true, fill_##name }
+#define BOTH(name)                                                                                                     \
+    { #name, true, true, true, fill_##name }
 
 const struct distribution distributions[] = {
     TAME_FLOATS(uniform),
@@ -750,7 +739,10 @@ const struct distribution distributions[] = {
     TAME_FLOATS(ties),
     TAME_FLOATS(square_ties),
     FLOATS(root_ties),
+    TAME_FLOATS(mean_ties),
+    TAME_FLOATS(rms_ties),
     FLOATS(two_points),
+    FLOATS(full_bins),
     FLOATS(jumps),
     TAME_FLOATS(edge),
     TAME_FLOATS(largest_significand),
@@ -788,13 +780,11 @@ const struct distribution distributions[] = {
 };
 const size_t distribution_count = sizeof distributions / sizeof *distributions;
 
-bool distribution_suits(const struct distribution *distribution, const struct test_type *type)
-{
+bool distribution_suits(const struct distribution *distribution, const struct test_type *type) {
     return type->class == FLOAT ? distribution->floats : distribution->integers;
 }
 
-const struct distribution *distribution_named(const char *name)
-{
+const struct distribution *distribution_named(const char *name) {
     for (size_t i = 0; i < distribution_count; i++)
         if (strcmp(distributions[i].name, name) == 0)
             return &distributions[i];

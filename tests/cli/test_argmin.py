@@ -4,7 +4,7 @@ import math
 import os
 import random
 
-from harness import CODES, FLOATS, CommandTest, limits, main, npy_array, size_of
+from harness import CODES, FLOATS, CommandTest, limits, main, npy_array
 
 GENERATOR = random.Random(3)
 
@@ -28,17 +28,17 @@ def place(op, values, nan='propagate'):
 
 
 class Fortran(CommandTest):
-    def check(self, element, values, shape, *options, nan='propagate'):
-        for order in '<>':
+    def check(self, element, values, shape, *options, nan='propagate', orders='<'):
+        for order in orders:
             path = self.file('a.npy', npy_array(element, in_fortran_order(values, shape), order, shape, True))
             for op in ('argmin', 'argmax'):
                 self.good(str(place(op, values, nan)), op, *options, path)
 
     def test_shapes(self):
-        for shape in ((5, 7), (1, 9), (9, 1), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (1, 1), (17,)):
+        for shape in ((5, 7), (1, 9), (9, 1), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (1, 1), (17,), ()):
             for element in ('f64', 'i8'):
                 values = [GENERATOR.randrange(-100, 100) for _ in range(math.prod(shape))]
-                self.check(element, [float(v) for v in values] if element == 'f64' else values, shape)
+                self.check(element, [float(v) for v in values] if element == 'f64' else values, shape, orders='<>')
 
     def test_ties(self):
         """Few different values, so that the first in memory is hardly ever the first in C order."""
@@ -61,7 +61,8 @@ class Fortran(CommandTest):
                 values[GENERATOR.randrange(len(values))] = 0.5
                 self.check('f64', values, shape)
                 self.check('f64', values, shape, '--nan', 'ignore', nan='ignore')
-        path = self.file('a.npy', npy_array('f64', in_fortran_order([1., 2., 3., math.nan, 5., 6.], (2, 3)), '<', (2, 3), True))
+        elements = in_fortran_order([1., 2., 3., math.nan, 5., 6.], (2, 3))
+        path = self.file('a.npy', npy_array('f64', elements, '<', (2, 3), True))
         self.bad(1, path + ': element 3: found NaN', 'argmin', '--nan', 'error', path)
         self.bad(1, path + ': element 3: found NaN', 'sum', '--nan', 'error', path)
 
@@ -76,16 +77,37 @@ class Fortran(CommandTest):
                 self.good(str(place(op, values)), op, '-j', threads, path)
                 self.good(str(place(op, values)), op, '-j', threads, stdin=data)
 
+    def test_several_chunks_of_floats(self):
+        """Of every sign and size, each the best for a while."""
+        shape = (150, 1200)
+        values = [math.copysign(2.0 ** (i % 7 * 40 - 120), GENERATOR.randrange(-1, 2)) * (1 + i / 1e6)
+                  for i in range(shape[0] * shape[1])]
+        for choice in (values, [-v * v for v in values], [v * v for v in values]):
+            data = npy_array('f64', in_fortran_order(choice, shape), '<', shape, True)
+            for op in ('argmin', 'argmax'):
+                self.good(str(place(op, choice)), op, stdin=data)
+
     def test_several_files(self):
         """The index counts over all of them, and the first file wins a tie."""
-        arrays = [GENERATOR.choices((3, 4), k=12) for _ in range(3)]
-        arrays[0] = [5] * 12
-        paths = [self.file('%d.npy' % i, npy_array('u16', in_fortran_order(a, (3, 4)) if i % 2 else a, '<', (3, 4), i % 2 == 1))
-                 for i, a in enumerate(arrays)]
-        for order in itertools.permutations(range(3)):
-            values = [v for i in order for v in arrays[i]]
-            for op in ('argmin', 'argmax'):
-                self.good(str(place(op, values)), op, *[paths[i] for i in order])
+        for element, choices in (('u16', (3, 4, 5)), ('i8', (-128, -1, 0, 1)), ('f32', (-2.0, -1.0, -0.0, 0.0, 3.0)),
+                                 ('f64', (-math.inf, -5e-324, 5e-324, math.nan))):
+            arrays = [GENERATOR.choices(choices, k=12) for _ in range(3)]
+            files = [npy_array(element, in_fortran_order(a, (3, 4)) if i == 1 else a, '<', (3, 4), i == 1)
+                     for i, a in enumerate(arrays)]
+            paths = [self.file('%d.npy' % i, file) for i, file in enumerate(files)]
+            for order in itertools.permutations(range(3)):
+                values = [v for i in order for v in arrays[i]]
+                for op in ('argmin', 'argmax'):
+                    self.good(str(place(op, values)), op, *[paths[i] for i in order])
+
+    def test_one_element_in_each_file(self):
+        """So that only the command compares them."""
+        for element, values in (('f64', (-0.0, -1.5, -math.inf, 2.5, 0.0, math.inf, -2.5)), ('i16', (-3, 5, -7, 0)),
+                                ('u64', (1, (1 << 64) - 1, 0))):
+            for pair in itertools.permutations(values, 2):
+                paths = [self.file('%d.npy' % i, npy_array(element, [v])) for i, v in enumerate(pair)]
+                for op in ('argmin', 'argmax'):
+                    self.good(str(place(op, pair)), op, *paths)
 
     def test_ignored_altogether(self):
         path = self.file('a.npy', npy_array('f64', [math.nan] * 6, '<', (2, 3), True))
@@ -103,8 +125,8 @@ class Fortran(CommandTest):
 
 class Windows(CommandTest):
     def test_beyond_one_window_of_a_file(self):
-        """A sparse array of 400 MB: all zeros but for a few elements, in more than one mapped part of the file."""
-        rows, columns = 5000, 10000
+        """A sparse array of 200 MB: all zeros but for a few elements, in more than one mapped part of the file."""
+        rows, columns = 2500, 10000
         header = npy_array('f64', [], '<', (rows, columns), True)
         path = os.path.join(self.directory, 'sparse.npy')
         with open(path, 'wb') as file:
@@ -113,7 +135,7 @@ class Windows(CommandTest):
         self.good('0', 'argmin', path)
         # Equal ones: late in the file but in the first row; early in the file but in a later row.
         with open(path, 'r+b') as file:
-            for row, column in ((0, 9000), (77, 3), (4999, 0)):
+            for row, column in ((0, 9000), (77, 3), (2499, 0)):
                 file.seek(len(header) + 8 * (column * rows + row))
                 file.write(b'\0\0\0\0\0\0\xf0\xbf')
         self.good('9000', 'argmin', path)

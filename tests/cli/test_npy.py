@@ -1,7 +1,7 @@
 """NumPy's .npy files, good and broken."""
 import random
 
-from harness import CODES, FLOATS, CommandTest, limits, main, npy, npy_array, numpy_name, pack, start, text_of
+from harness import CODES, FLOATS, CommandTest, limits, main, npy, npy_array, pack, start, text_of
 
 SAMPLE = {'descr': '<f8', 'fortran_order': False, 'shape': (3,)}
 
@@ -39,8 +39,10 @@ class Good(CommandTest):
 
     def test_how_headers_are_written(self):
         data = pack('f64', [1, 2, 3])
-        for header in ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", '{"descr":"<f8","fortran_order":False,"shape":(3,)}',
-                       "{'shape': (3L,), 'descr': '<f8', 'fortran_order': True}", "{'shape': (3), 'descr': '=f8', 'fortran_order': False}",
+        for header in ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
+                       '{"descr":"<f8","fortran_order":False,"shape":(3,)}',
+                       "{'shape': (3L,), 'descr': '<f8', 'fortran_order': True}",
+                       "{'shape': (3), 'descr': '=f8', 'fortran_order': False}",
                        "{ 'fortran_order' : False ,\n 'shape' : ( 1 , 3 ) ,\t'descr' : '<f8' , }"):
             self.good('6', 'sum', self.file('a.npy', npy(header, data)))
 
@@ -105,8 +107,8 @@ class Refused(CommandTest):
             self.refused(reason, npy(header, bytes(24)))
 
     def test_sizes_that_overflow(self):
-        for shape in ((1 << 63,), (1 << 61,), (1 << 60,), (1 << 32, 1 << 32), (1 << 64,), (10 ** 30, 2), ((1 << 64) // 8, 1),
-                      (3, 1 << 63, 3, 1 << 63)):
+        for shape in ((1 << 63,), (1 << 61,), (1 << 60,), (1 << 32, 1 << 32), (1 << 64,), (10 ** 30, 2),
+                      ((1 << 64) // 8, 1), (3, 1 << 63, 3, 1 << 63)):
             self.refused('any memory', npy(with_entry(shape=shape), bytes(24)))
 
     def test_lengths_of_headers(self):

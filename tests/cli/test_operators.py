@@ -4,11 +4,10 @@ The arithmetic itself has tests of its own, on far more data; here it is the way
 import math
 import random
 import struct
-import unittest
 from fractions import Fraction
 
-from harness import (CODES, FLOATS, FORMATS, INTEGERS, CommandTest, as_float, limits, main, npy_array, pack, root, round_to,
-                     size_of, text_of, value_of)
+from harness import (CODES, FLOATS, FORMATS, INTEGERS, CommandTest, as_float, limits, main, npy_array, pack, root,
+                     round_to, text_of, value_of)
 
 GENERATOR = random.Random(99)
 
@@ -189,9 +188,9 @@ class Hex(CommandTest):
 class SpecialValues(CommandTest):
     def test_nan_policies(self):
         text = '3 nan 1 nan 2'
-        for op, propagated, ignored in (('sum', 'nan', '6'), ('mean', 'nan', '2'), ('min', 'nan', '1'), ('max', 'nan', '3'),
-                                        ('argmin', '1', '2'), ('argmax', '1', '0'), ('norminf', 'nan', '3'),
-                                        ('var', 'nan', '1'), ('sumsq', 'nan', '14')):
+        for op, propagated, ignored in (('sum', 'nan', '6'), ('mean', 'nan', '2'), ('min', 'nan', '1'),
+                                        ('max', 'nan', '3'), ('argmin', '1', '2'), ('argmax', '1', '0'),
+                                        ('norminf', 'nan', '3'), ('var', 'nan', '1'), ('sumsq', 'nan', '14')):
             self.good(propagated, op, stdin=text)
             self.good(propagated, op, '--nan', 'propagate', stdin=text)
             self.good(ignored, op, '--nan', 'ignore', stdin=text)
@@ -213,7 +212,10 @@ class SpecialValues(CommandTest):
         self.good('5e-324', 'sum', stdin='1e300 5e-324 -1e300')
         self.good('0.6', 'sum', stdin='0.1 0.2 0.3')
 
-    def test_fast(self):
+
+
+class Fast(CommandTest):
+    def test_error_bound(self):
         self.good('6', 'sum', '--mode', 'fast', stdin='1 2 3')
         values = sample('f64', 10000)
         path = self.file('a.npy', npy_array('f64', values))
@@ -221,6 +223,42 @@ class SpecialValues(CommandTest):
         self.assertEqual(code, 0)
         bound = 80 * 2.0 ** -53 * math.fsum(map(abs, values))
         self.assertLessEqual(abs(Fraction(float(out)) - exact('sum', values)), bound)
+
+    def test_same_bits_however_it_comes(self):
+        """From files and pipes, in one piece or several, as binary or text, on any number of threads."""
+        values = sample('f64', 1009)
+        data = pack('f64', values) * 4500
+        big = pack('f64', values, '>') * 4500
+        text = '\n'.join(map(repr, values * 500))
+        raw = ('--mode', 'fast', '--format', 'raw', '--type', 'f64')
+        for op in ('sum', 'std', 'dot'):
+            inputs = [self.file('a.bin', data)] * (2 if op == 'dot' else 1)
+            code, out, _ = self.run_command(op, *raw, *inputs)
+            self.assertEqual(code, 0)
+            expected = out.strip()
+            self.good(expected, op, *raw, '-j1', *inputs)
+            self.good(expected, op, *raw, '-j5', *inputs)
+            self.good(expected, op, *raw, *inputs[1:], '-', stdin=data)
+            self.good(expected, op, *raw, '--byte-order=big', *[self.file('b.bin', big)] * len(inputs))
+            self.good(expected, op, *raw, '--offset=1', *[self.file('c.bin', b'x' + data)] * len(inputs))
+            if op != 'dot':
+                parts = [self.file(str(end), data[begin:end])
+                         for begin, end in ((0, 8808), (8808, 9999992), (9999992, len(data)))]
+                self.good(expected, op, *raw, *parts)
+        parts = [self.file('%d.txt' % i, text) for i in range(9)]
+        expected = self.run_command('sum', *raw, self.file('a.bin', data))[1].strip()
+        for threads in '13':
+            self.good(expected, 'sum', '--mode', 'fast', '-j', threads, *parts)
+
+    def test_nan_under_nan_error(self):
+        ones = self.file('ones.bin', pack('f64', [1.0]) * 4500000)
+        for at in (3, 4200000):
+            data = pack('f64', [1.0]) * at + pack('f64', [math.nan]) + pack('f64', [1.0]) * (4499999 - at)
+            path = self.file('a.bin', data)
+            for op, inputs in (('sum', (path,)), ('dot', (ones, path))):
+                self.bad(1, path + ': element %d: found NaN' % at, op, '--mode', 'fast', '--nan', 'error',
+                         '--format', 'raw', '--type', 'f64', *inputs)
+        self.bad(1, '1:3: found NaN', 'sum', '--mode', 'fast', '--nan', 'error', stdin='1 nan')
 
 
 class Dot(CommandTest):
@@ -242,6 +280,8 @@ class Dot(CommandTest):
             self.bad(1, (first, second, ' 3', ' 2'), 'dot', first, second)
         for first, second in ((a, text), (text, a)):
             self.bad(1, (first, second, ' 3', ' 300000'), 'dot', first, second)
+        nan = self.file('nan.npy', npy_array('f64', [math.nan]))
+        self.bad(1, (a, nan, ' 3', ' 1'), 'dot', '--nan', 'error', a, nan)  # said before anything is read
         self.bad(1, (a, '(standard input)', '3 elements', '2'), 'dot', a, '-', stdin='1 2')
         self.bad(1, ('(standard input)', a, '3'), 'dot', '-', a, stdin='1 2 3 4 5')
 

@@ -5,7 +5,8 @@ import subprocess
 
 from harness import CODES, REDUCT, CommandTest, main, npy_array
 
-OPERATORS = ('sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'dot', 'min', 'max', 'argmin', 'argmax')
+OPERATORS = ('sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'dot', 'min', 'max', 'argmin',
+             'argmax')
 RESULTS = (*CODES, 'f16', 'bf16', 'i128', 'u128', 'i256')
 OPTIONS = ('mode', 'nan', 'population', 'result', 'wrap', 'type', 'format', 'offset', 'count', 'byte-order', 'threads',
            'device', 'hex', 'quiet')
@@ -23,7 +24,7 @@ class Help(CommandTest):
         for word in OPERATORS + RESULTS:
             self.assertRegex(out, r'\b%s\b' % word)
         for option in OPTIONS:
-            self.assertEqual(len(re.findall('--%s[ =\n]' % option, out)) > 0, True, option)
+            self.assertRegex(out, '--%s[ =\n]' % option)
         self.assertIn('Exit status', out)
         self.assertEqual(out, self.help('help'))
 
@@ -37,13 +38,11 @@ class Help(CommandTest):
     def test_every_choice_in_help_works(self):
         """What the help lists is what the option takes."""
         out = ' '.join(self.help('sum', '--help').split())
-        for option, pattern in (('type', 'binary; TYPE is ([^-]*?) What|binary; TYPE is ([^-]*?) How'), ('mode', 'MODE is ([^-]*?) --'),
-                                ('nan', 'POLICY is ([^-]*?) --'), ('format', 'FORMAT is ([^-]*?) --')):
-            found = next(group for group in re.search(pattern, out).groups() if group)
-            for choice in re.split(', | or ', found.strip()):
-                if choice in ('raw', 'npy'):
-                    continue
-                self.good('3', 'sum', '--' + option, choice, stdin='1 2')
+        for option, pattern in (('type', 'binary; TYPE is (.*?) How'), ('mode', 'MODE is (.*?) --'),
+                                ('nan', 'POLICY is (.*?) --'), ('format', 'FORMAT is (.*?) --')):
+            for choice in re.split(', | or ', re.search(pattern, out).group(1)):
+                if choice not in ('raw', 'npy'):
+                    self.good('3', 'sum', '--' + option, choice, stdin='1 2')
 
     def test_nothing_at_all(self):
         self.bad_help(self.run_command())
@@ -73,10 +72,11 @@ class Wrong(CommandTest):
 
     def test_choices(self):
         for option, expected in (('mode', ('exact', 'fast')), ('nan', ('propagate', 'ignore', 'error')),
-                                 ('result', RESULTS), ('type', tuple(CODES)), ('format', ('auto', 'npy', 'raw', 'text')),
+                                 ('result', RESULTS), ('type', tuple(CODES)),
+                                 ('format', ('auto', 'npy', 'raw', 'text')),
                                  ('byte-order', ('little', 'big', 'native'))):
             for value in ('bogus', '', expected[0].upper(), expected[0] + ' '):
-                self.bad(2, ('--%s: found ' % option, "'%s'" % value, 'expected', *expected), 'sum', '--' + option, value)
+                self.bad(2, ("--%s: found '%s'" % (option, value), 'expected', *expected), 'sum', '--' + option, value)
         for value in ('i128', 'i256', 'u128'):
             self.bad(2, ('--type: found', value), 'sum', '--type', value)
 
@@ -110,7 +110,7 @@ class Wrong(CommandTest):
             self.bad(2, ('--device', device), 'sum', '--device', device, stdin='1')
 
     def test_standard_input_twice(self):
-        self.bad(2, ('standard input', 'twice|once'.split('|')[1]), 'sum', '-', '-', stdin='1')
+        self.bad(2, ('standard input', 'once', '2 times'), 'sum', '-', '-', stdin='1')
         self.bad(2, 'standard input', 'dot', '-', '-', stdin='1')
 
     def test_files(self):

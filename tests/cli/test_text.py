@@ -14,8 +14,8 @@ TOKEN_MOST = 1 << 16
 
 class Good(CommandTest):
     def test_white_space(self):
-        for text in ('1 2 3', '1\n2\n3\n', '1\r\n2\r\n3\r\n', '\n\n1\n\n\n2 3', '  1\t2\v3\f', '1 2 3\n\n \n', '\r1\r2\r3\r',
-                     '\ufeff1 2 3'):
+        for text in ('1 2 3', '1\n2\n3\n', '1\r\n2\r\n3\r\n', '\n\n1\n\n\n2 3', '  1\t2\v3\f', '1 2 3\n\n \n',
+                     '\r1\r2\r3\r', '\ufeff1 2 3'):
             self.good('6', 'sum', stdin=text)
 
     def test_nothing(self):
@@ -41,7 +41,6 @@ class Good(CommandTest):
     def test_rounded_straight_to_f32(self):
         """A decimal just above the middle of two floats, so close that a double rounds it to the middle."""
         middle = Fraction(1) + Fraction(1, 1 << 24)
-        above = '%.60f' % 1.0
         above = str(int((middle + Fraction(1, 10 ** 25)) * 10 ** 60))
         above = above[0] + '.' + above[1:]
         self.assertEqual(as_float('f32', float(above)), 1.0)
@@ -117,8 +116,9 @@ class Large(CommandTest):
 
 class Bad(CommandTest):
     def test_place_and_what_was_read(self):
-        for text, place, found in (('abc', '1:1', 'abc'), ('1 2\n3 x4\n', '2:3', 'x4'), ('\r\n\r\n  1.2.3', '3:3', '1.2.3'),
-                                   ('1\n\n\n2 3 4e\n5', '4:5', '4e'), ('\ufeff1 bad', '1:3', 'bad'),
+        for text, place, found in (('abc', '1:1', 'abc'), ('1 2\n3 x4\n', '2:3', 'x4'),
+                                   ('\r\n\r\n  1.2.3', '3:3', '1.2.3'), ('1\n\n\n2 3 4e\n5', '4:5', '4e'),
+                                   ('\ufeff1 bad', '1:3', 'bad'),
                                    ('1\t--1', '1:3', '--1'), ('0x', '1:1', '0x'), ('# 3', '1:1', '#')):
             path = self.file('bad.txt', text)
             self.bad(1, ("%s:%s: '%s' is not a number" % (path, place, found), 'expected'), 'sum', path)

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {"global-halving", "neighbour-modulo", "neighbour-strided", "halving",
-                                    "first-add",      "last-warp",        "unrolled",          "grid-stride",
-                                    "shuffle",        "warp-reduce",      "vector-loads",      "one-launch",
-                                    "bulk-copy",      "exact"};
+static const char *const names[] = {"global-halving", "neighbour-modulo", "neighbour-strided", "halving", "first-add",
+                                    "last-warp",      "unrolled",         "grid-stride",       "shuffle", "warp-reduce",
+                                    "vector-loads",   "one-launch",       "bulk-copy",         "exact"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static const double limit = 4.7e12, nominal = 4.8e12;

@@ -2,8 +2,7 @@
 #include <reduct/reduct.h>
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
     const double values[] = {1e100, 1, -1e100};
     double total;
     if (reduct_sum_f64(values, 3, &total) != REDUCT_OK || total != 1)
