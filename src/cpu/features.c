@@ -42,10 +42,9 @@ const struct rd_kernels *rd_kernels_best(void) {
     static const struct rd_kernels *_Atomic best;
     const struct rd_kernels *kernels = atomic_load_explicit(&best, memory_order_acquire);
     if (!kernels) { /* several threads may get here: they all find the same */
-        size_t i = 0;
-        while (i < ALL - 1 && !runs_here(i))
-            i++;
-        kernels = all[i].kernels;
+        kernels = all[ALL - 1].kernels;
+        for (size_t i = ALL; i-- > 0;)
+            kernels = runs_here(i) ? all[i].kernels : kernels;
         atomic_store_explicit(&best, kernels, memory_order_release);
     }
     return kernels;

@@ -218,9 +218,8 @@ reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type ty
     const struct rd_type *into = rd_type(type);
     uint64_t count = rd_partial_count(partial), minimum = rd_minimum(&partial->reduction);
     if (count < minimum)
-        return rd_fail(error, REDUCT_ERROR_EMPTY, "%s: %s of %llu element%s does not exist; it takes at least %llu",
-                       op->name, op->text, (unsigned long long)count, count == 1 ? "" : "s",
-                       (unsigned long long)minimum);
+        return rd_fail(error, REDUCT_ERROR_EMPTY, "%s of %llu element%s does not exist; it takes at least %llu",
+                       op->name, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)minimum);
     if (op->combine != RD_ADD) {
         finish_extreme(partial, into, result);
     } else if (!rd_is_exact(&partial->reduction)) {

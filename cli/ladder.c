@@ -1,0 +1,395 @@
+/* `reduct ladder`: see ladder.h. The command line is read here, the ladders are in ladder/. */
+#include "ladder.h"
+
+#include "ladder/ladder.h"
+#include "measure/machine.h"
+#include "measure/sizes.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES_MOST = 16, BLOCK_LEAST = 32, BLOCK_MOST = 1024, ROUNDS_DEFAULT = 15, ROUNDS_MOST = 10000 };
+
+typedef int write_report(const report *r, FILE *stream);
+
+/* The command line. */
+struct climb {
+    const char *device; /* null: the first GPU if there is one, else the CPU */
+    uint64_t sizes[SIZES_MOST];
+    size_t size_count;
+    bool every_type;
+    ladder_options ladder; /* device, n and type of one run at a time */
+    write_report *write;   /* to standard output */
+    const char *html;      /* file to write, or null */
+    const char *needs_gpu; /* an option given that only GPUs have, or null */
+    bool list, quiet;
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Help
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { DEVICE = 256, TYPE = 't', RUNG = 'r', COUNT = 'n', FINISH = 257, BLOCK, SPECIMENS, APPLICATIONS, PEERS };
+enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, QUIET = 'q' };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "What is climbed:", 1},
+    {"device", DEVICE, "NAME", 0, "cpu, or cuda:N; by default cuda:0 where there is one, and the CPU elsewhere", 1},
+    {"n", COUNT, "N[,N...]", 0, "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each",
+     1},
+    {"type", TYPE, "TYPE", 0, "of the elements: i32, f32 (the default), f64, or all for a run each", 1},
+    {"rung", RUNG, "NAME", 0, "this rung alone; --list names them", 1},
+    {"finish", FINISH, "NAME", 0,
+     "how the sums of blocks become one: host, atomic, second-launch, recursive, last-block, or all for each rung with "
+     "each; by default what suits the rung",
+     1},
+    {"block", BLOCK, "N", 0, "threads per block, from 32 to 1024; by default what suits the rung", 1},
+    {"specimens", SPECIMENS, NULL, 0, "also the mistakes that tutorials make, each beside its repair", 1},
+    {"applications", APPLICATIONS, NULL, 0, "also dot product, maximum, mean, norm and others built from a rung", 1},
+    {"peers", PEERS, NULL, 0, "also other libraries on the same data", 1},
+    {NULL, 0, NULL, 0, "How it is measured:", 2},
+    {"rounds", ROUNDS, "N", 0, "times each rung is timed; the median counts (15)", 2},
+    {"sweep", SWEEP, NULL, 0, "also bandwidth over the number of elements, up to N", 2},
+    {"profile", PROFILE, NULL, 0, "also the profiler's counters, where it may run", 2},
+    {NULL, 0, NULL, 0, "What is printed:", 3},
+    {"json", JSON, NULL, 0, "the report as JSON", 3},
+    {"csv", CSV, NULL, 0, "its rows as CSV", 3},
+    {"markdown", MARKDOWN, NULL, 0, "the report as Markdown", 3},
+    {"html", HTML, "FILE", 0, "beside that, a page with charts in FILE, which needs nothing else", 3},
+    {"list", LIST, NULL, 0, "the rungs, one line each; nothing is run", 3},
+    {"quiet", QUIET, NULL, 0, "no remarks", 3},
+    {0}};
+
+static const char DOCUMENTATION[] =
+    "Climbs the ladder of parallel reduction: from the first loop or kernel that everyone writes to the exact one of "
+    "this library, every rung sums the same numbers, is checked against the exact sum, and is timed beside what "
+    "reading "
+    "alone takes.\v"
+    "Examples:\n\n"
+    "  reduct ladder                          on the GPU if there is one\n"
+    "  reduct ladder --device cpu --n 64Mi    from memory rather than cache\n"
+    "  reduct ladder --type all --sweep --html ladder.html\n"
+    "  reduct ladder --rung halving --finish all --block 1000\n"
+    "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n\n"
+    "Results of integers must be exact; of floats, within the error that the method promises, which is shown in units "
+    "in "
+    "the last place (ulp). Exit status: 0 if all is right, 1 if a rung is wrong or cannot be run, 2 if the command "
+    "line "
+    "is wrong.";
+
+static void print_list_of(ladder_rung_kind kind, const char *heading) {
+    printf("%s\n", heading);
+    const ladder_rung *rung;
+    for (size_t i = 0; (rung = ladder_rung_at(i)); i++) {
+        if (rung->kind == kind)
+            printf("  %-18s  %s\n", rung->name, rung->idea);
+    }
+}
+
+static void print_list(void) {
+    print_list_of(LADDER_RUNG_CPU, "On the CPU:");
+    print_list_of(LADDER_RUNG_GPU, "\nOn a GPU, with any finish (but exact, which has its own):");
+    print_list_of(LADDER_RUNG_SPECIMEN, "\nA mistake, run with --specimens:");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Says what is wrong with an option's value. */
+static enum outcome refuse(const char *option, const char *value, size_t length, const char *expected) {
+    char found[QUOTED];
+    return misuse("%s: found %s; expected %s", option, quote(found, value, length), expected);
+}
+
+static enum outcome take_sizes(const char *value, struct climb *climb) {
+    static const char EXPECTED[] = "up to 16 numbers of elements, such as 1000 or 1Mi,4Mi";
+    climb->size_count = 0;
+    for (const char *from = value;; from++) {
+        size_t length = strcspn(from, ",");
+        char number[32];
+        snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : 0), from);
+        if (climb->size_count == SIZES_MOST || measure_size_parse(number, &climb->sizes[climb->size_count]) != 0)
+            return refuse("--n", value, strlen(value), EXPECTED);
+        climb->size_count++;
+        from += length;
+        if (!*from)
+            return DONE;
+    }
+}
+
+static enum outcome take_type(const char *value, struct climb *climb) {
+    reduct_type type = REDUCT_F32;
+    climb->every_type = strcmp(value, "all") == 0;
+    bool known = climb->every_type || reduct_type_parse(value, &type) == REDUCT_OK;
+    if (!known || (type != REDUCT_I32 && type != REDUCT_F32 && type != REDUCT_F64))
+        return refuse("--type", value, strlen(value), "i32, f32, f64 or all");
+    climb->ladder.type = type;
+    return DONE;
+}
+
+static enum outcome take_finish(const char *value, struct climb *climb) {
+    climb->needs_gpu = "--finish";
+    climb->ladder.every_finish = strcmp(value, "all") == 0;
+    if (climb->ladder.every_finish || ladder_finish_parse(value, &climb->ladder.finish) == 0)
+        return DONE;
+    return refuse("--finish", value, strlen(value), "host, atomic, second-launch, recursive, last-block or all");
+}
+
+static enum outcome take_number(const char *option, const char *value, unsigned least, unsigned most,
+                                unsigned *number) {
+    char expected[64];
+    uint64_t parsed;
+    if (measure_size_parse(value, &parsed) == 0 && parsed >= least && parsed <= most) {
+        *number = (unsigned)parsed;
+        return DONE;
+    }
+    snprintf(expected, sizeof expected, "a whole number from %u to %u", least, most);
+    return refuse(option, value, strlen(value), expected);
+}
+
+static enum outcome take_device(const char *value, struct climb *climb) {
+    bool cuda = strncmp(value, "cuda:", 5) == 0 && value[5] && strspn(value + 5, "0123456789") == strlen(value + 5);
+    if (!cuda && strcmp(value, "cpu") != 0)
+        return refuse("--device", value, strlen(value), "cpu or cuda:N, as in cuda:0");
+    climb->device = value;
+    return DONE;
+}
+
+static enum outcome take_format(write_report *format, struct climb *climb) {
+    if (climb->write && climb->write != format)
+        return misuse("--json, --csv, --markdown: expected one of them; standard output can hold one report");
+    climb->write = format;
+    return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Parsing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum outcome take_value(int key, char *value, struct climb *climb) {
+    switch (key) {
+    case DEVICE:
+        return take_device(value, climb);
+    case COUNT:
+        return take_sizes(value, climb);
+    case TYPE:
+        return take_type(value, climb);
+    case FINISH:
+        return take_finish(value, climb);
+    case BLOCK:
+        climb->needs_gpu = "--block";
+        return take_number("--block", value, BLOCK_LEAST, BLOCK_MOST, &climb->ladder.block);
+    case ROUNDS:
+        return take_number("--rounds", value, 1, ROUNDS_MOST, &climb->ladder.rounds);
+    case JSON:
+        return take_format(report_write_json, climb);
+    case CSV:
+        return take_format(report_write_csv, climb);
+    default:
+        return take_format(report_write_markdown, climb);
+    }
+}
+
+/* Options that switch something on; `gpu` names those that only a GPU has. */
+static bool take_switch(int key, struct climb *climb) {
+    ladder_options *ladder = &climb->ladder;
+    const struct {
+        int key;
+        bool *on;
+        const char *gpu;
+    } switches[] = {
+        {SPECIMENS, &ladder->specimens, "--specimens"},
+        {APPLICATIONS, &ladder->applications, "--applications"},
+        {PEERS, &ladder->peers, "--peers"},
+        {PROFILE, &ladder->profile, "--profile"},
+        {SWEEP, &ladder->sweep, NULL},
+        {LIST, &climb->list, NULL},
+        {QUIET, &climb->quiet, NULL},
+    };
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (switches[i].key != key)
+            continue;
+        *switches[i].on = true;
+        climb->needs_gpu = switches[i].gpu ? switches[i].gpu : climb->needs_gpu;
+        return true;
+    }
+    return false;
+}
+
+static error_t take_option(int key, char *value, struct argp_state *state) {
+    struct climb *climb = state->input;
+    char found[QUOTED];
+    switch (key) {
+    case RUNG:
+        climb->ladder.rung = value;
+        return 0;
+    case HTML:
+        climb->html = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        misuse("%s: the ladder reads no files; it makes its own numbers", quote(found, value, strlen(value)));
+        return EINVAL;
+    case DEVICE:
+    case COUNT:
+    case TYPE:
+    case FINISH:
+    case BLOCK:
+    case ROUNDS:
+    case JSON:
+    case CSV:
+    case MARKDOWN:
+        return take_value(key, value, climb) == DONE ? 0 : EINVAL;
+    default:
+        return take_switch(key, climb) ? 0 : ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Whether a kind of ladder has a rung of that name. */
+static bool has_rung(ladder_rung_kind kind, const char *name) {
+    const ladder_rung *rung;
+    for (size_t i = 0; (rung = ladder_rung_at(i)); i++) {
+        if (rung->kind == kind && strcmp(rung->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_on_cpu(const char *rung) {
+    return !rung || has_rung(LADDER_RUNG_CPU, rung);
+}
+
+static bool is_on_gpu(const char *rung) {
+    return !rung || has_rung(LADDER_RUNG_GPU, rung) || has_rung(LADDER_RUNG_SPECIMEN, rung);
+}
+
+/* Refuses what does not exist or does not go together. */
+static enum outcome check(const struct climb *climb) {
+    const char *rung = climb->ladder.rung;
+    char found[QUOTED];
+    if (!is_on_cpu(rung) && !is_on_gpu(rung))
+        return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names");
+    if (!climb->device)
+        return DONE;
+    bool cpu = strcmp(climb->device, "cpu") == 0;
+    if (cpu && climb->needs_gpu)
+        return misuse("%s: only GPUs have it; found --device cpu", climb->needs_gpu);
+    if (cpu ? !is_on_cpu(rung) : !is_on_gpu(rung))
+        return misuse("--rung: %s is not on the ladder of %s; expected one that 'reduct ladder --list' names for it",
+                      quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
+    return DONE;
+}
+
+static enum outcome parse(int argc, char **argv, struct climb *climb) {
+    static char name[] = "reduct ladder";
+    *climb = (struct climb){
+        .sizes = {UINT64_C(4) << 20}, .size_count = 1, .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
+    struct argp argp = {.options = OPTIONS, .parser = take_option, .doc = DOCUMENTATION};
+    argv[0] = name; /* as argp is to call the command */
+    return argp_parse(&argp, argc, argv, 0, NULL, climb) == 0 ? check(climb) : MISUSED;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status run_device(const ladder_options *options, report *r, reduct_error *error) {
+    if (strcmp(options->device, "cpu") == 0)
+        return ladder_cpu_run(options, r, error);
+#if defined(LADDER_CUDA)
+    return ladder_cuda_run(options, r, error);
+#else
+    *error = (reduct_error){.status = REDUCT_ERROR_NO_DEVICE, .index = UINT64_MAX};
+    snprintf(error->message, sizeof error->message, "%s: this build has no CUDA ladder", options->device);
+    return REDUCT_ERROR_NO_DEVICE;
+#endif
+}
+
+/* One device: every size with every type. What does not depend on the size is done once. */
+static reduct_status run_all(const struct climb *climb, const char *device, report *r, reduct_error *error) {
+    static const reduct_type EVERY[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
+    size_t types = climb->every_type ? sizeof EVERY / sizeof *EVERY : 1;
+    uint64_t largest = 0;
+    for (size_t s = 0; s < climb->size_count; s++)
+        largest = climb->sizes[s] > largest ? climb->sizes[s] : largest;
+    for (size_t s = 0; s < climb->size_count; s++)
+        for (size_t t = 0; t < types; t++) {
+            ladder_options options = climb->ladder;
+            options.device = device;
+            options.n = climb->sizes[s];
+            options.type = climb->every_type ? EVERY[t] : climb->ladder.type;
+            options.sweep = climb->ladder.sweep && options.n == largest;
+            options.specimens = climb->ladder.specimens && s == 0; /* on data of their own */
+            reduct_status status = run_device(&options, r, error);
+            if (status != REDUCT_OK)
+                return status;
+            ladder_references_add(&options, r);
+        }
+    return REDUCT_OK;
+}
+
+static enum outcome fail_with(reduct_status status, const reduct_error *error) {
+    return fail("%s", *error->message ? error->message : reduct_status_text(status));
+}
+
+/* Where no device is asked for: the first GPU, if there is one and it has the rung; else the CPU. */
+static enum outcome run(const struct climb *climb, report *r) {
+    reduct_error error = {.index = UINT64_MAX};
+    const char *rung = climb->ladder.rung;
+    reduct_status status = REDUCT_ERROR_NO_DEVICE;
+    if (climb->device || is_on_gpu(rung))
+        status = run_all(climb, climb->device ? climb->device : "cuda:0", r, &error);
+    bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
+    if (climb->device || !absent)
+        return status == REDUCT_OK ? DONE : fail_with(status, &error);
+    if (climb->needs_gpu || !is_on_cpu(rung))
+        return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);
+    if (*error.message && !climb->quiet)
+        fprintf(stderr, "reduct: %s; climbing the ladder of the CPU instead\n", error.message);
+    status = run_all(climb, "cpu", r, &error);
+    return status == REDUCT_OK ? DONE : fail_with(status, &error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Printing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum outcome write_page(const report *r, const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return fail("%s: %s", path, strerror(errno));
+    bool failed = report_write_html(r, file) != 0;
+    failed = fclose(file) != 0 || failed;
+    return failed ? fail("%s: %s", path, strerror(errno)) : DONE;
+}
+
+enum outcome ladder_command(int argc, char **argv) {
+    struct climb climb;
+    enum outcome outcome = parse(argc, argv, &climb);
+    if (outcome != DONE)
+        return outcome;
+    if (climb.list) {
+        print_list();
+        return DONE;
+    }
+    report *r = report_create("The ladder of parallel reduction",
+                              "Every rung sums the same numbers; every result is checked against the exact sum.");
+    measure_machine machine;
+    measure_machine_describe(&machine);
+    report_fact(r, "program", "reduct %s", reduct_version());
+    report_fact(r, "date", "%s", machine.date);
+    outcome = run(&climb, r);
+    if (outcome == DONE && climb.html)
+        outcome = write_page(r, climb.html);
+    /* What cannot be written to standard output is noticed when the command ends. */
+    if (outcome == DONE)
+        (climb.write ? climb.write : report_write_terminal)(r, stdout);
+    if (outcome == DONE && report_has_wrong(r))
+        outcome = fail("a result is wrong");
+    report_destroy(r);
+    return outcome;
+}

@@ -1,0 +1,112 @@
+# CUDA kernels, compiled ahead of time where there is an nvcc and embedded into programs as arrays; the CUDA language of
+# CMake is not used, since nothing here links with CUDA: libcuda is opened at run time.
+#
+#   REDUCT_CUDA                 ON: there must be an nvcc; OFF: no kernels; AUTO (the default): kernels where there is one
+#   REDUCT_CUDA_ARCHITECTURES   compute capabilities to make machine code for, as 75;80;90; PTX of the last one besides,
+#                               for devices that are newer still. Fewer build faster
+#   REDUCT_NVCC                 the compiler
+#
+# Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed().
+
+set(REDUCT_CUDA AUTO CACHE STRING "Build CUDA kernels: ON, OFF, or AUTO (where nvcc is found)")
+set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+set(REDUCT_HAS_NVCC OFF)
+if(REDUCT_CUDA STREQUAL "AUTO" OR REDUCT_CUDA)
+  find_program(REDUCT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin
+               DOC "NVIDIA's compiler for CUDA kernels")
+  if(REDUCT_NVCC)
+    set(REDUCT_HAS_NVCC ON)
+  elseif(NOT REDUCT_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "REDUCT_CUDA is ON, but nvcc was not found: set REDUCT_NVCC, or CUDA_HOME")
+  endif()
+endif()
+
+if(REDUCT_HAS_NVCC)
+  execute_process(COMMAND ${REDUCT_NVCC} --version OUTPUT_VARIABLE reduct_nvcc_version)
+  string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" reduct_nvcc_version "${reduct_nvcc_version}")
+  set(REDUCT_CUDA_VERSION "${CMAKE_MATCH_1}")
+  execute_process(COMMAND ${REDUCT_NVCC} --list-gpu-code OUTPUT_VARIABLE reduct_nvcc_codes)
+  if(NOT REDUCT_CUDA_ARCHITECTURES)
+    set(reduct_nvcc_targets)
+    foreach(architecture 75 80 86 89 90 100 120)
+      if("${reduct_nvcc_codes}" MATCHES "sm_${architecture}[^0-9a-z]")
+        list(APPEND reduct_nvcc_targets ${architecture})
+      endif()
+    endforeach()
+    set(REDUCT_CUDA_ARCHITECTURES "${reduct_nvcc_targets}" CACHE STRING "Compute capabilities to build kernels for")
+  endif()
+  message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
+elseif(REDUCT_CUDA STREQUAL "AUTO")
+  message(STATUS "CUDA kernels: none, as nvcc was not found (REDUCT_NVCC names it)")
+else()
+  message(STATUS "CUDA kernels: none, as REDUCT_CUDA is ${REDUCT_CUDA}")
+endif()
+
+# Adds to `target` a table of kernels, `const rd_cuda_image name[]` (see src/cuda/driver.h), one image per source, named
+# after its file and folder: SOURCES halving.cu specimens/maximum.cu make images "halving" and "specimens/maximum".
+# Without nvcc the table is empty. What ptxas says about registers and spills is kept beside the objects, *.ptxas.
+# A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only.
+#
+#   reduct_cuda_embed(target TABLE name SOURCES a.cu b.cu ...)
+function(reduct_cuda_embed target)
+  cmake_parse_arguments(arg "" "TABLE" "SOURCES" ${ARGN})
+  set(declarations "")
+  set(rows "")
+  if(REDUCT_HAS_NVCC)
+    foreach(source IN LISTS arg_SOURCES)
+      reduct_cuda_compile(${target} ${arg_TABLE} ${source})
+    endforeach()
+  endif()
+  set(table ${CMAKE_CURRENT_BINARY_DIR}/${arg_TABLE}.c)
+  file(CONFIGURE OUTPUT ${table} CONTENT [[/* Made by cmake/ReductCuda.cmake. */
+#include "src/cuda/driver.h"
+
+@declarations@
+extern const rd_cuda_image @arg_TABLE@[];
+const rd_cuda_image @arg_TABLE@[] = {
+@rows@    {0},
+};
+]] @ONLY)
+  target_sources(${target} PRIVATE ${table})
+  set_property(SOURCE ${table} APPEND PROPERTY INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`.
+function(reduct_cuda_compile target table source)
+  get_property(least SOURCE ${source} PROPERTY REDUCT_CUDA_LEAST)
+  set(codes "")
+  foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
+    if(NOT least OR architecture GREATER_EQUAL least)
+      list(APPEND codes "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+      set(newest ${architecture})
+    endif()
+  endforeach()
+  if(NOT codes)
+    return()
+  endif()
+  list(APPEND codes "-gencode=arch=compute_${newest},code=compute_${newest}")
+  cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+  cmake_path(GET path STEM LAST_ONLY stem)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  cmake_path(APPEND folder ${stem} OUTPUT_VARIABLE image)
+  string(MAKE_C_IDENTIFIER "${table}_${image}" symbol)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol})
+  # Fused multiply-add would change what exact code and comparisons with it compute.
+  set(flags -std=c++17 -O3 -fmad=false ${codes} -Xfatbin -compress-all)
+  add_custom_command(
+    OUTPUT ${output}.c
+    COMMAND ${CMAKE_COMMAND} "-DNVCC=${REDUCT_NVCC}" "-DFLAGS=${flags}" -DSOURCE=${path} -DSYMBOL=${symbol}
+            -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedKernels.cmake
+    DEPENDS ${path} ${PROJECT_SOURCE_DIR}/cmake/EmbedKernels.cmake
+    DEPFILE ${output}.d
+    COMMENT "Compiling kernels ${image}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output}.c)
+  if(NOT least)
+    set(least 0)
+  endif()
+  set(declarations "${declarations}extern const uint64_t ${symbol}[];\n" PARENT_SCOPE)
+  set(rows "${rows}    {\"${image}\", ${symbol}, ${least}},\n" PARENT_SCOPE)
+endfunction()

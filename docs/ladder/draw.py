@@ -1,0 +1,685 @@
+#!/usr/bin/env python3
+"""Draws the diagrams of docs/ladder.md: python3 docs/ladder/draw.py writes the SVG files beside this one.
+
+One visual language for all of them:
+  square cells     numbers in memory: blue global (all blocks see it), green shared (one block), orange registers
+  circles          threads, with their number; two lines in, what it adds; filled when at work, hollow when idle
+  strips           the threads of a block in warps of four (real ones have 32): who is at work in this step
+  down             time
+  red              what goes wrong
+Every drawing brings its own background and follows the reader's choice of dark or light.
+"""
+import os
+import sys
+from html import escape
+
+# The first digits of pi; they add up to 80.
+DIGITS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3]
+WARP = 4
+
+STYLE = '''
+:root { --paper: #ffffff; --ink: #1b1f24; --dim: #646d76; --faint: #d5dae0; --on: #3f6fd8; --ontext: #ffffff; --bad: #c8313d;
+  --global: #dfe9fd; --globalline: #3f6fd8; --shared: #dcf3e5; --sharedline: #1c8a57; --register: #fdeacd;
+  --registerline: #b56a00; --good: #1c8a57 }
+@media (prefers-color-scheme: dark) { :root { --paper: #12161b; --ink: #e6e9ed; --dim: #9aa4ae; --faint: #343b44; --on: #6d97f2;
+  --ontext: #0d1014; --bad: #ff7a80; --global: #1b2b4d; --globalline: #6d97f2; --shared: #15372a; --sharedline: #4cc79b;
+  --register: #43300f; --registerline: #f0b35a; --good: #4cc79b } }
+text { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif; font-size: 13px;
+  fill: var(--ink) }
+.paper { fill: var(--paper); stroke: var(--faint) }
+.number, .code { font-family: ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace }
+.code { font-size: 12px; white-space: pre }
+.title { font-size: 15px; font-weight: 600 }
+.dim { fill: var(--dim) }
+.small { font-size: 11px }
+.tiny { font-size: 10px }
+.red { fill: var(--bad) }
+.green { fill: var(--good) }
+.middle { text-anchor: middle }
+.end { text-anchor: end }
+.global { fill: var(--global); stroke: var(--globalline) }
+.shared { fill: var(--shared); stroke: var(--sharedline) }
+.register { fill: var(--register); stroke: var(--registerline) }
+.spent { fill: none; stroke: var(--faint) }
+.spenttext { fill: var(--dim) }
+.empty { fill: none; stroke: var(--dim); stroke-dasharray: 3 3 }
+.wrong { fill: none; stroke: var(--bad); stroke-width: 2 }
+.line { stroke: var(--dim); fill: none; stroke-width: 1.3 }
+.flow { stroke: var(--on); fill: none; stroke-width: 1.8 }
+.faintline { stroke: var(--faint); fill: none }
+.redline { stroke: var(--bad); fill: none; stroke-width: 1.6; stroke-dasharray: 5 3 }
+.barrier { stroke: var(--good); stroke-width: 2.5 }
+.on { fill: var(--on); stroke: var(--on) }
+.ontext { fill: var(--ontext); font-weight: 600 }
+.off { fill: none; stroke: var(--faint) }
+.box { fill: none; stroke: var(--dim); rx: 6 }
+.blank { fill: var(--paper); stroke: none }
+.band { fill: var(--faint); opacity: .45 }
+'''
+
+
+class Drawing:
+    def __init__(self, name, title, description, width=960, height=400):
+        self.name, self.title, self.description = name, title, description
+        self.width, self.height = width, height
+        self.parts = []
+        self.text(20, 28, title, 'title')
+
+    def add(self, element):
+        self.parts.append(element)
+
+    def rect(self, x, y, width, height, style, radius=3):
+        self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" class="{style}"/>')
+
+    def text(self, x, y, text, style=''):
+        self.add(f'<text x="{x:g}" y="{y:g}" class="{style}">{escape(str(text))}</text>')
+
+    def line(self, x1, y1, x2, y2, style='line'):
+        self.add(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{style}"/>')
+
+    def path(self, d, style='line', arrow=False):
+        end = ' marker-end="url(#red)"' if arrow and style == 'redline' else ' marker-end="url(#arrow)"' if arrow else ''
+        self.add(f'<path d="{d}" class="{style}"{end}/>')
+
+    def arrow(self, x1, y1, x2, y2, style='flow'):
+        self.path(f'M{x1:g} {y1:g}L{x2:g} {y2:g}', style, True)
+
+    def cell(self, x, y, value, style, width=32, height=26):
+        """A number in memory; its middle is at x."""
+        self.rect(x - width / 2, y, width, height, style)
+        shade = 'number middle spenttext' if style == 'spent' else 'number middle'
+        self.text(x, y + height / 2 + 4.5, value, shade)
+
+    def thread(self, x, y, number, on=True, radius=9):
+        self.add(f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" class="{"on" if on else "off"}"/>')
+        self.text(x, y + 3.6, number, 'tiny middle ' + ('ontext' if on else 'dim'))
+
+    def strip(self, x, y, count, working, size=9):
+        """Threads in warps; a warp in which some work and some idle is marked."""
+        for first in range(0, count, WARP):
+            left = x + first * (size + 2) + first // WARP * 6
+            busy = [thread in working for thread in range(first, first + WARP)]
+            if any(busy) and not all(busy):
+                self.rect(left - 3, y - 3, WARP * (size + 2) + 4, size + 6, 'wrong', 2)
+            for lane in range(WARP):
+                self.rect(left + lane * (size + 2), y, size, size, 'on' if busy[lane] else 'off', 1)
+
+    def write(self, folder):
+        arrow = '<marker id="{0}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">' \
+                '<path d="M0 0L8 4L0 8z" style="fill:var(--{1})"/></marker>'
+        body = '\n'.join(self.parts)
+        svg = f'''<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" \
+height="{self.height}" role="img" aria-labelledby="t d">
+<title id="t">{escape(self.title)}</title>
+<desc id="d">{escape(self.description)}</desc>
+<style>{STYLE}</style>
+<defs>{arrow.format('arrow', 'on')}{arrow.format('red', 'bad')}</defs>
+<rect x=".5" y=".5" width="{self.width - 1}" height="{self.height - 1}" rx="8" class="paper"/>
+{body}
+</svg>
+'''
+        with open(os.path.join(folder, self.name + '.svg'), 'w', encoding='utf-8', newline='\n') as file:
+            file.write(svg)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Trees: rows of cells, and between them the threads that add
+# ----------------------------------------------------------------------------------------------------------------------
+
+LEFT, PITCH, ROW = 150, 36, 92
+STRIP = 752  # where the strips begin
+
+
+def column(i):
+    return LEFT + i * PITCH
+
+
+class Tree:
+    """Rows of numbers. A step is a list of (thread, target, sources): sources are columns of the row before."""
+
+    def __init__(self, drawing, values, style, label, threads):
+        self.d, self.threads, self.y = drawing, threads, 62
+        self.values, self.style = list(values), style
+        self.text(label)
+        self.cells(range(len(values)), set(range(len(values))))
+        drawing.text(STRIP, 50, 'threads at work', 'small dim')
+
+    def text(self, label, extra=''):
+        self.d.text(20, self.y + 11, label, '')
+        self.d.text(20, self.y + 26, extra, 'small dim')
+
+    def cells(self, columns, fresh):
+        for i in columns:
+            self.d.cell(column(i), self.y, self.values[i], self.style if i in fresh else 'spent')
+
+    def step(self, adds, label, extra='', style=None, banks=None, keep=True):
+        """One step down: who adds what, and the row that results. `banks`: threads whose accesses collide."""
+        top, self.y = self.y + 26, self.y + ROW
+        before = list(self.values)
+        if not keep:
+            self.values = self.values[:max(target for _, target, _ in adds) + 1]
+        for thread, target, sources in adds:
+            self.values[target] = sum(before[s] for s in sources)
+            x, y = column(target), self.y - 22
+            for source in sources:
+                self.d.line(column(source), top, x, y - 4)
+            self.d.line(x, y, x, self.y)
+            self.d.thread(x, y, thread)
+            if banks and thread in banks:
+                self.d.text(x + 12, y + 4, banks[thread], 'tiny red')
+        self.style = style or self.style
+        self.text(label, extra)
+        self.cells(range(len(self.values)), {target for _, target, _ in adds})
+        self.d.strip(STRIP, self.y - 26, self.threads, {thread for thread, _, _ in adds})
+
+
+def halvings(n):
+    while n > 1:
+        n //= 2
+        yield n
+
+
+def global_halving():
+    d = Drawing('global-halving', 'global-halving: in place in global memory',
+                'A block of sixteen threads owns sixteen numbers in global memory. With half = 8, threads 0 to 7 add element '
+                'i + 8 to element i, then threads 0 to 3 add element i + 4, and so on, until element 0 holds the sum.', height=500)
+    tree = Tree(d, DIGITS, 'global', 'global memory', 16)
+    for half in halvings(16):
+        tree.step([(t, t, (t, t + half)) for t in range(half)], f'half = {half}', f'tid < {half}')
+    d.text(20, 484, 'Every step reads and writes global memory, and waits for the whole block. The input is gone afterwards.', 'dim')
+    return d
+
+
+def neighbour_modulo():
+    d = Drawing('neighbour-modulo', 'neighbour-modulo: thread tid adds its neighbour if tid is a multiple of 2 s',
+                'Sixteen numbers in shared memory. With stride 1, threads 0, 2, 4 and so on add their right neighbour; with '
+                'stride 2 threads 0, 4, 8 and 12; in every warp some threads work and some idle.', height=500)
+    tree = Tree(d, DIGITS, 'shared', 'shared memory', 16)
+    for s in (1, 2, 4, 8):
+        tree.step([(t, t, (t, t + s)) for t in range(0, 16, 2 * s)], f's = {s}', f'tid % {2 * s} == 0')
+    d.text(20, 484, 'Red: warps in which some threads work and the others wait for them. Working threads are never neighbours.',
+           'dim')
+    return d
+
+
+def neighbour_strided():
+    d = Drawing('neighbour-strided', 'neighbour-strided: the same pairs, added by threads that are neighbours',
+                'The same pairs as in neighbour-modulo, but thread tid adds at index 2 s tid: working threads fill whole '
+                'warps, while their accesses fall into the same memory banks.', height=500)
+    tree = Tree(d, DIGITS, 'shared', 'shared memory', 16)
+    for s in (1, 2, 4, 8):
+        adds = [(t, 2 * s * t, (2 * s * t, 2 * s * t + s)) for t in range(8 // s)]
+        banks = {t: f'bank {2 * s * t % 4}' for t, _, _ in adds} if s < 8 else None
+        tree.step(adds, f's = {s}', f'index = {2 * s} tid', banks=banks)
+    d.text(20, 484, 'Whole warps work or are done. Red: the bank of each access, of four in this drawing (real ones: 32). The same bank for '
+                    'several threads of a warp: they queue.', 'dim')
+    return d
+
+
+def halving():
+    d = Drawing('halving', 'halving: thread tid adds tid + s, and s is halved',
+                'Sixteen numbers in shared memory. With s = 8, threads 0 to 7 add element tid + 8, then threads 0 to 3 add '
+                'tid + 4, and so on: neighbouring threads read neighbouring memory.', height=500)
+    tree = Tree(d, DIGITS, 'shared', 'shared memory', 16)
+    for s in halvings(16):
+        tree.step([(t, t, (t, t + s)) for t in range(s)], f's = {s}', f'tid < {s}')
+    d.text(20, 484, 'No half-empty warps until the last one, no bank twice. But half of the threads do nothing from the start.',
+           'dim')
+    return d
+
+
+def first_add():
+    d = Drawing('first-add', 'first-add: each thread loads two elements and adds them before it stores',
+                'Sixteen numbers in global memory become eight in shared memory: thread tid adds elements tid and tid + 8 '
+                'while loading. Then halving goes on with eight threads.', height=500)
+    tree = Tree(d, DIGITS, 'global', 'global memory', 8)
+    tree.step([(t, t, (t, t + 8)) for t in range(8)], 'load and add', '8 threads', style='shared', keep=False)
+    for s in halvings(8):
+        tree.step([(t, t, (t, t + s)) for t in range(s)], f's = {s}', f'tid < {s}')
+    d.text(20, 484, 'The same block takes twice as much: half the blocks, and no thread idles from the start.', 'dim')
+    return d
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The last warp
+# ----------------------------------------------------------------------------------------------------------------------
+
+def last_warp(implicit):
+    name = 'last-warp-implicit' if implicit else 'last-warp'
+    title = 'last-warp-implicit: nothing makes the threads of a warp wait for each other' if implicit else \
+            'last-warp: a barrier of the warp after every step'
+    description = 'Eight numbers, a warp of four. ' + (
+        'Thread 1 runs ahead and reads element 3 before thread 3 has added to it: the result is 25 instead of 31.' if implicit
+        else 'After each step all four threads wait for each other, so that each reads what the others have written.')
+    d = Drawing(name, title, description, height=456)
+    values, style = DIGITS[:8], 'shared'
+    d.text(20, 73, 'shared memory')
+    for i, v in enumerate(values):
+        d.cell(column(i), 62, v, style)
+    y = 62
+    for s in (4, 2, 1):
+        top, y = y + 26, y + 106
+        new = list(values)
+        early = implicit and s == 2
+        for t in range(s):
+            new[t] = values[t] + values[t + s]
+        if early:
+            new[1] = values[1] + DIGITS[3]  # what element 3 held before thread 3 added
+        for t in range(s):
+            d.line(column(t), top, column(t), y - 26)
+            if early and t == 1:
+                d.path(f'M{column(3)} {62 + 26}C{column(3) + 78} {62 + 70} {column(3) + 60} {y - 52} {column(1) + 12} {y - 24}',
+                       'redline', True)
+                d.text(column(3) + 62, 150, 'thread 1 is early: it reads the 1 that was', 'small red')
+                d.text(column(3) + 62, 165, 'there before thread 3 added 6', 'small red')
+            else:
+                d.line(column(t + s), top, column(t), y - 26)
+            d.line(column(t), y - 22, column(t), y)
+            d.thread(column(t), y - 22, t)
+        values = new
+        d.text(20, y + 11, f's = {s}')
+        if not implicit and s > 1:
+            d.line(column(0) - 22, y + 38, column(7) + 22, y + 38, 'barrier')
+            d.text(column(7) + 34, y + 42, '__syncwarp()  subgroupBarrier()', 'code green')
+        for i, v in enumerate(values):
+            mistaken = implicit and ((s == 2 and i == 1) or (s == 1 and i == 0))
+            d.cell(column(i), y, v, 'wrong' if mistaken else style if i < s else 'spent')
+    if implicit:
+        d.text(column(8), y + 18, 'expected 31', 'red')
+    last = 'It was right as long as the 32 threads of a warp moved in lockstep. Since Volta (2017) each has its own program counter.' \
+        if implicit else 'Only the warp waits, not the block. Green: nobody passes before all have arrived and what they wrote is seen.'
+    d.text(20, 440, last, 'dim')
+    return d
+
+
+def last_warp_implicit():
+    return last_warp(True)
+
+
+def last_warp_right():
+    return last_warp(False)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Instructions, grids, registers
+# ----------------------------------------------------------------------------------------------------------------------
+
+def unrolled():
+    d = Drawing('unrolled', 'unrolled: the block size is a constant, so the loop can go',
+                'Left: a loop that compares, branches and halves around each addition. Right: for a block of 256 threads, the '
+                'same additions in a row, the tests of the block size decided by the compiler.', height=330)
+    d.text(40, 64, 'a loop: unknown block size', 'dim')
+    steps = ['s = blockDim.x / 2', 'if (tid < s) x[tid] += x[tid + s]', 'barrier', 's = s / 2', 's > 0 ?']
+    for i, step in enumerate(steps):
+        y = 78 + i * 44
+        d.rect(40, y, 300, 28, 'shared' if i == 1 else 'box')
+        d.text(52, y + 18, step, 'code')
+        if i:
+            d.arrow(190, y - 16, 190, y - 1)
+    d.path('M340 268C400 268 400 136 342 136', 'flow', True)
+    d.text(394, 206, 'log2(block) times', 'small dim')
+    d.text(560, 64, 'a block of 256, known when compiling', 'dim')
+    lines = [('', None), ('', None), ('if (tid < 128) x[tid] += x[tid + 128];  barrier', 1),
+             ('if (tid <  64) x[tid] += x[tid +  64];  barrier', 1), ('x[tid] += x[tid + 32];  __syncwarp()', 1),
+             ('x[tid] += x[tid + 16];  __syncwarp()', 1), ('...', 1), ('x[tid] += x[tid + 1]', 1)]
+    for i, (line, kept) in enumerate(lines):
+        y = 78 + i * 27
+        if not kept:
+            line = f'if (block >= {[1024, 512][i]}) ...'
+        d.rect(560, y, 376, 22, 'shared' if kept else 'empty')
+        d.text(570, y + 15, line + ('' if kept else '          gone: 256 is less'), 'code' + ('' if kept else ' dim'))
+    d.text(20, 314, 'Fewer instructions per addition. What is left to do is the same additions, in the same order: the same bits.', 'dim')
+    return d
+
+
+def grid_stride():
+    d = Drawing('grid-stride', 'grid-stride: a fixed grid walks over all elements',
+                'Thirty-two elements, two blocks of four threads. Thread i of the grid adds elements i, i + 8, i + 16 and i + 24 '
+                'in a register; then each block combines its four sums.', height=330)
+    d.text(20, 78, 'global memory')
+    for i in range(32):
+        block, x = i % 8 // 4, 150 + i * 25
+        d.rect(x - 11, 62, 22, 26, 'global')
+        d.text(x, 79, DIGITS[i % 16], 'number middle')
+        if i % 8 == 0 and i:
+            d.line(x - 12.5, 54, x - 12.5, 96, 'line')
+    for k in range(4):
+        d.text(150 + k * 200 + 88, 52, ['first turn', 'second turn', 'third', 'fourth'][k], 'small dim middle')
+    for t in range(8):
+        target = 262 + t * 60 + (40 if t >= 4 else 0)
+        for k in range(4):
+            d.path(f'M{150 + (t + 8 * k) * 25} 88C{150 + (t + 8 * k) * 25} 130 {target} 110 {target} 150', 'line' if t else 'flow')
+        d.thread(target, 160, t)
+        total = sum(DIGITS[(t + 8 * k) % 16] for k in range(4))
+        d.line(target, 169, target, 184)
+        d.cell(target, 184, total, 'register')
+    d.text(20, 164, '8 threads in all')
+    d.text(20, 201, 'registers')
+    for b in range(2):
+        first = 262 + b * 280
+        d.rect(first - 24, 144, 228, 76, 'box')
+        total = sum(DIGITS[(t + 8 * k) % 16] for k in range(4) for t in range(4 * b, 4 * b + 4))
+        d.arrow(first + 90, 220, first + 90, 246)
+        d.cell(first + 90, 248, total, 'global', 44)
+        d.text(first + 120, 265, f'block {b}', 'small dim')
+    d.text(20, 265, 'block sums')
+    d.text(20, 314, 'Threads live long and meet once. The grid fits the GPU, not the data: few block sums, whatever n is.', 'dim')
+    return d
+
+
+def shuffle():
+    d = Drawing('shuffle', 'shuffle: from register to register within a warp',
+                'Eight lanes of a warp hold one number each in a register. Each takes the register of the lane 4 further down '
+                'and adds it, then 2, then 1; lane 0 has the sum. No memory is used.', height=400)
+    values = DIGITS[:8]
+    d.text(20, 79, 'registers')
+    pitch = 62
+    for i, v in enumerate(values):
+        d.thread(LEFT + i * pitch, 52, i)
+        d.cell(LEFT + i * pitch, 66, v, 'register', 40)
+    y = 66
+    for s in (4, 2, 1):
+        top, y = y + 26, y + 86
+        new = [values[i] + values[i + s] if i + s < 8 else 2 * values[i] for i in range(8)]
+        for i in range(8):
+            live = i < s
+            if i + s < 8:
+                ends = LEFT + (i + s) * pitch, top, LEFT + i * pitch + 10, y - 2
+                if live:
+                    d.arrow(*ends)
+                else:
+                    d.line(*ends, 'faintline')
+            d.line(LEFT + i * pitch, top, LEFT + i * pitch, y, 'line' if live else 'faintline')
+            d.cell(LEFT + i * pitch, y, new[i] if live else '·', 'register' if live else 'spent', 40)
+        values = new
+        d.text(LEFT + 8 * pitch - 6, y + 17, f'v += __shfl_down_sync(mask, v, {s})', 'code')
+    d.text(20, 384, 'All lanes execute every step; only what leads to lane 0 is drawn in full. One shared slot per warp, then the '
+                    'first warp does the same with the warps’ sums.', 'dim')
+    return d
+
+
+def warp_reduce():
+    d = Drawing('warp-reduce', 'warp-reduce: say what is wanted, not how',
+                'Eight lanes hand their number to one operation and get back the sum: __reduce_add_sync in CUDA, WaveActiveSum '
+                'in HLSL, subgroupAdd in GLSL and WGSL.', height=300)
+    pitch = 62
+    d.text(20, 83, 'registers')
+    for i, v in enumerate(DIGITS[:8]):
+        x = LEFT + i * pitch
+        d.thread(x, 52, i)
+        d.cell(x, 66, v, 'register', 40)
+        d.arrow(x, 92, x, 122)
+        d.arrow(x, 186, x, 212)
+        d.cell(x, 214, 31, 'register', 40)
+    d.rect(LEFT - 30, 124, 7 * pitch + 60, 62, 'box')
+    d.text(LEFT + 3.5 * pitch, 150, '__reduce_add_sync(mask, v)  32-bit integers, since Ampere', 'code middle')
+    d.text(LEFT + 3.5 * pitch, 172, 'WaveActiveSum(v)    subgroupAdd(v)', 'code middle')
+    d.text(LEFT + 8 * pitch, 230, 'every lane has the sum', 'small dim')
+    d.text(20, 284, 'For floats the order of the additions is the implementation’s: the last bits may differ between GPUs and drivers.',
+           'dim')
+    return d
+
+
+def vector_loads():
+    d = Drawing('vector-loads', 'vector-loads: 16 bytes per load, several loads under way',
+                'Four threads. Each loads four neighbouring numbers with one instruction, and asks for the second four before '
+                'the first have arrived; then it adds the eight.', height=330)
+    d.text(20, 79, 'global memory')
+    for i in range(32):
+        group, inside = divmod(i, 4)
+        x = 140 + group * 102 + inside * 24
+        d.rect(x, 62, 22, 26, 'global')
+        d.text(x + 11, 79, DIGITS[i % 16], 'number middle')
+    for group in range(8):
+        left = 140 + group * 102
+        d.path(f'M{left} 94V100H{left + 94}V94', 'flow')
+        d.text(left + 47, 56, 'one load', 'tiny dim middle')
+    for t in range(4):
+        x = 290 + t * 120
+        d.thread(x, 186, t)
+        for k in range(2):
+            d.path(f'M{140 + (t + 4 * k) * 102 + 47} 100C{140 + (t + 4 * k) * 102 + 47} 150 {x} 130 {x} 176',
+                   'flow' if t == 0 else 'line')
+        d.line(x, 195, x, 214)
+        d.cell(x, 214, sum(DIGITS[i % 16] for k in range(2) for i in range((t + 4 * k) * 4, (t + 4 * k) * 4 + 4)), 'register', 44)
+    d.text(20, 190, 'threads')
+    d.text(20, 232, 'registers')
+    d.text(140, 142, 'the first load', 'small dim')
+    d.text(720, 166, 'the second load, asked for', 'small dim')
+    d.text(720, 182, 'before the first has arrived', 'small dim')
+    d.text(20, 290, 'Memory answers after hundreds of cycles. To keep it busy, bytes must be under way: bandwidth × latency of them.', 'dim')
+    d.text(20, 312, 'Wide loads ask for more with fewer instructions. What is left over at the ends, less than 16 bytes, goes one by one.', 'dim')
+    return d
+
+
+def one_launch():
+    d = Drawing('one-launch', 'one-launch: the last block to finish adds up the block sums',
+                'Three blocks write their sums to global memory, make them visible with a fence, and draw a ticket. Block 1 draws '
+                'the last ticket, so that it adds up the sums of all blocks in a fixed order.', height=400)
+    sums = [sum(DIGITS[0:5]), sum(DIGITS[5:10]), sum(DIGITS[10:16])]
+    finish, ticket = [150, 228, 186], [0, 2, 1]
+    for b in range(3):
+        x = 200 + b * 200
+        d.rect(x - 60, 56, 120, finish[b] - 56, 'box')
+        d.text(x, 78, f'block {b}', 'middle')
+        d.text(x, 96, 'adds its part', 'small dim middle')
+        d.line(x, finish[b], x, 268)
+        d.cell(x, 268, sums[b], 'global', 48)
+        d.text(x + 66, finish[b] - 6, f'ticket {ticket[b]}', 'small ' + ('green' if ticket[b] == 2 else 'dim'))
+    d.text(20, 286, 'block sums')
+    d.text(736, 132, '1. write the sum', 'small')
+    d.text(736, 152, '2. __threadfence(): it is seen', 'small')
+    d.text(736, 172, '3. ticket = atomicAdd(&n, 1)', 'code')
+    d.text(736, 192, '4. ticket == blocks - 1: I am the last', 'small')
+    d.line(20, 228, 660, 228, 'barrier')
+    d.text(560, 222, 'all sums are there', 'small green')
+    for b in range(3):
+        d.line(200 + b * 200, 294, 400, 330)
+    d.thread(400, 336, 1)
+    d.line(400, 345, 400, 354)
+    d.cell(400, 354, sum(sums), 'global', 48)
+    d.text(440, 341, 'block 1 adds them, always in the same order', 'small')
+    d.text(20, 371, 'result')
+    return d
+
+
+def bulk_copy():
+    d = Drawing('bulk-copy', 'bulk-copy: the copy engine fills a ring of stages while threads add',
+                'The copy engine fetches tiles of global memory into stages of shared memory; threads add the stage that has '
+                'arrived, and hand it back to be filled again.', height=400)
+    d.text(20, 78, 'global memory')
+    for i in range(8):
+        d.rect(150 + i * 96, 60, 90, 28, 'global')
+        d.text(195 + i * 96, 79, f'tile {i}', 'middle')
+    stages = [('stage 0', 'tile 4, on its way', False), ('stage 1', 'tile 1, being added', True),
+              ('stage 2', 'tile 2, there', False), ('stage 3', 'tile 3, on its way', False)]
+    d.text(20, 202, 'shared memory')
+    for i, (stage, state, adding) in enumerate(stages):
+        x = 150 + i * 196
+        d.rect(x, 180, 176, 46, 'shared' if 'way' not in state else 'empty')
+        d.text(x + 88, 199, stage, 'middle')
+        d.text(x + 88, 217, state, 'small dim middle')
+        tile = [4, 1, 2, 3][i]
+        if tile in (3, 4):
+            d.path(f'M{195 + tile * 96} 88C{195 + tile * 96} 130 {x + 88} 130 {x + 88} 178', 'flow', True)
+    d.text(20, 122, 'cp.async.bulk: no thread', 'small')
+    d.text(20, 138, 'and no register is needed', 'small')
+    for t in range(6):
+        d.thread(374 + t * 22, 290, t)
+        d.line(374 + t * 22, 281, 434, 226)
+    d.text(520, 286, 'all threads add one stage, then say:', 'small')
+    d.text(520, 302, 'free again, fetch the next tile', 'small')
+    d.path('M360 290C150 300 190 260 230 230', 'flow', True)
+    d.text(20, 340, 'Time', 'dim')
+    for i in range(6):
+        d.rect(110 + i * 130, 324, 124, 18, 'global')
+        d.text(172 + i * 130, 337, f'copy tile {i}', 'tiny middle')
+        if i:
+            d.rect(110 + i * 130, 346, 124, 18, 'shared')
+            d.text(172 + i * 130, 359, f'add tile {i - 1}', 'tiny middle')
+    d.text(20, 386, 'Threads never wait for memory as long as the ring is longer than the delay. A barrier in shared memory counts the bytes.',
+           'dim')
+    return d
+
+
+def exact():
+    d = Drawing('exact', 'exact: every bit goes to its own place, and the sum is rounded once',
+                'Three numbers of very different size are added in a register that is wide enough for all of their bits; nothing '
+                'is rounded until the end, when the sum is rounded to the nearest number of the result type.', height=334)
+    left, width, top = 150, 24, 62
+    places = [10 - i for i in range(30)]
+    for i, p in enumerate(places):
+        d.text(left + i * width + 12, top - 8, p if p % 5 == 0 else '', 'tiny dim middle')
+    d.text(20, top - 8, 'place of a bit', 'small dim')
+    numbers = [('1000.0', 1000.0), ('0.3125', 0.3125), ('-0.0000114', -(2 ** -17 + 2 ** -18))]
+    whole = 0.0
+    for row, (text, value) in enumerate(numbers):
+        y = top + row * 36
+        d.text(20, y + 17, text, 'number')
+        bits = abs(value)
+        whole += value
+        for i, p in enumerate(places):
+            one = int(bits / 2.0 ** p) % 2 == 1
+            d.rect(left + i * width, y, width - 2, 24, 'register' if one else 'off', 2)
+            if one:
+                d.text(left + i * width + 11, y + 17, '1', 'number middle')
+    y = top + 3 * 36 + 18
+    d.line(left, y - 8, left + 30 * width, y - 8, 'line')
+    d.text(20, y + 17, 'their exact sum')
+    for i, p in enumerate(places):
+        one = int(whole / 2.0 ** p) % 2 == 1
+        d.rect(left + i * width, y, width - 2, 24, 'shared' if one else 'off', 2)
+        d.text(left + i * width + 11, y + 17, '1' if one else '0' if p <= 9 else '', 'number middle' + ('' if one else ' dim'))
+    y += 62
+    d.path(f'M{left + width} {y - 34}V{y - 28}H{left + 25 * width - 2}V{y - 34}', 'line')
+    d.text(left + 13 * width, y - 12, 'the 24 bits that an f32 keeps', 'small dim middle')
+    d.path(f'M{left + 25 * width} {y - 34}V{y - 28}H{left + 30 * width - 2}V{y - 34}', 'redline')
+    d.text(left + 27.5 * width, y - 12, 'decide the rounding', 'small red middle')
+    d.text(20, y + 24, 'Added one after the other in f32, each step would drop what does not fit beside the largest number.', 'dim')
+    d.text(20, y + 46, 'Kept whole, the order cannot matter: integers are added, and integer addition is associative. One rounding, at the end,',
+           'dim')
+    d.text(20, y + 66, 'gives the same bits on one thread or a hundred thousand.', 'dim')
+    return d
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Around the ladder
+# ----------------------------------------------------------------------------------------------------------------------
+
+def gpu():
+    d = Drawing('gpu', 'What a GPU looks like from C',
+                'A grid of blocks; each block has threads, in warps that execute together, and shared memory; all blocks see '
+                'global memory; each thread has registers.', height=380)
+    d.rect(20, 48, 920, 208, 'box')
+    d.text(34, 68, 'grid: one launch of a kernel, kernel<<<blocks, threads>>>(...)', 'small dim')
+    for b in range(3):
+        x = 36 + b * 302
+        d.rect(x, 80, 286, 164, 'band', 6)
+        d.text(x + 12, 100, f'block {b}', '')
+        for w in range(2):
+            d.rect(x + 12 + w * 134, 110, 126, 62, 'box')
+            d.text(x + 18 + w * 134, 124, f'warp {w}', 'tiny dim')
+            for t in range(4):
+                cx = x + 34 + w * 134 + t * 27
+                d.thread(cx, 140, 4 * w + t)
+                d.rect(cx - 9, 153, 18, 12, 'register', 2)
+        d.rect(x + 12, 184, 260, 30, 'shared')
+        d.text(x + 142, 203, 'shared memory of this block', 'small middle')
+        d.text(x + 12, 234, '__syncthreads(): the block waits for itself', 'small dim')
+    d.rect(20, 272, 920, 34, 'global')
+    d.text(480, 294, 'global memory: gigabytes, seen by all blocks, hundreds of cycles away', 'middle')
+    d.text(20, 332, 'Orange: registers, a few dozen per thread, at no distance at all. A warp (four threads here, 32 in reality) executes one '
+                    'instruction at a time', 'dim')
+    d.text(20, 352, 'for all of its threads. Blocks run in any order, and cannot wait for each other: what they have in common goes '
+                    'through global memory.', 'dim')
+    return d
+
+
+def finishes():
+    d = Drawing('finishes', 'Finishes: how the sums of blocks become one number',
+                'Five ways: copy to the host and add there; every block adds to one cell with an atomic; a second launch of one '
+                'block; the same kernel again until one value is left; the last block to finish adds all.', height=330)
+    names = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
+    notes = [['copied back,', 'added by the CPU'], ['one cell, in any order;', 'cleared first'],
+             ['one more launch', 'of one block'], ['the same kernel,', 'until one is left'],
+             ['the last to finish,', 'in the same launch']]
+    for k, name in enumerate(names):
+        x = 26 + k * 186
+        d.text(x + 80, 66, name, 'number middle')
+        cells = [x + 20 + i * 40 for i in range(4)]
+        for i, c in enumerate(cells):
+            d.cell(c, 82, [9, 16, 31, 24][i], 'global')
+        if name == 'host':
+            d.rect(x + 30, 150, 100, 44, 'box')
+            d.text(x + 80, 176, 'CPU', 'middle')
+            d.arrow(x + 80, 110, x + 80, 148)
+            d.line(x + 80, 194, x + 80, 214)
+        elif name == 'atomic':
+            for c in cells:
+                d.arrow(c, 110, x + 80 + (c - x - 80) * .2, 212)
+            d.rect(x + 44, 160, 72, 22, 'blank')
+            d.text(x + 80, 176, 'atomicAdd', 'code middle')
+        elif name == 'second-launch':
+            d.line(x, 128, x + 160, 128, 'barrier')
+            for c in cells:
+                d.line(c, 108, x + 80, 172)
+            d.thread(x + 80, 176, 0)
+            d.line(x + 80, 185, x + 80, 214)
+        elif name == 'recursive':
+            d.line(x, 122, x + 160, 122, 'barrier')
+            for pair in range(2):
+                px = x + 40 + pair * 80
+                d.line(cells[2 * pair], 108, px, 136)
+                d.line(cells[2 * pair + 1], 108, px, 136)
+                d.cell(px, 136, [25, 55][pair], 'global')
+                d.line(px, 162, x + 80, 214)
+            d.line(x, 176, x + 160, 176, 'barrier')
+        else:
+            for c in cells:
+                d.line(c, 108, x + 80, 172)
+            d.thread(x + 80, 176, 2)
+            d.text(x + 96, 180, 'last ticket', 'tiny green')
+            d.line(x + 80, 185, x + 80, 214)
+        d.cell(x + 80, 214, 80, 'global', 44)
+        for i, note in enumerate(notes[k]):
+            d.text(x + 80, 262 + 16 * i, note, 'small dim middle')
+    d.text(20, 314, 'Green: the end of a launch, which everything waits for. The order of atomic additions changes from run to run, and with '
+                    'it the last bits of a float.', 'dim')
+    return d
+
+
+def numbers():
+    d = Drawing('numbers', 'Why float sums differ: three significant digits, three orders',
+                'With three significant decimal digits, 100 + 0.4 + 0.4 + 0.4 is 100 from left to right, but 101 when the small '
+                'numbers are added first; exactly it is 101.2, which rounds to 101.', height=300)
+    def chain(x, label, steps, result, wrong, note):
+        d.text(x, 66, label, '')
+        for i, (step, rounded) in enumerate(steps):
+            d.text(x, 96 + 30 * i, step, 'number')
+            d.text(x + 168, 96 + 30 * i, '→ ' + rounded if rounded else '', 'number dim')
+        d.rect(x - 6, 190, 254, 34, 'wrong' if wrong else 'shared')
+        d.text(x + 6, 212, result, 'number')
+        d.text(x, 246, note, 'small ' + ('red' if wrong else 'green'))
+    chain(34, 'from left to right', [('100 + 0.4 = 100.4', '100'), ('100 + 0.4 = 100.4', '100'), ('100 + 0.4 = 100.4', '100')],
+          '100', True, 'each 0.4 is rounded away')
+    chain(350, 'the small ones first', [('0.4 + 0.4 = 0.8', '0.80'), ('0.8 + 0.4 = 1.2', '1.20'), ('1.2 + 100 = 101.2', '101')],
+          '101', False, 'right, in this order')
+    chain(666, 'exactly, rounded once', [('100 + 0.4 + 0.4 + 0.4', ''), ('= 101.2', '101')], '101', False,
+          'right in every order')
+    d.text(20, 284, 'f32 keeps about 7 digits and f64 about 16, but the effect is the same. Every tree, thread count and vector width is another order.',
+           'dim')
+    return d
+
+
+DRAWINGS = [gpu, global_halving, neighbour_modulo, neighbour_strided, halving, first_add, last_warp_implicit, last_warp_right,
+            unrolled, grid_stride, shuffle, warp_reduce, vector_loads, one_launch, bulk_copy, exact, finishes, numbers]
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    for drawing in DRAWINGS:
+        drawing().write(folder)
+
+
+if __name__ == '__main__':
+    main()

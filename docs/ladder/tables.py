@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Puts measured results into docs/ladder.md, from JSON beside this file:
+
+    h200.json   reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
+                    --peers --sweep --json >docs/ladder/h200.json
+    sass.json   python3 docs/ladder/sass.py >docs/ladder/sass.json
+
+Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
+`<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
+h200.svg. No figure is typed by hand.
+"""
+import json
+import os
+import re
+import sys
+
+import draw
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+TYPES = ('i32', 'f32', 'f64')
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numbers as text
+# ----------------------------------------------------------------------------------------------------------------------
+
+def digits(value):
+    """Three significant digits, without an exponent."""
+    if value >= 99.95:
+        return f'{value:.0f}'
+    if value >= 9.995:
+        return f'{value:.1f}'
+    return f'{value:.2f}' if value >= 0.0995 else f'{value:.2g}'
+
+
+def time(seconds):
+    if not seconds:
+        return ''
+    for unit, scale in (('ns', 1e-9), ('µs', 1e-6), ('ms', 1e-3), ('s', 1)):
+        if seconds < 999.5 * scale or unit == 's':
+            return f'{digits(seconds / scale)} {unit}'
+
+
+def rate(bytes_per_second):
+    return digits(bytes_per_second / 1e9) if bytes_per_second else ''
+
+
+def percent(share):
+    return '' if share is None else f'{100 * share:.{1 if share < 0.0995 else 0}f}%'
+
+
+def elements(n):
+    for unit in ('', ' Ki', ' Mi', ' Gi'):
+        if n % 1024 or not n:
+            return f'{n}{unit}'
+        n //= 1024
+    return f'{n} Ti'
+
+
+def ulps(row):
+    return '' if row['ulp'] is None else f'{row["ulp"]:.{1 if row["ulp"] % 1 and row["ulp"] < 10 else 0}f}'
+
+
+def outcome(row):
+    texts = {'right': 'right' + (f', {ulps(row)} ulp' if row['ulp'] is not None else ''),
+             'wrong': f'**wrong**: expected {row["expected"]}, got {row["got"]}',
+             'lucky': 'right here, by luck: not guaranteed', 'not-run': 'not run', 'unchecked': 'unchecked'}
+    text = texts[row['verdict']]
+    note = row['note']
+    return text if not note or note == text else f'{text}; {note}'
+
+
+def table(heading, rows, numbers=()):
+    """Markdown; columns named in `numbers` are aligned to the right, and empty columns are left out."""
+    kept = [i for i in range(len(heading)) if any(row[i] for row in rows)]
+    lines = ['| ' + ' | '.join(heading[i] for i in kept) + ' |',
+             '|' + '|'.join('---:' if heading[i] in numbers else '---' for i in kept) + '|']
+    for row in rows:
+        lines.append('| ' + ' | '.join(str(row[i]).replace('|', '\\|') for i in kept) + ' |')
+    return '\n'.join(lines) + '\n'
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a report holds
+# ----------------------------------------------------------------------------------------------------------------------
+
+class Report:
+    def __init__(self, report):
+        self.report = report
+        self.facts = report['facts']
+        self.rungs = [row for row in report['rows'] if row['group'] == 'rungs']
+        self.sizes = sorted({row['n'] for row in self.rungs})
+        self.names = list(dict.fromkeys(row['name'] for row in self.rungs))
+
+    def group(self, name):
+        return [row for row in self.report['rows'] if row['group'] == name]
+
+    def best(self, name, kind, n):
+        """The fastest right run of a rung, whatever its finish; None if there is none."""
+        rows = [row for row in self.rungs
+                if (row['name'], row['type'], row['n'], row['verdict']) == (name, kind, n, 'right') and row['seconds']]
+        return min(rows, key=lambda row: row['seconds'], default=None)
+
+    def where(self):
+        """The machine, in words."""
+        parts = [self.facts.get('GPU') or self.facts.get('processor') or '']
+        parts += [f'{name} {self.facts[name]}' for name in ('driver', 'date') if name in self.facts]
+        return '; '.join(part for part in parts if part)
+
+
+def rung_block(report, name):
+    rows = []
+    for n in report.sizes:
+        f32, best = report.best(name, 'f32', n), {kind: report.best(name, kind, n) for kind in TYPES}
+        if not any(best.values()):
+            continue
+        first = report.best(report.names[0], 'f32', n)
+        rows.append([elements(n), *(time(best[kind] and best[kind]['seconds']) for kind in TYPES),
+                     f32 and rate(f32['bytes_per_second']) or '', f32 and percent(f32['of_limit']) or '',
+                     f32 and first and digits(first['seconds'] / f32['seconds']) or '', f32 and ulps(f32) or '',
+                     f32 and f32['variant'] or ''])
+    if not rows:
+        return ''
+    heading = ['elements', 'i32', 'f32', 'f64', 'f32 GB/s', 'of the read limit', f'× {report.names[0]}', 'f32 error, ulp',
+               'fastest finish']
+    return f'Measured on {report.where()}:\n\n' + table(heading, rows, heading[:-1])
+
+
+def summary_block(report):
+    rows = []
+    for name in report.names:
+        best = [report.best(name, 'f32', n) for n in report.sizes]
+        if any(best):
+            rows.append([f'`{name}`', *(time(row and row['seconds']) for row in best),
+                         *(rate(row and row['bytes_per_second']) for row in best[-1:]),
+                         *(percent(row and row['of_limit']) for row in best[-1:])])
+    if not rows:
+        return ''
+    sizes = [elements(n) for n in report.sizes]
+    heading = ['rung', *sizes, f'GB/s at {sizes[-1]}', 'of the read limit']
+    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, each rung with its fastest finish, on {report.where()}:\n\n'
+            + table(heading, rows, heading[1:]))
+
+
+def finishes_block(report):
+    n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
+    finishes = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
+    rows = []
+    for name in report.names:
+        found = {row['variant'].split(',')[0]: row for row in report.rungs
+                 if (row['name'], row['type'], row['n']) == (name, 'f32', n) and row['variant'] and row['seconds']}
+        if len(found) > 1:
+            rows.append([f'`{name}`', *(time(found[f]['seconds']) if f in found else '' for f in finishes)])
+    if not rows:
+        return ''
+    heading = ['rung', *finishes]
+    return f'f32 sums of {elements(n)} elements on {report.where()}:\n\n' + table(heading, rows, finishes)
+
+
+def specimens_block(report):
+    rows = [[f'`{row["name"]}`', row['variant'] or '', row['type'], outcome(row)] for row in report.group('specimens')]
+    if not rows:
+        return ''
+    return f'What happened on {report.where()}:\n\n' + table(['specimen', 'how', 'type', 'result'], rows)
+
+
+def timed_block(report, group):
+    rows = [[row['name'], row['variant'] or '', row['type'] or '', elements(row['n']), time(row['seconds']),
+             rate(row['bytes_per_second']), percent(row['of_limit']), outcome(row)] for row in report.group(group)]
+    if not rows:
+        return ''
+    heading = ['what', 'how', 'type', 'elements', 'time', 'GB/s', 'of the read limit', 'result']
+    return f'On {report.where()}:\n\n' + table(heading, rows, heading[3:7])
+
+
+def numbers_block(report):
+    n = report.sizes[-1]
+    rows = []
+    for name in report.names:
+        best = {kind: report.best(name, kind, n) for kind in ('f32', 'f64')}
+        if any(best.values()):
+            rows.append([f'`{name}`', *(best[kind] and ulps(best[kind]) or '' for kind in best)])
+    if not rows:
+        return ''
+    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in units in the last place, on {report.where()}:\n\n'
+            + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
+
+
+def hardware_block(report):
+    n = report.sizes[-1]
+    names = ['block', 'registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence']
+    rows = []
+    for name in report.names:
+        row = report.best(name, 'f32', n)
+        if row and row['registers'] is not None:
+            values = [percent(row[field]) if field == 'occupancy' else '' if row[field] is None else f'{row[field]:g}'
+                      for field in names]
+            rows.append([f'`{name}`', *values])
+    if not rows:
+        return ''
+    heading = ['rung', *(field.replace('_', ' ') for field in names)]
+    return f'f32, as compiled for {report.where()}:\n\n' + table(heading, rows, heading[1:])
+
+
+def sass_block(sass):
+    if not sass:
+        return ''
+    columns = list(sass['kernels'][0]['counts'])
+    rows = [[f'`{kernel["kernel"]}`', kernel['total'], *(kernel['counts'][column] or '·' for column in columns)]
+            for kernel in sass['kernels']]
+    return (f'Instructions in the machine code that {sass["compiler"]} makes for {sass["architecture"]}:\n\n'
+            + table(['kernel', 'all', *columns], rows, ['all', *columns]))
+
+
+def blocks(report, sass):
+    """Every block of results by name."""
+    made = {'sass': sass_block(sass)}
+    if report and report.rungs:
+        made.update({name: rung_block(report, name) for name in report.names})
+        made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
+                     'specimens': specimens_block(report), 'applications': timed_block(report, 'applications'),
+                     'peers': timed_block(report, 'peers'), 'numbers': numbers_block(report),
+                     'hardware': hardware_block(report)})
+    return made
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The page and the chart
+# ----------------------------------------------------------------------------------------------------------------------
+
+def insert(page, made):
+    """The page with every block in its place; the inverse of nothing, and the same when done twice."""
+    def replace(match):
+        text = made.get(match.group(1), '')
+        return f'<!-- results:{match.group(1)} -->\n{text}<!-- /results:{match.group(1)} -->'
+    filled = re.sub(r'<!-- results:([a-z-]+) -->\n.*?<!-- /results:\1 -->', replace, page, flags=re.S)
+    places = set(re.findall(r'<!-- results:([a-z-]+) -->', filled))
+    missing = [name for name, text in made.items() if text and name not in places]
+    if missing:
+        raise SystemExit('tables.py: the page has no place for ' + ', '.join(missing))
+    return filled
+
+
+def chart(report, folder):
+    """Bandwidth by rung, as a drawing: for the top of the page, and for slides."""
+    n = report.sizes[-1]
+    best = [(name, report.best(name, 'f32', n)) for name in report.names]
+    best = [(name, row) for name, row in best if row]
+    if not best:
+        return
+    limit = next((row['bytes_per_second'] / row['of_limit'] for _, row in best if row['of_limit']), 0)
+    nominal = next((row['bytes_per_second'] / row['of_nominal'] for _, row in best if row['of_nominal']), 0)
+    scale = max(limit, nominal, *(row['bytes_per_second'] for _, row in best))
+    left, width, top = 170, 640, 84
+    title = f'Sum of {elements(n)} f32: bandwidth by rung'
+    d = draw.Drawing('h200', title, 'Bars of bandwidth, one per rung, with the measured read limit.', 960,
+                     top + 28 * len(best) + 44)
+    for name, value, style, y in (('nominal', nominal, 'line', 54), ('read limit', limit, 'redline', 72)):
+        if value:
+            x = left + width * value / scale
+            d.line(x, y - 12, x, top + 28 * len(best), style)
+            d.text(x - 6, y, f'{name} {rate(value)} GB/s', 'small end' + (' red' if style == 'redline' else ' dim'))
+    for i, (name, row) in enumerate(best):
+        y = top + 28 * i
+        d.text(left - 10, y + 16, name, 'end')
+        d.rect(left, y + 3, max(1, width * row['bytes_per_second'] / scale), 20, 'on', 2)
+        d.text(left + width + 12, y + 17, f'{rate(row["bytes_per_second"])} GB/s, {time(row["seconds"])}', 'small')
+    d.text(20, top + 28 * len(best) + 26, report.where(), 'small dim')
+    d.write(folder)
+
+
+def read(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding='utf-8') as file:
+        return json.load(file)
+
+
+def main():
+    """tables.py [PAGE [FOLDER]]: the page to fill, and where the JSON lies."""
+    page = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(FOLDER), 'ladder.md')
+    folder = sys.argv[2] if len(sys.argv) > 2 else FOLDER
+    measured = read(os.path.join(folder, 'h200.json'))
+    report = Report(measured) if measured else None
+    with open(page, encoding='utf-8') as file:
+        text = file.read()
+    filled = insert(text, blocks(report, read(os.path.join(folder, 'sass.json'))))
+    with open(page, 'w', encoding='utf-8', newline='\n') as file:
+        file.write(filled)
+    if report:
+        chart(report, folder)
+
+
+if __name__ == '__main__':
+    main()

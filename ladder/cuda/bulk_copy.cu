@@ -1,0 +1,81 @@
+// Rung bulk-copy: a copy engine fetches, threads only add.
+//
+// Idea: since Hopper (2022) one instruction of one thread copies kilobytes from global to shared memory while everybody
+// does something else. A ring of stages keeps copies on their way; registers hold no loads in flight any more.
+//
+//   stage     0        1        2        3        4        5
+//   tile      k        k+1      k+2      k+3      k+4      k+5        tiles of this block; while tile k is added, five
+//             adding   arriving ...                                   are on their way; then tile k + 6 into stage 0
+//
+// Phases:
+//   1. thread 0 sets up a barrier per stage and orders the first copies
+//   2. for each tile: wait for its barrier, add what came, barrier of the block (everybody has read), order the next
+//      tile into the same stage
+//   3. what fills no tile is read directly; then as shuffle
+//
+// What it fixes: the last few percent, where loads in flight are limited by registers or by the load queues.
+//
+// When it loses: small n, where setting up costs more than it brings; and everything before compute capability 9.0,
+// where it does not exist.
+//
+// Elsewhere: none of the tutorials; the copy engine is younger than they are.
+#include "bulk.cuh"
+#include "rung.cuh"
+
+// Also known to the host, which asks for the shared memory: cuda_rungs.c.
+constexpr unsigned STAGES = 6, STAGE_BYTES = 16 << 10;
+
+template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64_t n, outlet<T> out) {
+#if __CUDA_ARCH__ >= 900
+    constexpr unsigned PER_TILE = STAGE_BYTES / sizeof(T), PER_VECTOR = 16 / sizeof(T);
+    __shared__ uint64_t arrived[STAGES];
+    T *ring = shared_memory<T>();
+    uint64_t tiles = n / PER_TILE;
+    auto order = [&](uint64_t tile, unsigned stage) {
+        if (threadIdx.x == 0 && tile < tiles)
+            bulk_copy_begin(ring + stage * PER_TILE, input + tile * PER_TILE, STAGE_BYTES, &arrived[stage]);
+    };
+
+    if (threadIdx.x == 0) {
+        for (unsigned stage = 0; stage < STAGES; stage++)
+            mbarrier_init(&arrived[stage]);
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        order(blockIdx.x + uint64_t(stage) * gridDim.x, stage);
+
+    T sum[PER_VECTOR] = {};
+    unsigned stage = 0, parity = 0;
+    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        mbarrier_wait(&arrived[stage], parity);
+        const uint4 *vectors = reinterpret_cast<const uint4 *>(ring + stage * PER_TILE);
+#pragma unroll 4
+        for (unsigned i = threadIdx.x; i < STAGE_BYTES / 16; i += blockDim.x) {
+            T value[PER_VECTOR];
+            uint4 bits = vectors[i];
+            memcpy(value, &bits, sizeof bits);
+#pragma unroll
+            for (unsigned k = 0; k < PER_VECTOR; k++)
+                sum[k] += value[k];
+        }
+        __syncthreads();
+        order(tile + uint64_t(STAGES) * gridDim.x, stage);
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+
+    for (uint64_t i = tiles * PER_TILE + global_thread(); i < n; i += grid_threads())
+        sum[0] += input[i];
+    for (unsigned k = 1; k < PER_VECTOR; k++)
+        sum[0] += sum[k];
+    __syncthreads(); // nobody waits on the barriers any more
+    if (threadIdx.x < STAGES)
+        mbarrier_invalidate(&arrived[threadIdx.x]);
+    deliver<F>(block_sum(sum[0]), out);
+#endif
+}
+
+RUNG(bulk_copy)

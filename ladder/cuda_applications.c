@@ -1,0 +1,355 @@
+/* Applications: reductions other than a sum, each as one rung-sized kernel (cuda/applications/) beside one call of the
+ * library, or beside a loop where the library has no such reduction. */
+#include "ladder/cuda_ladder.h"
+
+#include "measure/memory.h"
+#include "measure/timing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 256, PART_BYTES = 16 }; /* as in operator.cuh; no part is larger */
+
+/* x: n floats in [0, 1); y: 1 - x, which is never 0; both on the device as well, in rotating copies. */
+typedef struct lab {
+    cuda_lab *cuda;
+    const ladder_options *options;
+    report *r;
+    reduct_type type;
+    ladder_data x;
+    void *y;
+    measure_cuda_input on_device[2];
+} lab;
+
+/* A kernel of an application, ready to run. */
+typedef struct application {
+    const lab *l;
+    measure_cuda_kernel kernel;
+    const measure_cuda_input *input[2]; /* the second may be null */
+    uint64_t n;
+    unsigned blocks;
+    double terms; /* additions, or whatever it combines with, that an element goes through */
+} application;
+
+static bool prepare(application *a, const lab *l, const char *name, reduct_type type, report_row *row) {
+    char image[48], kernel[48];
+    *a = (application){.l = l, .n = l->x.n};
+    snprintf(image, sizeof image, "applications/%s", name);
+    snprintf(kernel, sizeof kernel, "%s_%s", name, reduct_type_name(type));
+    a->kernel = cuda_lab_kernel(l->cuda, image, kernel, 0, row->note, sizeof row->note);
+    if (!a->kernel.function)
+        return false;
+    uint64_t wanted = a->n / THREADS + 1;
+    uint64_t most =
+        (uint64_t)l->cuda->facts->multiprocessors * measure_cuda_resident_blocks(l->cuda->device, &a->kernel, THREADS);
+    a->blocks = (unsigned)(wanted < most ? wanted : most);
+    a->terms = (double)(a->n / ((uint64_t)a->blocks * THREADS)) + a->blocks / THREADS + 32;
+    row->block = THREADS;
+    row->registers = (int)a->kernel.registers;
+    row->shared_bytes = (int)a->kernel.static_shared;
+    row->occupancy = measure_cuda_occupancy(l->cuda->device, &a->kernel, THREADS);
+    cuda_lab_reserve(l->cuda, (uint64_t)a->blocks * PART_BYTES);
+    measure_cuda_fill(l->cuda->device, l->cuda->partials[0], 0, (uint64_t)a->blocks * PART_BYTES);
+    return true;
+}
+
+static void run_once(void *context, uint64_t run) {
+    const application *a = context;
+    cuda_lab *cuda = a->l->cuda;
+    uint64_t x = measure_cuda_input_at(a->input[0], run), n = a->n;
+    uint64_t y = a->input[1] ? measure_cuda_input_at(a->input[1], run) : 0;
+    measure_cuda_launch(cuda->device, &a->kernel, a->blocks, THREADS,
+                        (void *[]){&x, &y, &n, &cuda->partials[0], &cuda->result, &cuda->ticket});
+}
+
+/* Times the kernel and fetches the result of a last run. */
+static void run_timed(application *a, report_row *row, void *result, size_t size) {
+    cuda_lab *cuda = a->l->cuda;
+    measure_statistics seconds = measure_cuda_time(cuda->device, run_once, a, a->l->options->rounds);
+    cuda_row_time(cuda, row, &seconds);
+    run_once(a, 0);
+    measure_cuda_download(cuda->device, result, cuda->result, size);
+}
+
+static report_row row_of(const lab *l, const char *name, const char *variant, reduct_type type, unsigned arrays) {
+    report_row row = cuda_row(l->cuda, "applications", name, type, l->x.n);
+    snprintf(row.variant, sizeof row.variant, "%s", variant);
+    row.bytes *= arrays;
+    return row;
+}
+
+static void on_cpu(report_row *row, const char *device) {
+    snprintf(row->device, sizeof row->device, "%s", device);
+    snprintf(row->language, sizeof row->language, "c");
+}
+
+/* A failure of the device becomes the row's. */
+static void add(const lab *l, report_row *row) {
+    const char *error = measure_cuda_error(l->cuda->device);
+    if (error) {
+        row->verdict = REPORT_NOT_RUN;
+        snprintf(row->note, sizeof row->note, "%s", error);
+        measure_cuda_forgive(l->cuda->device);
+    }
+    report_add_row(l->r, row);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What the library has, too
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct call {
+    const reduct_plan *plan;
+    const void *input[2];
+    _Alignas(8) unsigned char result[8];
+} call;
+
+static void run_call(void *context) {
+    call *c = context;
+    void *results[] = {c->result};
+    reduct_plan_execute(c->plan, c->input, results, NULL, NULL);
+}
+
+static double real_of(reduct_type type, const void *value) {
+    return type == REDUCT_F32 ? (double)*(const float *)value : *(const double *)value;
+}
+
+static void real_text(reduct_type type, double value, char *text, size_t room) {
+    snprintf(text, room, "%.*g", type == REDUCT_F32 ? 9 : 17, value);
+}
+
+/* One library call, timed, as a row; its result, which is correctly rounded, is what the kernel's is judged by. */
+static bool call_library(const lab *l, reduct_operator op, report_row *row, double *expected) {
+    reduct_reduction reduction = {.op = op, .element = l->type};
+    reduct_plan_options options = {
+        .reductions = &reduction, .reduction_count = 1, .shape = {.outer = 1, .n = l->x.n, .inner = 1, .stride = 1}};
+    reduct_plan *plan;
+    reduct_error error;
+    if (reduct_plan_create(&options, &plan, &error) != REDUCT_OK) {
+        row->verdict = REPORT_NOT_RUN;
+        snprintf(row->note, sizeof row->note, "%.*s", (int)sizeof row->note - 1, error.message);
+        return false;
+    }
+    call c = {.plan = plan, .input = {l->x.values, l->y}};
+    unsigned rounds = l->options->rounds;
+    double *seconds = measure_allocate(rounds * sizeof *seconds);
+    measure_variant variant = {run_call, &c, seconds};
+    measure_time(&variant, 1, rounds, 1e-3);
+    measure_statistics statistics = measure_variant_seconds(&variant, rounds);
+    row->seconds = statistics.median;
+    row->spread = measure_spread(&statistics);
+    on_cpu(row, reduct_plan_device(plan));
+    *expected = real_of(l->type, c.result);
+    real_text(l->type, *expected, row->got, sizeof row->got);
+    snprintf(row->note, sizeof row->note, "correctly rounded: what the kernel is judged by");
+    reduct_plan_destroy(plan);
+    free(seconds);
+    return true;
+}
+
+/* `more`: roundings on top of the combining; 0 terms for what rounds nothing. */
+static void add_pair(const lab *l, const char *name, reduct_operator op, bool rounds, double more) {
+    unsigned arrays = (unsigned)reduct_operator_inputs(op);
+    report_row row = row_of(l, name, "one launch", l->type, arrays);
+    report_row library = row_of(l, name, "library", l->type, arrays);
+    application a;
+    unsigned char result[8] = {0};
+    double expected;
+    bool called = call_library(l, op, &library, &expected);
+    if (called && prepare(&a, l, name, l->type, &row)) {
+        a.input[0] = &l->on_device[0];
+        a.input[1] = &l->on_device[1];
+        run_timed(&a, &row, result, reduct_type_size(l->type));
+        ladder_data answer = {.type = l->type, .n = l->x.n, .real = expected, .magnitude = expected};
+        real_text(l->type, expected, answer.exact, sizeof answer.exact);
+        ladder_judge(&row, &answer, result, rounds ? a.terms + more : 0);
+    } else {
+        row.verdict = REPORT_NOT_RUN;
+        if (!called)
+            snprintf(row.note, sizeof row.note, "%s", library.note);
+    }
+    add(l, &row);
+    report_add_row(l->r, &library);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Product: significand and exponent apart
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct scaled {
+    double significand;
+    int64_t exponent;
+} scaled;
+
+/* In order, in more precision than either type has, on processors that have more. */
+static scaled product_in_order(const lab *l) {
+    long double significand = 1;
+    int64_t exponent = 0;
+    for (uint64_t i = 0; i < l->x.n; i++) {
+        int shift;
+        significand *=
+            l->type == REDUCT_F32 ? (long double)((const float *)l->y)[i] : (long double)((const double *)l->y)[i];
+        significand = frexpl(significand, &shift);
+        exponent += shift;
+    }
+    return (scaled){(double)significand, exponent};
+}
+
+static void scaled_text(scaled value, char *text, size_t room) {
+    snprintf(text, room, "%.9g x 2^%" PRId64, value.significand, value.exponent);
+}
+
+static void add_product(const lab *l) {
+    report_row row = row_of(l, "product", "one launch", l->type, 1);
+    application a;
+    scaled got = {0}, expected;
+    if (prepare(&a, l, "product", l->type, &row)) {
+        a.input[0] = &l->on_device[1];
+        run_timed(&a, &row, &got, sizeof got);
+        expected = product_in_order(l);
+        double unit = l->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
+        double error = fabs(ldexp(got.significand, (int)(got.exponent - expected.exponent)) / expected.significand - 1);
+        /* However products are grouped, n - 1 of them are rounded, and their errors may add up. */
+        row.verdict = error <= 2 * unit * (double)l->x.n ? REPORT_RIGHT : REPORT_WRONG;
+        row.ulp = error / (2 * unit);
+        scaled_text(got, row.got, sizeof row.got);
+        scaled_text(expected, row.expected, sizeof row.expected);
+        snprintf(row.note, sizeof row.note, "beside a loop in order: the library has no product");
+    } else {
+        row.verdict = REPORT_NOT_RUN;
+    }
+    add(l, &row);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Custom operators: one that is associative, and one that is none
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct map {
+    uint32_t a, b;
+} map;
+
+static uint32_t mix(uint64_t i) {
+    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(z >> 32);
+}
+
+static void add_affine(const lab *l) {
+    report_row row = row_of(l, "affine composition", "one launch, in order", REDUCT_I32, 2);
+    uint64_t n = l->x.n;
+    map *maps = measure_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
+    for (uint64_t i = 0; i < n; i++) {
+        maps[i] = (map){mix(2 * i) | 1, mix(2 * i + 1)};
+        expected = (map){maps[i].a * expected.a, maps[i].a * expected.b + maps[i].b};
+    }
+    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
+    application a;
+    if (prepare(&a, l, "affine", REDUCT_I32, &row)) {
+        a.input[0] = &input;
+        run_timed(&a, &row, &got, sizeof got);
+        row.verdict = got.a == expected.a && got.b == expected.b ? REPORT_RIGHT : REPORT_WRONG;
+        snprintf(row.expected, sizeof row.expected, "%" PRIu32 " x + %" PRIu32, expected.a, expected.b);
+        snprintf(row.got, sizeof row.got, "%" PRIu32 " x + %" PRIu32, got.a, got.b);
+        snprintf(row.note, sizeof row.note, "associative, not commutative: any tree that keeps the order");
+    } else {
+        row.verdict = REPORT_NOT_RUN;
+    }
+    measure_cuda_input_destroy(l->cuda->device, &input);
+    free(maps);
+    add(l, &row);
+}
+
+/* Launches until one value is left. */
+static uint32_t run_chain(const lab *l, const measure_cuda_kernel *kernel, unsigned block, uint64_t from) {
+    cuda_lab *cuda = l->cuda;
+    uint32_t result = 0;
+    uint64_t n = l->x.n;
+    for (unsigned pass = 0;; pass++) {
+        unsigned blocks = (unsigned)(n / block + (n % block != 0));
+        cuda_lab_reserve(cuda, (uint64_t)blocks * sizeof result);
+        uint64_t to = cuda->partials[pass % 2];
+        measure_cuda_launch(cuda->device, kernel, blocks, block, (void *[]){&from, &n, &to});
+        from = to;
+        n = blocks;
+        if (blocks == 1)
+            break;
+    }
+    measure_cuda_download(cuda->device, &result, from, sizeof result);
+    return result;
+}
+
+static void add_chain(const lab *l) {
+    static const unsigned blocks[] = {256, 512};
+    uint64_t n = l->x.n;
+    uint32_t *values = measure_allocate(n * sizeof *values), in_order = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        values[i] = mix(i);
+        in_order = i == 0 ? values[0] : in_order * values[i] + 1;
+    }
+    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, values, n * sizeof *values, false);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        report_row row = row_of(l, "a * b + 1", "", REDUCT_I32, 1);
+        measure_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "applications/chain", "chain_i32",
+                                                     blocks[i] * sizeof *values, row.note, sizeof row.note);
+        if (kernel.function) {
+            uint32_t got = run_chain(l, &kernel, blocks[i], input.address);
+            snprintf(row.got, sizeof row.got, "%" PRIu32, got);
+            snprintf(row.note, sizeof row.note,
+                     "%" PRIu32 " here, %" PRIu32 " in order: not associative, so there is no right answer", got,
+                     in_order);
+        } else {
+            row.verdict = REPORT_NOT_RUN;
+        }
+        snprintf(row.variant, sizeof row.variant, "tree, blocks of %u", blocks[i]);
+        row.block = blocks[i];
+        add(l, &row);
+    }
+    measure_cuda_input_destroy(l->cuda->device, &input);
+    free(values);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * All of them
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void make_y(lab *l) {
+    l->y = measure_allocate(l->x.n * reduct_type_size(l->type));
+    for (uint64_t i = 0; i < l->x.n; i++) {
+        if (l->type == REDUCT_F32)
+            ((float *)l->y)[i] = 1 - ((const float *)l->x.values)[i];
+        else
+            ((double *)l->y)[i] = 1 - ((const double *)l->x.values)[i];
+    }
+}
+
+/* They are about real numbers: of floats, f32 where the ladder is climbed with integers. */
+void cuda_run_applications(cuda_lab *cuda, const ladder_options *options, report *r) {
+    lab l = {.cuda = cuda, .options = options, .r = r};
+    l.type = options->type == REDUCT_F64 ? REDUCT_F64 : REDUCT_F32;
+    if (options->n == 0) {
+        report_warning(r, "no applications: most have no result for no elements");
+        return;
+    }
+    if (ladder_data_create(&l.x, l.type, options->n) != 0) {
+        report_warning(r, "no applications: there is no memory for their data");
+        return;
+    }
+    make_y(&l);
+    size_t bytes = options->n * reduct_type_size(l.type);
+    l.on_device[0] = measure_cuda_input_create(cuda->device, l.x.values, bytes, true);
+    l.on_device[1] = measure_cuda_input_create(cuda->device, l.y, bytes, true);
+    add_pair(&l, "dot", REDUCT_DOT, true, 1);
+    add_pair(&l, "maximum", REDUCT_MAX, false, 0);
+    add_pair(&l, "mean", REDUCT_MEAN, true, 2);
+    add_pair(&l, "norm2", REDUCT_NORM2, true, 2);
+    add_product(&l);
+    add_affine(&l);
+    add_chain(&l);
+    for (size_t i = 0; i < 2; i++)
+        measure_cuda_input_destroy(cuda->device, &l.on_device[i]);
+    free(l.y);
+    ladder_data_destroy(&l.x);
+}

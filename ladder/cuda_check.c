@@ -1,0 +1,319 @@
+/* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks chosen to hurt.
+ *
+ *   ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]
+ *
+ * --quick is for compute-sanitizer's tools, under which kernels run a hundred times slower: few sizes and blocks, and
+ * arrays that end where their memory ends. Otherwise each array is followed by bytes that would show in any sum (NaNs,
+ * or -1), one array is longer than 2^32 elements, memory permitting, and the ladder is run as users run it.
+ *
+ * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
+#include "ladder/cuda_ladder.h"
+
+#include "measure/machine.h"
+#include "measure/memory.h"
+#include "measure/parallel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 1 << 16 };
+
+typedef struct lab {
+    cuda_lab cuda;
+    const char *device, *rung;
+    bool quick;
+    unsigned long passed, failed;
+    /* The data of the moment: as they should be, and as kernels may leave them. */
+    ladder_data data;
+    uint64_t pristine, work;
+} lab;
+
+static bool is_wanted(const lab *l, const char *rung) {
+    return !l->rung || strcmp(l->rung, rung) == 0;
+}
+
+static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
+    if (right) {
+        l->passed++;
+        return;
+    }
+    if (l->failed++ < 40)
+        printf("WRONG  %s: expected %s, got %s\n", what, expected, got);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rungs over sizes and blocks
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t bytes_of(const lab *l) {
+    return l->data.n * reduct_type_size(l->data.type);
+}
+
+static bool upload(lab *l, reduct_type type, uint64_t n) {
+    measure_cuda *device = l->cuda.device;
+    if (ladder_data_create(&l->data, type, n) != 0)
+        return false;
+    uint64_t bytes = bytes_of(l), guard = l->quick ? 0 : GUARD;
+    l->pristine = measure_cuda_allocate(device, bytes);
+    l->work = measure_cuda_allocate(device, bytes + guard);
+    measure_cuda_upload(device, l->pristine, l->data.values, bytes);
+    measure_cuda_copy(device, l->work, l->pristine, bytes);
+    measure_cuda_fill(device, l->work + bytes, 0xff, guard);
+    measure_cuda_wait(device);
+    return measure_cuda_error(device) == NULL;
+}
+
+static void release(lab *l) {
+    measure_cuda_free(l->cuda.device, l->pristine);
+    measure_cuda_free(l->cuda.device, l->work);
+    l->pristine = l->work = 0;
+    ladder_data_destroy(&l->data);
+}
+
+/* One result, in memory that held something else before; the data are then as they were. */
+static void run(lab *l, cuda_run *r, void *result) {
+    measure_cuda_fill(l->cuda.device, l->cuda.result, 0xff, 8);
+    cuda_run_once(r, l->work);
+    cuda_run_result(r, result);
+    if (r->rung->destroys_input)
+        measure_cuda_copy(l->cuda.device, l->work, l->pristine, bytes_of(l));
+}
+
+/* Runs twice: the first result must be right, and the second the same bits, but for sums of floats by atomics. */
+static void check(lab *l, cuda_run *r) {
+    unsigned char first[8] = {0}, second[8] = {0};
+    char what[160];
+    report_row row = report_row_empty(), again = row;
+    run(l, r, first);
+    run(l, r, second);
+    ladder_judge(&row, &l->data, first, cuda_run_terms(r));
+    ladder_judge(&again, &l->data, second, cuda_run_terms(r));
+    bool any_order = r->finish == LADDER_FINISH_ATOMIC && r->type != REDUCT_I32;
+    bool right = row.verdict == REPORT_RIGHT && again.verdict == REPORT_RIGHT &&
+                 (any_order || memcmp(first, second, sizeof first) == 0);
+    const char *error = measure_cuda_error(l->cuda.device);
+    snprintf(what, sizeof what, "%s %s %s, n = %" PRIu64 ", blocks of %u", r->rung->name, ladder_finish_name(r->finish),
+             reduct_type_name(r->type), r->n, r->block);
+    const char *got = row.verdict == REPORT_RIGHT ? again.got : row.got;
+    count(l, right && !error, what, row.expected, error ? error : got);
+    if (error && !measure_cuda_forgive(l->cuda.device)) {
+        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
+        exit(1);
+    }
+}
+
+/* What a rung does not claim to do is not checked: finishes and blocks of the exact kernel, devices too old. */
+static bool is_claimed(const cuda_rung *rung, ladder_finish finish, unsigned block) {
+    return rung->cover != CUDA_COVER_EXACT || (finish == LADDER_FINISH_LAST_BLOCK && block == CUDA_BLOCK_DEFAULT);
+}
+
+static void check_rung(lab *l, const cuda_rung *rung, ladder_finish finish, unsigned block) {
+    cuda_run r;
+    char why[160] = "";
+    const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, rung->image);
+    if (!is_claimed(rung, finish, block) || (image && l->cuda.facts->capability < image->least))
+        return;
+    if (cuda_run_prepare(&r, &l->cuda, rung, finish, l->data.type, l->data.n, block, why, sizeof why))
+        check(l, &r);
+    else
+        count(l, false, rung->name, "a kernel", why);
+}
+
+static void check_all(lab *l, const unsigned *blocks, size_t block_count) {
+    for (size_t i = 0; cuda_rung_at(i); i++)
+        for (int finish = LADDER_FINISH_HOST; finish <= LADDER_FINISH_LAST_BLOCK; finish++)
+            for (size_t b = 0; b < block_count; b++)
+                if (is_wanted(l, cuda_rung_at(i)->name))
+                    check_rung(l, cuda_rung_at(i), (ladder_finish)finish, blocks[b]);
+}
+
+static const reduct_type types[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
+
+static void check_sizes(lab *l) {
+    static const uint64_t sizes[] = {
+        0, 1, 2, 31, 32, 33, 1000, 1023, 1024, 1025, 65535, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 10 << 20};
+    static const uint64_t few_sizes[] = {0, 1, 1000, 33333};
+    static const unsigned blocks[] = {32, 96, 128, 256, 1000, 1024}, few_blocks[] = {32, 256, 1000};
+    size_t count_of_sizes = l->quick ? sizeof few_sizes / sizeof *few_sizes : sizeof sizes / sizeof *sizes;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < count_of_sizes; s++) {
+            if (!upload(l, types[t], l->quick ? few_sizes[s] : sizes[s]))
+                count(l, false, "data", "memory", "none");
+            else if (l->quick)
+                check_all(l, few_blocks, sizeof few_blocks / sizeof *few_blocks);
+            else
+                check_all(l, blocks, sizeof blocks / sizeof *blocks);
+            release(l);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * More elements than 32 bits can count
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct share {
+    uint64_t n;
+    uint64_t sum[256]; /* by member */
+} share;
+
+/* As small_number() in support.cu makes them. */
+static void sum_share(void *context, unsigned member, unsigned members) {
+    share *s = context;
+    size_t begin, end;
+    uint64_t sum = 0;
+    measure_share(s->n, 1, member, members, &begin, &end);
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        sum += z >> 56;
+    }
+    s->sum[member] = sum;
+}
+
+static uint64_t sum_of_small_numbers(uint64_t n) {
+    measure_machine machine;
+    share s = {.n = n};
+    measure_machine_describe(&machine);
+    unsigned members = machine.processors < 256 ? machine.processors : 256;
+    measure_team *team = measure_team_create(members);
+    measure_team_run(team, sum_share, &s);
+    measure_team_destroy(team);
+    for (unsigned i = 1; i < members; i++)
+        s.sum[0] += s.sum[i];
+    return s.sum[0];
+}
+
+static bool make(lab *l) {
+    char name[32], why[160];
+    snprintf(name, sizeof name, "make_%s", reduct_type_name(l->data.type));
+    measure_cuda_kernel kernel = cuda_lab_kernel(&l->cuda, "support", name, 0, why, sizeof why);
+    if (kernel.function)
+        measure_cuda_launch(l->cuda.device, &kernel, 32 * l->cuda.facts->multiprocessors, 256,
+                            (void *[]){&l->work, &l->data.n});
+    return kernel.function != NULL;
+}
+
+static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum) {
+    l->data = (ladder_data){.type = type, .n = n, .integer = (int32_t)(uint32_t)sum, .magnitude = (double)sum};
+    l->data.real = type == REDUCT_F32 ? (double)(float)sum : (double)sum;
+    snprintf(l->data.exact, sizeof l->data.exact, "%" PRIu64, sum);
+    l->work = measure_cuda_allocate(l->cuda.device, bytes_of(l));
+    for (size_t i = 0; cuda_rung_at(i); i++) {
+        cuda_run r;
+        char why[160];
+        report_row row = report_row_empty();
+        unsigned char result[8] = {0};
+        const cuda_rung *rung = cuda_rung_at(i);
+        /* The exact kernel's integers are promised for n below 2^32. */
+        if (!is_wanted(l, rung->name) || (rung->cover == CUDA_COVER_EXACT && type == REDUCT_I32))
+            continue;
+        if (!make(l) || !cuda_run_prepare(&r, &l->cuda, rung, LADDER_FINISH_DEFAULT, type, n, 0, why, sizeof why)) {
+            count(l, l->cuda.facts->capability < 90 && rung->cover == CUDA_COVER_TILES, rung->name, "a kernel", why);
+            continue;
+        }
+        cuda_run_once(&r, l->work);
+        cuda_run_result(&r, result);
+        ladder_judge(&row, &l->data, result, cuda_run_terms(&r));
+        const char *error = measure_cuda_error(l->cuda.device);
+        count(l, row.verdict == REPORT_RIGHT && !error, rung->name, row.expected, error ? error : row.got);
+    }
+    measure_cuda_free(l->cuda.device, l->work);
+    l->work = 0;
+}
+
+static void check_large(lab *l) {
+    uint64_t n = (UINT64_C(1) << 32) + 12345;
+    if (measure_cuda_free_memory(l->cuda.device) < 5 * n)
+        n = (UINT64_C(1) << 31) + 12345;
+    if (measure_cuda_free_memory(l->cuda.device) < 5 * n) {
+        printf("Not checked for lack of memory on the device: %" PRIu64 " elements\n", n);
+        return;
+    }
+    uint64_t sum = sum_of_small_numbers(n);
+    check_large_type(l, REDUCT_I32, n, sum);
+    check_large_type(l, REDUCT_F32, n, sum);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows of reports
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void count_rows(lab *l, const report *r) {
+    for (size_t i = 0; i < report_row_count(r); i++) {
+        const report_row *row = report_row_at(r, i);
+        char what[160];
+        snprintf(what, sizeof what, "report: %s, %s, %s", row->name, row->variant, row->type);
+        if (row->verdict == REPORT_RIGHT || row->verdict == REPORT_WRONG)
+            count(l, row->verdict == REPORT_RIGHT, what, row->expected, row->got);
+    }
+}
+
+/* The ladder as users run it, with everything but the specimens. */
+static void check_report(lab *l, reduct_type type) {
+    ladder_options options = {.device = l->device,
+                              .n = 1000003,
+                              .type = type,
+                              .every_finish = true,
+                              .rung = l->rung,
+                              .rounds = 3,
+                              .applications = true,
+                              .peers = true};
+    reduct_error error = {.message = ""};
+    report *r = report_create("check", "");
+    if (ladder_cuda_run(&options, r, &error) != REDUCT_OK)
+        count(l, false, "the ladder", "a report", error.message);
+    count_rows(l, r);
+    report_destroy(r);
+}
+
+static void check_applications(lab *l, reduct_type type) {
+    ladder_options options = {.n = 33333, .type = type, .rounds = 1};
+    report *r = report_create("check", "");
+    cuda_run_applications(&l->cuda, &options, r);
+    count_rows(l, r);
+    report_destroy(r);
+}
+
+/* Every rung of the list must be there. */
+static void check_list(lab *l) {
+    for (size_t i = 0; ladder_rung_at(i); i++)
+        if (ladder_rung_at(i)->kind == LADDER_RUNG_GPU)
+            count(l, cuda_rung_named(ladder_rung_at(i)->name) != NULL, ladder_rung_at(i)->name, "a rung", "none");
+}
+
+int main(int argc, char **argv) {
+    lab l = {.device = "cuda:0"};
+    reduct_error error = {.message = ""};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0) {
+            l.quick = true;
+        } else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
+            l.device = argv[++i];
+        } else if (strcmp(argv[i], "--rung") == 0 && i + 1 < argc) {
+            l.rung = argv[++i];
+        } else {
+            fprintf(stderr, "usage: ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]\n");
+            return 2;
+        }
+    }
+    if (cuda_lab_open(&l.cuda, l.device, &error) != REDUCT_OK) {
+        printf("%s\n0 passed, 1 failed\n", error.message);
+        return 1;
+    }
+    check_list(&l);
+    check_sizes(&l);
+    if (l.quick) {
+        check_applications(&l, REDUCT_F32);
+        check_applications(&l, REDUCT_F64);
+    } else {
+        check_large(&l);
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+            check_report(&l, types[t]);
+    }
+    cuda_lab_close(&l.cuda);
+    printf("%lu passed, %lu failed\n", l.passed, l.failed);
+    return l.failed != 0;
+}

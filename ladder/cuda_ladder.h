@@ -1,0 +1,151 @@
+/* What the parts of the CUDA ladder share: the device and its kernels, rungs, and a rung with a finish made ready to
+ * run. cuda.c runs and times them, cuda_check.c verifies them; specimens, applications and peers have a file each. */
+#ifndef LADDER_CUDA_LADDER_H
+#define LADDER_CUDA_LADDER_H
+
+#include "ladder/ladder.h"
+#include "measure/cuda.h"
+#include "src/cuda/driver.h"
+
+/* Embedded kernels, from the sources in cuda/; empty where nvcc was not there. */
+extern const rd_cuda_image ladder_cuda_images[];
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CUDA_MODULES_MOST = 64 };
+
+/* A device, the modules loaded so far, and scratch memory that grows as needed. */
+typedef struct cuda_lab {
+    measure_cuda *device;
+    const measure_cuda_facts *facts;
+    struct {
+        const char *image;
+        measure_cuda_module *module;
+    } modules[CUDA_MODULES_MOST];
+    size_t module_count;
+    uint64_t partials[2], partials_bytes; /* block sums; recursive passes go from one to the other */
+    uint64_t result;                      /* 64 bytes */
+    uint64_t ticket;                      /* 4 bytes, zero between launches */
+    uint64_t workspace;                   /* of the exact kernels, zero between launches */
+    void *host_partials;
+    double read_limit; /* bytes per second; 0 until measured */
+} cuda_lab;
+
+/* Opens "cuda" or "cuda:N". On failure `error` says why: no such device, or no kernels in this build. */
+reduct_status cuda_lab_open(cuda_lab *lab, const char *device, reduct_error *error);
+void cuda_lab_close(cuda_lab *lab);
+
+/* A kernel of an embedded image; function null, and one sentence in `why`, where it cannot be had. */
+measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char *name, unsigned dynamic_shared,
+                                    char *why, size_t room);
+
+/* Room for so many bytes of block sums, twice on the device and once on the host. */
+void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rungs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a block takes at once, which decides how many blocks there are. */
+typedef enum cuda_cover {
+    CUDA_COVER_ONE,     /* an element per thread */
+    CUDA_COVER_TWO,     /* two elements per thread */
+    CUDA_COVER_WALK,    /* an element per thread, again and again: as many blocks as the device holds */
+    CUDA_COVER_VECTORS, /* four 16-byte vectors per thread, again and again */
+    CUDA_COVER_TILES,   /* 16 KiB per block, again and again */
+    CUDA_COVER_EXACT    /* as src/cuda/kernels/exact_sum.h says */
+} cuda_cover;
+
+/* Dynamic shared memory that a launch asks for. */
+typedef enum cuda_shared { CUDA_SHARED_NONE, CUDA_SHARED_ONE, CUDA_SHARED_TWO, CUDA_SHARED_RING } cuda_shared;
+
+typedef struct cuda_rung {
+    const char *name;   /* as in rungs.def */
+    const char *image;  /* where the kernels are */
+    const char *kernel; /* what their names begin with */
+    cuda_cover cover;
+    cuda_shared shared;   /* an element, or two, per thread; or the ring of bulk_copy.cu */
+    ladder_finish finish; /* what it is best with */
+    bool destroys_input;
+    bool per_block_size; /* there is a kernel for each power of two, and one for other sizes */
+} cuda_rung;
+
+enum { CUDA_BLOCK_DEFAULT = 256 };
+
+/* Rung number i in order, null beyond the last; the rung of a name, or null. */
+const cuda_rung *cuda_rung_at(size_t i);
+const cuda_rung *cuda_rung_named(const char *name);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A rung made ready
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A rung, a finish, a type, n elements and a block size, ready to run as often as one likes. */
+typedef struct cuda_run {
+    cuda_lab *lab;
+    const cuda_rung *rung;
+    ladder_finish finish;
+    reduct_type type;
+    uint64_t n;
+    unsigned block;  /* threads */
+    unsigned blocks; /* of the first launch */
+    char kernel_name[64];
+    measure_cuda_kernel kernel, last_step; /* last_step: of the finish second-launch */
+    bool clears;                           /* the finish atomic clears the result first; a specimen does not */
+    _Alignas(8) unsigned char host_result[8];
+} cuda_run;
+
+/* Prepares; `finish` may be the default one and `block` 0. Returns false, and one sentence in `why`, where the rung
+ * cannot be run like that on this device. */
+bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
+                      uint64_t n, unsigned block, char *why, size_t room);
+
+/* Queues the reduction of the elements at `input`, once. The finish host waits for the device. */
+void cuda_run_once(cuda_run *run, uint64_t input);
+
+/* What the last run gave, in the element type. */
+void cuda_run_result(cuda_run *run, void *result);
+
+/* The longest chain of additions that an element goes through: what its rounding error is judged by. 0 if exact. */
+double cuda_run_terms(const cuda_run *run);
+
+/* The fields of a report's row that do not need a measurement. */
+void cuda_run_describe(const cuda_run *run, report_row *row);
+
+/* Fills in a time. */
+void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds);
+
+/* A row of a group, with device and language. */
+report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The other parts of a run; each adds rows to the report
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void cuda_run_specimens(cuda_lab *lab, const ladder_options *options, report *r);
+void cuda_run_applications(cuda_lab *lab, const ladder_options *options, report *r);
+void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
+                    const measure_cuda_input *input, report *r);
+
+/* Points of the peers' curves, and of any: bandwidth over n. Nothing is added for 0 seconds. */
+void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
+                          const measure_cuda_input *input, report *r);
+void cuda_add_point(report *r, const char *name, reduct_type type, uint64_t n, double seconds);
+
+/* The profiler's counters for a kernel. */
+typedef struct cuda_counters {
+    char kernel[64];
+    double bank_conflicts, shared_transactions, divergence;
+} cuda_counters;
+enum { CUDA_COUNTERS_MOST = 256 };
+
+/* Whether this process is the one that a profiler watches: it launches each kernel once, and reports nothing. */
+bool cuda_profile_is_watched(void);
+
+/* Runs this program again, with the same arguments, under the profiler. Returns the number of kernels seen; 0, and one
+ * sentence in `why`, where that cannot be. */
+size_t cuda_profile(cuda_counters counters[CUDA_COUNTERS_MOST], char *why, size_t room);
+
+#endif

@@ -1,0 +1,124 @@
+/* The peers: Thrust and CUB on the ladder's data, from a shared object that lies beside the program (cuda/peers.cu). */
+#include "ladder/cuda/peers.h"
+#include "ladder/cuda_ladder.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const peer_names[] = {"CUB DeviceReduce::Sum", "thrust::reduce"};
+enum { CUB, THRUST, PEERS };
+
+typedef struct peer_run {
+    const ladder_peers *peers;
+    cuda_lab *lab;
+    const measure_cuda_input *input;
+    enum ladder_peer_type type;
+    uint64_t n, scratch;
+    size_t scratch_bytes;
+    int peer, error; /* the first one */
+    _Alignas(8) unsigned char host_result[8];
+} peer_run;
+
+/* Opened once and kept, as the CUDA runtime within it does not like to be unloaded. Null where it is not there. */
+static const ladder_peers *load_peers(void) {
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    if (length < 0)
+        return NULL;
+    path[length] = 0;
+    strcpy(strrchr(path, '/') + 1, "ladder_cuda_peers.so");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol = library ? dlsym(library, LADDER_PEERS_SYMBOL) : NULL;
+    ladder_cuda_peers_function *function;
+    memcpy(&function, &symbol, sizeof symbol); /* POSIX promises that the bytes are the same */
+    return function ? function() : NULL;
+}
+
+static void *pointer(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
+static void run_once(void *context, uint64_t run) {
+    peer_run *p = context;
+    void *from = pointer(measure_cuda_input_at(p->input, run)), *stream = measure_cuda_stream(p->lab->device);
+    int error = p->peer == CUB ? p->peers->cub_sum(p->type, pointer(p->scratch), &p->scratch_bytes, from,
+                                                   pointer(p->lab->result), p->n, stream)
+                               : p->peers->thrust_sum(p->type, from, p->host_result, p->n, stream);
+    if (!p->error)
+        p->error = error;
+}
+
+static void prepare(peer_run *p) {
+    p->error = p->peers->open((int)p->lab->facts->ordinal);
+    if (p->error || p->peer != CUB)
+        return;
+    p->error = p->peers->cub_sum(p->type, NULL, &p->scratch_bytes, pointer(p->input->address), pointer(p->lab->result),
+                                 p->n, measure_cuda_stream(p->lab->device));
+    p->scratch = measure_cuda_allocate(p->lab->device, p->scratch_bytes);
+}
+
+static void add_peer(peer_run *p, const ladder_options *options, const ladder_data *data, report *r) {
+    cuda_lab *lab = p->lab;
+    unsigned char result[8];
+    int version = p->peer == CUB ? p->peers->cub_version : p->peers->thrust_version;
+    report_row row = cuda_row(lab, "peers", peer_names[p->peer], options->type, data->n);
+    snprintf(row.variant, sizeof row.variant, "%d.%d.%d", version / 100000, version / 100 % 1000, version % 100);
+    snprintf(row.note, sizeof row.note, "%s",
+             p->peer == CUB ? "scratch memory allocated before" : "allocates, waits, and returns to the host");
+    prepare(p);
+    measure_statistics seconds = {0};
+    if (!p->error) {
+        seconds = measure_cuda_time(lab->device, run_once, p, options->rounds);
+        run_once(p, 0);
+        measure_cuda_download(lab->device, result, lab->result, reduct_type_size(options->type));
+        if (p->peer == THRUST)
+            memcpy(result, p->host_result, sizeof result);
+        cuda_row_time(lab, &row, &seconds);
+        ladder_judge(&row, data, result, (double)data->n); /* the bound of any order of additions */
+    }
+    if (p->error || measure_cuda_error(lab->device)) {
+        row.verdict = REPORT_NOT_RUN;
+        snprintf(row.note, sizeof row.note, "%s",
+                 p->error ? p->peers->text(p->error) : measure_cuda_error(lab->device));
+        measure_cuda_forgive(lab->device);
+    }
+    measure_cuda_free(lab->device, p->scratch);
+    report_add_row(r, &row);
+}
+
+static peer_run run_of(const ladder_peers *peers, int peer, cuda_lab *lab, reduct_type type, uint64_t n,
+                       const measure_cuda_input *input) {
+    peer_run p = {.peers = peers, .lab = lab, .input = input, .n = n, .peer = peer};
+    p.type = type == REDUCT_I32 ? LADDER_PEER_I32 : type == REDUCT_F32 ? LADDER_PEER_F32 : LADDER_PEER_F64;
+    return p;
+}
+
+void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
+                          const measure_cuda_input *input, report *r) {
+    const ladder_peers *peers = load_peers();
+    for (int peer = 0; peers && peer < PEERS; peer++) {
+        peer_run p = run_of(peers, peer, lab, options->type, n, input);
+        prepare(&p);
+        if (!p.error) {
+            double seconds = measure_cuda_time(lab->device, run_once, &p, rounds).median;
+            cuda_add_point(r, peer_names[peer], options->type, n, p.error ? 0 : seconds);
+        }
+        measure_cuda_free(lab->device, p.scratch);
+    }
+}
+
+void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
+                    const measure_cuda_input *input, report *r) {
+    const ladder_peers *peers = load_peers();
+    for (int peer = 0; peer < PEERS; peer++) {
+        if (peers) {
+            peer_run p = run_of(peers, peer, lab, options->type, data->n, input);
+            add_peer(&p, options, data, r);
+        } else {
+            report_row row = cuda_row(lab, "peers", peer_names[peer], options->type, data->n);
+            row.verdict = REPORT_NOT_RUN;
+            snprintf(row.note, sizeof row.note, "not in this build: ladder_cuda_peers.so is not beside the program");
+            report_add_row(r, &row);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+/* The CUDA ladder's rungs, and how a rung with a finish is launched. */
+#include "ladder/cuda_ladder.h"
+
+#include "measure/memory.h"
+#include "src/cuda/kernels/exact_sum.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status fail(reduct_error *error, reduct_status status, const char *message) {
+    if (error) {
+        *error = (reduct_error){.status = status, .index = UINT64_MAX};
+        snprintf(error->message, sizeof error->message, "%s", message);
+    }
+    return status;
+}
+
+reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error) {
+    char why[240], *end = NULL;
+    unsigned long ordinal = 0;
+    *lab = (cuda_lab){0};
+    if (strncmp(name, "cuda:", 5) == 0) {
+        ordinal = strtoul(name + 5, &end, 10);
+        if (name[5] < '0' || name[5] > '9' || *end || ordinal > 1u << 16)
+            return fail(error, REDUCT_ERROR_ARGUMENT, "a CUDA device is called cuda:0, cuda:1 and so on");
+    } else if (strcmp(name, "cuda") != 0) {
+        return fail(error, REDUCT_ERROR_ARGUMENT, "a CUDA device is called cuda:0, cuda:1 and so on");
+    }
+    if (!ladder_cuda_images[0].name)
+        return fail(error, REDUCT_ERROR_UNSUPPORTED,
+                    "this build has no CUDA kernels: it was made without NVIDIA's compiler, nvcc");
+    lab->device = measure_cuda_open((unsigned)ordinal, why, sizeof why);
+    if (!lab->device)
+        return fail(error, REDUCT_ERROR_NO_DEVICE, why);
+    lab->facts = measure_cuda_describe(lab->device);
+    lab->result = measure_cuda_allocate(lab->device, 64);
+    lab->ticket = measure_cuda_allocate(lab->device, 4);
+    lab->workspace = measure_cuda_allocate(lab->device, RD_CUDA_EXACT_WORKSPACE);
+    measure_cuda_fill(lab->device, lab->ticket, 0, 4);
+    measure_cuda_fill(lab->device, lab->workspace, 0, RD_CUDA_EXACT_WORKSPACE);
+    if (measure_cuda_error(lab->device)) {
+        fail(error, REDUCT_ERROR_DEVICE_LOST, measure_cuda_error(lab->device));
+        cuda_lab_close(lab);
+        return REDUCT_ERROR_DEVICE_LOST;
+    }
+    return REDUCT_OK;
+}
+
+void cuda_lab_close(cuda_lab *lab) {
+    for (size_t i = 0; i < lab->module_count; i++)
+        measure_cuda_module_unload(lab->device, lab->modules[i].module);
+    for (size_t i = 0; i < 2; i++)
+        measure_cuda_free(lab->device, lab->partials[i]);
+    measure_cuda_free(lab->device, lab->result);
+    measure_cuda_free(lab->device, lab->ticket);
+    measure_cuda_free(lab->device, lab->workspace);
+    free(lab->host_partials);
+    measure_cuda_close(lab->device);
+    *lab = (cuda_lab){0};
+}
+
+static measure_cuda_module *module_of(cuda_lab *lab, const rd_cuda_image *image) {
+    for (size_t i = 0; i < lab->module_count; i++)
+        if (lab->modules[i].image == image->name)
+            return lab->modules[i].module;
+    measure_cuda_module *module = measure_cuda_module_load(lab->device, image->data);
+    if (module && lab->module_count < CUDA_MODULES_MOST) {
+        lab->modules[lab->module_count].image = image->name;
+        lab->modules[lab->module_count++].module = module;
+    }
+    return module;
+}
+
+measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const char *name, unsigned dynamic_shared,
+                                    char *why, size_t room) {
+    measure_cuda_kernel none = {0};
+    const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, image_name);
+    if (!image) {
+        snprintf(why, room, "this build has no kernels for it");
+        return none;
+    }
+    if (lab->facts->capability < image->least) {
+        snprintf(why, room, "needs compute capability %u.%u; this device has %u.%u", image->least / 10,
+                 image->least % 10, lab->facts->capability / 10, lab->facts->capability % 10);
+        return none;
+    }
+    measure_cuda_module *module = module_of(lab, image);
+    measure_cuda_kernel kernel = none;
+    if (module)
+        kernel = measure_cuda_kernel_named(lab->device, module, name, dynamic_shared);
+    if (!kernel.function)
+        snprintf(why, room, "%s", measure_cuda_error(lab->device));
+    return kernel;
+}
+
+void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes) {
+    if (bytes <= lab->partials_bytes)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        measure_cuda_free(lab->device, lab->partials[i]);
+        lab->partials[i] = measure_cuda_allocate(lab->device, bytes);
+    }
+    lab->host_partials = measure_reallocate(lab->host_partials, bytes);
+    lab->partials_bytes = measure_cuda_error(lab->device) ? 0 : bytes;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rungs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Until `unrolled` a finish must cope with as many block sums as there are blocks, for which the tutorials recurse; from
+ * `grid-stride` there are few. */
+/* clang-format off */
+static const cuda_rung rungs[] = {
+    {.name = "global-halving",    .image = "global_halving",    .kernel = "global_halving",
+     .cover = CUDA_COVER_ONE, .finish = LADDER_FINISH_RECURSIVE, .destroys_input = true},
+    {.name = "neighbour-modulo",  .image = "neighbour_modulo",  .kernel = "neighbour_modulo",
+     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "neighbour-strided", .image = "neighbour_strided", .kernel = "neighbour_strided",
+     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "halving",           .image = "halving",           .kernel = "halving",
+     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "first-add",         .image = "first_add",         .kernel = "first_add",
+     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "last-warp",         .image = "last_warp",         .kernel = "last_warp",
+     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "unrolled",          .image = "unrolled",          .kernel = "unrolled",
+     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE, .per_block_size = true},
+    {.name = "grid-stride",       .image = "grid_stride",       .kernel = "grid_stride",
+     .cover = CUDA_COVER_WALK, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "shuffle",           .image = "shuffle",           .kernel = "shuffle",
+     .cover = CUDA_COVER_WALK, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "warp-reduce",       .image = "warp_reduce",       .kernel = "warp_reduce",
+     .cover = CUDA_COVER_WALK, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "vector-loads",      .image = "vector_loads",      .kernel = "vector_loads",
+     .cover = CUDA_COVER_VECTORS, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "one-launch",        .image = "one_launch",        .kernel = "one_launch",
+     .cover = CUDA_COVER_VECTORS, .finish = LADDER_FINISH_LAST_BLOCK},
+    {.name = "bulk-copy",         .image = "bulk_copy",         .kernel = "bulk_copy",
+     .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING, .finish = LADDER_FINISH_LAST_BLOCK},
+    {.name = "exact",             .image = "kernels/exact_sum", .kernel = "rd_cuda",
+     .cover = CUDA_COVER_EXACT, .finish = LADDER_FINISH_LAST_BLOCK},
+};
+/* clang-format on */
+
+const cuda_rung *cuda_rung_at(size_t i) {
+    return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
+}
+
+const cuda_rung *cuda_rung_named(const char *name) {
+    for (size_t i = 0; cuda_rung_at(i); i++)
+        if (strcmp(rungs[i].name, name) == 0)
+            return &rungs[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Making ready
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* As in vector_loads.cuh and bulk_copy.cu. */
+enum { LOADS = 4, STAGES = 6, STAGE_BYTES = 16 << 10, LAST_STEP_THREADS = 1024 };
+
+static uint64_t ceil_divide(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
+
+static unsigned ceil_log2(uint64_t x) {
+    unsigned log = 0;
+    while (log < 63 && UINT64_C(1) << log < x)
+        log++;
+    return log;
+}
+
+static uint64_t elements_per_block(const cuda_run *run) {
+    uint64_t size = reduct_type_size(run->type);
+    switch (run->rung->cover) {
+    case CUDA_COVER_TWO:
+        return 2 * (uint64_t)run->block;
+    case CUDA_COVER_VECTORS:
+        return run->block * LOADS * (16 / size);
+    case CUDA_COVER_TILES:
+        return STAGE_BYTES / size;
+    default:
+        return run->block;
+    }
+}
+
+/* Blocks for n elements. Those that walk come in as many as the device holds at once; the others as n demands. */
+static uint64_t blocks_for(const cuda_run *run, uint64_t n) {
+    cuda_lab *lab = run->lab;
+    if (run->rung->cover == CUDA_COVER_EXACT)
+        return rd_cuda_exact_blocks(n, (uint32_t)reduct_type_size(run->type), lab->facts->multiprocessors);
+    uint64_t wanted = ceil_divide(n, elements_per_block(run)), most = wanted;
+    if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
+        most =
+            (uint64_t)lab->facts->multiprocessors * measure_cuda_resident_blocks(lab->device, &run->kernel, run->block);
+    if (wanted > most)
+        wanted = most;
+    return wanted ? wanted : 1; /* an empty array has a sum as well */
+}
+
+static unsigned dynamic_shared(const cuda_run *run) {
+    unsigned size = (unsigned)reduct_type_size(run->type);
+    switch (run->rung->shared) {
+    case CUDA_SHARED_ONE:
+        return run->block * size;
+    case CUDA_SHARED_TWO:
+        return 2 * run->block * size;
+    case CUDA_SHARED_RING:
+        return STAGES * STAGE_BYTES;
+    default:
+        return 0;
+    }
+}
+
+static bool is_power_of_two(unsigned x) {
+    return x && (x & (x - 1)) == 0;
+}
+
+static void name_kernel(cuda_run *run) {
+    const char *type = reduct_type_name(run->type);
+    const char *way_out = run->finish == LADDER_FINISH_ATOMIC       ? "atomic"
+                          : run->finish == LADDER_FINISH_LAST_BLOCK ? "last"
+                                                                    : "store";
+    char *name = run->kernel_name;
+    size_t room = sizeof run->kernel_name;
+    if (run->rung->cover == CUDA_COVER_EXACT)
+        snprintf(name, room, run->type == REDUCT_I32 ? "%s_sum_%s" : "%s_exact_sum_%s", run->rung->kernel, type);
+    else if (!run->rung->per_block_size)
+        snprintf(name, room, "%s_%s_%s", run->rung->kernel, type, way_out);
+    else if (is_power_of_two(run->block))
+        snprintf(name, room, "%s_%s_%s_%u", run->rung->kernel, type, way_out, run->block);
+    else
+        snprintf(name, room, "%s_%s_%s_any", run->rung->kernel, type, way_out);
+}
+
+bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
+                      uint64_t n, unsigned block, char *why, size_t room) {
+    bool exact = rung->cover == CUDA_COVER_EXACT;
+    *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
+    if (finish == LADDER_FINISH_DEFAULT)
+        run->finish = rung->finish;
+    if (!block)
+        run->block = exact ? RD_CUDA_EXACT_THREADS : CUDA_BLOCK_DEFAULT;
+    if (exact && run->finish != LADDER_FINISH_LAST_BLOCK) {
+        snprintf(why, room, "its blocks leave no sums behind: the last one rounds");
+        return false;
+    }
+    if (exact && run->block != RD_CUDA_EXACT_THREADS) {
+        snprintf(why, room, "compiled for blocks of %d threads", RD_CUDA_EXACT_THREADS);
+        return false;
+    }
+    if (run->block < 32 || run->block > 1024) {
+        snprintf(why, room, "a block has 32 to 1024 threads");
+        return false;
+    }
+    name_kernel(run);
+    run->kernel = cuda_lab_kernel(lab, rung->image, run->kernel_name, dynamic_shared(run), why, room);
+    if (!run->kernel.function)
+        return false;
+    if (run->finish == LADDER_FINISH_SECOND_LAUNCH) {
+        char name[32];
+        snprintf(name, sizeof name, "finish_%s", reduct_type_name(type));
+        run->last_step = cuda_lab_kernel(lab, "support", name, 0, why, room);
+        if (!run->last_step.function)
+            return false;
+    }
+    uint64_t blocks = blocks_for(run, n);
+    if (blocks > INT32_MAX) {
+        snprintf(why, room, "more blocks than a grid can have: larger blocks are needed");
+        return false;
+    }
+    run->blocks = (unsigned)blocks;
+    cuda_lab_reserve(lab, blocks * reduct_type_size(type));
+    if (measure_cuda_error(lab->device)) {
+        snprintf(why, room, "%s", measure_cuda_error(lab->device));
+        return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The last parameter of every rung: outlet in rung.cuh. */
+typedef struct outlet {
+    uint64_t partials, result, ticket;
+} outlet;
+
+static void launch(const cuda_run *run, uint64_t input, uint64_t n, unsigned blocks, uint64_t partials) {
+    outlet out = {partials, run->lab->result, run->lab->ticket};
+    measure_cuda_launch(run->lab->device, &run->kernel, blocks, run->block, (void *[]){&input, &n, &out});
+}
+
+/* Pass by pass, from one array of block sums to the other; the last one into the result. */
+static void run_recursively(const cuda_run *run, uint64_t input) {
+    cuda_lab *lab = run->lab;
+    uint64_t n = run->n;
+    unsigned blocks = run->blocks;
+    for (unsigned pass = 0;; pass++) {
+        uint64_t to = blocks == 1 ? lab->result : lab->partials[pass % 2];
+        launch(run, input, n, blocks, to);
+        if (blocks == 1)
+            return;
+        input = to;
+        n = blocks;
+        blocks = (unsigned)blocks_for(run, n);
+    }
+}
+
+/* In the element type, one after the other, as one would. */
+static void sum_on_host(cuda_run *run) {
+    const void *partials = run->lab->host_partials;
+    measure_cuda_download(run->lab->device, run->lab->host_partials, run->lab->partials[0],
+                          run->blocks * reduct_type_size(run->type));
+    if (run->type == REDUCT_I32) {
+        uint32_t sum = 0;
+        for (unsigned i = 0; i < run->blocks; i++)
+            sum += ((const uint32_t *)partials)[i];
+        memcpy(run->host_result, &sum, sizeof sum);
+    } else if (run->type == REDUCT_F32) {
+        float sum = 0;
+        for (unsigned i = 0; i < run->blocks; i++)
+            sum += ((const float *)partials)[i];
+        memcpy(run->host_result, &sum, sizeof sum);
+    } else {
+        double sum = 0;
+        for (unsigned i = 0; i < run->blocks; i++)
+            sum += ((const double *)partials)[i];
+        memcpy(run->host_result, &sum, sizeof sum);
+    }
+}
+
+void cuda_run_once(cuda_run *run, uint64_t input) {
+    cuda_lab *lab = run->lab;
+    if (run->rung->cover == CUDA_COVER_EXACT) {
+        measure_cuda_launch(lab->device, &run->kernel, run->blocks, run->block,
+                            (void *[]){&input, &run->n, &lab->result, &lab->workspace});
+        return;
+    }
+    switch (run->finish) {
+    case LADDER_FINISH_HOST:
+        launch(run, input, run->n, run->blocks, lab->partials[0]);
+        sum_on_host(run);
+        break;
+    case LADDER_FINISH_ATOMIC:
+        if (run->clears)
+            measure_cuda_fill(lab->device, lab->result, 0, 8);
+        launch(run, input, run->n, run->blocks, 0);
+        break;
+    case LADDER_FINISH_SECOND_LAUNCH: {
+        uint64_t count = run->blocks;
+        launch(run, input, run->n, run->blocks, lab->partials[0]);
+        measure_cuda_launch(lab->device, &run->last_step, 1, LAST_STEP_THREADS,
+                            (void *[]){&lab->partials[0], &count, &lab->result});
+        break;
+    }
+    case LADDER_FINISH_RECURSIVE:
+        run_recursively(run, input);
+        break;
+    default:
+        launch(run, input, run->n, run->blocks, lab->partials[0]);
+    }
+}
+
+void cuda_run_result(cuda_run *run, void *result) {
+    size_t size = reduct_type_size(run->type);
+    if (run->finish == LADDER_FINISH_HOST)
+        memcpy(result, run->host_result, size);
+    else /* of the exact kernels' i64 for i32 this is the lower half: the sum modulo 2^32 */
+        measure_cuda_download(run->lab->device, result, run->lab->result, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Additions in a launch: one after the other in a thread, then the tree. A thread takes whole rounds of what its block
+ * covers, and adds up to four running sums and an element that is left over. */
+static double chain(const cuda_run *run, uint64_t n, uint64_t blocks) {
+    uint64_t cover = elements_per_block(run), rounds = ceil_divide(n, cover * blocks);
+    return (double)(rounds * ceil_divide(cover, run->block) + ceil_log2(run->block) + 8);
+}
+
+double cuda_run_terms(const cuda_run *run) {
+    uint64_t blocks = run->blocks;
+    if (run->rung->cover == CUDA_COVER_EXACT)
+        return 0;
+    double terms = chain(run, run->n, blocks);
+    switch (run->finish) {
+    case LADDER_FINISH_SECOND_LAUNCH:
+        return terms + (double)ceil_divide(blocks, LAST_STEP_THREADS) + 10;
+    case LADDER_FINISH_RECURSIVE:
+        while (blocks > 1) {
+            uint64_t n = blocks;
+            blocks = blocks_for(run, n);
+            terms += chain(run, n, blocks);
+        }
+        return terms;
+    case LADDER_FINISH_LAST_BLOCK:
+        return terms + (double)ceil_divide(blocks, run->block) + ceil_log2(run->block) + 1;
+    default:
+        return terms + (double)blocks;
+    }
+}
+
+report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
+    report_row row = report_row_empty();
+    snprintf(row.group, sizeof row.group, "%s", group);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
+    snprintf(row.device, sizeof row.device, "cuda:%u", lab->facts->ordinal);
+    snprintf(row.language, sizeof row.language, "cuda");
+    row.n = n;
+    row.bytes = n * reduct_type_size(type);
+    return row;
+}
+
+void cuda_run_describe(const cuda_run *run, report_row *row) {
+    cuda_lab *lab = run->lab;
+    snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
+    row->block = run->block;
+    row->registers = (int)run->kernel.registers;
+    row->shared_bytes = (int)(run->kernel.static_shared + run->kernel.dynamic_shared);
+    row->occupancy = measure_cuda_occupancy(lab->device, &run->kernel, run->block);
+    if (run->rung->per_block_size && !is_power_of_two(run->block))
+        snprintf(row->note, sizeof row->note, "%u threads are no power of two: the loop is kept", run->block);
+    else if (strcmp(run->rung->name, "warp-reduce") == 0 && run->type != REDUCT_I32)
+        snprintf(row->note, sizeof row->note, "no instruction for floats: by shuffles");
+    else if (strcmp(run->rung->name, "warp-reduce") == 0 && lab->facts->capability < 80)
+        snprintf(row->note, sizeof row->note, "no instruction before compute capability 8.0: by shuffles");
+}
+
+void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds) {
+    row->seconds = seconds->median;
+    row->spread = measure_spread(seconds);
+    if (seconds->median <= 0 || row->bytes == 0)
+        return;
+    double rate = (double)row->bytes / seconds->median;
+    if (lab->read_limit > 0)
+        row->of_limit = rate / lab->read_limit;
+    if (lab->facts->nominal > 0)
+        row->of_nominal = rate / lab->facts->nominal;
+}
+
+void cuda_add_point(report *r, const char *name, reduct_type type, uint64_t n, double seconds) {
+    char text[48];
+    snprintf(text, sizeof text, "%s %s", name, reduct_type_name(type));
+    report_series *series = report_series_named(r, text);
+    if (seconds <= 0 || series->count >= sizeof series->x / sizeof *series->x)
+        return;
+    series->x[series->count] = (double)n;
+    series->y[series->count++] = (double)(n * reduct_type_size(type)) / seconds / 1e9;
+}

@@ -1,0 +1,288 @@
+/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; nothing is
+ * forced, and what is right by luck is called that. The kernels, and what is wrong with them, are in cuda/specimens/. */
+#include "ladder/cuda_ladder.h"
+
+#include "measure/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ELEMENTS = 1000003, /* a prime near a million: no block size divides it */
+    BLOCK = 256,
+    /* Behind the elements: as many again and some, for kernels that read past the end, full of thousands. */
+    BEYOND = ELEMENTS + 4096,
+    STRANGE = 1000
+};
+
+typedef struct lab {
+    cuda_lab *cuda;
+    const ladder_options *options;
+    report *r;
+    ladder_data data;
+    measure_cuda_input input; /* the data, and what lies beyond */
+} lab;
+
+static bool is_wanted(const lab *l, const char *name) {
+    return !l->options->rung || strcmp(l->options->rung, name) == 0;
+}
+
+/* A mistake that was judged right is right by luck; one that was judged wrong says by how much. */
+static void call_it(const lab *l, report_row *row, const void *result) {
+    double error = 0;
+    if (row->verdict == REPORT_RIGHT) {
+        row->verdict = REPORT_LUCKY;
+        snprintf(row->note, sizeof row->note, "right here, by luck: not guaranteed");
+        return;
+    }
+    if (l->data.type == REDUCT_I32)
+        error = (double)*(const int32_t *)result - (double)l->data.integer;
+    else if (l->data.type == REDUCT_F32)
+        error = (double)*(const float *)result - l->data.real;
+    else
+        error = *(const double *)result - l->data.real;
+    snprintf(row->note, sizeof row->note, "wrong by %.3g", fabs(error));
+}
+
+/* A failed launch becomes the row's; the next specimen has its own chance where the device survives. */
+static void add(const lab *l, report_row *row) {
+    const char *error = measure_cuda_error(l->cuda->device);
+    if (error) {
+        row->verdict = REPORT_NOT_RUN;
+        snprintf(row->note, sizeof row->note, "the device stopped it: %s", error);
+        measure_cuda_forgive(l->cuda->device);
+    }
+    report_add_row(l->r, row);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Mistakes that a kernel makes, or a launch
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define SPECIMEN(file, prefix, covers, memory)                                                                         \
+    {                                                                                                                  \
+        .name = "", .image = "specimens/" file, .kernel = prefix, .cover = covers, .shared = memory,                   \
+        .finish = LADDER_FINISH_SECOND_LAUNCH                                                                          \
+    }
+
+typedef struct specimen {
+    const char *name, *variant;
+    bool mistake;
+    unsigned block;
+    cuda_rung flawed;   /* what runs, unless it is a rung: */
+    const char *repair; /* a rung of the ladder */
+} specimen;
+
+/* clang-format off */
+static const specimen specimens[] = {
+    {"last-warp-implicit", "no synchronisation", true, BLOCK,
+     SPECIMEN("last_warp_implicit", "last_warp_implicit", CUDA_COVER_TWO, CUDA_SHARED_ONE), NULL},
+    {"last-warp-implicit", "volatile", true, BLOCK,
+     SPECIMEN("last_warp_implicit", "last_warp_volatile", CUDA_COVER_TWO, CUDA_SHARED_ONE), NULL},
+    {"last-warp-implicit", "repair: __syncwarp", false, BLOCK, {0}, "last-warp"},
+    {"load-unchecked", "no i < n", true, BLOCK,
+     SPECIMEN("load_unchecked", "load_unchecked", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"load-unchecked", "repair: i < n", false, BLOCK, {0}, "halving"},
+    {"grid-not-halved", "two loads, as many blocks", true, BLOCK,
+     SPECIMEN("load_unchecked", "first_add_unchecked", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"grid-not-halved", "repair: half the blocks", false, BLOCK, {0}, "first-add"},
+    {"halving-rounded-down", "96 threads", true, 96,
+     SPECIMEN("halving_rounded_down", "halving_rounded_down", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"halving-rounded-down", "96 threads, against n", true, 96,
+     SPECIMEN("halving_rounded_down", "halving_against_n", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"halving-rounded-down", "1000 threads", true, 1000,
+     SPECIMEN("halving_rounded_down", "halving_rounded_down", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"halving-rounded-down", "1000 threads, against n", true, 1000,
+     SPECIMEN("halving_rounded_down", "halving_against_n", CUDA_COVER_ONE, CUDA_SHARED_ONE), NULL},
+    {"halving-rounded-down", "repair: rounded up, 96", false, 96, {0}, "halving"},
+    {"halving-rounded-down", "repair: rounded up, 1000", false, 1000, {0}, "halving"},
+    {"shared-too-small", "sized for 128 threads", true, BLOCK,
+     SPECIMEN("shared_too_small", "shared_too_small", CUDA_COVER_ONE, CUDA_SHARED_TWO), NULL},
+    {"shared-too-small", "repair: sized by blockDim", false, BLOCK,
+     SPECIMEN("shared_too_small", "shared_sized_right", CUDA_COVER_ONE, CUDA_SHARED_TWO), NULL},
+    {"partial-warp", "full mask, 8 lanes", true, BLOCK,
+     SPECIMEN("partial_warp", "partial_warp", CUDA_COVER_WALK, CUDA_SHARED_NONE), NULL},
+    {"partial-warp", "repair: the whole warp", false, BLOCK, {0}, "shuffle"},
+    {"two-levels", "subgroups of 4", true, BLOCK,
+     SPECIMEN("two_levels", "two_levels", CUDA_COVER_WALK, CUDA_SHARED_ONE), NULL},
+    {"two-levels", "repair: all levels", false, BLOCK,
+     SPECIMEN("two_levels", "all_levels", CUDA_COVER_WALK, CUDA_SHARED_ONE), NULL},
+};
+/* clang-format on */
+
+typedef struct timed_run {
+    cuda_run *run;
+    const measure_cuda_input *input;
+} timed_run;
+
+static void run_for_time(void *context, uint64_t number) {
+    timed_run *timed = context;
+    cuda_run_once(timed->run, measure_cuda_input_at(timed->input, number));
+}
+
+static void run_specimen(const lab *l, const specimen *s) {
+    cuda_run run;
+    unsigned char result[8] = {0};
+    const cuda_rung *rung = s->repair ? cuda_rung_named(s->repair) : &s->flawed;
+    report_row row = cuda_row(l->cuda, "specimens", s->name, l->data.type, ELEMENTS);
+    if (!cuda_run_prepare(&run, l->cuda, rung, LADDER_FINISH_SECOND_LAUNCH, l->data.type, ELEMENTS, s->block, row.note,
+                          sizeof row.note)) {
+        row.verdict = REPORT_NOT_RUN;
+    } else {
+        cuda_run_describe(&run, &row);
+        cuda_run_once(&run, l->input.address);
+        cuda_run_result(&run, result);
+        ladder_judge(&row, &l->data, result, cuda_run_terms(&run));
+        timed_run timed = {&run, &l->input};
+        measure_statistics seconds = measure_cuda_time(l->cuda->device, run_for_time, &timed, l->options->rounds);
+        cuda_row_time(l->cuda, &row, &seconds);
+        if (s->mistake)
+            call_it(l, &row, result);
+    }
+    snprintf(row.variant, sizeof row.variant, "%s", s->variant);
+    add(l, &row);
+}
+
+/* An atomic finish, run twice: without clearing, the second run adds to the first. */
+static void run_not_cleared(const lab *l) {
+    for (int cleared = 0; cleared < 2; cleared++) {
+        cuda_run run;
+        unsigned char result[8] = {0};
+        report_row row = cuda_row(l->cuda, "specimens", "result-not-cleared", l->data.type, ELEMENTS);
+        if (cuda_run_prepare(&run, l->cuda, cuda_rung_named("halving"), LADDER_FINISH_ATOMIC, l->data.type, ELEMENTS,
+                             BLOCK, row.note, sizeof row.note)) {
+            cuda_run_describe(&run, &row);
+            cuda_run_once(&run, l->input.address);
+            run.clears = cleared;
+            cuda_run_once(&run, l->input.address);
+            cuda_run_result(&run, result);
+            ladder_judge(&row, &l->data, result, cuda_run_terms(&run));
+            if (!cleared)
+                call_it(l, &row, result);
+        } else {
+            row.verdict = REPORT_NOT_RUN;
+        }
+        snprintf(row.variant, sizeof row.variant, "%s", cleared ? "repair: cleared" : "second run");
+        add(l, &row);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Maxima of floats as integers
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct maximum {
+    const char *name, *variant, *kernel;
+    bool mistake;
+    float start;   /* what the maximum starts from */
+    bool infinite; /* of an array of -infinity; otherwise of numbers from -2 to -1 */
+} maximum;
+
+static const maximum maxima[] = {
+    {"max-of-bits", "atomicMax on bits", "max_of_bits", true, -FLT_MAX, false},
+    {"max-of-bits", "repair: ordered bits", "max_of_ordered_bits", false, -INFINITY, false},
+    {"max-from-lowest", "from -FLT_MAX", "max_of_ordered_bits", true, -FLT_MAX, true},
+    {"max-from-lowest", "repair: from -infinity", "max_of_ordered_bits", false, -INFINITY, true},
+};
+
+static float *make_negative(bool infinite, float *most) {
+    float *values = measure_allocate(ELEMENTS * sizeof *values);
+    *most = -INFINITY;
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        uint32_t bits = (i + 1) * UINT32_C(2654435761) >> 8;
+        values[i] = infinite ? -INFINITY : -1 - (float)bits * 0x1p-24f;
+        if (values[i] > *most)
+            *most = values[i];
+    }
+    return values;
+}
+
+static float run_maximum(const lab *l, const maximum *m, uint64_t input, char *why, size_t room) {
+    measure_cuda *device = l->cuda->device;
+    uint64_t n = ELEMENTS, result = l->cuda->result, decoded = result + 4;
+    bool plain = strcmp(m->kernel, "max_of_bits") == 0;
+    float start = m->start, got = 0;
+    measure_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "specimens/maximum", m->kernel, 0, why, room);
+    measure_cuda_kernel decode = cuda_lab_kernel(l->cuda, "specimens/maximum", "max_decode", 0, why, room);
+    if (!kernel.function || !decode.function)
+        return 0;
+    if (plain)
+        measure_cuda_upload(device, result, &start, sizeof start);
+    else
+        measure_cuda_fill(device, result, 0, 4);
+    measure_cuda_launch(device, &kernel, l->cuda->facts->multiprocessors, BLOCK,
+                        (void *[]){&input, &n, &start, &result});
+    if (!plain)
+        measure_cuda_launch(device, &decode, 1, 1, (void *[]){&result, &decoded});
+    measure_cuda_download(device, &got, plain ? result : decoded, sizeof got);
+    return got;
+}
+
+static void add_maximum(const lab *l, const maximum *m) {
+    float most;
+    float *values = make_negative(m->infinite, &most);
+    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, values, ELEMENTS * sizeof *values, false);
+    report_row row = cuda_row(l->cuda, "specimens", m->name, REDUCT_F32, ELEMENTS);
+    float got = run_maximum(l, m, input.address, row.note, sizeof row.note);
+    snprintf(row.variant, sizeof row.variant, "%s", m->variant);
+    snprintf(row.expected, sizeof row.expected, "%.9g", (double)most);
+    snprintf(row.got, sizeof row.got, "%.9g", (double)got);
+    row.block = BLOCK;
+    row.verdict = got == most ? REPORT_RIGHT : REPORT_WRONG;
+    if (row.note[0]) {
+        row.verdict = REPORT_NOT_RUN;
+    } else if (m->mistake && got == most) {
+        row.verdict = REPORT_LUCKY;
+        snprintf(row.note, sizeof row.note, "right here, by luck: not guaranteed");
+    } else if (m->mistake) {
+        snprintf(row.note, sizeof row.note, "wrong by %.3g", fabs((double)got - (double)most));
+    }
+    measure_cuda_input_destroy(l->cuda->device, &input);
+    free(values);
+    add(l, &row);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * All of them
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The data with what lies beyond, as one array. */
+static void *extend(const ladder_data *data) {
+    size_t size = reduct_type_size(data->type);
+    unsigned char *values = measure_allocate((size_t)(ELEMENTS + BEYOND) * size);
+    memcpy(values, data->values, ELEMENTS * size);
+    for (size_t i = ELEMENTS; i < (size_t)ELEMENTS + BEYOND; i++) {
+        const int32_t i32 = STRANGE;
+        const float f32 = STRANGE;
+        const double f64 = STRANGE;
+        const void *strange = data->type == REDUCT_I32   ? (const void *)&i32
+                              : data->type == REDUCT_F32 ? (const void *)&f32
+                                                         : (const void *)&f64;
+        memcpy(values + i * size, strange, size);
+    }
+    return values;
+}
+
+void cuda_run_specimens(cuda_lab *cuda, const ladder_options *options, report *r) {
+    lab l = {.cuda = cuda, .options = options, .r = r};
+    if (ladder_data_create(&l.data, options->type, ELEMENTS) != 0) {
+        report_warning(r, "there was no memory for the specimens");
+        return;
+    }
+    void *values = extend(&l.data);
+    l.input =
+        measure_cuda_input_create(cuda->device, values, (ELEMENTS + BEYOND) * reduct_type_size(options->type), true);
+    for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
+        if (is_wanted(&l, specimens[i].name))
+            run_specimen(&l, &specimens[i]);
+    if (is_wanted(&l, "result-not-cleared"))
+        run_not_cleared(&l);
+    for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++)
+        if (is_wanted(&l, maxima[i].name))
+            add_maximum(&l, &maxima[i]);
+    measure_cuda_input_destroy(cuda->device, &l.input);
+    free(values);
+    ladder_data_destroy(&l.data);
+}

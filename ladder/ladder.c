@@ -1,0 +1,196 @@
+/* What all ladders share: names, data with known answers, the judge, the number of passes. See ladder.h. */
+#include "ladder/ladder.h"
+
+#include "measure/parallel.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Names
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+const ladder_rung *ladder_rung_at(size_t i) {
+    static const ladder_rung rungs[] = {
+#define LADDER_CPU(ID, name, idea)          {LADDER_RUNG_CPU, name, idea},
+#define LADDER_GPU(ID, name, idea)          {LADDER_RUNG_GPU, name, idea},
+#define LADDER_GPU_SPECIMEN(ID, name, idea) {LADDER_RUNG_SPECIMEN, name, idea},
+#include "ladder/rungs.def"
+    };
+    return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
+}
+
+static const char *const finish_names[] = {
+    [LADDER_FINISH_DEFAULT] = "default",     [LADDER_FINISH_HOST] = "host",
+    [LADDER_FINISH_ATOMIC] = "atomic",       [LADDER_FINISH_SECOND_LAUNCH] = "second-launch",
+    [LADDER_FINISH_RECURSIVE] = "recursive", [LADDER_FINISH_LAST_BLOCK] = "last-block",
+};
+
+const char *ladder_finish_name(ladder_finish finish) {
+    return finish_names[finish];
+}
+
+int ladder_finish_parse(const char *name, ladder_finish *finish) {
+    for (size_t i = LADDER_FINISH_HOST; i < sizeof finish_names / sizeof *finish_names; i++) {
+        if (strcmp(name, finish_names[i]) == 0) {
+            *finish = (ladder_finish)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Random bits for element i: the finaliser of splitmix64 over a counter, so that any thread can make any element. */
+static uint64_t bits_of(uint64_t i) {
+    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void fill_share(void *context, unsigned member, unsigned members) {
+    const ladder_data *data = context;
+    size_t begin, end;
+    measure_share(data->n, 4096, member, members, &begin, &end);
+    switch (data->type) {
+    case REDUCT_I32:
+        for (size_t i = begin; i < end; i++)
+            ((int32_t *)data->values)[i] = (int32_t)(bits_of(i) >> 54) - 512;
+        break;
+    case REDUCT_F32:
+        for (size_t i = begin; i < end; i++)
+            ((float *)data->values)[i] = (float)(bits_of(i) >> 40) * 0x1p-24f;
+        break;
+    default:
+        for (size_t i = begin; i < end; i++)
+            ((double *)data->values)[i] = (double)(bits_of(i) >> 11) * 0x1p-53;
+    }
+}
+
+/* A number of an element type as text: for floats the fewest digits that read back. */
+static void number_text(reduct_type type, const void *value, char *text, size_t room) {
+    if (type == REDUCT_I32) {
+        snprintf(text, room, "%" PRId32, *(const int32_t *)value);
+        return;
+    }
+    double real = type == REDUCT_F32 ? (double)*(const float *)value : *(const double *)value;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, room, "%.*g", digits, real);
+        double read = type == REDUCT_F32 ? (double)strtof(text, NULL) : strtod(text, NULL);
+        if (read == real)
+            return;
+    }
+}
+
+/* The sums that judge: in i64 or the element type, exact in every case. */
+static reduct_status sum_up(ladder_data *data) {
+    union {
+        int64_t i64;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } sum, magnitude;
+    reduct_status status = reduct_reduce(REDUCT_SUM, data->type, data->values, NULL, data->n, &sum);
+    if (status == REDUCT_OK)
+        status = reduct_reduce(REDUCT_NORM1, data->type, data->values, NULL, data->n, &magnitude);
+    if (status != REDUCT_OK)
+        return status;
+    if (data->type == REDUCT_I32) {
+        int32_t wrapped = (int32_t)(uint32_t)sum.i64;
+        data->integer = wrapped;
+        data->magnitude = (double)magnitude.u64;
+        number_text(data->type, &wrapped, data->exact, sizeof data->exact);
+    } else {
+        bool single = data->type == REDUCT_F32;
+        data->real = single ? (double)sum.f32 : sum.f64;
+        data->magnitude = single ? (double)magnitude.f32 : magnitude.f64;
+        number_text(data->type, &sum, data->exact, sizeof data->exact);
+    }
+    return REDUCT_OK;
+}
+
+int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n) {
+    size_t size = reduct_type_size(type);
+    *data = (ladder_data){.type = type, .n = n};
+    if (n > (SIZE_MAX - 64) / size)
+        return -1;
+    data->values = aligned_alloc(64, (n * size / 64 + 1) * 64);
+    if (!data->values)
+        return -1;
+    measure_team *team = measure_team_create(n < 1 << 20 ? 1 : 4);
+    measure_team_run(team, fill_share, data);
+    measure_team_destroy(team);
+    if (sum_up(data) == REDUCT_OK)
+        return 0;
+    ladder_data_destroy(data);
+    return -1;
+}
+
+void ladder_data_destroy(ladder_data *data) {
+    free(data->values);
+    *data = (ladder_data){0};
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The judge
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The distance from a number of `digits` bits, of the size of `value`, to the next. */
+static double unit_in_last_place(double value, int digits, int least_exponent) {
+    int exponent;
+    frexp(value, &exponent);
+    exponent -= digits;
+    return ldexp(1, exponent > least_exponent ? exponent : least_exponent);
+}
+
+static void judge_real(report_row *row, const ladder_data *data, double got, double terms) {
+    bool single = data->type == REDUCT_F32;
+    double unit = unit_in_last_place(data->real, single ? 24 : 53, single ? -149 : -1074);
+    double error = fabs(got - data->real);
+    /* The expected value is itself rounded, which is half a unit more where the method is not exact. */
+    double bound = terms > 0 ? terms * (single ? 0x1p-24 : 0x1p-53) * data->magnitude + unit / 2 : 0;
+    row->ulp = error / unit;
+    row->verdict = error <= bound ? REPORT_RIGHT : REPORT_WRONG; /* a NaN is wrong */
+}
+
+void ladder_judge(report_row *row, const ladder_data *data, const void *result, double terms) {
+    snprintf(row->expected, sizeof row->expected, "%s", data->exact);
+    number_text(data->type, result, row->got, sizeof row->got);
+    row->ulp = -1;
+    if (data->type == REDUCT_I32)
+        row->verdict = *(const int32_t *)result == data->integer ? REPORT_RIGHT : REPORT_WRONG;
+    else
+        judge_real(row, data, data->type == REDUCT_F32 ? (double)*(const float *)result : *(const double *)result,
+                   terms);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Passes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned bit_length(uint64_t x) {
+    unsigned bits = 0;
+    for (; x; x >>= 1)
+        bits++;
+    return bits;
+}
+
+/* With g = 2^b, each pass takes b bits off n - 1, rounded up: n becomes ceil(n / 2^b), n - 1 becomes (n - 1) >> b. */
+unsigned ladder_passes(uint64_t n, uint64_t g) {
+    if (n <= 1 || g < 2)
+        return 0;
+    if ((g & (g - 1)) == 0) {
+        unsigned a = bit_length(n - 1), b = bit_length(g - 1);
+        return (a + b - 1) / b;
+    }
+    unsigned passes = 0;
+    for (; n > 1; passes++)
+        n = n / g + (n % g != 0);
+    return passes;
+}

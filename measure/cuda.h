@@ -1,0 +1,136 @@
+/* CUDA devices for kernels that are not the library's: memory, launches, events, what a kernel needs, what a device
+ * can read. Built without CUDA; the driver is opened at run time.
+ *
+ * Errors. The first thing that fails is remembered, and from then on every call does nothing; so that a program asks
+ * once, with measure_cuda_error(), after a row's worth of work. A device is used by one thread at a time. */
+#ifndef MEASURE_CUDA_H
+#define MEASURE_CUDA_H
+
+#include "measure/statistics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct measure_cuda measure_cuda;
+
+/* What a device is. */
+typedef struct measure_cuda_facts {
+    unsigned ordinal;
+    char name[96];
+    unsigned capability; /* 90 for compute capability 9.0 */
+    unsigned driver;     /* 13000 for a driver that knows CUDA 13.0 */
+    unsigned multiprocessors;
+    unsigned threads_per_multiprocessor;
+    unsigned shared_per_block; /* bytes, the most that a kernel can ask for */
+    uint64_t l2;               /* bytes */
+    uint64_t memory;           /* bytes */
+    double nominal;            /* bytes per second: memory clock x bus width x 2; 0 where the driver does not tell */
+} measure_cuda_facts;
+
+/* The devices here; 0 and one sentence in `*why` (static storage) where there are none. */
+unsigned measure_cuda_count(const char **why);
+
+/* Opens device number `ordinal`. Null, and one sentence in `why`, where that cannot be. */
+measure_cuda *measure_cuda_open(unsigned ordinal, char *why, size_t room);
+void measure_cuda_close(measure_cuda *device);
+
+const measure_cuda_facts *measure_cuda_describe(const measure_cuda *device);
+
+/* Bytes of device memory that are free now. */
+uint64_t measure_cuda_free_memory(measure_cuda *device);
+
+/* What failed first, as a sentence; null while nothing has. */
+const char *measure_cuda_error(const measure_cuda *device);
+
+/* Forgets what failed. Returns false where the device cannot go on: after a fault in a kernel, say. */
+bool measure_cuda_forgive(measure_cuda *device);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory. Addresses are the device's; 0 is none. Work is queued in one stream, in order; download waits.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+uint64_t measure_cuda_allocate(measure_cuda *device, uint64_t bytes);
+void measure_cuda_free(measure_cuda *device, uint64_t address);
+void measure_cuda_upload(measure_cuda *device, uint64_t to, const void *from, uint64_t bytes);
+void measure_cuda_download(measure_cuda *device, void *to, uint64_t from, uint64_t bytes);
+void measure_cuda_copy(measure_cuda *device, uint64_t to, uint64_t from, uint64_t bytes);
+void measure_cuda_fill(measure_cuda *device, uint64_t address, unsigned char value, uint64_t bytes);
+void measure_cuda_wait(measure_cuda *device);
+
+/* One array, many times over: as often as it takes to exceed three times the L2, so that runs which take the copies in
+ * turn find none of them in cache. Where `rotate` is false there is one copy. */
+typedef struct measure_cuda_input {
+    uint64_t address;
+    uint64_t stride; /* bytes from copy to copy, a multiple of 256 */
+    uint64_t bytes;  /* of one copy */
+    uint64_t copies;
+} measure_cuda_input;
+
+/* `bytes` at `from`, uploaded and copied. Copies take at most half of the memory that is free. */
+measure_cuda_input measure_cuda_input_create(measure_cuda *device, const void *from, uint64_t bytes, bool rotate);
+void measure_cuda_input_destroy(measure_cuda *device, measure_cuda_input *input);
+
+/* Makes every copy equal to `from` again, after kernels that destroy what they read. */
+void measure_cuda_input_restore(measure_cuda *device, const measure_cuda_input *input, const void *from);
+
+/* The copy that run number `run` reads. */
+uint64_t measure_cuda_input_at(const measure_cuda_input *input, uint64_t run);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Kernels
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct measure_cuda_module measure_cuda_module;
+
+typedef struct measure_cuda_kernel {
+    void *function; /* null if it could not be had */
+    unsigned registers, static_shared, max_threads;
+    unsigned dynamic_shared; /* bytes that launches add */
+} measure_cuda_kernel;
+
+/* A module from an image in memory: a cubin, a fatbin or PTX. Null on failure. */
+measure_cuda_module *measure_cuda_module_load(measure_cuda *device, const void *image);
+void measure_cuda_module_unload(measure_cuda *device, measure_cuda_module *module);
+
+/* A kernel of a module, with as much dynamic shared memory as its launches will ask for. */
+measure_cuda_kernel measure_cuda_kernel_named(measure_cuda *device, measure_cuda_module *module, const char *name,
+                                              unsigned dynamic_shared);
+
+/* Blocks of `threads` that a multiprocessor holds at once; and the share of its threads that they are. */
+unsigned measure_cuda_resident_blocks(measure_cuda *device, const measure_cuda_kernel *kernel, unsigned threads);
+double measure_cuda_occupancy(measure_cuda *device, const measure_cuda_kernel *kernel, unsigned threads);
+
+/* Queues a launch; `arguments` are pointers to the kernel's parameters in order. */
+void measure_cuda_launch(measure_cuda *device, const measure_cuda_kernel *kernel, unsigned blocks, unsigned threads,
+                         void **arguments);
+
+/* The stream that work is queued in, for libraries that take a CUstream or cudaStream_t. */
+void *measure_cuda_stream(const measure_cuda *device);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Time
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Queues the work once; `run` counts from 0 and chooses the copy of the input. */
+typedef void measure_cuda_work(void *context, uint64_t run);
+
+/* Seconds per run, between events on the device's own clock: after a warm-up, `rounds` samples of as many runs, back to
+ * back, as last a millisecond or so. All zero when something failed. */
+measure_statistics measure_cuda_time(measure_cuda *device, measure_cuda_work *work, void *context, unsigned rounds);
+
+/* Bytes per second that this device can read: the best of several launch shapes of `kernel`, which reads `vectors`
+ * 16-byte vectors with a fixed grid: kernel(const uint4 *from, uint64_t vectors, uint32_t *sink). Up to 4 GiB are read,
+ * as memory allows. 0 on failure. */
+double measure_cuda_read_limit(measure_cuda *device, const measure_cuda_kernel *kernel);
+
+/* Whether times spread so widely that something else must use the device, or its clocks move: by more than
+ * MEASURE_CUDA_NOISY of the median. */
+#define MEASURE_CUDA_NOISY 0.05
+bool measure_cuda_is_noisy(double spread);
+
+/* Whether a device that could read `first` bytes per second, and `last` later, has slowed down by more than 3%: it gets
+ * too warm, or is shared. */
+bool measure_cuda_has_slowed(double first, double last);
+
+#endif

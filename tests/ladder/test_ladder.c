@@ -1,0 +1,305 @@
+/* What all ladders share: passes, names, data, the judge; and the CPU's loops for every short length. */
+#include "ladder/ladder.h"
+
+#include "ladder/cpu/cpu.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Passes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned divide_repeatedly(uint64_t n, uint64_t g) {
+    unsigned passes = 0;
+    for (; n > 1; passes++)
+        n = n / g + (n % g != 0);
+    return passes;
+}
+
+static void passes_of_small_sizes(void **state) {
+    (void)state;
+    for (uint64_t g = 2; g <= 260; g++)
+        for (uint64_t n = 0; n <= 3000; n++)
+            assert_int_equal(ladder_passes(n, g), divide_repeatedly(n, g));
+}
+
+/* Floating logarithms are wrong here: at exact powers and one beside them. */
+static void passes_at_exact_powers(void **state) {
+    (void)state;
+    for (uint64_t g = 2; g <= 2048; g++) {
+        unsigned exponent = 0;
+        for (uint64_t power = 1;; power *= g, exponent++) {
+            assert_int_equal(ladder_passes(power, g), exponent);
+            assert_int_equal(ladder_passes(power - 1, g), divide_repeatedly(power - 1, g));
+            assert_int_equal(ladder_passes(power + 1, g), exponent + 1);
+            if (power > UINT64_MAX / g)
+                break;
+        }
+    }
+    assert_int_equal(ladder_passes(UINT64_MAX, 2), 64);
+    assert_int_equal(ladder_passes(UINT64_MAX, UINT64_C(1) << 63), 2);
+    assert_int_equal(ladder_passes(UINT64_C(1) << 63, UINT64_C(1) << 63), 1);
+}
+
+static void passes_without_a_group(void **state) {
+    (void)state;
+    assert_int_equal(ladder_passes(1000, 0), 0);
+    assert_int_equal(ladder_passes(1000, 1), 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Names
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void finishes_have_names(void **state) {
+    (void)state;
+    for (int i = LADDER_FINISH_HOST; i <= LADDER_FINISH_LAST_BLOCK; i++) {
+        ladder_finish finish = LADDER_FINISH_DEFAULT;
+        assert_int_equal(ladder_finish_parse(ladder_finish_name((ladder_finish)i), &finish), 0);
+        assert_int_equal(finish, i);
+    }
+    static const char *const unknown[] = {"", "default", "Host", "host ", "all"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        ladder_finish finish = LADDER_FINISH_ATOMIC;
+        assert_int_equal(ladder_finish_parse(unknown[i], &finish), -1);
+        assert_int_equal(finish, LADDER_FINISH_ATOMIC);
+    }
+}
+
+static void rungs_have_names_of_their_own(void **state) {
+    (void)state;
+    size_t count = 0;
+    while (ladder_rung_at(count))
+        count++;
+    assert_true(count > 20);
+    for (size_t i = 0; i < count; i++) {
+        const ladder_rung *rung = ladder_rung_at(i);
+        assert_true(*rung->name && *rung->idea);
+        assert_true(strlen(rung->name) < sizeof((report_row *)0)->name);
+        for (size_t j = 0; j < i; j++)
+            assert_true(rung->kind != ladder_rung_at(j)->kind || strcmp(rung->name, ladder_rung_at(j)->name) != 0);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sums of steps of 2^-24 are exact in f64 up to 2^29 elements. */
+static void data_and_their_sums(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {0, 1, 2, 1000, 70001, 1 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ladder_data integers, floats, doubles;
+        int64_t sum = 0;
+        double real = 0, magnitude = 0;
+        assert_int_equal(ladder_data_create(&integers, REDUCT_I32, sizes[i]), 0);
+        assert_int_equal(ladder_data_create(&floats, REDUCT_F32, sizes[i]), 0);
+        assert_int_equal(ladder_data_create(&doubles, REDUCT_F64, sizes[i]), 0);
+        for (uint64_t k = 0; k < sizes[i]; k++) {
+            int32_t integer = ((int32_t *)integers.values)[k];
+            float number = ((float *)floats.values)[k];
+            assert_in_range(integer + 512, 0, 1023);
+            assert_true(number >= 0 && number < 1);
+            assert_true(((double *)doubles.values)[k] >= 0 && ((double *)doubles.values)[k] < 1);
+            sum += integer;
+            magnitude += abs(integer);
+            real += (double)number;
+        }
+        assert_int_equal(integers.integer, sum);
+        assert_true(integers.magnitude == magnitude);
+        assert_true(floats.real == (double)(float)real && floats.magnitude == floats.real);
+        assert_true((double)strtof(floats.exact, NULL) == floats.real);
+        assert_true(strtod(doubles.exact, NULL) == doubles.real);
+        assert_int_equal(strtol(integers.exact, NULL, 10), sum);
+        ladder_data_destroy(&integers);
+        ladder_data_destroy(&floats);
+        ladder_data_destroy(&doubles);
+        ladder_data_destroy(&doubles);
+    }
+}
+
+/* Longer data begin with shorter, however many threads made them. */
+static void data_do_not_depend_on_their_length(void **state) {
+    (void)state;
+    ladder_data few, many;
+    assert_int_equal(ladder_data_create(&few, REDUCT_F64, 5000), 0);
+    assert_int_equal(ladder_data_create(&many, REDUCT_F64, (1 << 20) + 3), 0);
+    assert_memory_equal(few.values, many.values, 5000 * sizeof(double));
+    ladder_data_destroy(&few);
+    ladder_data_destroy(&many);
+}
+
+static void data_that_fit_nowhere(void **state) {
+    (void)state;
+    ladder_data data;
+    assert_int_equal(ladder_data_create(&data, REDUCT_F64, UINT64_MAX), -1);
+    assert_null(data.values);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The judge
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void judge_integers(void **state) {
+    (void)state;
+    ladder_data data = {.type = REDUCT_I32, .integer = -7, .exact = "-7"};
+    report_row row = report_row_empty();
+    int32_t result = -7;
+    ladder_judge(&row, &data, &result, 0);
+    assert_int_equal(row.verdict, REPORT_RIGHT);
+    assert_true(row.ulp < 0);
+    result = -8;
+    ladder_judge(&row, &data, &result, 1e9);
+    assert_int_equal(row.verdict, REPORT_WRONG);
+    assert_string_equal(row.expected, "-7");
+    assert_string_equal(row.got, "-8");
+}
+
+static report_verdict judge_f32(float result, double terms, double *ulp) {
+    ladder_data data = {.type = REDUCT_F32, .real = 1.5, .exact = "1.5", .magnitude = 1.5};
+    report_row row = report_row_empty();
+    ladder_judge(&row, &data, &result, terms);
+    *ulp = row.ulp;
+    return row.verdict;
+}
+
+static void judge_floats(void **state) {
+    (void)state;
+    double ulp;
+    assert_int_equal(judge_f32(1.5f, 0, &ulp), REPORT_RIGHT);
+    assert_true(ulp == 0);
+    assert_int_equal(judge_f32(nextafterf(1.5f, 2), 0, &ulp), REPORT_WRONG);
+    assert_true(ulp == 1);
+    assert_int_equal(judge_f32(nextafterf(1.5f, 2), 10, &ulp), REPORT_RIGHT);
+    /* 10 terms: 10 * 2^-24 * 1.5 is 7.5 units of 2^-23, and half a unit more. */
+    assert_int_equal(judge_f32(1.5f - 8 * 0x1p-23f, 10, &ulp), REPORT_RIGHT);
+    assert_true(ulp == 8);
+    assert_int_equal(judge_f32(1.5f - 9 * 0x1p-23f, 10, &ulp), REPORT_WRONG);
+    assert_int_equal(judge_f32(NAN, 1e30, &ulp), REPORT_WRONG);
+    assert_int_equal(judge_f32(INFINITY, 1e30, &ulp), REPORT_WRONG);
+}
+
+static void judge_doubles(void **state) {
+    (void)state;
+    ladder_data data = {.type = REDUCT_F64, .real = 0.1, .exact = "0.1", .magnitude = 0.1};
+    report_row row = report_row_empty();
+    double result = nextafter(0.1, 1);
+    ladder_judge(&row, &data, &result, 0);
+    assert_int_equal(row.verdict, REPORT_WRONG);
+    assert_true(row.ulp == 1);
+    assert_string_equal(row.got, "0.10000000000000002");
+    result = 0.1;
+    ladder_judge(&row, &data, &result, 0);
+    assert_int_equal(row.verdict, REPORT_RIGHT);
+    assert_string_equal(row.got, "0.1");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The CPU's loops: whole numbers, which every order adds exactly, at every length and alignment
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { LENGTH = 700 };
+
+static void check_loop(cpu_sum *sum, int type) {
+    static int32_t integers[LENGTH + 3];
+    static float floats[LENGTH + 3];
+    static double doubles[LENGTH + 3];
+    for (int i = 0; i < LENGTH + 3; i++)
+        doubles[i] = floats[i] = (float)(integers[i] = (i * 37) % 1024 - 512);
+    for (size_t offset = 0; sum && offset < 3; offset++) {
+        int32_t expected = 0;
+        for (size_t n = 0; n <= LENGTH; n++) {
+            union {
+                int32_t i32;
+                float f32;
+                double f64;
+            } result = {.f64 = NAN};
+            const void *from[] = {integers + offset, floats + offset, doubles + offset};
+            sum(from[type], n, &result);
+            double got = type == CPU_I32 ? result.i32 : type == CPU_F32 ? (double)result.f32 : result.f64;
+            assert_true(got == expected);
+            expected += integers[offset + n];
+        }
+    }
+}
+
+static void loops_add_everything_once(void **state) {
+    (void)state;
+    for (int type = 0; type < CPU_TYPES; type++) {
+        check_loop(cpu_plain[type], type);
+        check_loop(cpu_accumulators[type], type);
+        check_loop(cpu_kahan[type], type);
+        check_loop(cpu_pairwise[type], type);
+        check_loop(cpu_vectors_baseline.sum[type], type);
+        check_loop(cpu_vectors_best()->sum[type], type);
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2"))
+            check_loop(cpu_vectors_avx2.sum[type], type);
+#endif
+    }
+}
+
+static void integers_have_nothing_to_compensate(void **state) {
+    (void)state;
+    assert_null(cpu_kahan[CPU_I32]);
+    assert_null(cpu_pairwise[CPU_I32]);
+}
+
+/* Kahan's gift: ten million times 0.1 in f32. */
+static void kahan_keeps_what_plain_loses(void **state) {
+    (void)state;
+    enum { N = 10000000 };
+    float *values = malloc(N * sizeof *values), plain, kahan;
+    assert_non_null(values);
+    for (int i = 0; i < N; i++)
+        values[i] = 0.1f;
+    cpu_plain[CPU_F32](values, N, &plain);
+    cpu_kahan[CPU_F32](values, N, &kahan);
+    assert_true(fabs((double)plain - 1e6) > 50000);
+    assert_true(fabs((double)kahan - N * (double)0.1f) <= 0.0625); /* a unit in the last place of 1e6 */
+    free(values);
+}
+
+static void threads_share_and_add(void **state) {
+    (void)state;
+    enum { N = 100003, MEMBERS = 5 };
+    double *values = malloc(N * sizeof *values), result;
+    assert_non_null(values);
+    for (int i = 0; i < N; i++)
+        values[i] = i;
+    cpu_team team = {measure_team_create(MEMBERS), MEMBERS};
+    for (size_t n = 0; n <= N; n += n < 10 ? 1 : 9999) {
+        cpu_threads_sum(cpu_plain[CPU_F64], CPU_F64, values, n, &team, &result);
+        assert_true(result == (double)n * ((double)n - 1) / 2);
+    }
+    measure_team_destroy(team.team);
+    free(values);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_of_small_sizes),
+        cmocka_unit_test(passes_at_exact_powers),
+        cmocka_unit_test(passes_without_a_group),
+        cmocka_unit_test(finishes_have_names),
+        cmocka_unit_test(rungs_have_names_of_their_own),
+        cmocka_unit_test(data_and_their_sums),
+        cmocka_unit_test(data_do_not_depend_on_their_length),
+        cmocka_unit_test(data_that_fit_nowhere),
+        cmocka_unit_test(judge_integers),
+        cmocka_unit_test(judge_floats),
+        cmocka_unit_test(judge_doubles),
+        cmocka_unit_test(loops_add_everything_once),
+        cmocka_unit_test(integers_have_nothing_to_compensate),
+        cmocka_unit_test(kahan_keeps_what_plain_loses),
+        cmocka_unit_test(threads_share_and_add),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
