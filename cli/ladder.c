@@ -298,15 +298,7 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static reduct_status run_device(const ladder_options *options, report *r, reduct_error *error) {
-    if (strcmp(options->device, "cpu") == 0)
-        return ladder_cpu_run(options, r, error);
-#if defined(LADDER_CUDA)
-    return ladder_cuda_run(options, r, error);
-#else
-    *error = (reduct_error){.status = REDUCT_ERROR_NO_DEVICE, .index = UINT64_MAX};
-    snprintf(error->message, sizeof error->message, "%s: this build has no CUDA ladder", options->device);
-    return REDUCT_ERROR_NO_DEVICE;
-#endif
+    return strcmp(options->device, "cpu") == 0 ? ladder_cpu_run(options, r, error) : ladder_cuda_run(options, r, error);
 }
 
 /* One device: every size with every type. What does not depend on the size is done once. */

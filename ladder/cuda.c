@@ -80,8 +80,9 @@ static void measure_rung(climb *c, cuda_run *run, report_row *row) {
 static bool settle(cuda_lab *lab, report_row *row) {
     if (!measure_cuda_error(lab->device))
         return true;
+    if (row->verdict != REPORT_NOT_RUN) /* which has said why */
+        snprintf(row->note, sizeof row->note, "%s", measure_cuda_error(lab->device));
     row->verdict = REPORT_NOT_RUN;
-    snprintf(row->note, sizeof row->note, "%s", measure_cuda_error(lab->device));
     return measure_cuda_forgive(lab->device);
 }
 

@@ -90,11 +90,14 @@ measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const
         return none;
     }
     measure_cuda_module *module = module_of(lab, image);
-    measure_cuda_kernel kernel = none;
-    if (module)
-        kernel = measure_cuda_kernel_named(lab->device, module, name, dynamic_shared);
+    if (!module) {
+        snprintf(why, room, "%s: kernels compiled by nvcc %s, a driver for CUDA %u.%u", measure_cuda_error(lab->device),
+                 LADDER_CUDA_TOOLKIT, lab->facts->driver / 1000, lab->facts->driver % 1000 / 10);
+        return none;
+    }
+    measure_cuda_kernel kernel = measure_cuda_kernel_named(lab->device, module, name, dynamic_shared);
     if (!kernel.function)
-        snprintf(why, room, "%s", measure_cuda_error(lab->device));
+        snprintf(why, room, "%s: %s", name, measure_cuda_error(lab->device));
     return kernel;
 }
 

@@ -293,6 +293,14 @@ void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint6
     empty_all(oracle);
 }
 
+void oracle_repeat(struct oracle *oracle, unsigned doublings) {
+    mpz_mul_2exp(oracle->sum, oracle->sum, doublings);
+    mpz_mul_2exp(oracle->absolute, oracle->absolute, doublings);
+    mpz_mul_2exp(oracle->squares, oracle->squares, doublings);
+    oracle->elements <<= doublings;
+    oracle->nans <<= doublings;
+}
+
 void oracle_read(struct oracle *oracle, reduct_type element, const void *x, const void *y, uint64_t count) {
     oracle->element = element;
     oracle->elements = oracle->nans = oracle->nan_terms = oracle->first_nan = 0;

@@ -60,6 +60,9 @@ void oracle_read(struct oracle *oracle, reduct_type element, const void *x, cons
 /* Reads more of the same array or pair of arrays. */
 void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint64_t count);
 
+/* As if all that was read had been read 2^doublings times over. */
+void oracle_repeat(struct oracle *oracle, unsigned doublings);
+
 /* What `reduction` (its result type resolved, its mode exact) gives for what was read. A dot needs pairs, all others a
  * single array. */
 struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_reduction *reduction);

@@ -210,15 +210,6 @@ static void permuted(void **state) {
     oracle_clear(&oracle);
 }
 
-/* What the oracle holds, 2^doublings times over. */
-static void double_oracle(struct oracle *oracle, unsigned doublings) {
-    mpz_mul_2exp(oracle->sum, oracle->sum, doublings);
-    mpz_mul_2exp(oracle->absolute, oracle->absolute, doublings);
-    mpz_mul_2exp(oracle->squares, oracle->squares, doublings);
-    oracle->elements <<= doublings;
-    oracle->nans <<= doublings;
-}
-
 /* Merged with itself, an accumulator holds its data twice; 50 times over, a few thousand elements become 10^18, more
  * than any limb can take without carrying. */
 static void merged_with_itself(void **state) {
@@ -235,7 +226,7 @@ static void merged_with_itself(void **state) {
         const reduct_reduction reduction = any_reduction(&rng, data.type);
         oracle_read(&oracle, data.type->type, data.x, test_operator(reduction.op)->inputs == 2 ? data.y : NULL,
                     data.count);
-        double_oracle(&oracle, doublings);
+        oracle_repeat(&oracle, doublings);
         reduct_accumulator *accumulator = make(&reduction, any_device(&rng), 1);
         add(accumulator, &data, reduction.op, 0, data.count);
         for (unsigned i = 0; i < doublings; i++)

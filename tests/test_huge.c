@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "values.h"
 
 enum { CHUNK = 1 << 26 };
 
@@ -105,8 +106,57 @@ static void first_nan(void **state) {
     munmap(memory.all, memory.size);
 }
 
+/* Fills `size` bytes, a power of two, with one element. */
+static void fill(const struct test_type *type, unsigned char *memory, size_t size, uint64_t bits) {
+    values_put_bits(type, memory, 0, bits);
+    for (size_t filled = type->size; filled < size; filled *= 2)
+        memcpy(memory + filled, memory, filled);
+}
+
+/* What adds up fastest: full significands, the ends of the integers' ranges; on one thread of every device, until
+ * whatever is brought home now and then must have been. */
+static void heavy(void **state) {
+    (void)state;
+    enum { SAMPLE = 1 << 16, DOUBLINGS = 12 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct repeated memory = repeat((size_t)SAMPLE << DOUBLINGS >> 26);
+    struct oracle single, pairs;
+    oracle_init(&single);
+    oracle_init(&pairs);
+    for (size_t e = 0; e < element_count; e++) {
+        const struct test_type *type = elements[e];
+        const uint64_t sign = (uint64_t)1 << (8 * type->size - 1);
+        const uint64_t full = ((uint64_t)type->max_exponent << (type->precision - 1)) |
+                              (((uint64_t)1 << (type->precision - 1)) - 1); /* nearly 2 */
+        fill(type, memory.chunk, CHUNK, type->class == FLOAT ? full : type->class == SIGNED ? sign : sign | (sign - 1));
+        oracle_read(&single, type->type, memory.all, NULL, SAMPLE / type->size);
+        oracle_read(&pairs, type->type, memory.all, memory.all, SAMPLE / type->size);
+        oracle_repeat(&single, DOUBLINGS);
+        oracle_repeat(&pairs, DOUBLINGS);
+        static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_NORM1, REDUCT_DOT, REDUCT_VAR};
+        for (size_t o = 0; o < 4; o++)
+            for (size_t d = 0; d < device_count; d++) {
+                const bool two = ops[o] == REDUCT_DOT;
+                const reduct_type wide = type->class == FLOAT || ops[o] == REDUCT_VAR ? REDUCT_F64 : REDUCT_I256;
+                const reduct_reduction reduction = test_reduction(ops[o], type->type, wide);
+                const struct oracle_result expected = oracle_expect(two ? &pairs : &single, &reduction);
+                const size_t count = ((size_t)SAMPLE << DOUBLINGS) / type->size;
+                const struct test_outcome got =
+                    test_run(&reduction, devices[d], 1, memory.all, two ? memory.all : NULL, count);
+                test_check(&got, &expected, &reduction, "%zu equal elements on %s", count, devices[d]);
+            }
+    }
+    oracle_clear(&single);
+    oracle_clear(&pairs);
+    munmap(memory.all, memory.size);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heavy),
         cmocka_unit_test(bytes),
         cmocka_unit_test(floats),
         cmocka_unit_test(first_nan),

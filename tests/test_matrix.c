@@ -146,7 +146,8 @@ static void large(void **state) {
             do
                 distribution = distribution_named(threaded ? other[rng_below(&matrix.rng, 7)] : heavy[d]);
             while (threaded && !distribution_suits(distribution, elements[e]));
-            if (!distribution_suits(distribution, elements[e]))
+            if (!distribution_suits(distribution, elements[e]) ||
+                (!threaded && rng_unit(&matrix.rng) >= 4 * test_scale()))
                 continue;
             const size_t most = threaded && test_scale() >= 1 ? LARGEST : 280007;
             const size_t count = most - rng_below(&matrix.rng, 9000);

@@ -101,8 +101,12 @@ class Report:
                 if (row['name'], row['type'], row['n'], row['verdict']) == (name, kind, n, 'right') and row['seconds']]
         return min(rows, key=lambda row: row['seconds'], default=None)
 
+    def device(self):
+        """The name of the machine alone."""
+        return (self.facts.get('GPU') or self.facts.get('processor') or 'this machine').split(',')[0]
+
     def where(self):
-        """The machine, in words."""
+        """The machine and the circumstances."""
         parts = [self.facts.get('GPU') or self.facts.get('processor') or '']
         parts += [f'{name} {self.facts[name]}' for name in ('driver', 'date') if name in self.facts]
         return '; '.join(part for part in parts if part)
@@ -123,7 +127,7 @@ def rung_block(report, name):
         return ''
     heading = ['elements', 'i32', 'f32', 'f64', 'f32 GB/s', 'of the read limit', f'× {report.names[0]}', 'f32 error, ulp',
                'fastest finish']
-    return f'Measured on {report.where()}:\n\n' + table(heading, rows, heading[:-1])
+    return f'Measured on one {report.device()}:\n\n' + table(heading, rows, heading[:-1])
 
 
 def summary_block(report):
@@ -154,14 +158,15 @@ def finishes_block(report):
     if not rows:
         return ''
     heading = ['rung', *finishes]
-    return f'f32 sums of {elements(n)} elements on {report.where()}:\n\n' + table(heading, rows, finishes)
+    return f'f32 sums of {elements(n)} elements on one {report.device()}:\n\n' + table(heading, rows, finishes)
 
 
-def specimens_block(report):
-    rows = [[f'`{row["name"]}`', row['variant'] or '', row['type'], outcome(row)] for row in report.group('specimens')]
+def specimens_block(report, only=None):
+    rows = [[f'`{row["name"]}`', row['variant'] or '', row['type'] or '', outcome(row)]
+            for row in report.group('specimens') if only in (None, row['name'])]
     if not rows:
         return ''
-    return f'What happened on {report.where()}:\n\n' + table(['specimen', 'how', 'type', 'result'], rows)
+    return f'What happened on one {report.device()}:\n\n' + table(['specimen', 'how', 'type', 'result'], rows)
 
 
 def timed_block(report, group):
@@ -170,7 +175,7 @@ def timed_block(report, group):
     if not rows:
         return ''
     heading = ['what', 'how', 'type', 'elements', 'time', 'GB/s', 'of the read limit', 'result']
-    return f'On {report.where()}:\n\n' + table(heading, rows, heading[3:7])
+    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[3:7])
 
 
 def numbers_block(report):
@@ -182,7 +187,7 @@ def numbers_block(report):
             rows.append([f'`{name}`', *(best[kind] and ulps(best[kind]) or '' for kind in best)])
     if not rows:
         return ''
-    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in units in the last place, on {report.where()}:\n\n'
+    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in units in the last place, on one {report.device()}:\n\n'
             + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
 
 
@@ -199,7 +204,7 @@ def hardware_block(report):
     if not rows:
         return ''
     heading = ['rung', *(field.replace('_', ' ') for field in names)]
-    return f'f32, as compiled for {report.where()}:\n\n' + table(heading, rows, heading[1:])
+    return f'f32, as compiled for {report.device()}:\n\n' + table(heading, rows, heading[1:])
 
 
 def sass_block(sass):
@@ -218,9 +223,10 @@ def blocks(report, sass):
     if report and report.rungs:
         made.update({name: rung_block(report, name) for name in report.names})
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
-                     'specimens': specimens_block(report), 'applications': timed_block(report, 'applications'),
-                     'peers': timed_block(report, 'peers'), 'numbers': numbers_block(report),
-                     'hardware': hardware_block(report)})
+                     'specimens': specimens_block(report),
+                     'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
+                     'applications': timed_block(report, 'applications'), 'peers': timed_block(report, 'peers'),
+                     'numbers': numbers_block(report), 'hardware': hardware_block(report)})
     return made
 
 

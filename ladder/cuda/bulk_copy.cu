@@ -13,7 +13,7 @@
 //      tile into the same stage
 //   3. what fills no tile is read directly; then as shuffle
 //
-// What it fixes: the last few percent, where loads in flight are limited by registers or by the load queues.
+// What it fixes: what ordinary loads can have under way is limited by registers and by the queues of the load units.
 //
 // When it loses: small n, where setting up costs more than it brings; and everything before compute capability 9.0,
 // where it does not exist.

@@ -10,8 +10,8 @@
 //
 // Phases: for each halving, add and wait for the block. The input is destroyed.
 //
-// When it loses: every halving reads and writes global memory, and a barrier stands between any two. Caches soften it
-// on today's GPUs; on those of 2007, which had none, nobody would have tried.
+// When it loses: every halving reads and writes global memory, and a barrier stands between any two. Caches soften that
+// today; the GPUs of 2007 had none for global memory.
 //
 // Elsewhere: the CUDA note E calls it native; Harris begins with the next rung.
 #include "rung.cuh"

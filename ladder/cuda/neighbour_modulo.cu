@@ -1,7 +1,7 @@
 // Rung neighbour-modulo: neighbours first, in shared memory.
 //
-// Idea: each block copies its elements to shared memory, which is hundreds of times closer, and reduces them there with
-// strides 1, 2, 4, and so on. The thread that adds is the one whose number is a multiple of twice the stride.
+// Idea: each block copies its elements to shared memory, which lies within its multiprocessor, and reduces them there
+// with strides 1, 2, 4, and so on. The thread that adds is the one whose number is a multiple of twice the stride.
 //
 //   tid       0     1     2     3     4     5     6     7
 //   s = 1     0+1         2+3         4+5         6+7

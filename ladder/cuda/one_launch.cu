@@ -1,8 +1,8 @@
 // Rung one-launch: the last block finishes the job.
 //
-// Idea: a second launch costs microseconds, as long as memory takes to deliver ten megabytes. Let each block store its
-// sum and draw a ticket from a counter; the block that draws the last one knows that all sums are there, and adds them
-// up.
+// Idea: a second launch costs a few microseconds, in which the memory of a large GPU delivers megabytes. Let each block
+// store its sum and draw a ticket from a counter; the block that draws the last one knows that all sums are there, and
+// adds them up.
 //
 // Phases:
 //   1. as vector-loads, down to one sum per block
@@ -15,7 +15,7 @@
 //
 // What it fixes: the second launch; the clearing before an atomic finish.
 //
-// When it loses: the last block works alone for a microsecond or two.
+// When it loses: the last block works alone, while the rest of the device idles.
 //
 // Elsewhere: NVIDIA's sample threadFenceReduction.
 #include "rung.cuh"

@@ -5,7 +5,7 @@
 //
 // Phases: load two and add; the tree, written out; the last warp.
 //
-// What it fixes: loop counters and branches, which cost as much as the additions on a G80.
+// What it fixes: loop counters, addresses and branches, which Harris found to be the bottleneck by then.
 //
 // When it loses: one kernel per block size, and only for powers of two (any other size runs the loop of last-warp, as
 // unrolled_..._any). Compilers unroll short loops by themselves today, and the kernel waits for memory anyway.

@@ -5,7 +5,7 @@
 //
 // Phases: as in shuffle, with phase 2 and the second half of phase 3 in hardware.
 //
-// What it fixes: a few dozen cycles per block.
+// What it fixes: a few instructions per block.
 //
 // When it loses: there is none for the sum of floats, whose order of additions would have to be fixed, nor for 64-bit
 // numbers, nor before Ampere: there this is the rung shuffle under another name. Shader languages have one call for all

@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (int j = 0; j < VECTORS; j++, at += single ? 16 : 32) {
             if (j % (single ? 4 : 2) == 0)
-                read_ahead(at);
+                READ_AHEAD(at);
             __m256d rest =
                 single ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)at)) : _mm256_loadu_pd((const double *)at);
             if (absolute)

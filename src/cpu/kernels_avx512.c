@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (int j = 0; j < VECTORS; j++, at += single ? 32 : 64) {
             if (!single || j % 2)
-                read_ahead(at);
+                READ_AHEAD(at);
             __m512d rest = single ? _mm512_cvtps_pd(_mm256_loadu_ps((const float *)at)) : _mm512_loadu_pd(at);
             if (absolute)
                 rest = _mm512_abs_pd(rest);

@@ -1,0 +1,154 @@
+"""docs/ladder.md: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+import formats
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
+PAGE = os.path.join(DOCS, 'ladder.md')
+sys.path.insert(0, os.path.join(DOCS, 'ladder'))
+sys.dont_write_bytecode = True
+import sass  # noqa: E402
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding='utf-8') as file:
+        return file.read()
+
+
+def script(name, *arguments):
+    subprocess.run([sys.executable, '-B', os.path.join(DOCS, 'ladder', name), *arguments], check=True)
+
+
+class Drawings(unittest.TestCase):
+    def test_they_are_what_the_script_draws(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script('draw.py', folder)
+            drawn = sorted(os.listdir(folder))
+            self.assertGreater(len(drawn), 15)
+            for name in drawn:
+                self.assertEqual(read(folder, name), read(DOCS, 'ladder', name), name)
+                self.assertIn(f'](ladder/{name})', read(PAGE))
+
+    def test_they_are_whole(self):
+        for name in re.findall(r'\]\((ladder/[a-z0-9-]+\.svg)\)', read(PAGE)):
+            text = read(DOCS, name)
+            root = xml.dom.minidom.parseString(text).documentElement
+            self.assertEqual(root.tagName, 'svg')
+            self.assertTrue(root.getElementsByTagName('title') and root.getElementsByTagName('desc'))
+            self.assertIn('prefers-color-scheme', text)
+            self.assertNotRegex(text.replace('http://www.w3.org/2000/svg', ''), r'https?:|<script|<image')
+
+
+class Page(unittest.TestCase):
+    def test_a_chapter_per_rung(self):
+        text = read(PAGE)
+        listed = formats.output(formats.REDUCT, 'ladder', '--list').split('On a GPU')[1]
+        for rung in re.findall(r'(?m)^  ([a-z-]+)  +\S', listed):
+            self.assertRegex(text, rf'(?m)^## \d+\. `{rung}`$')
+            self.assertIn(f'<!-- results:{rung} -->', text)
+            self.assertIn(f'](ladder/{rung}.svg)', text)
+
+    def test_links(self):
+        text = read(PAGE)
+        anchors = {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
+                   for heading in re.findall(r'(?m)^#+ (.*)$', text)}
+        for anchor in re.findall(r'\]\(#([^)]+)\)', text):
+            self.assertIn(anchor, anchors)
+        for path in re.findall(r'\]\(((?:\.\./|ladder/)[^)]+)\)', text):
+            self.assertTrue(os.path.exists(os.path.join(DOCS, path)), path)
+
+
+class Results(unittest.TestCase):
+    def fill(self, folder, times=1):
+        page = os.path.join(folder, 'page.md')
+        shutil.copy(PAGE, page)
+        for _ in range(times):
+            script('tables.py', page, folder)
+        return read(page)
+
+    def sample(self):
+        """A report such as the GPU's ladder makes, its figures made up."""
+        report = formats.read_json(formats.output(formats.SAMPLE, 'json'))
+        rungs = [row for row in report['rows'] if row['group'] == 'rungs']
+        report['rows'] += [{**row, 'type': 'i32', 'ulp': None} for row in rungs]
+        report['rows'] += [{**row, 'n': row['n'] * 8, 'variant': 'atomic'} for row in rungs]
+        report['rows'] += [{**rungs[3], 'variant': 'host', 'seconds': 2 * rungs[3]['seconds']}]
+        report['rows'] += [{**rungs[0], 'group': 'peers', 'name': 'CUB'}]
+        return report
+
+    def test_the_page_is_up_to_date(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('h200.json', 'sass.json'):
+                if os.path.exists(os.path.join(DOCS, 'ladder', name)):
+                    shutil.copy(os.path.join(DOCS, 'ladder', name), folder)
+            self.assertEqual(self.fill(folder), read(PAGE))
+            if os.path.exists(os.path.join(folder, 'h200.svg')):
+                self.assertEqual(read(folder, 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
+
+    def test_they_are_put_in_their_places(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'h200.json'), 'w', encoding='utf-8') as file:
+                json.dump(self.sample(), file)
+            text = self.fill(folder)
+            self.assertEqual(self.fill(folder, times=3), text)
+            chart = xml.dom.minidom.parse(os.path.join(folder, 'h200.svg'))
+            self.assertEqual(chart.documentElement.tagName, 'svg')
+        blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', text, flags=re.S))
+        tables = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
+        self.assertEqual(tables['sass'], [])
+        self.assertEqual([row[0] for row in tables['halving'][0][2:]], ['4 Mi', '32 Mi'])
+        self.assertEqual(tables['halving'][0][0][:3], ['elements', 'i32', 'f32'])  # no f64, no column
+        self.assertEqual([row[0] for row in tables['last-warp-implicit'][0][2:]], ['`last-warp-implicit`'] * 2)
+        self.assertIn('**wrong**: expected 2097466.2', blocks['specimens'])
+        self.assertEqual([row[0] for row in tables['finishes'][0][2:]], ['`halving`'])
+        self.assertEqual(len(tables['summary'][0]), 2 + 14)
+        self.assertEqual(tables['numbers'][0][-1], ['`exact`', '0'])
+        self.assertEqual(tables['peers'][0][2][0], 'CUB')
+        self.assertIn('registers', tables['hardware'][0][0])
+
+    def test_without_results_nothing_is_claimed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.fill(folder)
+        blocks = re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results:\1 -->', text, flags=re.S)
+        self.assertGreater(len(blocks), 20)
+        self.assertEqual({block for _, block in blocks}, {''})
+
+
+class Sass(unittest.TestCase):
+    LISTING = '''
+	code for sm_90
+		Function : sum
+	.headerflags	@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90"
+        /*0000*/                   LDC R1, c[0x0][0x28] ;                    /* 0x00000a00ff017b82 */
+                                                                             /* 0x000fe20000000800 */
+        /*0010*/                   S2R R0, SR_TID.X ;                        /* 0x0000000000007919 */
+        /*0020*/              @!P0 LDG.E R5, desc[UR6][R2.64] ;              /* 0x0000000602058981 */
+        /*0030*/                   LDG.E.EF.128.CONSTANT R8, desc[UR6][R2.64] ;
+        /*0040*/              @UP0 UIADD3 UR4, UR4, 0x1, URZ ;
+        /*0050*/                   FADD R5, R5, R8 ;
+        /*0060*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0070*/               @P1 BRA 0x20 ;
+        /*0080*/                   EXIT ;
+        /*0090*/                   BRA 0x90;
+        /*00a0*/                   NOP;
+'''
+
+    def test_instructions_are_counted(self):
+        codes = sass.opcodes(self.LISTING)
+        self.assertEqual(codes[:3], ['LDC', 'S2R', 'LDG.E'])
+        self.assertEqual(len(codes), 10)
+        counts = sass.count(codes)
+        self.assertEqual((counts['add'], counts['global load'], counts['of 16 bytes'], counts['block barrier'],
+                          counts['branch'], counts['shuffle']), (1, 2, 1, 1, 2, 0))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
