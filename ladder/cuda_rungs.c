@@ -116,8 +116,8 @@ void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes) {
  * Rungs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Until `unrolled` a finish must cope with as many block sums as there are blocks, for which the tutorials recurse; from
- * `grid-stride` there are few. */
+/* Until `unrolled` a finish must cope with as many block sums as there are blocks, for which the tutorials recurse;
+ * from `grid-stride` there are few. */
 /* clang-format off */
 static const cuda_rung rungs[] = {
     {.name = "global-halving",    .image = "global_halving",    .kernel = "global_halving",

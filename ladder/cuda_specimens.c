@@ -1,5 +1,6 @@
-/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; nothing is
- * forced, and what is right by luck is called that. The kernels, and what is wrong with them, are in cuda/specimens/. */
+/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; nothing
+ * is forced, and what is right by luck is called that. The kernels, and what is wrong with them, are in
+ * cuda/specimens/. */
 #include "ladder/cuda_ladder.h"
 
 #include "measure/memory.h"

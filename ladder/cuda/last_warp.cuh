@@ -2,10 +2,10 @@
 // rungs that keep the tree.
 #pragma once
 
-// Adds up shared[0] to shared[count - 1] (1 <= count <= 64); lane 0 gets the sum. Called by the first warp alone, whole,
-// after a barrier. A warp's threads need not run in step since Volta, so that each step is two: everybody has read
-// before anybody writes, everybody has written before anybody reads. __syncwarp() says so; it costs a few cycles, and
-// volatile is no substitute.
+// Adds up shared[0] to shared[count - 1] (1 <= count <= 64); lane 0 gets the sum. Called by the first warp alone,
+// whole, after a barrier. A warp's threads need not run in step since Volta, so that each step is two: everybody has
+// read before anybody writes, everybody has written before anybody reads. __syncwarp() says so; it costs a few cycles,
+// and volatile is no substitute.
 template <typename T> __device__ T last_warp_sum(T *shared, unsigned count) {
     unsigned lane = threadIdx.x;
     T sum = lane < count ? shared[lane] : T(0);

@@ -1,7 +1,7 @@
 // Rung unrolled: no loop at all.
 //
-// Idea: when the compiler knows the block's size, every `if (B >= 512)` is decided while compiling, and the tree becomes
-// a straight line of code.
+// Idea: when the compiler knows the block's size, every `if (B >= 512)` is decided while compiling, and the tree
+// becomes a straight line of code.
 //
 // Phases: load two and add; the tree, written out; the last warp.
 //

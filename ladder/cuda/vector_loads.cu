@@ -7,8 +7,8 @@
 //
 // What it fixes: the wait for memory, which is what is left of the time. From here on the limit is the memory itself.
 //
-// When it loses: arrays that do not begin at a multiple of 16 bytes need a prologue, which the ladder leaves out and the
-// library has.
+// When it loses: arrays that do not begin at a multiple of 16 bytes need a prologue, which the ladder leaves out and
+// the library has.
 //
 // Elsewhere: none of the tutorials goes here; CUB does.
 #include "rung.cuh"

@@ -22,9 +22,9 @@ template <typename T> __device__ pack<T> load_pack(const uint4 *vector) {
     return elements;
 }
 
-// This thread's share of the sum of all elements; `input` is aligned to 16 bytes. The block takes tiles of LOADS vectors
-// per thread, and steps over the tiles of the other blocks. Vectors beyond the end count as zeros, so that the last tile
-// needs no loop of its own.
+// This thread's share of the sum of all elements; `input` is aligned to 16 bytes. The block takes tiles of LOADS
+// vectors per thread, and steps over the tiles of the other blocks. Vectors beyond the end count as zeros, so that the
+// last tile needs no loop of its own.
 template <typename T> __device__ T sum_vectors(const T *input, uint64_t n) {
     const uint4 *vectors = reinterpret_cast<const uint4 *>(input);
     uint64_t count = n / pack<T>::COUNT, tile = uint64_t(blockDim.x) * LOADS;

@@ -1,7 +1,7 @@
 // Specimens halving-rounded-down and halving-against-n: block sizes that are not powers of two.
 //
-// The mistake: s = blockDim.x / 2, s / 2 and so on loses an element wherever s is odd: 96 threads go 48, 24, 12, 6, 3, 1
-// and one third of the sum is gone. B's remedy is a check against n, the length of the array, where the size of the
+// The mistake: s = blockDim.x / 2, s / 2 and so on loses an element wherever s is odd: 96 threads go 48, 24, 12, 6, 3,
+// 1 and one third of the sum is gone. B's remedy is a check against n, the length of the array, where the size of the
 // block is at stake: it changes nothing but in the last block.
 //
 // The repair: round up, as the rung halving does; or launch powers of two only.

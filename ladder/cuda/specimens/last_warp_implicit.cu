@@ -4,8 +4,8 @@
 // follow each other with nothing in between. Since Volta each thread has its own program counter; the compiler may
 // always move loads before stores to other addresses. Nothing promises that lane 16 has written before lane 0 reads.
 //
-// With `volatile` (Harris, B's v4) the compiler keeps the order of each thread's accesses, which is only half of what is
-// needed. Without (A #5, C 5.0, D) not even that; D and C report wrong sums.
+// With `volatile` (Harris, B's v4) the compiler keeps the order of each thread's accesses, which is only half of what
+// is needed. Without (A #5, C 5.0, D) not even that; D and C report wrong sums.
 //
 // The repair: the rung last-warp.
 #include "../rung.cuh"

@@ -4,8 +4,8 @@
 // end if a block had 128 threads. Launched with more, the arrays overlap: some of the counts are written over sums. The
 // same happens where the size is computed with sizeof(float) and the kernel is then run for double.
 //
-// Both arrays lie within the memory that the launch asked for, so that this can be watched: sums vanish in silence. With
-// less memory than the kernel touches, a GPU of today stops the program, which is the kinder outcome.
+// Both arrays lie within the memory that the launch asked for, so that this can be watched: sums vanish in silence.
+// With less memory than the kernel touches, a GPU of today stops the program, which is the kinder outcome.
 //
 // The repair: the size from blockDim.x and sizeof(T), as shared-sized-right does below.
 #include "../rung.cuh"
