@@ -18,6 +18,19 @@ import draw
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TYPES = ('i32', 'f32', 'f64')
+FINISHES = ('host', 'atomic', 'second-launch', 'recursive', 'last-block')
+
+# The finish that a rung is run with unless another is asked for, as in ladder/cuda_rungs.c.
+OWN_FINISH = {**dict.fromkeys(('global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving', 'first-add', 'last-warp',
+                               'unrolled'), 'recursive'),
+              **dict.fromkeys(('grid-stride', 'shuffle', 'warp-reduce', 'vector-loads'), 'second-launch'),
+              **dict.fromkeys(('one-launch', 'bulk-copy', 'exact'), 'last-block')}
+
+# Published seconds, by source: what each step bought in its day.
+PUBLISHED = {'G80 (Harris)': {'neighbour-modulo': 8.054e-3, 'neighbour-strided': 3.456e-3, 'halving': 1.722e-3,
+                              'first-add': 0.965e-3, 'last-warp': 0.536e-3, 'unrolled': 0.381e-3, 'grid-stride': 0.268e-3},
+             'V100 (notes)': {'neighbour-modulo': 120e-6, 'halving': 65e-6, 'first-add': 42e-6, 'last-warp': 36e-6,
+                              'unrolled': 32e-6, 'shuffle': 28e-6}}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -95,11 +108,22 @@ class Report:
     def group(self, name):
         return [row for row in self.report['rows'] if row['group'] == name]
 
-    def best(self, name, kind, n):
-        """The fastest right run of a rung, whatever its finish; None if there is none."""
+    def own(self, name, kind, n):
+        """A rung with the finish that is its own, or with the only one there is; None if it was not run, or is wrong."""
         rows = [row for row in self.rungs
                 if (row['name'], row['type'], row['n'], row['verdict']) == (name, kind, n, 'right') and row['seconds']]
-        return min(rows, key=lambda row: row['seconds'], default=None)
+        own = [row for row in rows if row['variant'] == OWN_FINISH.get(name)]
+        return own[0] if own else rows[0] if len(rows) == 1 else None
+
+    def before(self, name):
+        """The rung below; None below the first."""
+        at = self.names.index(name)
+        return self.names[at - 1] if at else None
+
+    def step(self, name, kind, n):
+        """How many times faster a rung is than the one below it."""
+        here, below = self.own(name, kind, n), self.before(name) and self.own(self.before(name), kind, n)
+        return digits(below['seconds'] / here['seconds']) if here and below else ''
 
     def device(self):
         """The name of the machine alone."""
@@ -115,76 +139,131 @@ class Report:
 def rung_block(report, name):
     rows = []
     for n in report.sizes:
-        f32, best = report.best(name, 'f32', n), {kind: report.best(name, kind, n) for kind in TYPES}
-        if not any(best.values()):
+        of = {kind: report.own(name, kind, n) for kind in TYPES}
+        f32 = of['f32']
+        if not any(of.values()):
             continue
-        first = report.best(report.names[0], 'f32', n)
-        rows.append([elements(n), *(time(best[kind] and best[kind]['seconds']) for kind in TYPES),
+        rows.append([elements(n), *(time(of[kind] and of[kind]['seconds']) for kind in TYPES),
                      f32 and rate(f32['bytes_per_second']) or '', f32 and percent(f32['of_limit']) or '',
-                     f32 and first and digits(first['seconds'] / f32['seconds']) or '', f32 and ulps(f32) or '',
-                     f32 and f32['variant'] or ''])
+                     report.step(name, 'f32', n), f32 and ulps(f32) or ''])
     if not rows:
         return ''
-    heading = ['elements', 'i32', 'f32', 'f64', 'f32 GB/s', 'of the read limit', f'× {report.names[0]}', 'f32 error, ulp',
-               'fastest finish']
-    return f'Measured on one {report.device()}:\n\n' + table(heading, rows, heading[:-1])
+    heading = ['elements', 'i32', 'f32', 'f64', 'f32 GB/s', 'of the read limit', '× the rung before', 'f32 error, ulp']
+    return f'Measured on one {report.device()}, with the finish `{OWN_FINISH[name]}`:\n\n' + table(heading, rows, heading)
 
 
 def summary_block(report):
     rows = []
     for name in report.names:
-        best = [report.best(name, 'f32', n) for n in report.sizes]
-        if any(best):
-            rows.append([f'`{name}`', *(time(row and row['seconds']) for row in best),
-                         *(rate(row and row['bytes_per_second']) for row in best[-1:]),
-                         *(percent(row and row['of_limit']) for row in best[-1:])])
+        of = [report.own(name, 'f32', n) for n in report.sizes]
+        if any(of):
+            rows.append([f'`{name}`', *(time(row and row['seconds']) for row in of),
+                         *(rate(row and row['bytes_per_second']) for row in of[-1:]),
+                         *(percent(row and row['of_limit']) for row in of[-1:])])
     if not rows:
         return ''
     sizes = [elements(n) for n in report.sizes]
     heading = ['rung', *sizes, f'GB/s at {sizes[-1]}', 'of the read limit']
-    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, each rung with its fastest finish, on {report.where()}:\n\n'
+    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, each rung with its own finish, on {report.where()}:\n\n'
             + table(heading, rows, heading[1:]))
+
+
+def steps_block(report):
+    """What each step bought, then and now."""
+    rows = []
+    for name in report.names[1:]:
+        published = []
+        for seconds in PUBLISHED.values():
+            known = [rung for rung in report.names if rung in seconds]
+            at = known.index(name) if name in known else 0
+            published.append(digits(seconds[known[at - 1]] / seconds[name]) if at else '')
+        rows.append([f'`{name}`', *(report.step(name, 'f32', n) for n in report.sizes), *published])
+    if not any(row[1] for row in rows):
+        return ''
+    heading = ['rung', *(f'{elements(n)}' for n in report.sizes), *PUBLISHED]
+    return (f'How many times faster than the rung before: f32 on one {report.device()}, and as published (there, than the rung '
+            'before in the same source):\n\n' + table(heading, rows, heading[1:]))
 
 
 def finishes_block(report):
     n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
-    finishes = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
     rows = []
     for name in report.names:
-        found = {row['variant'].split(',')[0]: row for row in report.rungs
-                 if (row['name'], row['type'], row['n']) == (name, 'f32', n) and row['variant'] and row['seconds']}
+        found = {row['variant']: row for row in report.rungs
+                 if (row['name'], row['type'], row['n']) == (name, 'f32', n) and row['seconds']}
         if len(found) > 1:
-            rows.append([f'`{name}`', *(time(found[f]['seconds']) if f in found else '' for f in finishes)])
+            rows.append([f'`{name}`', *(time(found[f]['seconds']) if f in found else '' for f in FINISHES)])
     if not rows:
         return ''
-    heading = ['rung', *finishes]
-    return f'f32 sums of {elements(n)} elements on one {report.device()}:\n\n' + table(heading, rows, finishes)
+    return f'f32 sums of {elements(n)} elements on one {report.device()}:\n\n' + table(['rung', *FINISHES], rows, FINISHES)
+
+
+def mistake(row):
+    """What came of a specimen, in a few words."""
+    if row['verdict'] == 'wrong':
+        return f'**wrong**: {row["got"]}, not {row["expected"]}'
+    return {'right': 'right', 'lucky': 'right, by luck', 'not-run': row['note'] or 'not run'}[row['verdict']]
 
 
 def specimens_block(report, only=None):
-    rows = [[f'`{row["name"]}`', row['variant'] or '', row['type'] or '', outcome(row)]
-            for row in report.group('specimens') if only in (None, row['name'])]
-    if not rows:
+    """A row per specimen and way, a column per type; of several runs the first outcome, and whether others differed."""
+    results = {}
+    for row in report.group('specimens'):
+        if only in (None, row['name']):
+            outcomes = results.setdefault((row['name'], row['variant'] or ''), {}).setdefault(row['type'], [])
+            if mistake(row) not in outcomes:
+                outcomes.append(mistake(row))
+    if not results:
         return ''
-    return f'What happened on one {report.device()}:\n\n' + table(['specimen', 'how', 'type', 'result'], rows)
+    def told(outcomes):
+        return '' if not outcomes else outcomes[0] if len(outcomes) == 1 else outcomes[0] + ', or another number'
+    rows = [[f'`{name}`', how, *(told(of.get(kind)) for kind in TYPES)] for (name, how), of in results.items()]
+    return f'What happened on one {report.device()}:\n\n' + table(['specimen', 'how', *TYPES], rows)
 
 
-def timed_block(report, group):
-    rows = [[row['name'], row['variant'] or '', row['type'] or '', elements(row['n']), time(row['seconds']),
-             rate(row['bytes_per_second']), percent(row['of_limit']), outcome(row)] for row in report.group(group)]
+def applications_block(report):
+    rows, seen = [], set()
+    n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
+    for row in report.group('applications'):
+        key = row['name'], row['variant'], row['type']
+        if row['n'] == n and key not in seen:
+            seen.add(key)
+            rows.append([row['name'], row['variant'] or '', row['device'] or '', row['type'] or '', time(row['seconds']),
+                         rate(row['bytes_per_second']), outcome(row)])
     if not rows:
         return ''
-    heading = ['what', 'how', 'type', 'elements', 'time', 'GB/s', 'of the read limit', 'result']
-    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[3:7])
+    heading = ['what', 'how', 'where', 'type', 'time', 'GB/s', 'result']
+    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[4:6])
+
+
+def peers_block(report):
+    """Other libraries by size, with the top of the ladder beside them."""
+    peers = report.group('peers')
+    if not peers:
+        return ''
+    rows = []
+    for kind in TYPES:
+        for name in dict.fromkeys(row['name'] for row in peers):
+            of = {row['n']: row for row in peers if (row['name'], row['type']) == (name, kind)}
+            if of:
+                first = next(iter(of.values()))
+                rows.append([f'{name} {first["variant"] or ""}'.strip(), kind,
+                             *(time(of[n]['seconds']) if n in of else '' for n in report.sizes), first['note'] or ''])
+        for name in ('one-launch', 'exact'):
+            of = [name in report.names and report.own(name, kind, n) for n in report.sizes]
+            if any(of):
+                rows.append([f'`{name}`', kind, *(time(row['seconds']) if row else '' for row in of), ''])
+    heading = ['what', 'type', *(elements(n) for n in report.sizes), 'note']
+    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[2:-1])
 
 
 def numbers_block(report):
     n = report.sizes[-1]
     rows = []
     for name in report.names:
-        best = {kind: report.best(name, kind, n) for kind in ('f32', 'f64')}
-        if any(best.values()):
-            rows.append([f'`{name}`', *(best[kind] and ulps(best[kind]) or '' for kind in best)])
+        of = {kind: report.own(name, kind, n) for kind in ('f32', 'f64')}
+        if any(of.values()):
+            rows.append([f'`{name}`', *(row and ulps(row) or '' for row in of.values())])
     if not rows:
         return ''
     return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in units in the last place, on one {report.device()}:\n\n'
@@ -196,7 +275,7 @@ def hardware_block(report):
     names = ['block', 'registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence']
     rows = []
     for name in report.names:
-        row = report.best(name, 'f32', n)
+        row = report.own(name, 'f32', n)
         if row and row['registers'] is not None:
             values = [percent(row[field]) if field == 'occupancy' else '' if row[field] is None else f'{row[field]:g}'
                       for field in names]
@@ -225,8 +304,8 @@ def blocks(report, sass):
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
-                     'applications': timed_block(report, 'applications'), 'peers': timed_block(report, 'peers'),
-                     'numbers': numbers_block(report), 'hardware': hardware_block(report)})
+                     'applications': applications_block(report), 'peers': peers_block(report),
+                     'numbers': numbers_block(report), 'hardware': hardware_block(report), 'steps': steps_block(report)})
     return made
 
 
@@ -250,7 +329,7 @@ def insert(page, made):
 def chart(report, folder):
     """Bandwidth by rung, as a drawing: for the top of the page, and for slides."""
     n = report.sizes[-1]
-    best = [(name, report.best(name, 'f32', n)) for name in report.names]
+    best = [(name, report.own(name, 'f32', n)) for name in report.names]
     best = [(name, row) for name, row in best if row]
     if not best:
         return
