@@ -32,7 +32,7 @@ check: install-test-deps
 	ctest --preset release
 
 bench: build
-	build/bench/reduct_bench
+	build/reduct bench
 
 check-sanitizers: install-test-deps
 	for name in asan ubsan tsan; do \

@@ -90,7 +90,7 @@ typedef struct library_job {
 } library_job;
 
 static void stop(const char *what, reduct_status status, const reduct_error *error) {
-    fprintf(stderr, "reduct_bench: %s: %s%s%s\n", what, reduct_status_text(status), *error->message ? ": " : "",
+    fprintf(stderr, "reduct: %s: %s%s%s\n", what, reduct_status_text(status), *error->message ? ": " : "",
             error->message);
     exit(1);
 }
@@ -192,19 +192,31 @@ static int within(double found, double exact, double bound) {
 
 static void check(const bench_lab *lab, const bench_case *which, const library_job *exact, const library_job *fast,
                   const plain_job *plain, bench_result *result) {
-    double expected = run_once(lab, which, which->op, lab->x.values), found = to_double(exact);
+    double expected = run_once(lab, which, which->op, lab->x.values);
+    bench_run *runs = result->runs;
     int is_float = reduct_type_is_float(which->type);
     int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN;
     double unit = which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
     double bound = is_float && !selects ? unit * scale(lab, which, expected) : 0;
     /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
     double chain = (double)plain->count / 4 / (16.0 / (double)reduct_type_size(which->type)) + 256;
-    if (memcmp(&expected, &found, sizeof found) != 0 && !(isnan(expected) && isnan(found)))
-        snprintf(result->fault, sizeof result->fault, "exact gave %.17g, the portable kernels %.17g", found, expected);
-    else if (fast && !within(to_double(fast), expected, fast_bound * bound))
-        snprintf(result->fault, sizeof result->fault, "fast gave %.17g, exact %.17g", to_double(fast), expected);
-    else if (!within(plain_result(plain), expected, chain * bound))
-        snprintf(result->fault, sizeof result->fault, "plain gave %.17g, exact %.17g", plain_result(plain), expected);
+    result->expected = expected;
+    runs[BENCH_EXACT].got = to_double(exact);
+    runs[BENCH_EXACT].is_wrong = memcmp(&expected, &runs[BENCH_EXACT].got, sizeof expected) != 0 &&
+                                 !(isnan(expected) && isnan(runs[BENCH_EXACT].got));
+    if (fast) {
+        runs[BENCH_FAST].got = to_double(fast);
+        runs[BENCH_FAST].is_wrong = !within(runs[BENCH_FAST].got, expected, fast_bound * bound);
+    }
+    runs[BENCH_PLAIN].got = plain_result(plain);
+    runs[BENCH_PLAIN].is_wrong = !within(runs[BENCH_PLAIN].got, expected, chain * bound);
+}
+
+int bench_is_wrong(const bench_result *result) {
+    int wrong = 0;
+    for (int way = 0; way < BENCH_WAYS; way++)
+        wrong |= result->runs[way].is_wrong;
+    return wrong;
 }
 
 /* ---- measuring ---- */
@@ -213,16 +225,12 @@ int bench_has(reduct_operator op, reduct_type type) {
     return plain_find("cpu:portable", op, type, 0) != NULL;
 }
 
-const char *bench_device(const char *name) {
+const char *bench_device(const char *name, reduct_error *error) {
     static char device[32];
     reduct_plan *plan;
-    reduct_error error = {0};
     bench_case probe = {.op = REDUCT_SUM, .type = REDUCT_F64, .device = name, .threads = 1};
-    reduct_status status = make_plan(&probe, REDUCT_EXACT, &plan, &error);
-    if (status == REDUCT_ERROR_NO_DEVICE)
+    if (make_plan(&probe, REDUCT_EXACT, &plan, error) != REDUCT_OK)
         return NULL;
-    if (status != REDUCT_OK)
-        stop(name, status, &error);
     snprintf(device, sizeof device, "%s", reduct_plan_device(plan));
     reduct_plan_destroy(plan);
     return device;
@@ -238,13 +246,13 @@ static void summarise(const measure_variant *variants, size_t rounds, bench_resu
     measure_statistics bare = measure_variant_seconds(&variants[PLAIN], rounds);
     measure_statistics prefetching = measure_variant_seconds(&variants[PLAIN_PREFETCH], rounds);
     result->prefetched = prefetching.median < bare.median;
-    result->plain = result->prefetched ? prefetching : bare;
+    result->runs[BENCH_PLAIN].seconds = result->prefetched ? prefetching : bare;
     const measure_variant *plain = &variants[result->prefetched ? PLAIN_PREFETCH : PLAIN];
-    result->exact = measure_variant_seconds(&variants[EXACT], rounds);
-    result->exact_to_plain = measure_variant_ratio(&variants[EXACT], plain, rounds);
+    result->runs[BENCH_EXACT].seconds = measure_variant_seconds(&variants[EXACT], rounds);
+    result->runs[BENCH_EXACT].to_plain = measure_variant_ratio(&variants[EXACT], plain, rounds);
     if (result->has_fast) {
-        result->fast = measure_variant_seconds(&variants[FAST], rounds);
-        result->fast_to_plain = measure_variant_ratio(&variants[FAST], plain, rounds);
+        result->runs[BENCH_FAST].seconds = measure_variant_seconds(&variants[FAST], rounds);
+        result->runs[BENCH_FAST].to_plain = measure_variant_ratio(&variants[FAST], plain, rounds);
     }
 }
 
@@ -276,7 +284,7 @@ int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result)
     if (result->has_fast)
         open_job(&fast, lab, which, REDUCT_FAST);
     snprintf(result->device, sizeof result->device, "%s", reduct_plan_device(exact.plan));
-    result->bytes_read = (double)which->bytes * reduct_operator_inputs(which->op);
+    result->bytes_read = which->bytes * (uint64_t)reduct_operator_inputs(which->op);
     plain_job plain[2];
     for (int prefetch = 0; prefetch < 2; prefetch++)
         plain[prefetch] = (plain_job){

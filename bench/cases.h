@@ -27,15 +27,25 @@ typedef struct bench_settings {
     uint64_t seed;
 } bench_settings;
 
+/* The ways that are compared. */
+typedef enum bench_way { BENCH_EXACT, BENCH_FAST, BENCH_PLAIN, BENCH_WAYS } bench_way;
+
+/* What came out of one way. */
+typedef struct bench_run {
+    measure_statistics seconds;  /* per run */
+    measure_statistics to_plain; /* ratios of time, round by round; of the plain loop itself 0 */
+    double got;
+    int is_wrong;
+} bench_run;
+
 /* What came out. Integer reductions have no fast mode of their own: `has_fast` is then 0. */
 typedef struct bench_result {
     bench_case which;
-    char device[32];                                  /* the kernels that ran */
-    double bytes_read;                                /* by one run */
-    measure_statistics exact, fast, plain;            /* seconds per run */
-    measure_statistics exact_to_plain, fast_to_plain; /* ratios, round by round */
-    int has_fast, prefetched;                         /* the plain loop that was faster prefetches */
-    char fault[160];                                  /* empty, or why the results cannot be right */
+    char device[32];     /* the kernels that ran */
+    uint64_t bytes_read; /* by one run */
+    bench_run runs[BENCH_WAYS];
+    double expected;          /* the exact result of the portable kernels */
+    int has_fast, prefetched; /* the plain loop that was faster prefetches */
 } bench_result;
 
 /* The arrays being reduced, kept from case to case, and the plain loops' threads. */
@@ -51,7 +61,11 @@ int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result)
 /* 1 if there is a plain loop for the pair. */
 int bench_has(reduct_operator op, reduct_type type);
 
-/* The kernels that a device name stands for ("cpu": "cpu:avx512"), in static storage; null if it is not here. */
-const char *bench_device(const char *name);
+/* The kernels that a device name stands for ("cpu": "cpu:avx512"), in static storage; null, with the library's reason,
+ * if it cannot be used here. */
+const char *bench_device(const char *name, reduct_error *error);
+
+/* 1 if any way gave what it cannot. */
+int bench_is_wrong(const bench_result *result);
 
 #endif

@@ -41,8 +41,13 @@ static int set_size(bench_matrix *matrix, unsigned at, const char *text) {
 }
 
 static int set_device(bench_matrix *matrix, unsigned at, const char *text) {
-    if (strlen(text) >= sizeof matrix->devices[at] || !bench_device(text))
+    reduct_error error = {0};
+    if (strlen(text) >= sizeof matrix->devices[at])
         return -1;
+    if (!bench_device(text, &error)) {
+        snprintf(matrix->absent, sizeof matrix->absent, "%s", error.message);
+        return -1;
+    }
     strcpy(matrix->devices[at], text);
     return 0;
 }
@@ -71,26 +76,30 @@ static const struct {
     [LIST_THREADS] = {set_threads, NULL},
 };
 
-int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char *fault, size_t room) {
+int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char fault[MATRIX_FAULT]) {
     char copy[512];
     int all = lists[list].all && strcmp(text, "all") == 0;
     snprintf(copy, sizeof copy, "%s", all ? lists[list].all : text);
     matrix->count[list] = 0;
+    *matrix->absent = '\0';
     for (char *rest = NULL, *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
         if (matrix->count[list] == MATRIX_ITEMS) {
-            snprintf(fault, room, "at most %d items fit in a list", MATRIX_ITEMS);
+            snprintf(fault, MATRIX_FAULT, "at most %d items fit in a list", MATRIX_ITEMS);
             return -1;
         }
         int outcome = lists[list].set(matrix, matrix->count[list], item);
         if (outcome == 0)
             matrix->count[list]++;
         else if (outcome < 0 && !all) { /* of all kernels, those that this processor lacks are left out */
-            snprintf(fault, room, "'%s' is not known or not here", item);
-            return -1;
+            if (*matrix->absent)
+                snprintf(fault, MATRIX_FAULT, "%s", matrix->absent);
+            else
+                snprintf(fault, MATRIX_FAULT, "'%s' is not known", item);
+            return *matrix->absent ? 1 : -1;
         }
     }
     if (matrix->count[list] == 0) {
-        snprintf(fault, room, "the list is empty");
+        snprintf(fault, MATRIX_FAULT, "the list is empty");
         return -1;
     }
     return 0;

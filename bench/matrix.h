@@ -4,7 +4,7 @@
 
 #include "cases.h"
 
-enum { MATRIX_ITEMS = 32 }; /* most items of one list */
+enum { MATRIX_ITEMS = 32, MATRIX_FAULT = 256 }; /* most items of one list; room for what is wrong with it */
 
 typedef enum matrix_list { LIST_OP, LIST_TYPE, LIST_DATA, LIST_SIZE, LIST_DEVICE, LIST_THREADS, LISTS } matrix_list;
 
@@ -16,11 +16,12 @@ typedef struct bench_matrix {
     uint64_t sizes[MATRIX_ITEMS];
     char devices[MATRIX_ITEMS][32];
     unsigned threads[MATRIX_ITEMS];
+    char absent[240]; /* what the library says of a device that is not here; or empty */
 } bench_matrix;
 
-/* Sets one list from items separated by commas, or "all". Returns 0; or -1, with the reason in `fault`, for an unknown
- * item, an empty list, or too many items. */
-int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char *fault, size_t room);
+/* Sets one list from items separated by commas, or "all". Returns 0; or, with the reason in `fault`, 1 for a device that
+ * is not here, and -1 for an unknown item, an empty list, or too many items. */
+int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char fault[MATRIX_FAULT]);
 
 /* Threads that "all" stands for: one per processor that the process may run on. */
 unsigned matrix_all_threads(void);

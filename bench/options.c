@@ -4,6 +4,8 @@
 #include <argp.h>
 #include <stdlib.h>
 
+enum { JSON = 256, CSV, MARKDOWN, HTML };
+
 static const struct argp_option known[] = {
     {0, 0, 0, 0, "What to measure (lists separated by commas):", 1},
     {"op", 'o', "LIST", 0, "sum, dot, norm1, norm2, var, min, argmin; or all", 0},
@@ -14,14 +16,19 @@ static const struct argp_option known[] = {
      0},
     {"sizes", 's', "LIST", 0, "Bytes of each array, such as 32Ki,8Mi,1Gi; or all: 32Ki,512Ki,8Mi,256Mi", 0},
     {"device", 'D', "LIST", 0,
-     "cpu for the best kernels here, cpu:portable, cpu:avx2, cpu:avx512; or all, for those of these three that run "
-     "here",
+     "As the library names them: cpu for the best kernels here, cpu:portable, cpu:avx2, cpu:avx512; or all, for those "
+     "of these three that run here",
      0},
     {"threads", 'j', "LIST", 0, "Numbers of threads; all: one per usable processor", 0},
     {0, 0, 0, 0, "How to measure:", 2},
     {"repeat", 'r', "N", 0, "Rounds, in each of which every variant is timed once (default 21)", 0},
     {"sample", 'm', "MS", 0, "Repeat short runs until a sample lasts this many milliseconds (default 2)", 0},
     {"seed", 'S', "N", 0, "Seed of the data (default 1)", 0},
+    {0, 0, 0, 0, "What is printed:", 3},
+    {"json", JSON, 0, 0, "The report as JSON, instead of tables", 0},
+    {"csv", CSV, 0, 0, "The rows of the report as CSV, instead of tables", 0},
+    {"markdown", MARKDOWN, 0, 0, "The report as Markdown, instead of tables", 0},
+    {"html", HTML, "FILE", 0, "Also a page with charts in FILE, which needs nothing else", 0},
     {0, 0, 0, 0, "Help:", -1},
     {0},
 };
@@ -35,7 +42,8 @@ static const char documentation[] =
     "Rates are medians over the rounds. exact/plain is the median of the ratios of time within each round, and +- half "
     "the distance between their quartiles. Plain loops come with and without software prefetch; the faster one is "
     "compared with, and marked p if it prefetches. Their threads wait in a pool; the library creates its own in every "
-    "call. Both leave small arrays to one thread.";
+    "call. Both leave small arrays to one thread.\n\n"
+    "Exit status: 0 if all is right, 1 if a result is wrong or cannot be measured, 2 if the command line is wrong.";
 
 static const struct {
     int key;
@@ -53,15 +61,33 @@ static unsigned long read_number(const char *name, char *text, unsigned long lea
     return number;
 }
 
+/* A wrong list ends the program; so does a device that is not here, in the library's words. */
+static void read_list(matrix_list list, const char *name, const char *text, struct argp_state *state) {
+    bench_options *options = state->input;
+    bench_matrix scratch;
+    char fault[MATRIX_FAULT];
+    int outcome = matrix_set(&scratch, list, text, fault);
+    if (outcome < 0)
+        argp_error(state, "--%s=%s: %s", name, text, fault);
+    if (outcome > 0) {
+        fprintf(stderr, "reduct: %s\n", fault);
+        exit(1);
+    }
+    options->lists[list] = text;
+}
+
+static void read_format(bench_format *format, struct argp_state *state) {
+    bench_options *options = state->input;
+    if (options->write && options->write != format)
+        argp_error(state, "--json, --csv, --markdown: expected one of them; standard output can hold one report");
+    options->write = format;
+}
+
 static error_t read_option(int key, char *text, struct argp_state *state) {
     bench_options *options = state->input;
     for (size_t i = 0; i < LISTS; i++)
         if (list_keys[i].key == key) {
-            bench_matrix scratch;
-            char fault[128];
-            options->lists[list_keys[i].list] = text;
-            if (matrix_set(&scratch, list_keys[i].list, text, fault, sizeof fault) != 0)
-                argp_error(state, "--%s=%s: %s", list_keys[i].name, text, fault);
+            read_list(list_keys[i].list, list_keys[i].name, text, state);
             return 0;
         }
     switch (key) {
@@ -74,6 +100,18 @@ static error_t read_option(int key, char *text, struct argp_state *state) {
     case 'S':
         options->settings.seed = read_number("seed", text, 0, (unsigned long)-1, state);
         return 0;
+    case JSON:
+        read_format(report_write_json, state);
+        return 0;
+    case CSV:
+        read_format(report_write_csv, state);
+        return 0;
+    case MARKDOWN:
+        read_format(report_write_markdown, state);
+        return 0;
+    case HTML:
+        options->html = text;
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'", text);
         return 0;
@@ -82,15 +120,10 @@ static error_t read_option(int key, char *text, struct argp_state *state) {
     }
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fprintf(stream, "reduct_bench %s\n", reduct_version());
-}
-
 void bench_options_read(bench_options *options, int argc, char **argv) {
     static const struct argp parser = {known, read_option, NULL, documentation, NULL, NULL, NULL};
     *options = (bench_options){.settings = {.rounds = 21, .sample_seconds = 0.002, .seed = 1}};
-    argp_program_version_hook = print_version;
-    argp_err_exit_status = 2;
+    static char name[] = "reduct bench";
+    argv[0] = name; /* as argp is to call the command */
     argp_parse(&parser, argc, argv, 0, NULL, options);
 }

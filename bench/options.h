@@ -1,12 +1,18 @@
-/* The command line of reduct_bench. */
+/* The command line of `reduct bench`. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
 #include "matrix.h"
 
+#include "measure/report.h"
+
+typedef int bench_format(const report *r, FILE *stream);
+
 typedef struct bench_options {
     bench_settings settings;
     const char *lists[LISTS]; /* as written, checked; null where the command line says nothing */
+    bench_format *write;      /* of the report on standard output; null: tables as they come */
+    const char *html;         /* file for a page, or null */
 } bench_options;
 
 /* Reads the command line; ends the program with a message and status 2 when it is wrong, and with 0 after --help. */

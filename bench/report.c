@@ -1,17 +1,25 @@
-/* Rows, columns and one verdict. */
+/* Tables of rows and columns and one verdict; and the same results as rows and curves of a report. */
 #include "report.h"
 
 #include "measure/colour.h"
 #include "measure/sizes.h"
 #include "measure/table.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double target_ratio = 1.05;
 static const uint64_t target_bytes = (uint64_t)256 << 20;
 
-static double rate(const bench_result *result, const measure_statistics *seconds) {
-    return result->bytes_read / seconds->median / 1e9;
+static const char *const way_names[BENCH_WAYS] = {
+    [BENCH_EXACT] = "exact", [BENCH_FAST] = "fast", [BENCH_PLAIN] = "plain"};
+
+static double rate(const bench_result *result, bench_way way) {
+    return (double)result->bytes_read / result->runs[way].seconds.median / 1e9;
+}
+
+static const char *data_name(const bench_case *which) {
+    return reduct_type_is_float(which->type) ? measure_data_name(which->data) : "uniform";
 }
 
 static void add_ratio(measure_table *table, const measure_statistics *ratio) {
@@ -24,17 +32,17 @@ static void add_row(measure_table *table, const bench_result *result) {
     const bench_case *which = &result->which;
     measure_table_cell(table, "%s", reduct_operator_name(which->op));
     measure_table_cell(table, "%s", reduct_type_name(which->type));
-    measure_table_cell(table, "%s", reduct_type_is_float(which->type) ? measure_data_name(which->data) : "uniform");
+    measure_table_cell(table, "%s", data_name(which));
     measure_table_cell(table, "%s", measure_size_text(which->bytes, size, sizeof size));
     measure_table_cell(table, "%u", which->threads);
     measure_table_cell(table, "%s", result->device);
-    measure_table_cell(table, "%.1f", rate(result, &result->plain));
+    measure_table_cell(table, "%.1f", rate(result, BENCH_PLAIN));
     measure_table_cell(table, "%s", result->prefetched ? "p" : "");
-    measure_table_cell(table, "%.1f", rate(result, &result->exact));
-    add_ratio(table, &result->exact_to_plain);
+    measure_table_cell(table, "%.1f", rate(result, BENCH_EXACT));
+    add_ratio(table, &result->runs[BENCH_EXACT].to_plain);
     if (result->has_fast) {
-        measure_table_cell(table, "%.1f", rate(result, &result->fast));
-        add_ratio(table, &result->fast_to_plain);
+        measure_table_cell(table, "%.1f", rate(result, BENCH_FAST));
+        add_ratio(table, &result->runs[BENCH_FAST].to_plain);
     } else {
         for (int i = 0; i < 3; i++)
             measure_table_cell(table, "-");
@@ -56,8 +64,10 @@ void bench_report_table(const char *title, const bench_result *results, size_t c
     fputc('\n', stream);
     measure_table_destroy(table);
     for (size_t i = 0; i < count; i++)
-        if (*results[i].fault)
-            fprintf(stream, "WRONG: row %zu: %s\n", i + 1, results[i].fault);
+        for (int way = 0; way < BENCH_WAYS; way++)
+            if (results[i].runs[way].is_wrong)
+                fprintf(stream, "WRONG: row %zu: %s gave %.17g, expected %.17g\n", i + 1, way_names[way],
+                        results[i].runs[way].got, results[i].expected);
 }
 
 /* What the results say about the target, for one set of kernels. */
@@ -78,17 +88,18 @@ static verdict judge(const bench_result *results, size_t count, const char *devi
             continue;
         found.seen[is_single][0] |= which->threads == 1;
         found.seen[is_single][1] |= which->threads == all;
-        found.wrong |= *results[i].fault != 0;
-        if (!found.worst || results[i].exact_to_plain.median > found.worst->exact_to_plain.median)
+        found.wrong |= bench_is_wrong(&results[i]);
+        if (!found.worst ||
+            results[i].runs[BENCH_EXACT].to_plain.median > found.worst->runs[BENCH_EXACT].to_plain.median)
             found.worst = &results[i];
     }
     return found;
 }
 
 static void print_worst(const bench_result *worst, FILE *stream) {
-    fprintf(stream, "%s at worst %.3f +- %.3f, %s on %u", worst->device, worst->exact_to_plain.median,
-            measure_spread(&worst->exact_to_plain) * worst->exact_to_plain.median, reduct_type_name(worst->which.type),
-            worst->which.threads);
+    fprintf(stream, "%s at worst %.3f +- %.3f, %s on %u", worst->device, worst->runs[BENCH_EXACT].to_plain.median,
+            measure_spread(&worst->runs[BENCH_EXACT].to_plain) * worst->runs[BENCH_EXACT].to_plain.median,
+            reduct_type_name(worst->which.type), worst->which.threads);
 }
 
 void bench_report_verdict(const bench_result *results, size_t count, const char *best, unsigned all, FILE *stream) {
@@ -102,7 +113,7 @@ void bench_report_verdict(const bench_result *results, size_t count, const char 
         fprintf(stream, "not measured\n");
         return;
     }
-    int met = !found.wrong && found.worst->exact_to_plain.median <= target_ratio;
+    int met = !found.wrong && found.worst->runs[BENCH_EXACT].to_plain.median <= target_ratio;
     fprintf(stream, "%s%s%s (", measure_style_on(stream, met ? MEASURE_GOOD : MEASURE_BAD), met ? "met" : "missed",
             measure_style_on(stream, MEASURE_PLAIN));
     print_worst(found.worst, stream);
@@ -114,5 +125,92 @@ void bench_report_verdict(const bench_result *results, size_t count, const char 
         fprintf(stream, "Beside it: ");
         print_worst(other.worst, stream);
         fprintf(stream, "\n");
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reports
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plain sums may overflow where the exact one does not; no bound speaks of that, and so they cannot be checked. */
+static void judge_run(const bench_result *result, bench_way way, report_row *row) {
+    const bench_run *run = &result->runs[way];
+    int is_unbounded = way != BENCH_EXACT && !isfinite(run->got) && isfinite(result->expected);
+    row->verdict = run->is_wrong ? REPORT_WRONG : is_unbounded ? REPORT_UNCHECKED : REPORT_RIGHT;
+    snprintf(row->expected, sizeof row->expected, "%.17g", result->expected);
+    snprintf(row->got, sizeof row->got, "%.17g", run->got);
+    if (is_unbounded)
+        snprintf(row->note, sizeof row->note, "overflowed, which no bound covers");
+}
+
+static void add_report_row(report *r, const bench_result *result, bench_way way) {
+    const bench_case *which = &result->which;
+    const bench_run *run = &result->runs[way];
+    const char *plain = result->prefetched ? "plain with prefetch" : "plain";
+    report_row row = report_row_empty();
+    snprintf(row.group, sizeof row.group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
+    snprintf(row.name, sizeof row.name, "%s", way == BENCH_PLAIN ? "plain loop" : reduct_operator_name(which->op));
+    snprintf(row.variant, sizeof row.variant, "%s", way == BENCH_PLAIN ? plain : way_names[way]);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(which->type));
+    snprintf(row.device, sizeof row.device, "%.20s x %u thread%s", result->device, which->threads,
+             which->threads == 1 ? "" : "s");
+    snprintf(row.language, sizeof row.language, "c");
+    row.n = which->bytes / reduct_type_size(which->type);
+    row.bytes = result->bytes_read;
+    row.seconds = run->seconds.median;
+    row.spread = measure_spread(&run->seconds);
+    row.speedup = way == BENCH_PLAIN ? 1 : run->to_plain.median > 0 ? 1 / run->to_plain.median : 0;
+    judge_run(result, way, &row);
+    report_add_row(r, &row);
+}
+
+/* Curves are drawn for the best kernels and the most threads measured; more would cross each other to no end. */
+static int is_drawn(const bench_result *results, size_t count, const bench_result *result, const char *best) {
+    int has_best = 0, has_sizes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bench_case *a = &results[i].which, *b = &result->which;
+        if (a->threads > b->threads)
+            return 0;
+        has_best |= strcmp(results[i].device, best) == 0;
+        has_sizes |= a->op == b->op && a->type == b->type && a->data == b->data && a->bytes != b->bytes;
+    }
+    return has_sizes && result->which.bytes > 0 && strcmp(result->device, has_best ? best : results[0].device) == 0;
+}
+
+/* Keeps points in order of elements, whatever the order in which they were measured. */
+static void add_point(report_series *series, double x, double y) {
+    size_t at = series->count;
+    while (at > 0 && series->x[at - 1] >= x)
+        at--;
+    int is_there = at < series->count && series->x[at] == x;
+    if (!is_there && series->count == sizeof series->x / sizeof *series->x)
+        return;
+    if (!is_there) {
+        memmove(&series->x[at + 1], &series->x[at], (series->count - at) * sizeof *series->x);
+        memmove(&series->y[at + 1], &series->y[at], (series->count - at) * sizeof *series->y);
+        series->count++;
+    }
+    series->x[at] = x;
+    series->y[at] = y;
+}
+
+void bench_report_fill(report *r, const bench_result *results, size_t count, const char *best) {
+    static const bench_way order[BENCH_WAYS] = {BENCH_PLAIN, BENCH_EXACT, BENCH_FAST};
+    char name[48];
+    for (size_t i = 0; i < count; i++) {
+        const bench_result *result = &results[i];
+        const bench_case *which = &result->which;
+        int draws = is_drawn(results, count, result, best);
+        for (size_t w = 0; w < BENCH_WAYS; w++) {
+            bench_way way = order[w];
+            if (way == BENCH_FAST && !result->has_fast)
+                continue;
+            add_report_row(r, result, way);
+            snprintf(name, sizeof name, "%s %s, %s %s", way_names[way], reduct_operator_name(which->op),
+                     data_name(which), reduct_type_name(which->type));
+            if (draws)
+                add_point(report_series_named(r, name), (double)(which->bytes / reduct_type_size(which->type)),
+                          rate(result, way));
+        }
     }
 }

@@ -1,8 +1,10 @@
-/* Tables of results, and the verdict on the target. */
+/* Tables of results, the verdict on the target, and results as a report. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
 #include "cases.h"
+
+#include "measure/report.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -13,5 +15,9 @@ void bench_report_table(const char *title, const bench_result *results, size_t c
 /* Prints whether exact f64 and f32 sums of 256 MiB take at most 1.05 times as long as plain ones, on one thread and on
  * `all`, with the kernels `best`; and a line about each other set of kernels. */
 void bench_report_verdict(const bench_result *results, size_t count, const char *best, unsigned all, FILE *stream);
+
+/* Adds results to a report: a row for each way of each, the plain loop first, and curves over the number of elements
+ * where several were measured, those of the kernels `best` if they ran. */
+void bench_report_fill(report *r, const bench_result *results, size_t count, const char *best);
 
 #endif

@@ -14,6 +14,10 @@
 #include "reduce.h"
 #include "tables.h"
 
+#if defined(REDUCT_HAS_BENCH)
+#include "bench/bench.h"
+#endif
+
 static void print_help(FILE *stream) {
     fputs("Usage: reduct OP [OPTION...] [FILE...]\n"
           "Reduces many numbers to one, in parallel and exactly: the result is the one that\n"
@@ -34,6 +38,9 @@ static void print_help(FILE *stream) {
           "'reduct ladder' climbs the ladder of parallel reduction: every step from the\n"
           "first loop or kernel to the exact one, run, checked and timed here; see\n"
           "'reduct ladder --help'.\n"
+          "\n"
+          "'reduct bench' times the operators beside plain vectorised loops; see\n"
+          "'reduct bench --help'.\n"
           "\n",
           stream);
     options_print(stream);
@@ -65,6 +72,15 @@ static void prepare_signals(void) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one */
 }
 
+static enum outcome run_bench(int argc, char **argv) {
+#if defined(REDUCT_HAS_BENCH)
+    return (enum outcome)bench_command(argc, argv);
+#else
+    (void)argc, (void)argv;
+    return fail("bench: this build has none");
+#endif
+}
+
 /* Also after argp ended the process to print help. */
 static void check_output(void) {
     enum outcome outcome = print_finish();
@@ -91,6 +107,8 @@ static enum outcome run(int argc, char **argv) {
         return reduce_command(op, argc - 1, argv + 1);
     if (strcmp(argv[1], "ladder") == 0)
         return ladder_command(argc - 1, argv + 1);
+    if (strcmp(argv[1], "bench") == 0)
+        return run_bench(argc - 1, argv + 1);
     return misuse("%s is not an operator; expected %s", quote(found, argv[1], strlen(argv[1])),
                   table_list(operator_table, list));
 }

@@ -17,10 +17,16 @@
 enum { HEADER = 8, DEVICES = 3 };
 static const char *const devices[DEVICES] = {"cpu:portable", "cpu:avx2", "cpu:avx512"};
 
-static void require_agreement(const struct test_outcome *got, const struct oracle_result *expected, const char *what) {
+static void require_agreement(const struct test_outcome *got, const struct oracle_result *expected,
+                              const reduct_reduction *reduction, const char *what) {
+    char got_hex[2 * ORACLE_RESULT_BYTES + 3], expected_hex[2 * ORACLE_RESULT_BYTES + 3];
     if (test_agrees(got, expected))
         return;
-    fprintf(stderr, "%s: status %d, expected %d\n", what, (int)got->status, (int)expected->status);
+    fprintf(stderr, "%s of %s as %s (nan %d, flags %u) on %s:\n  got      %d %s\n  expected %d %s\n",
+            reduct_operator_name(reduction->op), reduct_type_name(reduction->element),
+            reduct_type_name(reduction->result), (int)reduction->nan, (unsigned)reduction->flags, what,
+            (int)got->status, oracle_hex(got_hex, got->bytes, ORACLE_RESULT_BYTES), (int)expected->status,
+            oracle_hex(expected_hex, expected->bytes, ORACLE_RESULT_BYTES));
     abort();
 }
 
@@ -68,11 +74,11 @@ static void check(const reduct_reduction *reduction, const uint8_t *data, size_t
     for (size_t d = 0; d < DEVICES; d++) {
         const struct test_outcome got = test_run(reduction, devices[d], 1, x, two ? y : NULL, count);
         if (got.status != REDUCT_ERROR_NO_DEVICE)
-            require_agreement(&got, &expected, devices[d]);
+            require_agreement(&got, &expected, reduction, devices[d]);
     }
     const struct test_outcome got = accumulate(reduction, x, two ? y : NULL, count, cut, size);
     if (expected.status != REDUCT_ERROR_EMPTY || got.status != REDUCT_ERROR_NAN) /* a plan sees the empty shape first */
-        require_agreement(&got, &expected, "an accumulator");
+        require_agreement(&got, &expected, reduction, "an accumulator");
     oracle_clear(&oracle);
     free(x);
     free(y);

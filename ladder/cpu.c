@@ -4,7 +4,6 @@
 #include "ladder/cpu/cpu.h"
 #include "measure/machine.h"
 #include "measure/memory.h"
-#include "measure/sizes.h"
 #include "measure/timing.h"
 
 #include <math.h>
@@ -268,24 +267,7 @@ static reduct_status sweep(lab *l, reduct_error *error) {
 }
 
 static void add_facts(report *r) {
-    measure_machine machine;
-    char size[32], caches[128] = "";
-    measure_machine_describe(&machine);
-    for (int level = 1; level <= 3; level++) {
-        size_t used = strlen(caches);
-        if (machine.cache[level])
-            snprintf(caches + used, sizeof caches - used, "%sL%d %s", used ? ", " : "", level,
-                     measure_size_text(machine.cache[level], size, sizeof size));
-    }
-    report_fact(r, "processor", "%s, %u usable", machine.processor, machine.processors);
-    report_fact(r, "instructions", "%s", machine.instruction_sets);
-    if (*caches)
-        report_fact(r, "caches", "%s as reported", caches);
-    if (machine.memory)
-        report_fact(r, "memory", "%s", measure_size_text(machine.memory, size, sizeof size));
-    report_fact(r, "system", "%s", machine.system);
-    report_fact(r, "compiler", "%s", machine.compiler);
-
+    report_add_machine(r);
     report_fact(r, "data", "the same array every time: what fits in a cache stays there, for the read limit as well");
 }
 

@@ -130,7 +130,7 @@ static double number(char *const *fields, size_t count, size_t which) {
 }
 
 static size_t parse(char *text, cuda_counters *counters) {
-    enum { FIELDS_MOST = 128 };
+    enum { FIELDS_MOST = 2048 }; /* the page lists every attribute of the device before the counters */
     char *names[FIELDS_MOST], *fields[FIELDS_MOST], *rest = NULL;
     size_t name_count = 0, found = 0, kernel = 0;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {

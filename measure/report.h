@@ -20,8 +20,8 @@ typedef enum report_verdict {
 
 /* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
 typedef struct report_row {
-    char group[24]; /* heading that rows are gathered under: "rungs", "specimens", "applications", "peers", "library" */
-    char name[40];  /* rung id, operator, peer */
+    char group[24];    /* heading that rows are gathered under: "rungs", "specimens", "peers", "sum, normal data" */
+    char name[40];     /* rung id, operator, peer */
     char variant[48];  /* finish, kernel that ran, repair */
     char type[8];      /* element type */
     char device[40];   /* "cuda:0", "cpu:avx512", "cpu x 2 threads" */
@@ -70,6 +70,9 @@ void report_destroy(report *r);
 /* Facts of the machine and run, in order: ("GPU", "NVIDIA H200"), ("driver", ...), ("date", ...). A fact of a name that
  * is there already takes its place. */
 void report_fact(report *r, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The facts of the machine that this runs on: processor, caches, memory, system, and the compiler that built this. */
+void report_add_machine(report *r);
 
 /* Warnings: noise, throttling. Each is kept once. */
 void report_warning(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

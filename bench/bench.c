@@ -1,4 +1,6 @@
-/* reduct_bench: how much exactness costs. Measures every combination of what is asked for, and reports in tables. */
+/* `reduct bench`: see bench.h. Measures every combination of what is asked for, and reports. */
+#include "bench.h"
+
 #include "cases.h"
 #include "matrix.h"
 #include "options.h"
@@ -6,8 +8,10 @@
 
 #include "measure/machine.h"
 #include "measure/memory.h"
+#include "measure/report.h"
 #include "measure/sizes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +85,7 @@ static int is_wanted(const bench_matrix *what, const bench_case *which) {
     return bench_has(which->op, which->type) && (reduct_type_is_float(which->type) || which->data == what->data[0]);
 }
 
-static void measure_matrix(bench_lab *lab, const char *title, const bench_matrix *what, bench_results *results) {
-    size_t first = results->count;
+static void measure_matrix(bench_lab *lab, const bench_matrix *what, bench_results *results) {
     for (size_t i = 0; i < count_cases(what); i++) {
         bench_result result;
         bench_case which = pick(what, i);
@@ -93,17 +96,14 @@ static void measure_matrix(bench_lab *lab, const char *title, const bench_matrix
             add_result(results, &result);
     }
     clear_progress();
-    bench_report_table(title, results->items + first, results->count - first, stdout);
-    fflush(stdout);
 }
 
 static bench_matrix make_matrix(const struct standard *standard, const bench_options *options) {
     bench_matrix what;
-    char fault[128];
+    char fault[MATRIX_FAULT];
     for (int i = 0; i < LISTS; i++)
-        if (matrix_set(&what, (matrix_list)i, options->lists[i] ? options->lists[i] : standard->lists[i], fault,
-                       sizeof fault) != 0) {
-            fprintf(stderr, "reduct_bench: %s\n", fault);
+        if (matrix_set(&what, (matrix_list)i, options->lists[i] ? options->lists[i] : standard->lists[i], fault) != 0) {
+            fprintf(stderr, "reduct: %s\n", fault);
             exit(1);
         }
     return what;
@@ -112,36 +112,82 @@ static bench_matrix make_matrix(const struct standard *standard, const bench_opt
 static int faults(const bench_results *results) {
     int count = 0;
     for (size_t i = 0; i < results->count; i++)
-        count += *results->items[i].fault != 0;
+        count += bench_is_wrong(&results->items[i]);
     return count;
 }
 
-int main(int argc, char **argv) {
-    bench_options options;
-    bench_options_read(&options, argc, argv);
+static void print_head(const bench_options *options, const measure_machine *machine) {
+    printf("reduct %s, seed %llu, %u rounds\n", reduct_version(), (unsigned long long)options->settings.seed,
+           options->settings.rounds);
+    measure_machine_print(machine, stdout);
+    putchar('\n');
+}
+
+static void measure_all(const bench_options *options, bench_results *results) {
     int chosen = 0;
     for (int i = 0; i < LISTS; i++)
-        chosen |= options.lists[i] != NULL;
-
-    measure_machine machine;
-    measure_machine_describe(&machine);
-    printf("reduct %s, seed %llu, %u rounds\n", reduct_version(), (unsigned long long)options.settings.seed,
-           options.settings.rounds);
-    measure_machine_print(&machine, stdout);
-    putchar('\n');
-
-    bench_results results = {0};
-    bench_lab *lab = bench_lab_create(options.settings);
+        chosen |= options->lists[i] != NULL;
+    bench_lab *lab = bench_lab_create(options->settings);
     size_t tables = chosen ? 1 : sizeof standards / sizeof *standards;
     for (size_t i = 0; i < tables; i++) {
-        bench_matrix what = make_matrix(&standards[i], &options);
-        measure_matrix(lab, chosen ? "As asked for" : standards[i].title, &what, &results);
+        bench_matrix what = make_matrix(&standards[i], options);
+        size_t first = results->count;
+        measure_matrix(lab, &what, results);
+        if (!options->write) {
+            bench_report_table(chosen ? "As asked for" : standards[i].title, results->items + first,
+                               results->count - first, stdout);
+            fflush(stdout);
+        }
     }
     bench_lab_destroy(lab);
-    bench_report_verdict(results.items, results.count, bench_device("cpu"), machine.processors, stdout);
+}
+
+/* Returns 0, or 1 when the page could not be written. What cannot be written to standard output is noticed when the
+ * command ends. */
+static int write_report(const bench_options *options, const measure_machine *machine, const bench_results *results,
+                        const char *best) {
+    report *r = report_create("What exactness costs", "Exact and fast reductions beside plain vectorised loops for the "
+                                                      "same instruction set, timed in turns; every result is checked.");
+    report_fact(r, "program", "reduct %s", reduct_version());
+    report_fact(r, "date", "%s", machine->date);
+    report_add_machine(r);
+    report_fact(r, "rounds", "%u, of which the median counts", options->settings.rounds);
+    report_fact(r, "seed", "%llu", (unsigned long long)options->settings.seed);
+    report_fact(r, "speed-up", "over the plain loop with the same kernels and threads, median of the rounds");
+    bench_report_fill(r, results->items, results->count, best);
+    if (options->write)
+        options->write(r, stdout);
+    int failed = 0;
+    if (options->html) {
+        FILE *file = fopen(options->html, "w");
+        failed = !file || report_write_html(r, file) != 0;
+        failed = (file && fclose(file) != 0) || failed;
+        if (failed)
+            fprintf(stderr, "reduct: %s: %s\n", options->html, strerror(errno));
+    }
+    report_destroy(r);
+    return failed;
+}
+
+int bench_command(int argc, char **argv) {
+    bench_options options;
+    bench_options_read(&options, argc, argv);
+    measure_machine machine;
+    measure_machine_describe(&machine);
+    if (!options.write)
+        print_head(&options, &machine);
+
+    bench_results results = {0};
+    measure_all(&options, &results);
+    const char *best = bench_device("cpu", NULL);
+    int failed = 0;
+    if (!options.write)
+        bench_report_verdict(results.items, results.count, best, machine.processors, stdout);
+    if (options.write || options.html)
+        failed = write_report(&options, &machine, &results, best);
     int wrong = faults(&results);
     if (wrong)
-        fprintf(stderr, "reduct_bench: %d results were wrong\n", wrong);
+        fprintf(stderr, "reduct: %d results were wrong\n", wrong);
     free(results.items);
-    return wrong ? 1 : 0;
+    return wrong || failed ? 1 : 0;
 }
