@@ -219,7 +219,7 @@ static void add_warnings(climb *c) {
 static void load_counters(climb *c) {
     char why[200];
     c->counters = measure_allocate(CUDA_COUNTERS_MOST * sizeof *c->counters);
-    c->counter_count = cuda_profile(c->counters, why, sizeof why);
+    c->counter_count = cuda_profile(c->options, c->counters, why, sizeof why);
     if (!c->counter_count)
         report_warning(c->r, "no profiler's counters: %s", why);
 }
@@ -287,6 +287,8 @@ reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_e
         return fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64%s", "");
     if (options->rung && !find_rung(options->rung))
         return fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the CUDA ladder", options->rung);
+    if (cuda_profile_is_watched() && !cuda_profile_is_for(options))
+        return REDUCT_OK;
     reduct_status status = cuda_lab_open(&lab, options->device, error);
     if (status != REDUCT_OK)
         return status;

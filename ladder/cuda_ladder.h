@@ -144,8 +144,11 @@ enum { CUDA_COUNTERS_MOST = 256 };
 /* Whether this process is the one that a profiler watches: it launches each kernel once, and reports nothing. */
 bool cuda_profile_is_watched(void);
 
-/* Runs this program again, with the same arguments, under the profiler. Returns the number of kernels seen; 0, and one
- * sentence in `why`, where that cannot be. */
-size_t cuda_profile(cuda_counters counters[CUDA_COUNTERS_MOST], char *why, size_t room);
+/* Whether a watched process is there for this type and this many elements: its arguments may name several. */
+bool cuda_profile_is_for(const ladder_options *options);
+
+/* Runs this program again, with the same arguments, under the profiler, for the type and the number of elements of
+ * `options`. Returns the number of kernels seen; 0, and one sentence in `why`, where that cannot be. */
+size_t cuda_profile(const ladder_options *options, cuda_counters counters[CUDA_COUNTERS_MOST], char *why, size_t room);
 
 #endif

@@ -23,6 +23,18 @@ bool cuda_profile_is_watched(void) {
     return getenv(watched_variable) != NULL;
 }
 
+/* What a watched process is for, as the variable says it: "f32 4194304". */
+static void describe(const ladder_options *options, char *text, size_t room) {
+    snprintf(text, room, "%s %llu", reduct_type_name(options->type), (unsigned long long)options->n);
+}
+
+bool cuda_profile_is_for(const ladder_options *options) {
+    char text[64];
+    const char *asked = getenv(watched_variable);
+    describe(options, text, sizeof text);
+    return asked && strcmp(asked, text) == 0;
+}
+
 /* A whole file as text, to be freed; null on failure. */
 static char *read_text(int file) {
     size_t size = 0, room = 1 << 16;
@@ -60,13 +72,14 @@ static char **arguments_after(const char *const *before, size_t count, char **te
 }
 
 /* Runs the profiler; its exit status, 127 where there is none. */
-static int run_profiler(const char *log) {
-    char program[4096], metrics[256], *text = NULL;
+static int run_profiler(const ladder_options *options, const char *log) {
+    char program[4096], metrics[256], purpose[64], *text = NULL;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0)
         return -1;
     program[length] = 0;
     snprintf(metrics, sizeof metrics, "%s,%s,%s", bank_conflicts, shared_transactions, uniform_branches);
+    describe(options, purpose, sizeof purpose);
     const char *before[] = {"ncu", "--csv",     "--page", "raw",  "--clock-control", "none", "--log-file",
                             log,   "--metrics", metrics,  program};
     char **arguments = arguments_after(before, sizeof before / sizeof *before, &text);
@@ -77,7 +90,7 @@ static int run_profiler(const char *log) {
         int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        setenv(watched_variable, "1", 1);
+        setenv(watched_variable, purpose, 1);
         execvp("ncu", arguments);
         execv("/usr/local/cuda/bin/ncu", arguments);
         _exit(127);
@@ -163,14 +176,14 @@ static void complaint(const char *text, int status, char *why, size_t room) {
         snprintf(why, room, "ncu ended with status %d and counted nothing", status);
 }
 
-size_t cuda_profile(cuda_counters counters[CUDA_COUNTERS_MOST], char *why, size_t room) {
+size_t cuda_profile(const ladder_options *options, cuda_counters counters[CUDA_COUNTERS_MOST], char *why, size_t room) {
     char log[] = "/tmp/reduct-ncu-XXXXXX";
     int file = mkstemp(log);
     if (file < 0) {
         snprintf(why, room, "no temporary file can be made: %s", strerror(errno));
         return 0;
     }
-    int status = run_profiler(log);
+    int status = run_profiler(options, log);
     close(file); /* ncu may have put another in its place */
     file = open(log, O_RDONLY | O_CLOEXEC);
     char *text = file < 0 ? NULL : read_text(file);

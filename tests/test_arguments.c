@@ -180,14 +180,16 @@ static void plan_properties(void **state) {
         assert_int_equal(reduct_plan_result_type(plan, 1), REDUCT_DEFAULT);
         reduct_plan_destroy(plan);
     }
-    static const char *const best[] = {NULL, "auto", "cpu"};
-    for (size_t i = 0; i < 3; i++) { /* the last in the list of devices is the best */
+    static const char *const best[] = {"cpu", NULL, "auto"};
+    for (size_t i = 0; i < 3; i++) { /* of the CPU's, the last in the list is the best; of all, the choice is free */
         const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
         reduct_plan_options options = good_options(&sum);
         options.device = best[i];
         reduct_plan *plan = NULL;
         test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
-        assert_string_equal(reduct_plan_device(plan), devices[device_count - 1]);
+        assert_non_null(reduct_plan_device(plan));
+        if (i == 0)
+            assert_string_equal(reduct_plan_device(plan), devices[device_count - 1]);
         reduct_plan_destroy(plan);
     }
 }
