@@ -107,11 +107,12 @@ static inline double high_half(double x) {
     return c - (c - x);
 }
 
-/* Dekker's product. Exact if the factors can be split, the product is finite, and its error, a multiple of 2^-104 of
- * it, is not below the subnormals; or if a factor is zero. */
+/* Dekker's product. Exact if the factors can be split, the product is below 2^1022 (halves that were rounded up overflow
+ * a little earlier than it does), and its error, a multiple of 2^-104 of it, is not below the subnormals; or if a factor
+ * is zero. */
 static bool multiply_exactly(const double *x, const double *y, size_t n, double *product, double *error) {
     const uint64_t splittable = (uint64_t)(1023 + 996) << 53, smallest = (uint64_t)(1023 - 968) << 53,
-                   infinity = (uint64_t)0x7ff << 53;
+                   largest = (uint64_t)(1023 + 1022) << 53;
     uint64_t bad = 0;
     for (size_t i = 0; i < n; i++) {
         double p = x[i] * y[i];
@@ -119,7 +120,7 @@ static bool multiply_exactly(const double *x, const double *y, size_t n, double 
         product[i] = p;
         error[i] = ((xh * yh - p) + xh * yl + xl * yh) + xl * yl;
         uint64_t a = bits_of(x[i]) << 1, b = bits_of(y[i]) << 1, c = bits_of(p) << 1;
-        bad |= (a >= splittable) | (b >= splittable) | (((c < smallest) | (c >= infinity)) & (a != 0) & (b != 0));
+        bad |= (a >= splittable) | (b >= splittable) | (((c < smallest) | (c >= largest)) & (a != 0) & (b != 0));
     }
     return !bad;
 }
