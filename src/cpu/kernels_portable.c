@@ -82,16 +82,6 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     return true;
 }
 
-/* Constants for every parameter, so that each variant is compiled by itself. */
-static bool window_block(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
-#define VARIANTS(slices)                                                                                               \
-    (single     ? absolute ? add_block(w, x, n, slices, true, true) : add_block(w, x, n, slices, true, false)          \
-         : absolute ? add_block(w, x, n, slices, false, true)                                                          \
-                : add_block(w, x, n, slices, false, false))
-    return w->level == 1 ? VARIANTS(1) : w->level == 2 ? VARIANTS(2) : VARIANTS(3);
-#undef VARIANTS
-}
-
 static void window_flush(struct rd_window *w) {
     for (int k = 0; k < w->level; k++)
         for (int j = 0; j < LANES; j++) {

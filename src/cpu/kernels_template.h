@@ -7,9 +7,9 @@
  *   window_open(w, level, e, negative)
  *       sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most of them negative or not;
  *       false if exponents do not reach that far
- *   window_block(w, x, n, single, absolute)
- *       adds n elements, n a multiple of RD_LANES: doubles or (single) floats, or their absolute values; true if that
- *       was exact, otherwise `w` is as it was. No NaN or infinity passes as exact
+ *   add_block(w, x, n, slices, single, absolute)
+ *       always inline; adds to so many slices n elements, n a multiple of RD_LANES: doubles or (single) floats, or
+ *       their absolute values; true if that was exact, otherwise `w` is as it was. No NaN or infinity passes as exact
  *   window_flush(w)
  *       brings the slices home to w->sum; the window stays open, holding zero
  *   multiply_exactly(x, y, n, product, error)
@@ -82,6 +82,16 @@ static void window_close(struct rd_window *w) {
     if (w->level != RD_CLOSED && w->level != RD_BINNED)
         window_flush(w);
     w->level = RD_CLOSED;
+}
+
+/* Constants for every parameter, so that each variant is compiled by itself. */
+static bool window_block(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
+#define VARIANTS(slices)                                                                                               \
+    (single     ? absolute ? add_block(w, x, n, slices, true, true) : add_block(w, x, n, slices, true, false)          \
+         : absolute ? add_block(w, x, n, slices, false, true)                                                          \
+                : add_block(w, x, n, slices, false, false))
+    return w->level == 1 ? VARIANTS(1) : w->level == 2 ? VARIANTS(2) : VARIANTS(3);
+#undef VARIANTS
 }
 
 /* Adds a block if the window is open and can hold it. */
