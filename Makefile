@@ -2,6 +2,7 @@
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
+PORT   ?= 8000
 
 # The make that CMake runs is not a part of this one: it must not look for its job server.
 BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
@@ -10,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check bench check-sanitizers format check-format install clean help install-build-deps install-test-deps
+.PHONY: build demo check web site bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -23,16 +24,31 @@ install-build-deps:
 install-test-deps:
 	@scripts/install-deps test
 
+install-web-deps:
+	@scripts/install-deps web
+
 demo: install-build-deps build
 	build/examples/demo
 
 check: install-test-deps
 	cmake --preset release -DREDUCT_BUILD_TESTS=ON
 	$(BUILD) build --parallel $(JOBS)
+	@scripts/check-stamp
 	ctest --preset release
+
+# The page needs no build but for its WebAssembly part; any static server does.
+web: install-web-deps
+	web/wasm/build
+	@echo 'Open http://localhost:$(PORT)/web/ in a browser; Ctrl-C ends it.'
+	@python3 -m http.server --bind 127.0.0.1 $(PORT)
+
+site: install-web-deps
+	web/wasm/build
+	web/assemble build/site
 
 bench: build
 	build/reduct bench
+	@if nvidia-smi -L >/dev/null 2>&1; then build/reduct bench --device cuda:0; fi
 
 check-sanitizers: install-test-deps
 	for name in asan ubsan tsan; do \
@@ -58,6 +74,7 @@ help:
 	@echo 'make                   build everything; the command is build/reduct'
 	@echo 'make demo              install what is missing, build, and show what it does'
 	@echo 'make check             install what is missing, build, and run every test'
+	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'make format            format the sources; make check-format only checks'

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include "cases.h"
+#include "cuda.h"
 #include "matrix.h"
 #include "options.h"
 #include "report.h"
@@ -20,12 +21,12 @@
 /* The standard tables. The first is also what a table of one's own starts from. */
 static const struct standard {
     const char *title;
-    const char *lists[LISTS]; /* op, type, data, size, device, threads */
+    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset */
 } standards[] = {
-    {"Sums", {"sum", "f64,f32", "normal", "32Ki,512Ki,8Mi,256Mi", "all", "1,all"}},
-    {"Sums of other data", {"sum", "f64,f32", "uniform,wide,full", "256Mi", "cpu", "1,all"}},
-    {"Other operators", {"dot,norm1,norm2,var,min,argmin", "f64,f32", "normal", "512Ki,256Mi", "cpu", "1,all"}},
-    {"Integers", {"sum,min,argmin", "i64,i32", "uniform", "512Ki,256Mi", "cpu", "1,all"}},
+    {"Sums", {"sum", "f64,f32", "normal", "32Ki,512Ki,8Mi,256Mi", "all", "1,all", "0"}},
+    {"Sums of other data", {"sum", "f64,f32", "uniform,wide,full", "256Mi", "cpu", "1,all", "0"}},
+    {"Other operators", {"dot,norm1,norm2,var,min,argmin", "f64,f32", "normal", "512Ki,256Mi", "cpu", "1,all", "0"}},
+    {"Integers", {"sum,min,argmin", "i64,i32", "uniform", "512Ki,256Mi", "cpu", "1,all", "0"}},
 };
 
 typedef struct bench_results {
@@ -57,7 +58,8 @@ static void clear_progress(void) {
 /* Case number `number` of a matrix. The last digits count devices, so that what is compared is measured close together;
  * the first count types and data, because changing those means making new arrays. */
 static bench_case pick(const bench_matrix *what, size_t number) {
-    static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_SIZE, LIST_OP, LIST_DATA, LIST_TYPE};
+    static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SIZE,
+                                             LIST_OP,     LIST_DATA,    LIST_TYPE};
     size_t at[LISTS];
     for (int i = 0; i < LISTS; i++) {
         at[order[i]] = number % what->count[order[i]];
@@ -67,7 +69,7 @@ static bench_case pick(const bench_matrix *what, size_t number) {
         .op = what->ops[at[LIST_OP]],
         .type = what->types[at[LIST_TYPE]],
         .data = what->data[at[LIST_DATA]],
-        .bytes = what->sizes[at[LIST_SIZE]],
+        .bytes = matrix_bytes(what, (unsigned)at[LIST_SIZE], what->types[at[LIST_TYPE]]),
         .device = what->devices[at[LIST_DEVICE]],
         .threads = what->threads[at[LIST_THREADS]],
     };
@@ -102,7 +104,8 @@ static bench_matrix make_matrix(const struct standard *standard, const bench_opt
     bench_matrix what;
     char fault[MATRIX_FAULT];
     for (int i = 0; i < LISTS; i++)
-        if (matrix_set(&what, (matrix_list)i, options->lists[i] ? options->lists[i] : standard->lists[i], fault) != 0) {
+        if (matrix_set(&what, 0, (matrix_list)i, options->lists[i] ? options->lists[i] : standard->lists[i], fault) !=
+            0) {
             fprintf(stderr, "reduct: %s\n", fault);
             exit(1);
         }
@@ -157,14 +160,9 @@ static int write_report(const bench_options *options, const measure_machine *mac
     bench_report_fill(r, results->items, results->count, best);
     if (options->write)
         options->write(r, stdout);
-    int failed = 0;
-    if (options->html) {
-        FILE *file = fopen(options->html, "w");
-        failed = !file || report_write_html(r, file) != 0;
-        failed = (file && fclose(file) != 0) || failed;
-        if (failed)
-            fprintf(stderr, "reduct: %s: %s\n", options->html, strerror(errno));
-    }
+    int failed = options->html && report_write_page(r, options->html) != 0;
+    if (failed)
+        fprintf(stderr, "reduct: %s: %s\n", options->html, strerror(errno));
     report_destroy(r);
     return failed;
 }
@@ -172,6 +170,8 @@ static int write_report(const bench_options *options, const measure_machine *mac
 int bench_command(int argc, char **argv) {
     bench_options options;
     bench_options_read(&options, argc, argv);
+    if (options.gpu)
+        return bench_cuda(&options);
     measure_machine machine;
     measure_machine_describe(&machine);
     if (!options.write)

@@ -25,6 +25,7 @@ typedef struct bench_settings {
     unsigned rounds;
     double sample_seconds;
     uint64_t seed;
+    unsigned threads; /* that make data for GPUs */
 } bench_settings;
 
 /* The ways that are compared. */

@@ -1,6 +1,8 @@
 /* Reading lists: each item is checked by the table that knows it. */
 #include "matrix.h"
 
+#include "cuda_cases.h"
+
 #include "measure/machine.h"
 #include "measure/sizes.h"
 
@@ -12,6 +14,14 @@ unsigned matrix_all_threads(void) {
     measure_machine machine;
     measure_machine_describe(&machine);
     return machine.processors;
+}
+
+int matrix_is_gpu(const char *devices) {
+    return devices && strncmp(devices, "cuda", 4) == 0;
+}
+
+uint64_t matrix_bytes(const bench_matrix *matrix, unsigned at, reduct_type type) {
+    return matrix->in_elements[at] ? matrix->sizes[at] * reduct_type_size(type) : matrix->sizes[at];
 }
 
 /* Each of these stores item number `at` of its list. They return 0; 1 when it is in the list already; -1 when the text
@@ -27,7 +37,17 @@ static int set_type(bench_matrix *matrix, unsigned at, const char *text) {
                                                                                                                 : -1;
 }
 
+static int set_gpu_op(bench_matrix *matrix, unsigned at, const char *text) {
+    return reduct_operator_parse(text, &matrix->ops[at]) == REDUCT_OK ? 0 : -1;
+}
+
+static int set_gpu_type(bench_matrix *matrix, unsigned at, const char *text) {
+    return reduct_type_parse(text, &matrix->types[at]) == REDUCT_OK && cuda_has_type(matrix->types[at]) ? 0 : -1;
+}
+
 static int set_data(bench_matrix *matrix, unsigned at, const char *text) {
+    if (strcmp(text, "range60") == 0)
+        text = measure_data_name(MEASURE_WIDE);
     for (int data = 0; data < MEASURE_DATA_COUNT; data++)
         if (strcmp(text, measure_data_name((measure_data)data)) == 0) {
             matrix->data[at] = (measure_data)data;
@@ -36,7 +56,17 @@ static int set_data(bench_matrix *matrix, unsigned at, const char *text) {
     return -1;
 }
 
+/* Bytes, or 2^N elements. */
 static int set_size(bench_matrix *matrix, unsigned at, const char *text) {
+    char *end;
+    matrix->in_elements[at] = strncmp(text, "2^", 2) == 0;
+    if (matrix->in_elements[at]) {
+        unsigned long log = text[2] >= '0' && text[2] <= '9' ? strtoul(text + 2, &end, 10) : 99;
+        if (log > 36 || *end)
+            return -1;
+        matrix->sizes[at] = UINT64_C(1) << log;
+        return 0;
+    }
     return measure_size_parse(text, &matrix->sizes[at]) == 0 && matrix->sizes[at] >> 40 == 0 ? 0 : -1;
 }
 
@@ -64,22 +94,44 @@ static int set_threads(bench_matrix *matrix, unsigned at, const char *text) {
     return 0;
 }
 
+static int set_offset(bench_matrix *matrix, unsigned at, const char *text) {
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || number > 63)
+        return -1;
+    matrix->offsets[at] = (unsigned)number;
+    return 0;
+}
+
+/* Of CPUs, and of GPUs. */
 static const struct {
     int (*set)(bench_matrix *matrix, unsigned at, const char *text);
-    const char *all; /* what "all" stands for; null where it is an item itself */
-} lists[LISTS] = {
-    [LIST_OP] = {set_op, "sum,dot,norm1,norm2,var,min,argmin"},
-    [LIST_TYPE] = {set_type, "f64,f32,i64,i32"},
-    [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
-    [LIST_SIZE] = {set_size, "32Ki,512Ki,8Mi,256Mi"},
-    [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},
-    [LIST_THREADS] = {set_threads, NULL},
+    const char *all; /* what "all" stands for; null where it is an item itself, or nothing */
+} lists_of[2][LISTS] = {
+    {
+        [LIST_OP] = {set_op, "sum,dot,norm1,norm2,var,min,argmin"},
+        [LIST_TYPE] = {set_type, "f64,f32,i64,i32"},
+        [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
+        [LIST_SIZE] = {set_size, "32Ki,512Ki,8Mi,256Mi"},
+        [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},
+        [LIST_THREADS] = {set_threads, NULL},
+        [LIST_OFFSET] = {set_offset, NULL},
+    },
+    {
+        [LIST_OP] = {set_gpu_op, "sum,mean,min,max,argmin,argmax,dot,norm1,norm2,norminf,var"},
+        [LIST_TYPE] = {set_gpu_type, "f64,f32,i8,i16,i32,i64,u8,u16,u32,u64"},
+        [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
+        [LIST_SIZE] = {set_size, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^23,2^24,2^26,2^28,2^30"},
+        [LIST_DEVICE] = {set_device, NULL},
+        [LIST_THREADS] = {set_threads, NULL},
+        [LIST_OFFSET] = {set_offset, NULL},
+    },
 };
 
-int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char fault[MATRIX_FAULT]) {
+int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text, char fault[MATRIX_FAULT]) {
     char copy[512];
-    int all = lists[list].all && strcmp(text, "all") == 0;
-    snprintf(copy, sizeof copy, "%s", all ? lists[list].all : text);
+    int all = lists_of[gpu][list].all && strcmp(text, "all") == 0;
+    snprintf(copy, sizeof copy, "%s", all ? lists_of[gpu][list].all : text);
     matrix->count[list] = 0;
     *matrix->absent = '\0';
     for (char *rest = NULL, *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
@@ -87,7 +139,7 @@ int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char fa
             snprintf(fault, MATRIX_FAULT, "at most %d items fit in a list", MATRIX_ITEMS);
             return -1;
         }
-        int outcome = lists[list].set(matrix, matrix->count[list], item);
+        int outcome = lists_of[gpu][list].set(matrix, matrix->count[list], item);
         if (outcome == 0)
             matrix->count[list]++;
         else if (outcome < 0 && !all) { /* of all kernels, those that this processor lacks are left out */

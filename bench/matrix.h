@@ -1,4 +1,4 @@
-/* What to measure: lists whose every combination is a case. */
+/* What to measure: lists whose every combination is a case, on CPUs or on one GPU. */
 #ifndef BENCH_MATRIX_H
 #define BENCH_MATRIX_H
 
@@ -6,7 +6,16 @@
 
 enum { MATRIX_ITEMS = 32, MATRIX_FAULT = 256 }; /* most items of one list; room for what is wrong with it */
 
-typedef enum matrix_list { LIST_OP, LIST_TYPE, LIST_DATA, LIST_SIZE, LIST_DEVICE, LIST_THREADS, LISTS } matrix_list;
+typedef enum matrix_list {
+    LIST_OP,
+    LIST_TYPE,
+    LIST_DATA,
+    LIST_SIZE,
+    LIST_DEVICE,
+    LIST_THREADS, /* CPUs */
+    LIST_OFFSET,  /* GPUs */
+    LISTS
+} matrix_list;
 
 typedef struct bench_matrix {
     unsigned count[LISTS];
@@ -14,14 +23,22 @@ typedef struct bench_matrix {
     reduct_type types[MATRIX_ITEMS];
     measure_data data[MATRIX_ITEMS];
     uint64_t sizes[MATRIX_ITEMS];
+    int in_elements[MATRIX_ITEMS]; /* whether a size counts elements and not bytes */
+    unsigned offsets[MATRIX_ITEMS];
     char devices[MATRIX_ITEMS][32];
     unsigned threads[MATRIX_ITEMS];
     char absent[240]; /* what the library says of a device that is not here; or empty */
 } bench_matrix;
 
-/* Sets one list from items separated by commas, or "all". Returns 0; or, with the reason in `fault`, 1 for a device that
+/* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or, with the reason in `fault`, 1 for a device that
  * is not here, and -1 for an unknown item, an empty list, or too many items. */
-int matrix_set(bench_matrix *matrix, matrix_list list, const char *text, char fault[MATRIX_FAULT]);
+int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text, char fault[MATRIX_FAULT]);
+
+/* Bytes of size number `at` for a type. */
+uint64_t matrix_bytes(const bench_matrix *matrix, unsigned at, reduct_type type);
+
+/* Whether a list of devices is of GPUs. */
+int matrix_is_gpu(const char *devices);
 
 /* Threads that "all" stands for: one per processor that the process may run on. */
 unsigned matrix_all_threads(void);

@@ -13,6 +13,7 @@ typedef struct bench_options {
     const char *lists[LISTS]; /* as written, checked; null where the command line says nothing */
     bench_format *write;      /* of the report on standard output; null: tables as they come */
     const char *html;         /* file for a page, or null */
+    int gpu;                  /* measure a GPU, the one of the list of devices */
 } bench_options;
 
 /* Reads the command line; ends the program with a message and status 2 when it is wrong, and with 0 after --help. */

@@ -12,20 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MOST = 16, BLOCK_LEAST = 32, BLOCK_MOST = 1024, ROUNDS_DEFAULT = 15, ROUNDS_MOST = 10000 };
+enum {
+    SIZES_MOST = 16,
+    DEVICES_MOST = 8,
+    BLOCK_LEAST = 16,
+    BLOCK_MOST = 1024,
+    ROUNDS_DEFAULT = 15,
+    ROUNDS_MOST = 10000
+};
 
 typedef int write_report(const report *r, FILE *stream);
 
 /* The command line. */
 struct climb {
-    const char *device; /* null: the first GPU if there is one, else the CPU */
+    char *devices[DEVICES_MOST]; /* none: the first GPU if there is one, else the CPU */
+    size_t device_count;
     uint64_t sizes[SIZES_MOST];
     size_t size_count;
     bool every_type;
-    ladder_options ladder; /* device, n and type of one run at a time */
-    write_report *write;   /* to standard output */
-    const char *html;      /* file to write, or null */
-    const char *needs_gpu; /* an option given that only GPUs have, or null */
+    ladder_options ladder;  /* device, n and type of one run at a time */
+    write_report *write;    /* to standard output */
+    const char *html;       /* file to write, or null */
+    const char *needs_gpu;  /* an option given that only GPUs have, or null */
+    const char *needs_cuda; /* one that only CUDA's ladder has */
     bool list, quiet;
 };
 
@@ -33,12 +42,27 @@ struct climb {
  * Help
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { DEVICE = 256, TYPE = 't', RUNG = 'r', COUNT = 'n', FINISH = 257, BLOCK, SPECIMENS, APPLICATIONS, PEERS };
+enum {
+    DEVICE = 256,
+    TYPE = 't',
+    RUNG = 'r',
+    COUNT = 'n',
+    FINISH = 257,
+    BLOCK,
+    LANGUAGE,
+    SPECIMENS,
+    APPLICATIONS,
+    PEERS
+};
 enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, QUIET = 'q' };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "What is climbed:", 1},
-    {"device", DEVICE, "NAME", 0, "cpu, or cuda:N; by default cuda:0 where there is one, and the CPU elsewhere", 1},
+    {"device", DEVICE, "NAME[,NAME...]", 0,
+     "cpu, cuda:N, vulkan:N, or vulkan: and a part of a device's name; several for one report; by default cuda:0 where "
+     "there is one, and the CPU elsewhere",
+     1},
+    {"language", LANGUAGE, "NAME", 0, "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both", 1},
     {"n", COUNT, "N[,N...]", 0, "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each",
      1},
     {"type", TYPE, "TYPE", 0, "of the elements: i32, f32 (the default), f64, or all for a run each", 1},
@@ -47,14 +71,15 @@ static const struct argp_option OPTIONS[] = {
      "how the sums of blocks become one: host, atomic, second-launch, recursive, last-block, or all for each rung with "
      "each; by default what suits the rung",
      1},
-    {"block", BLOCK, "N", 0, "threads per block, from 32 to 1024; by default what suits the rung", 1},
+    {"block", BLOCK, "N", 0, "threads per block, from 16 to 1024; by default what suits the rung", 1},
     {"specimens", SPECIMENS, NULL, 0, "also the mistakes that tutorials make, each beside its repair", 1},
-    {"applications", APPLICATIONS, NULL, 0, "also dot product, maximum, mean, norm and others built from a rung", 1},
-    {"peers", PEERS, NULL, 0, "also other libraries on the same data", 1},
+    {"applications", APPLICATIONS, NULL, 0, "also dot product, maximum, mean, norm and others built from a rung (CUDA)",
+     1},
+    {"peers", PEERS, NULL, 0, "also other libraries on the same data (CUDA)", 1},
     {NULL, 0, NULL, 0, "How it is measured:", 2},
     {"rounds", ROUNDS, "N", 0, "times each rung is timed; the median counts (15)", 2},
     {"sweep", SWEEP, NULL, 0, "also bandwidth over the number of elements, up to N", 2},
-    {"profile", PROFILE, NULL, 0, "also the profiler's counters, where it may run", 2},
+    {"profile", PROFILE, NULL, 0, "also the profiler's counters, where it may run (CUDA)", 2},
     {NULL, 0, NULL, 0, "What is printed:", 3},
     {"json", JSON, NULL, 0, "the report as JSON", 3},
     {"csv", CSV, NULL, 0, "its rows as CSV", 3},
@@ -74,6 +99,8 @@ static const char DOCUMENTATION[] =
     "  reduct ladder --device cpu --n 64Mi    from memory rather than cache\n"
     "  reduct ladder --type all --sweep --html ladder.html\n"
     "  reduct ladder --rung halving --finish all --block 1000\n"
+    "  reduct ladder --device cuda:0,vulkan:0 --n 256Mi    one GPU, two ways to it\n"
+    "  reduct ladder --device vulkan:llvmpipe --language all\n"
     "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n\n"
     "Results of integers must be exact; of floats, within the error that the method promises, which is shown in units "
     "in "
@@ -152,11 +179,33 @@ static enum outcome take_number(const char *option, const char *value, unsigned 
     return refuse(option, value, strlen(value), expected);
 }
 
-static enum outcome take_device(const char *value, struct climb *climb) {
-    bool cuda = strncmp(value, "cuda:", 5) == 0 && value[5] && strspn(value + 5, "0123456789") == strlen(value + 5);
-    if (!cuda && strcmp(value, "cpu") != 0)
-        return refuse("--device", value, strlen(value), "cpu or cuda:N, as in cuda:0");
-    climb->device = value;
+static bool is_number(const char *text) {
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool is_device(const char *name) {
+    return strcmp(name, "cpu") == 0 || (strncmp(name, "cuda:", 5) == 0 && is_number(name + 5)) ||
+           (strncmp(name, "vulkan:", 7) == 0 && name[7]);
+}
+
+/* `value` is cut into names where it stands. */
+static enum outcome take_devices(char *value, struct climb *climb) {
+    climb->device_count = 0;
+    for (char *name = value, *next; name; name = next) {
+        next = strchr(name, ',');
+        if (next)
+            *next++ = '\0';
+        if (climb->device_count == DEVICES_MOST || !is_device(name))
+            return refuse("--device", name, strlen(name), "cpu, cuda:N or vulkan:N, as in cuda:0, or up to 8 of them");
+        climb->devices[climb->device_count++] = name;
+    }
+    return DONE;
+}
+
+static enum outcome take_language(const char *value, struct climb *climb) {
+    if (strcmp(value, "glsl") != 0 && strcmp(value, "hlsl") != 0 && strcmp(value, "all") != 0)
+        return refuse("--language", value, strlen(value), "glsl, hlsl or all");
+    climb->ladder.language = value;
     return DONE;
 }
 
@@ -174,7 +223,9 @@ static enum outcome take_format(write_report *format, struct climb *climb) {
 static enum outcome take_value(int key, char *value, struct climb *climb) {
     switch (key) {
     case DEVICE:
-        return take_device(value, climb);
+        return take_devices(value, climb);
+    case LANGUAGE:
+        return take_language(value, climb);
     case COUNT:
         return take_sizes(value, climb);
     case TYPE:
@@ -195,27 +246,28 @@ static enum outcome take_value(int key, char *value, struct climb *climb) {
     }
 }
 
-/* Options that switch something on; `gpu` names those that only a GPU has. */
+/* Options that switch something on; `gpu` names those that only a GPU has, `cuda` those that only CUDA has. */
 static bool take_switch(int key, struct climb *climb) {
     ladder_options *ladder = &climb->ladder;
     const struct {
         int key;
         bool *on;
-        const char *gpu;
+        const char *gpu, *cuda;
     } switches[] = {
-        {SPECIMENS, &ladder->specimens, "--specimens"},
-        {APPLICATIONS, &ladder->applications, "--applications"},
-        {PEERS, &ladder->peers, "--peers"},
-        {PROFILE, &ladder->profile, "--profile"},
-        {SWEEP, &ladder->sweep, NULL},
-        {LIST, &climb->list, NULL},
-        {QUIET, &climb->quiet, NULL},
+        {SPECIMENS, &ladder->specimens, "--specimens", NULL},
+        {APPLICATIONS, &ladder->applications, "--applications", "--applications"},
+        {PEERS, &ladder->peers, "--peers", "--peers"},
+        {PROFILE, &ladder->profile, "--profile", "--profile"},
+        {SWEEP, &ladder->sweep, NULL, NULL},
+        {LIST, &climb->list, NULL, NULL},
+        {QUIET, &climb->quiet, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
         if (switches[i].key != key)
             continue;
         *switches[i].on = true;
         climb->needs_gpu = switches[i].gpu ? switches[i].gpu : climb->needs_gpu;
+        climb->needs_cuda = switches[i].cuda ? switches[i].cuda : climb->needs_cuda;
         return true;
     }
     return false;
@@ -235,6 +287,7 @@ static error_t take_option(int key, char *value, struct argp_state *state) {
         misuse("%s: the ladder reads no files; it makes its own numbers", quote(found, value, strlen(value)));
         return EINVAL;
     case DEVICE:
+    case LANGUAGE:
     case COUNT:
     case TYPE:
     case FINISH:
@@ -267,21 +320,39 @@ static bool is_on_gpu(const char *rung) {
     return !rung || has_rung(LADDER_RUNG_GPU, rung) || has_rung(LADDER_RUNG_SPECIMEN, rung);
 }
 
+static size_t count_devices(const struct climb *climb, const char *kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < climb->device_count; i++)
+        count += strncmp(climb->devices[i], kind, strlen(kind)) == 0;
+    return count;
+}
+
+static enum outcome check_rung(const struct climb *climb, bool cpu) {
+    const char *rung = climb->ladder.rung;
+    char found[QUOTED];
+    if (cpu ? is_on_cpu(rung) : is_on_gpu(rung))
+        return DONE;
+    return misuse("--rung: %s is not on the ladder of %s; expected one that 'reduct ladder --list' names for it",
+                  quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
+}
+
 /* Refuses what does not exist or does not go together. */
 static enum outcome check(const struct climb *climb) {
     const char *rung = climb->ladder.rung;
-    char found[QUOTED];
+    size_t cpus = count_devices(climb, "cpu");
     if (!is_on_cpu(rung) && !is_on_gpu(rung))
         return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names");
-    if (!climb->device)
+    if (climb->ladder.language && !count_devices(climb, "vulkan"))
+        return misuse("--language: only Vulkan devices have it; expected --device vulkan:N");
+    if (!climb->device_count)
         return DONE;
-    bool cpu = strcmp(climb->device, "cpu") == 0;
-    if (cpu && climb->needs_gpu)
+    if (cpus && climb->needs_gpu)
         return misuse("%s: only GPUs have it; found --device cpu", climb->needs_gpu);
-    if (cpu ? !is_on_cpu(rung) : !is_on_gpu(rung))
-        return misuse("--rung: %s is not on the ladder of %s; expected one that 'reduct ladder --list' names for it",
-                      quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
-    return DONE;
+    if (climb->needs_cuda && !count_devices(climb, "cuda"))
+        return misuse("%s: only CUDA's ladder has it; found --device %s", climb->needs_cuda, climb->devices[0]);
+    if (cpus && check_rung(climb, true) != DONE)
+        return MISUSED;
+    return cpus < climb->device_count ? check_rung(climb, false) : DONE;
 }
 
 static enum outcome parse(int argc, char **argv, struct climb *climb) {
@@ -298,7 +369,11 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static reduct_status run_device(const ladder_options *options, report *r, reduct_error *error) {
-    return strcmp(options->device, "cpu") == 0 ? ladder_cpu_run(options, r, error) : ladder_cuda_run(options, r, error);
+    if (strcmp(options->device, "cpu") == 0)
+        return ladder_cpu_run(options, r, error);
+    if (strncmp(options->device, "vulkan", 6) == 0)
+        return ladder_vulkan_run(options, r, error);
+    return ladder_cuda_run(options, r, error);
 }
 
 /* One device: every size with every type. What does not depend on the size is done once. */
@@ -328,15 +403,26 @@ static enum outcome fail_with(reduct_status status, const reduct_error *error) {
     return fail("%s", *error->message ? error->message : reduct_status_text(status));
 }
 
+/* Those that are asked for, one after the other. */
+static enum outcome run_devices(const struct climb *climb, report *r) {
+    reduct_error error = {.index = UINT64_MAX};
+    for (size_t i = 0; i < climb->device_count; i++) {
+        reduct_status status = run_all(climb, climb->devices[i], r, &error);
+        if (status != REDUCT_OK)
+            return fail_with(status, &error);
+    }
+    return DONE;
+}
+
 /* Where no device is asked for: the first GPU, if there is one and it has the rung; else the CPU. */
-static enum outcome run(const struct climb *climb, report *r) {
+static enum outcome run_any(const struct climb *climb, report *r) {
     reduct_error error = {.index = UINT64_MAX};
     const char *rung = climb->ladder.rung;
     reduct_status status = REDUCT_ERROR_NO_DEVICE;
-    if (climb->device || is_on_gpu(rung))
-        status = run_all(climb, climb->device ? climb->device : "cuda:0", r, &error);
+    if (is_on_gpu(rung))
+        status = run_all(climb, "cuda:0", r, &error);
     bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
-    if (climb->device || !absent)
+    if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
     if (climb->needs_gpu || !is_on_cpu(rung))
         return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);
@@ -351,12 +437,7 @@ static enum outcome run(const struct climb *climb, report *r) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static enum outcome write_page(const report *r, const char *path) {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return fail("%s: %s", path, strerror(errno));
-    bool failed = report_write_html(r, file) != 0;
-    failed = fclose(file) != 0 || failed;
-    return failed ? fail("%s: %s", path, strerror(errno)) : DONE;
+    return report_write_page(r, path) != 0 ? fail("%s: %s", path, strerror(errno)) : DONE;
 }
 
 enum outcome ladder_command(int argc, char **argv) {
@@ -374,7 +455,7 @@ enum outcome ladder_command(int argc, char **argv) {
     measure_machine_describe(&machine);
     report_fact(r, "program", "reduct %s", reduct_version());
     report_fact(r, "date", "%s", machine.date);
-    outcome = run(&climb, r);
+    outcome = climb.device_count ? run_devices(&climb, r) : run_any(&climb, r);
     if (outcome == DONE && climb.html)
         outcome = write_page(r, climb.html);
     /* What cannot be written to standard output is noticed when the command ends. */

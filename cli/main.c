@@ -22,7 +22,8 @@ static void print_help(FILE *stream) {
     fputs("Usage: reduct OP [OPTION...] [FILE...]\n"
           "Reduces many numbers to one, in parallel and exactly: the result is the one that\n"
           "infinite precision would give, rounded once, whatever the order of the data, the\n"
-          "number of threads or the processor.\n"
+          "number of threads or the processor. Products of floats are rounded on the way,\n"
+          "in one fixed order; they depend on the order of the data and on nothing else.\n"
           "\n"
           "OP is one of\n\n",
           stream);

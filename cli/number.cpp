@@ -62,6 +62,13 @@ bool is_below_one(const char *text, const char *end, bool hex) {
     return position * (hex ? 4 : 1) + exponent < 0;
 }
 
+/* In base 16, libstdc++ takes an exponent with two signs, "p+-3". */
+bool has_two_signs(const char *text, const char *end) {
+    while (text < end && (*text | 0x20) != 'p')
+        text++;
+    return end - text > 2 && text[1] == '+' && text[2] == '-';
+}
+
 template <class T> number_status parse_float(const char *text, const char *end, const char **stop, void *value) {
     unsigned_text number = strip_prefix(text, end);
     *stop = number.digits;
@@ -73,6 +80,8 @@ template <class T> number_status parse_float(const char *text, const char *end, 
     std::from_chars_result result =
         std::from_chars(number.digits, end, parsed, number.hex ? std::chars_format::hex : std::chars_format::general);
     *stop = result.ptr;
+    if (number.hex && has_two_signs(number.digits, result.ptr))
+        return NUMBER_BAD;
     if (result.ec == std::errc::result_out_of_range) {
         if (!is_below_one(number.digits, result.ptr, number.hex))
             return NUMBER_TOO_LARGE;

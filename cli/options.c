@@ -20,7 +20,8 @@ static const struct argp_option OPTIONS[] = {
      "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is", 1},
     {"population", POPULATION, NULL, 0, "var and std divide by n, not by n - 1", 1},
     {"result", RESULT, "TYPE", 0,
-     "type of the result, rounded once. By default sums of floats and all that is built on them are f64, sums of "
+     "type of the result, rounded once. By default sums and products of floats and all that is built on them are f64, "
+     "those of "
      "integers are printed in full, and extremes keep the type of the elements. TYPE is",
      1},
     {"wrap", WRAP, NULL, 0,
@@ -33,7 +34,8 @@ static const struct argp_option OPTIONS[] = {
     {"byte-order", ORDER, "ORDER", 0, "raw binary: ORDER is", 2},
     {NULL, 0, NULL, 0, "How it runs, what is printed:", 3},
     {"threads", THREADS, "N", 0, "most threads to use; 0, the default, for one per processor", 3},
-    {"device", DEVICE, "NAME", 0, "where it runs: auto (the default), cpu, or cpu:NAME for one instruction set", 3},
+    {"device", DEVICE, "NAME", 0,
+     "where it runs: auto (the default), cpu, cpu:NAME for one instruction set, or cuda:N for an NVIDIA GPU", 3},
     {"hex", HEX, NULL, 0, "print the result in base 16, exactly", 3},
     {"quiet", QUIET, NULL, 0, "no progress, no remarks", 3},
     {0}};
@@ -231,8 +233,8 @@ static enum outcome check(const struct options *options) {
     char list[TABLE_LIST];
     if (options->population && !traits.population)
         return misuse("--population: found with %s; expected with %s", name, table_list(population_table, list));
-    if (options->wrap && !traits.plain_sum)
-        return misuse("--wrap: found with %s; expected with %s", name, table_list(plain_sum_table, list));
+    if (options->wrap && !traits.wide)
+        return misuse("--wrap: found with %s; expected with %s", name, table_list(wide_table, list));
     if (inputs > 1 && options->path_count != inputs)
         return misuse("%s reduces %zu inputs together; %zu given", name, inputs, options->path_count);
     for (size_t i = 0; i < options->path_count; i++)

@@ -14,8 +14,8 @@ const char *population_table(int number) {
     return operator_traits((reduct_operator)number).population ? operator_table(number) : NULL;
 }
 
-const char *plain_sum_table(int number) {
-    return operator_traits((reduct_operator)number).plain_sum ? operator_table(number) : NULL;
+const char *wide_table(int number) {
+    return operator_traits((reduct_operator)number).wide ? operator_table(number) : NULL;
 }
 
 const char *result_table(int number) {
@@ -77,7 +77,7 @@ bool table_find(table *names, const char *name, int *number) {
     return false;
 }
 
-enum { COMBINE_ADD, COMBINE_LEAST, COMBINE_GREATEST };
+enum { COMBINE_ADD, COMBINE_LEAST, COMBINE_GREATEST, COMBINE_MULTIPLY };
 enum { FINISH_VALUE, FINISH_MEAN, FINISH_ROOT, FINISH_ROOT_MEAN, FINISH_VARIANCE, FINISH_DEVIATION, FINISH_INDEX };
 
 struct operator_traits operator_traits(reduct_operator op) {
@@ -87,7 +87,8 @@ struct operator_traits operator_traits(reduct_operator op) {
         return (struct operator_traits){                                                                               \
             .index = FINISH_##finish == FINISH_INDEX,                                                                  \
             .least = COMBINE_##combine == COMBINE_LEAST,                                                               \
-            .plain_sum = COMBINE_##combine == COMBINE_ADD && FINISH_##finish == FINISH_VALUE,                          \
+            .wide = (COMBINE_##combine == COMBINE_ADD || COMBINE_##combine == COMBINE_MULTIPLY) &&                     \
+                    FINISH_##finish == FINISH_VALUE,                                                                   \
             .population = FINISH_##finish == FINISH_VARIANCE || FINISH_##finish == FINISH_DEVIATION};
 #include <reduct/operators.def>
     }

@@ -16,7 +16,7 @@ typedef const char *table(int number);
 table operator_table, element_table, result_table, mode_table, nan_table, format_table, order_table;
 
 /* The operators that have the trait of that name. */
-table population_table, plain_sum_table;
+table population_table, wide_table;
 
 /* Room for any list of names. */
 #define TABLE_LIST 512
@@ -31,7 +31,7 @@ bool table_find(table *names, const char *name, int *number);
 struct operator_traits {
     bool index;      /* the result is the place of an element */
     bool least;      /* of the smallest, rather than the largest */
-    bool plain_sum;  /* of integers an integer, which may be wide */
+    bool wide;       /* of integers an integer, which may be wide */
     bool population; /* divided by n or n - 1 */
 };
 

@@ -6,7 +6,7 @@
 #                               for devices that are newer still. Fewer build faster
 #   REDUCT_NVCC                 the compiler
 #
-# Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed().
+# Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed() and reduct_cuda_plugin().
 
 set(REDUCT_CUDA AUTO CACHE STRING "Build CUDA kernels: ON, OFF, or AUTO (where nvcc is found)")
 set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -94,7 +94,8 @@ function(reduct_cuda_compile target table source)
   string(MAKE_C_IDENTIFIER "${table}_${image}" symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol})
   # Fused multiply-add would change what exact code and comparisons with it compute.
-  set(flags -std=c++17 -O3 -fmad=false ${codes} -Xfatbin -compress-all)
+  set(flags -std=c++17 -O3 -fmad=false -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include ${codes}
+            -Xfatbin -compress-all)
   add_custom_command(
     OUTPUT ${output}.c
     COMMAND ${CMAKE_COMMAND} "-DNVCC=${REDUCT_NVCC}" "-DFLAGS=${flags}" -DSOURCE=${path} -DSYMBOL=${symbol}
@@ -109,4 +110,32 @@ function(reduct_cuda_compile target table source)
   endif()
   set(declarations "${declarations}extern const uint64_t ${symbol}[];\n" PARENT_SCOPE)
   set(rows "${rows}    {\"${image}\", ${symbol}, ${least}},\n" PARENT_SCOPE)
+endfunction()
+
+# Builds a shared object from one source that uses CUB or Thrust: NAME.so in the build's folder, which programs load if it
+# lies beside them (measure/plugin.h). Nothing where there is no nvcc. Those libraries pick their tuning by the architecture
+# that their code was compiled for, so machine code for the one at hand matters; but it takes long to compile. Two
+# architectures, and their PTX for those between and after.
+#
+#   reduct_cuda_plugin(name SOURCE a.cu DEPENDS a.h ...)
+function(reduct_cuda_plugin name)
+  cmake_parse_arguments(arg "" "SOURCE" "DEPENDS" ${ARGN})
+  if(NOT REDUCT_HAS_NVCC)
+    return()
+  endif()
+  set(codes)
+  foreach(architecture 80 90)
+    if(architecture IN_LIST REDUCT_CUDA_ARCHITECTURES)
+      list(APPEND codes -gencode=arch=compute_${architecture},code=[sm_${architecture},compute_${architecture}])
+    endif()
+  endforeach()
+  set(plugin ${PROJECT_BINARY_DIR}/${name}.so)
+  add_custom_command(
+    OUTPUT ${plugin}
+    COMMAND ${REDUCT_NVCC} -std=c++17 -O3 ${codes} -shared -cudart static -Xcompiler=-fPIC,-fvisibility=hidden
+            ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE} -o ${plugin}
+    DEPENDS ${arg_SOURCE} ${arg_DEPENDS}
+    COMMENT "Compiling ${name}.so"
+    VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${plugin})
 endfunction()

@@ -1,5 +1,7 @@
 /* Runs a fuzz target without libFuzzer: on the files given, or else on a number of inputs to start from and on what
  * becomes of them when bytes are changed, words inserted and ends cut off. So every target is also a test.
+ *
+ *   replay_npy --write FOLDER 20    writes the first 20 inputs to start from as files, a corpus for libFuzzer
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +49,26 @@ static size_t mutate(struct rng *rng, uint8_t *data, size_t size) {
     }
 }
 
+static int write_corpus(const char *folder, uint64_t count) {
+    static uint8_t data[FUZZ_MOST];
+    for (uint64_t number = 0; number < count; number++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%llu", folder, (unsigned long long)number);
+        const size_t size = fuzz_start(number, data);
+        FILE *file = fopen(path, "wb");
+        if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
+            fprintf(stderr, "%s cannot be written\n", path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
     static uint8_t data[FUZZ_MOST];
     int failed = 0;
+    if (argc == 4 && strcmp(argv[1], "--write") == 0)
+        return write_corpus(argv[2], strtoull(argv[3], NULL, 10));
     for (int i = 1; i < argc; i++)
         failed |= replay_file(argv[i]);
     if (argc > 1)

@@ -1,4 +1,4 @@
-/* The CUDA ladder: each rung with its finishes, verified and timed; then what was asked for besides. */
+/* The CUDA ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
 #include "ladder/cuda_ladder.h"
 
 #include "measure/memory.h"
@@ -8,182 +8,130 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A run of the ladder. */
-typedef struct climb {
-    cuda_lab *lab;
-    const ladder_options *options;
-    report *r;
-    ladder_data data;
-    measure_cuda_input input;
-    cuda_counters *counters;
-    size_t counter_count;
-    double first_seconds; /* of the first rung, for speed-ups */
-    unsigned timed, noisy;
-} climb;
-
 /* ---------------------------------------------------------------------------------------------------------------------
- * Rows
+ * How things are done here: see gpu.h
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void add_counters(const climb *c, const cuda_run *run, report_row *row) {
-    for (size_t i = 0; i < c->counter_count; i++) {
-        if (strcmp(c->counters[i].kernel, run->kernel_name) != 0)
-            continue;
-        row->bank_conflicts = c->counters[i].bank_conflicts;
-        row->shared_transactions = c->counters[i].shared_transactions;
-        row->divergence = c->counters[i].divergence;
-        return; /* the first launch: later ones work on what it left */
-    }
+static const char *rung_at(size_t i) {
+    return cuda_rung_at(i) ? cuda_rung_at(i)->name : NULL;
 }
 
-/* Runs on the first copy and judges; a row that was wrong once stays wrong. */
-static void verify(const climb *c, cuda_run *run, report_row *row) {
-    unsigned char result[8];
-    report_row before = *row;
-    cuda_run_once(run, measure_cuda_input_at(&c->input, 0));
-    cuda_run_result(run, result);
-    ladder_judge(row, &c->data, result, cuda_run_terms(run));
-    if (before.verdict == REPORT_WRONG)
-        *row = before;
+static bool has_rung(void *lab, size_t i, reduct_type type) {
+    (void)lab;
+    (void)i;
+    (void)type;
+    return true;
 }
 
-typedef struct timed_run {
-    cuda_run *run;
-    const measure_cuda_input *input;
-} timed_run;
-
-static void run_for_time(void *context, uint64_t number) {
-    timed_run *timed = context;
-    cuda_run_once(timed->run, measure_cuda_input_at(timed->input, number));
+static report_row row(void *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
+    return cuda_row(lab, group, name, type, n);
 }
 
-/* Verifies, times, and verifies again: what a thousand runs leave behind must not matter. */
-static void measure_rung(climb *c, cuda_run *run, report_row *row) {
-    measure_cuda *device = c->lab->device;
-    verify(c, run, row);
-    timed_run timed = {run, &c->input};
-    measure_statistics seconds = measure_cuda_time(device, run_for_time, &timed, c->options->rounds);
-    if (run->rung->destroys_input)
-        measure_cuda_input_restore(device, &c->input, c->data.values);
-    verify(c, run, row);
-    if (run->rung->destroys_input)
-        measure_cuda_input_restore(device, &c->input, c->data.values);
-    cuda_row_time(c->lab, row, &seconds);
-    if (c->first_seconds <= 0)
-        c->first_seconds = seconds.median;
-    row->speedup = seconds.median > 0 ? c->first_seconds / seconds.median : 0;
-    c->timed++;
-    c->noisy += measure_cuda_is_noisy(row->spread);
+static void create_input(void *context, const void *values, uint64_t bytes) {
+    cuda_lab *lab = context;
+    lab->input = measure_cuda_input_create(lab->device, values, bytes, !cuda_profile_is_watched());
 }
 
-/* A failure of the device becomes the row's; false where the device cannot go on. */
-static bool settle(cuda_lab *lab, report_row *row) {
-    if (!measure_cuda_error(lab->device))
-        return true;
-    if (row->verdict != REPORT_NOT_RUN) /* which has said why */
-        snprintf(row->note, sizeof row->note, "%s", measure_cuda_error(lab->device));
-    row->verdict = REPORT_NOT_RUN;
-    return measure_cuda_forgive(lab->device);
+static void restore_input(void *context, const void *values, uint64_t bytes) {
+    cuda_lab *lab = context;
+    (void)bytes;
+    measure_cuda_input_restore(lab->device, &lab->input, values);
 }
 
-static bool add_rung(climb *c, const cuda_rung *rung, ladder_finish finish) {
-    cuda_run run;
-    report_row row = cuda_row(c->lab, "rungs", rung->name, c->options->type, c->data.n);
-    bool ready = cuda_run_prepare(&run, c->lab, rung, finish, c->options->type, c->data.n, c->options->block, row.note,
-                                  sizeof row.note);
-    if (ready) {
-        cuda_run_describe(&run, &row);
-        add_counters(c, &run, &row);
-        measure_rung(c, &run, &row);
-    } else {
-        snprintf(row.variant, sizeof row.variant, "%s", ladder_finish_name(run.finish));
-        row.verdict = REPORT_NOT_RUN;
-    }
-    bool alive = settle(c->lab, &row);
-    report_add_row(c->r, &row);
-    return alive;
+static void destroy_input(void *context) {
+    cuda_lab *lab = context;
+    measure_cuda_input_destroy(lab->device, &lab->input);
 }
 
-static bool is_wanted(const climb *c, const char *rung) {
-    return !c->options->rung || strcmp(c->options->rung, rung) == 0;
+static bool prepare(void *context, size_t i, ladder_finish finish, reduct_type type, uint64_t n, unsigned block,
+                    char *why, size_t room) {
+    cuda_lab *lab = context;
+    return cuda_run_prepare(&lab->run, lab, cuda_rung_at(i), finish, type, n, block, why, room);
 }
 
-static bool add_rungs(climb *c) {
-    bool alive = true;
-    for (size_t i = 0; alive && cuda_rung_at(i); i++) {
-        if (!is_wanted(c, cuda_rung_at(i)->name))
-            continue;
-        if (!c->options->every_finish) {
-            alive = add_rung(c, cuda_rung_at(i), c->options->finish);
-            continue;
-        }
-        for (int finish = LADDER_FINISH_HOST; alive && finish <= LADDER_FINISH_LAST_BLOCK; finish++)
-            alive = add_rung(c, cuda_rung_at(i), (ladder_finish)finish);
-    }
-    return alive;
+static ladder_finish finish(void *context) {
+    return ((cuda_lab *)context)->run.finish;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------
- * Bandwidth over n
- * ------------------------------------------------------------------------------------------------------------------ */
-
-enum { SWEEP_ROUNDS_MOST = 5 };
-
-static unsigned sweep_rounds(const climb *c) {
-    return c->options->rounds < SWEEP_ROUNDS_MOST ? c->options->rounds : SWEEP_ROUNDS_MOST;
+static bool destroys_input(void *context) {
+    return ((cuda_lab *)context)->run.rung->destroys_input;
 }
 
-static void add_point(climb *c, const cuda_rung *rung) {
-    cuda_run run;
-    char why[120];
-    report_row row = report_row_empty();
-    if (!cuda_run_prepare(&run, c->lab, rung, c->options->finish, c->options->type, c->data.n, c->options->block, why,
-                          sizeof why))
-        return;
-    verify(c, &run, &row);
-    timed_run timed = {&run, &c->input};
-    double seconds = measure_cuda_time(c->lab->device, run_for_time, &timed, sweep_rounds(c)).median;
-    if (rung->destroys_input)
-        measure_cuda_input_restore(c->lab->device, &c->input, c->data.values);
-    if (row.verdict == REPORT_WRONG)
-        report_warning(c->r, "%s is wrong for %llu elements: %s instead of %s", rung->name,
-                       (unsigned long long)c->data.n, row.got, row.expected);
-    cuda_add_point(c->r, rung->name, c->options->type, c->data.n, seconds);
+static void describe(void *context, report_row *described) {
+    cuda_run_describe(&((cuda_lab *)context)->run, described);
 }
 
-/* Powers of two from 2^10 to 2^28, as far as memory goes; each size has data of its own, and is verified. */
-static void sweep(climb *all) {
-    enum { FIRST = 10, LAST = 28 };
-    cuda_lab *lab = all->lab;
-    uint64_t size = reduct_type_size(all->options->type);
-    for (unsigned log = FIRST; log <= LAST && !measure_cuda_error(lab->device); log++) {
-        climb c = *all;
-        if ((size << log) * 3 > measure_cuda_free_memory(lab->device) ||
-            ladder_data_create(&c.data, c.options->type, UINT64_C(1) << log) != 0)
-            break;
-        c.input = measure_cuda_input_create(lab->device, c.data.values, size << log, true);
-        for (size_t i = 0; cuda_rung_at(i) && !measure_cuda_error(lab->device); i++)
-            if (is_wanted(&c, cuda_rung_at(i)->name))
-                add_point(&c, cuda_rung_at(i));
-        if (c.options->peers && !c.options->rung)
-            cuda_add_peer_points(lab, c.options, c.data.n, sweep_rounds(&c), &c.input, c.r);
-        measure_cuda_input_destroy(lab->device, &c.input);
-        ladder_data_destroy(&c.data);
-    }
-    if (measure_cuda_error(lab->device))
-        report_warning(all->r, "the sweep ended early: %s", measure_cuda_error(lab->device));
-    measure_cuda_forgive(lab->device);
+static double terms(void *context) {
+    return cuda_run_terms(&((cuda_lab *)context)->run);
+}
+
+static void run_once(void *context, uint64_t number) {
+    cuda_lab *lab = context;
+    cuda_run_once(&lab->run, measure_cuda_input_at(&lab->input, number));
+}
+
+static void result(void *context, void *to) {
+    cuda_run_result(&((cuda_lab *)context)->run, to);
+}
+
+static measure_statistics time_run(void *context, unsigned rounds) {
+    cuda_lab *lab = context;
+    return measure_cuda_time(lab->device, run_once, lab, rounds);
+}
+
+static double read_limit(void *context) {
+    cuda_lab *lab = context;
+    char why[160];
+    measure_cuda_kernel kernel = cuda_lab_kernel(lab, "support", "read_limit", 0, why, sizeof why);
+    return kernel.function ? measure_cuda_read_limit(lab->device, &kernel) : 0;
+}
+
+static uint64_t free_memory(void *context) {
+    return measure_cuda_free_memory(((cuda_lab *)context)->device);
+}
+
+static const char *error_of(void *context) {
+    return measure_cuda_error(((cuda_lab *)context)->device);
+}
+
+static bool forgive(void *context) {
+    return measure_cuda_forgive(((cuda_lab *)context)->device);
+}
+
+static void add_points(void *context, const ladder_options *options, uint64_t n, unsigned rounds, report *r) {
+    cuda_lab *lab = context;
+    if (options->peers && !options->rung)
+        cuda_add_peer_points(lab, options, n, rounds, &lab->input, r);
+}
+
+static gpu_device cuda_device(const cuda_lab *lab) {
+    return (gpu_device){
+        .rung_at = rung_at,
+        .has_rung = has_rung,
+        .row = row,
+        .create_input = create_input,
+        .restore_input = restore_input,
+        .destroy_input = destroy_input,
+        .prepare = prepare,
+        .finish = finish,
+        .destroys_input = destroys_input,
+        .describe = describe,
+        .terms = terms,
+        .run_once = run_once,
+        .result = result,
+        .time = time_run,
+        .read_limit = read_limit,
+        .nominal = lab->facts->nominal,
+        .free_memory = free_memory,
+        .error = error_of,
+        .forgive = forgive,
+        .add_points = add_points,
+    };
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * The run as a whole
  * ------------------------------------------------------------------------------------------------------------------ */
-
-static double read_limit(cuda_lab *lab) {
-    char why[160];
-    measure_cuda_kernel kernel = cuda_lab_kernel(lab, "support", "read_limit", 0, why, sizeof why);
-    return kernel.function ? measure_cuda_read_limit(lab->device, &kernel) : 0;
-}
 
 static void add_facts(const cuda_lab *lab, report *r) {
     const measure_cuda_facts *facts = lab->facts;
@@ -202,73 +150,49 @@ static void add_facts(const cuda_lab *lab, report *r) {
     report_fact(r, "time", "per run, runs queued back to back, between events on the device");
 }
 
-static void add_warnings(climb *c) {
-    double again = read_limit(c->lab);
-    if (c->noisy)
-        report_warning(c->r,
-                       "the times of %u of %u rows spread by more than %.0f%%: something else uses the device, or "
-                       "its clocks move",
-                       c->noisy, c->timed, 100 * MEASURE_CUDA_NOISY);
-    if (measure_cuda_has_slowed(c->lab->read_limit, again))
-        report_warning(c->r,
-                       "the read limit was %.0f GB/s at first and %.0f GB/s at the end: the device is throttling "
-                       "or shared",
-                       c->lab->read_limit / 1e9, again / 1e9);
-}
-
-static void load_counters(climb *c) {
+static void load_counters(const ladder_options *options, cuda_lab *lab, report *r) {
     char why[200];
-    c->counters = measure_allocate(CUDA_COUNTERS_MOST * sizeof *c->counters);
-    c->counter_count = cuda_profile(c->options, c->counters, why, sizeof why);
-    if (!c->counter_count)
-        report_warning(c->r, "no profiler's counters: %s", why);
+    lab->counters = measure_allocate(CUDA_COUNTERS_MOST * sizeof *lab->counters);
+    lab->counter_count = cuda_profile(options, lab->counters, why, sizeof why);
+    if (!lab->counter_count)
+        report_warning(r, "no profiler's counters: %s", why);
 }
 
 /* What a profiler watches: each wanted kernel once. Nobody waits for a report of this process. */
-static void run_watched(climb *c) {
+static void run_watched(gpu_climb *c) {
+    const ladder_options *options = c->options;
+    cuda_lab *lab = c->lab;
     for (size_t i = 0; cuda_rung_at(i); i++) {
-        cuda_run run;
         char why[120];
-        const cuda_rung *rung = cuda_rung_at(i);
-        int first = c->options->every_finish ? LADDER_FINISH_HOST : (int)c->options->finish;
-        int last = c->options->every_finish ? LADDER_FINISH_LAST_BLOCK : first;
-        for (int finish = first; is_wanted(c, rung->name) && finish <= last; finish++)
-            if (cuda_run_prepare(&run, c->lab, rung, (ladder_finish)finish, c->options->type, c->data.n,
-                                 c->options->block, why, sizeof why))
-                cuda_run_once(&run, measure_cuda_input_at(&c->input, 0));
+        int first = options->every_finish ? LADDER_FINISH_HOST : (int)options->finish;
+        int last = options->every_finish ? LADDER_FINISH_LAST_BLOCK : first;
+        for (int way = first; gpu_is_wanted(options, rung_at(i)) && way <= last; way++)
+            if (prepare(lab, i, (ladder_finish)way, options->type, c->data.n, options->block, why, sizeof why))
+                run_once(lab, 0);
     }
-    measure_cuda_wait(c->lab->device);
-    _exit(measure_cuda_error(c->lab->device) ? 1 : 0);
+    measure_cuda_wait(lab->device);
+    _exit(measure_cuda_error(lab->device) ? 1 : 0);
 }
 
-/* The ladder's entry of that name, CUDA's rungs and specimens alone; null for any other. */
-static const ladder_rung *find_rung(const char *name) {
-    for (size_t i = 0; ladder_rung_at(i); i++)
-        if (ladder_rung_at(i)->kind != LADDER_RUNG_CPU && strcmp(ladder_rung_at(i)->name, name) == 0)
-            return ladder_rung_at(i);
-    return NULL;
-}
-
-static void run_all(climb *c) {
+static void run_all(gpu_climb *c) {
     cuda_lab *lab = c->lab;
     const ladder_options *options = c->options;
     bool whole = !options->rung;
-    bool specimens = options->specimens || (!whole && find_rung(options->rung)->kind == LADDER_RUNG_SPECIMEN);
-    lab->read_limit = read_limit(lab);
+    c->limit = lab->read_limit = read_limit(lab);
     add_facts(lab, c->r);
-    bool alive = add_rungs(c);
+    bool alive = gpu_add_rungs(c);
     if (alive && options->peers && whole)
-        cuda_run_peers(lab, options, &c->data, &c->input, c->r);
-    measure_cuda_input_destroy(lab->device, &c->input);
+        cuda_run_peers(lab, options, &c->data, &lab->input, c->r);
+    destroy_input(lab);
     if (alive && options->applications && whole)
         cuda_run_applications(lab, options, c->r);
     if (alive && options->sweep)
-        sweep(c);
+        gpu_sweep(c);
     if (alive)
-        add_warnings(c);
+        gpu_add_warnings(c);
     else
         report_warning(c->r, "the device stopped: %s", measure_cuda_error(lab->device));
-    if (alive && specimens) /* at the very end: they are what might stop a device */
+    if (alive && gpu_wants_specimens(options)) /* at the very end: they are what might stop a device */
         cuda_run_specimens(lab, options, c->r);
 }
 
@@ -282,24 +206,24 @@ static reduct_status fail(reduct_error *error, reduct_status status, const char 
 
 reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_error *error) {
     cuda_lab lab;
-    climb c = {.lab = &lab, .options = options, .r = r};
     if (options->type != REDUCT_I32 && options->type != REDUCT_F32 && options->type != REDUCT_F64)
         return fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64%s", "");
-    if (options->rung && !find_rung(options->rung))
+    if (options->rung && !gpu_rung_named(options->rung))
         return fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the CUDA ladder", options->rung);
     if (cuda_profile_is_watched() && !cuda_profile_is_for(options))
         return REDUCT_OK;
     reduct_status status = cuda_lab_open(&lab, options->device, error);
     if (status != REDUCT_OK)
         return status;
+    gpu_device device = cuda_device(&lab);
+    gpu_climb c = {.device = &device, .lab = &lab, .options = options, .r = r};
     if (ladder_data_create(&c.data, options->type, options->n) != 0) {
         cuda_lab_close(&lab);
         return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements%s", "");
     }
     if (options->profile && !cuda_profile_is_watched())
-        load_counters(&c);
-    c.input = measure_cuda_input_create(lab.device, c.data.values, c.data.n * reduct_type_size(options->type),
-                                        !cuda_profile_is_watched());
+        load_counters(options, &lab, r);
+    create_input(&lab, c.data.values, c.data.n * reduct_type_size(options->type));
     if (measure_cuda_error(lab.device))
         status = fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
                       measure_cuda_error(lab.device));
@@ -307,9 +231,8 @@ reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_e
         run_watched(&c);
     else
         run_all(&c);
-    measure_cuda_input_destroy(lab.device, &c.input);
+    destroy_input(&lab);
     ladder_data_destroy(&c.data);
-    free(c.counters);
     cuda_lab_close(&lab);
     return status;
 }

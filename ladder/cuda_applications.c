@@ -1,5 +1,5 @@
 /* Applications: reductions other than a sum, each as one rung-sized kernel (cuda/applications/) beside one call of the
- * library, or beside a loop where the library has no such reduction. */
+ * library. */
 #include "ladder/cuda_ladder.h"
 
 #include "measure/memory.h"
@@ -80,11 +80,6 @@ static report_row row_of(const lab *l, const char *name, const char *variant, re
     return row;
 }
 
-static void on_cpu(report_row *row, const char *device) {
-    snprintf(row->device, sizeof row->device, "%s", device);
-    snprintf(row->language, sizeof row->language, "c");
-}
-
 /* A failure of the device becomes the row's. */
 static void add(const lab *l, report_row *row) {
     const char *error = measure_cuda_error(l->cuda->device);
@@ -112,6 +107,20 @@ static void run_call(void *context) {
     reduct_plan_execute(c->plan, c->input, results, NULL, NULL);
 }
 
+/* Times a call on the CPU. */
+static void time_call(const lab *l, void (*run)(void *), void *context, const char *device, report_row *row) {
+    unsigned rounds = l->options->rounds;
+    double *seconds = measure_allocate(rounds * sizeof *seconds);
+    measure_variant variant = {run, context, seconds};
+    measure_time(&variant, 1, rounds, 1e-3);
+    measure_statistics statistics = measure_variant_seconds(&variant, rounds);
+    row->seconds = statistics.median;
+    row->spread = measure_spread(&statistics);
+    snprintf(row->device, sizeof row->device, "%s", device);
+    snprintf(row->language, sizeof row->language, "c");
+    free(seconds);
+}
+
 static double real_of(reduct_type type, const void *value) {
     return type == REDUCT_F32 ? (double)*(const float *)value : *(const double *)value;
 }
@@ -120,8 +129,8 @@ static void real_text(reduct_type type, double value, char *text, size_t room) {
     snprintf(text, room, "%.*g", type == REDUCT_F32 ? 9 : 17, value);
 }
 
-/* One library call, timed, as a row; its result, which is correctly rounded, is what the kernel's is judged by. */
-static bool call_library(const lab *l, reduct_operator op, report_row *row, double *expected) {
+/* One library call, timed, as a row; its result is what the kernel's is judged by. */
+static bool call_library(const lab *l, reduct_operator op, const void *x, report_row *row, double *expected) {
     reduct_reduction reduction = {.op = op, .element = l->type};
     reduct_plan_options options = {
         .reductions = &reduction, .reduction_count = 1, .shape = {.outer = 1, .n = l->x.n, .inner = 1, .stride = 1}};
@@ -132,20 +141,13 @@ static bool call_library(const lab *l, reduct_operator op, report_row *row, doub
         snprintf(row->note, sizeof row->note, "%.*s", (int)sizeof row->note - 1, error.message);
         return false;
     }
-    call c = {.plan = plan, .input = {l->x.values, l->y}};
-    unsigned rounds = l->options->rounds;
-    double *seconds = measure_allocate(rounds * sizeof *seconds);
-    measure_variant variant = {run_call, &c, seconds};
-    measure_time(&variant, 1, rounds, 1e-3);
-    measure_statistics statistics = measure_variant_seconds(&variant, rounds);
-    row->seconds = statistics.median;
-    row->spread = measure_spread(&statistics);
-    on_cpu(row, reduct_plan_device(plan));
+    call c = {.plan = plan, .input = {x, l->y}};
+    time_call(l, run_call, &c, reduct_plan_device(plan), row);
     *expected = real_of(l->type, c.result);
     real_text(l->type, *expected, row->got, sizeof row->got);
-    snprintf(row->note, sizeof row->note, "correctly rounded: what the kernel is judged by");
+    snprintf(row->note, sizeof row->note, "%s: what the kernel is judged by",
+             op == REDUCT_PRODUCT ? "the same bits on every machine" : "correctly rounded");
     reduct_plan_destroy(plan);
-    free(seconds);
     return true;
 }
 
@@ -157,7 +159,7 @@ static void add_pair(const lab *l, const char *name, reduct_operator op, bool ro
     application a;
     unsigned char result[8] = {0};
     double expected;
-    bool called = call_library(l, op, &library, &expected);
+    bool called = call_library(l, op, l->x.values, &library, &expected);
     if (called && prepare(&a, l, name, l->type, &row)) {
         a.input[0] = &l->on_device[0];
         a.input[1] = &l->on_device[1];
@@ -183,44 +185,53 @@ typedef struct scaled {
     int64_t exponent;
 } scaled;
 
-/* In order, in more precision than either type has, on processors that have more. */
-static scaled product_in_order(const lab *l) {
-    long double significand = 1;
-    int64_t exponent = 0;
+/* Pairs of v and 1 / v, v in [1, 2), each rounded: the product of all is close to 1, but any thread that meets only every
+ * second one leaves the range of its type soon. */
+static void *make_factors(const lab *l) {
+    void *factors = measure_allocate(l->x.n * reduct_type_size(l->type));
     for (uint64_t i = 0; i < l->x.n; i++) {
-        int shift;
-        significand *=
-            l->type == REDUCT_F32 ? (long double)((const float *)l->y)[i] : (long double)((const double *)l->y)[i];
-        significand = frexpl(significand, &shift);
-        exponent += shift;
+        if (l->type == REDUCT_F32) {
+            float v = 1 + ((const float *)l->x.values)[i & ~UINT64_C(1)];
+            ((float *)factors)[i] = i % 2 ? 1 / v : v;
+        } else {
+            double v = 1 + ((const double *)l->x.values)[i & ~UINT64_C(1)];
+            ((double *)factors)[i] = i % 2 ? 1 / v : v;
+        }
     }
-    return (scaled){(double)significand, exponent};
+    return factors;
 }
 
-static void scaled_text(scaled value, char *text, size_t room) {
-    snprintf(text, room, "%.9g x 2^%" PRId64, value.significand, value.exponent);
+static void judge_product(const lab *l, scaled got, double expected, report_row *row) {
+    double unit = l->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
+    double value = ldexp(got.significand, (int)got.exponent), error = fabs(value / expected - 1);
+    /* However products are grouped, n - 1 of them are rounded, here and there, and their errors may add up. */
+    row->verdict = error <= 2 * unit * (double)l->x.n ? REPORT_RIGHT : REPORT_WRONG;
+    row->ulp = error / (2 * unit);
+    real_text(l->type, value, row->got, sizeof row->got);
+    real_text(l->type, expected, row->expected, sizeof row->expected);
 }
 
 static void add_product(const lab *l) {
     report_row row = row_of(l, "product", "one launch", l->type, 1);
+    report_row library = row_of(l, "product", "library", l->type, 1);
+    void *factors = make_factors(l);
+    measure_cuda_input input =
+        measure_cuda_input_create(l->cuda->device, factors, l->x.n * reduct_type_size(l->type), true);
     application a;
-    scaled got = {0}, expected;
-    if (prepare(&a, l, "product", l->type, &row)) {
-        a.input[0] = &l->on_device[1];
+    scaled got = {0};
+    double expected;
+    bool called = call_library(l, REDUCT_PRODUCT, factors, &library, &expected);
+    if (called && prepare(&a, l, "product", l->type, &row)) {
+        a.input[0] = &input;
         run_timed(&a, &row, &got, sizeof got);
-        expected = product_in_order(l);
-        double unit = l->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
-        double error = fabs(ldexp(got.significand, (int)(got.exponent - expected.exponent)) / expected.significand - 1);
-        /* However products are grouped, n - 1 of them are rounded, and their errors may add up. */
-        row.verdict = error <= 2 * unit * (double)l->x.n ? REPORT_RIGHT : REPORT_WRONG;
-        row.ulp = error / (2 * unit);
-        scaled_text(got, row.got, sizeof row.got);
-        scaled_text(expected, row.expected, sizeof row.expected);
-        snprintf(row.note, sizeof row.note, "beside a loop in order: the library has no product");
+        judge_product(l, got, expected, &row);
     } else {
         row.verdict = REPORT_NOT_RUN;
     }
+    measure_cuda_input_destroy(l->cuda->device, &input);
+    free(factors);
     add(l, &row);
+    report_add_row(l->r, &library);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -237,29 +248,80 @@ static uint32_t mix(uint64_t i) {
     return (uint32_t)(z >> 32);
 }
 
+/* The operator's three functions: first `left`, then `right`. */
+static map compose(map first, map second) {
+    return (map){second.a * first.a, second.a * first.b + second.b};
+}
+
+static int identity(void *state, void *context) {
+    (void)context;
+    *(map *)state = (map){1, 0};
+    return 0;
+}
+
+static int accumulate(void *state, const void *maps, size_t count, void *context) {
+    (void)context;
+    map total = *(map *)state;
+    for (size_t i = 0; i < count; i++)
+        total = compose(total, ((const map *)maps)[i]);
+    *(map *)state = total;
+    return 0;
+}
+
+static int combine(void *left, const void *right, void *context) {
+    (void)context;
+    *(map *)left = compose(*(map *)left, *(const map *)right);
+    return 0;
+}
+
+typedef struct custom_call {
+    const map *maps;
+    uint64_t n;
+    map result;
+} custom_call;
+
+static void run_custom(void *context) {
+    custom_call *c = context;
+    const reduct_custom affine = {.element_size = sizeof(map),
+                                  .state_size = sizeof(map),
+                                  .identity = identity,
+                                  .accumulate = accumulate,
+                                  .combine = combine};
+    reduct_reduce_custom(&affine, c->maps, c->n, &c->result, NULL);
+}
+
+static void judge_map(map got, map expected, const char *note, report_row *row) {
+    row->verdict = got.a == expected.a && got.b == expected.b ? REPORT_RIGHT : REPORT_WRONG;
+    snprintf(row->expected, sizeof row->expected, "%" PRIu32 " x + %" PRIu32, expected.a, expected.b);
+    snprintf(row->got, sizeof row->got, "%" PRIu32 " x + %" PRIu32, got.a, got.b);
+    snprintf(row->note, sizeof row->note, "%s", note);
+}
+
 static void add_affine(const lab *l) {
     report_row row = row_of(l, "affine composition", "one launch, in order", REDUCT_I32, 2);
+    report_row library = row_of(l, "affine composition", "library, custom", REDUCT_I32, 2);
     uint64_t n = l->x.n;
     map *maps = measure_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
     for (uint64_t i = 0; i < n; i++) {
         maps[i] = (map){mix(2 * i) | 1, mix(2 * i + 1)};
-        expected = (map){maps[i].a * expected.a, maps[i].a * expected.b + maps[i].b};
+        expected = compose(expected, maps[i]);
     }
     measure_cuda_input input = measure_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
     application a;
     if (prepare(&a, l, "affine", REDUCT_I32, &row)) {
         a.input[0] = &input;
         run_timed(&a, &row, &got, sizeof got);
-        row.verdict = got.a == expected.a && got.b == expected.b ? REPORT_RIGHT : REPORT_WRONG;
-        snprintf(row.expected, sizeof row.expected, "%" PRIu32 " x + %" PRIu32, expected.a, expected.b);
-        snprintf(row.got, sizeof row.got, "%" PRIu32 " x + %" PRIu32, got.a, got.b);
-        snprintf(row.note, sizeof row.note, "associative, not commutative: any tree that keeps the order");
+        judge_map(got, expected, "associative, not commutative: any tree that keeps the order", &row);
     } else {
         row.verdict = REPORT_NOT_RUN;
     }
+    add(l, &row);
+    custom_call c = {.maps = maps, .n = n};
+    time_call(l, run_custom, &c, "cpu", &library);
+    judge_map(c.result, expected, "three functions of C, in a tree that keeps the order", &library);
+    report_add_row(l->r, &library);
     measure_cuda_input_destroy(l->cuda->device, &input);
     free(maps);
-    add(l, &row);
 }
 
 /* Launches until one value is left. */

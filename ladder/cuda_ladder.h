@@ -1,48 +1,15 @@
 /* What the parts of the CUDA ladder share: the device and its kernels, rungs, and a rung with a finish made ready to
- * run. cuda.c runs and times them, cuda_check.c verifies them; specimens, applications and peers have a file each. */
+ * run. cuda.c runs and times them (the climb itself is gpu.c's), cuda_check.c verifies them; specimens, applications and
+ * peers have a file each. */
 #ifndef LADDER_CUDA_LADDER_H
 #define LADDER_CUDA_LADDER_H
 
-#include "ladder/ladder.h"
+#include "ladder/gpu.h"
 #include "measure/cuda.h"
 #include "src/cuda/driver.h"
 
 /* Embedded kernels, from the sources in cuda/; empty where nvcc was not there. */
 extern const rd_cuda_image ladder_cuda_images[];
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * The device
- * ------------------------------------------------------------------------------------------------------------------ */
-
-enum { CUDA_MODULES_MOST = 64 };
-
-/* A device, the modules loaded so far, and scratch memory that grows as needed. */
-typedef struct cuda_lab {
-    measure_cuda *device;
-    const measure_cuda_facts *facts;
-    struct {
-        const char *image;
-        measure_cuda_module *module;
-    } modules[CUDA_MODULES_MOST];
-    size_t module_count;
-    uint64_t partials[2], partials_bytes; /* block sums; recursive passes go from one to the other */
-    uint64_t result;                      /* 64 bytes */
-    uint64_t ticket;                      /* 4 bytes, zero between launches */
-    uint64_t workspace;                   /* of the exact kernels, zero between launches */
-    void *host_partials;
-    double read_limit; /* bytes per second; 0 until measured */
-} cuda_lab;
-
-/* Opens "cuda" or "cuda:N". On failure `error` says why: no such device, or no kernels in this build. */
-reduct_status cuda_lab_open(cuda_lab *lab, const char *device, reduct_error *error);
-void cuda_lab_close(cuda_lab *lab);
-
-/* A kernel of an embedded image; function null, and one sentence in `why`, where it cannot be had. */
-measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char *name, unsigned dynamic_shared,
-                                    char *why, size_t room);
-
-/* Room for so many bytes of block sums, twice on the device and once on the host. */
-void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rungs
@@ -79,8 +46,12 @@ const cuda_rung *cuda_rung_at(size_t i);
 const cuda_rung *cuda_rung_named(const char *name);
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * A rung made ready
+ * The device
  * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CUDA_MODULES_MOST = 64 };
+
+typedef struct cuda_lab cuda_lab;
 
 /* A rung, a finish, a type, n elements and a block size, ready to run as often as one likes. */
 typedef struct cuda_run {
@@ -96,6 +67,48 @@ typedef struct cuda_run {
     bool clears;                           /* the finish atomic clears the result first; a specimen does not */
     _Alignas(8) unsigned char host_result[8];
 } cuda_run;
+
+/* The profiler's counters for a kernel. */
+typedef struct cuda_counters {
+    char kernel[64];
+    double bank_conflicts, shared_transactions, divergence;
+} cuda_counters;
+
+/* A device, the modules loaded so far, and scratch memory that grows as needed. */
+struct cuda_lab {
+    measure_cuda *device;
+    const measure_cuda_facts *facts;
+    struct {
+        const char *image;
+        measure_cuda_module *module;
+    } modules[CUDA_MODULES_MOST];
+    size_t module_count;
+    uint64_t partials[2], partials_bytes; /* block sums; recursive passes go from one to the other */
+    uint64_t result;                      /* 64 bytes */
+    uint64_t ticket;                      /* 4 bytes, zero between launches */
+    uint64_t workspace;                   /* of the exact kernels, zero between launches */
+    void *host_partials;
+    double read_limit;        /* bytes per second; 0 until measured */
+    measure_cuda_input input; /* of the climb */
+    cuda_run run;             /* of the climb */
+    cuda_counters *counters;  /* the profiler's, if it ran */
+    size_t counter_count;
+};
+
+/* Opens "cuda" or "cuda:N". On failure `error` says why: no such device, or no kernels in this build. */
+reduct_status cuda_lab_open(cuda_lab *lab, const char *device, reduct_error *error);
+void cuda_lab_close(cuda_lab *lab);
+
+/* A kernel of an embedded image; function null, and one sentence in `why`, where it cannot be had. */
+measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char *name, unsigned dynamic_shared,
+                                    char *why, size_t room);
+
+/* Room for so many bytes of block sums, twice on the device and once on the host. */
+void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A rung made ready
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Prepares; `finish` may be the default one and `block` 0. Returns false, and one sentence in `why`, where the rung
  * cannot be run like that on this device. */
@@ -114,7 +127,7 @@ double cuda_run_terms(const cuda_run *run);
 /* The fields of a report's row that do not need a measurement. */
 void cuda_run_describe(const cuda_run *run, report_row *row);
 
-/* Fills in a time. */
+/* Fills in a time, and its shares of this device's limits. */
 void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds);
 
 /* A row of a group, with device and language. */
@@ -129,16 +142,10 @@ void cuda_run_applications(cuda_lab *lab, const ladder_options *options, report 
 void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
                     const measure_cuda_input *input, report *r);
 
-/* Points of the peers' curves, and of any: bandwidth over n. Nothing is added for 0 seconds. */
+/* Points of the peers' curves: bandwidth over n. */
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
                           const measure_cuda_input *input, report *r);
-void cuda_add_point(report *r, const char *name, reduct_type type, uint64_t n, double seconds);
 
-/* The profiler's counters for a kernel. */
-typedef struct cuda_counters {
-    char kernel[64];
-    double bank_conflicts, shared_transactions, divergence;
-} cuda_counters;
 enum { CUDA_COUNTERS_MOST = 256 };
 
 /* Whether this process is the one that a profiler watches: it launches each kernel once, and reports nothing. */

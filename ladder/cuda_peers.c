@@ -1,10 +1,9 @@
 /* The peers: Thrust and CUB on the ladder's data, from a shared object that lies beside the program (cuda/peers.cu). */
 #include "ladder/cuda/peers.h"
 #include "ladder/cuda_ladder.h"
+#include "measure/plugin.h"
 
-#include <dlfcn.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const peer_names[] = {"CUB DeviceReduce::Sum", "thrust::reduce"};
 enum { CUB, THRUST, PEERS };
@@ -20,17 +19,11 @@ typedef struct peer_run {
     _Alignas(8) unsigned char host_result[8];
 } peer_run;
 
-/* Opened once and kept, as the CUDA runtime within it does not like to be unloaded. Null where it is not there. */
+/* Null where they are not there. */
 static const ladder_peers *load_peers(void) {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    if (length < 0)
-        return NULL;
-    path[length] = 0;
-    strcpy(strrchr(path, '/') + 1, "ladder_cuda_peers.so");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol = library ? dlsym(library, LADDER_PEERS_SYMBOL) : NULL;
+    void *symbol = measure_plugin("ladder_cuda_peers.so", LADDER_PEERS_SYMBOL);
     ladder_cuda_peers_function *function;
-    memcpy(&function, &symbol, sizeof symbol); /* POSIX promises that the bytes are the same */
+    memcpy(&function, &symbol, sizeof symbol);
     return function ? function() : NULL;
 }
 
@@ -101,7 +94,7 @@ void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t
         prepare(&p);
         if (!p.error) {
             double seconds = measure_cuda_time(lab->device, run_once, &p, rounds).median;
-            cuda_add_point(r, peer_names[peer], options->type, n, p.error ? 0 : seconds);
+            gpu_add_point(r, peer_names[peer], "cuda", options->type, n, p.error ? 0 : seconds);
         }
         measure_cuda_free(lab->device, p.scratch);
     }

@@ -60,6 +60,7 @@ void cuda_lab_close(cuda_lab *lab) {
     measure_cuda_free(lab->device, lab->ticket);
     measure_cuda_free(lab->device, lab->workspace);
     free(lab->host_partials);
+    free(lab->counters);
     measure_cuda_close(lab->device);
     *lab = (cuda_lab){0};
 }
@@ -318,27 +319,10 @@ static void run_recursively(const cuda_run *run, uint64_t input) {
     }
 }
 
-/* In the element type, one after the other, as one would. */
 static void sum_on_host(cuda_run *run) {
-    const void *partials = run->lab->host_partials;
-    measure_cuda_download(run->lab->device, run->lab->host_partials, run->lab->partials[0],
-                          run->blocks * reduct_type_size(run->type));
-    if (run->type == REDUCT_I32) {
-        uint32_t sum = 0;
-        for (unsigned i = 0; i < run->blocks; i++)
-            sum += ((const uint32_t *)partials)[i];
-        memcpy(run->host_result, &sum, sizeof sum);
-    } else if (run->type == REDUCT_F32) {
-        float sum = 0;
-        for (unsigned i = 0; i < run->blocks; i++)
-            sum += ((const float *)partials)[i];
-        memcpy(run->host_result, &sum, sizeof sum);
-    } else {
-        double sum = 0;
-        for (unsigned i = 0; i < run->blocks; i++)
-            sum += ((const double *)partials)[i];
-        memcpy(run->host_result, &sum, sizeof sum);
-    }
+    cuda_lab *lab = run->lab;
+    measure_cuda_download(lab->device, lab->host_partials, lab->partials[0], run->blocks * reduct_type_size(run->type));
+    gpu_sum_on_host(run->type, lab->host_partials, run->blocks, run->host_result);
 }
 
 void cuda_run_once(cuda_run *run, uint64_t input) {
@@ -426,6 +410,19 @@ report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, re
     return row;
 }
 
+/* Of the first launch: later ones work on what it left. */
+static void add_counters(const cuda_run *run, report_row *row) {
+    const cuda_lab *lab = run->lab;
+    for (size_t i = 0; i < lab->counter_count; i++) {
+        if (strcmp(lab->counters[i].kernel, run->kernel_name) != 0)
+            continue;
+        row->bank_conflicts = lab->counters[i].bank_conflicts;
+        row->shared_transactions = lab->counters[i].shared_transactions;
+        row->divergence = lab->counters[i].divergence;
+        return;
+    }
+}
+
 void cuda_run_describe(const cuda_run *run, report_row *row) {
     cuda_lab *lab = run->lab;
     snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
@@ -433,6 +430,7 @@ void cuda_run_describe(const cuda_run *run, report_row *row) {
     row->registers = (int)run->kernel.registers;
     row->shared_bytes = (int)(run->kernel.static_shared + run->kernel.dynamic_shared);
     row->occupancy = measure_cuda_occupancy(lab->device, &run->kernel, run->block);
+    add_counters(run, row);
     if (run->rung->per_block_size && !is_power_of_two(run->block))
         snprintf(row->note, sizeof row->note, "%u threads are no power of two: the loop is kept", run->block);
     else if (strcmp(run->rung->name, "warp-reduce") == 0 && run->type != REDUCT_I32)
@@ -442,23 +440,5 @@ void cuda_run_describe(const cuda_run *run, report_row *row) {
 }
 
 void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds) {
-    row->seconds = seconds->median;
-    row->spread = measure_spread(seconds);
-    if (seconds->median <= 0 || row->bytes == 0)
-        return;
-    double rate = (double)row->bytes / seconds->median;
-    if (lab->read_limit > 0)
-        row->of_limit = rate / lab->read_limit;
-    if (lab->facts->nominal > 0)
-        row->of_nominal = rate / lab->facts->nominal;
-}
-
-void cuda_add_point(report *r, const char *name, reduct_type type, uint64_t n, double seconds) {
-    char text[48];
-    snprintf(text, sizeof text, "%s %s", name, reduct_type_name(type));
-    report_series *series = report_series_named(r, text);
-    if (seconds <= 0 || series->count >= sizeof series->x / sizeof *series->x)
-        return;
-    series->x[series->count] = (double)n;
-    series->y[series->count++] = (double)(n * reduct_type_size(type)) / seconds / 1e9;
+    gpu_row_time(row, seconds, lab->read_limit, lab->facts->nominal);
 }

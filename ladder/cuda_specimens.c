@@ -3,20 +3,12 @@
  * cuda/specimens/. */
 #include "ladder/cuda_ladder.h"
 
-#include "measure/memory.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ELEMENTS = 1000003, /* a prime near a million: no block size divides it */
-    BLOCK = 256,
-    /* Behind the elements: as many again and some, for kernels that read past the end, full of thousands. */
-    BEYOND = ELEMENTS + 4096,
-    STRANGE = 1000
-};
+enum { ELEMENTS = GPU_SPECIMEN_ELEMENTS, BLOCK = GPU_SPECIMEN_BLOCK, BEYOND = GPU_SPECIMEN_BEYOND };
 
 typedef struct lab {
     cuda_lab *cuda;
@@ -25,26 +17,6 @@ typedef struct lab {
     ladder_data data;
     measure_cuda_input input; /* the data, and what lies beyond */
 } lab;
-
-static bool is_wanted(const lab *l, const char *name) {
-    return !l->options->rung || strcmp(l->options->rung, name) == 0;
-}
-
-/* A mistake that was judged right is right by luck; one that was judged wrong says by how much. */
-static void call_it(const lab *l, report_row *row, const void *result) {
-    double error = 0;
-    if (row->verdict == REPORT_RIGHT) {
-        row->verdict = REPORT_LUCKY;
-        return;
-    }
-    if (l->data.type == REDUCT_I32)
-        error = (double)*(const int32_t *)result - (double)l->data.integer;
-    else if (l->data.type == REDUCT_F32)
-        error = (double)*(const float *)result - l->data.real;
-    else
-        error = *(const double *)result - l->data.real;
-    snprintf(row->note, sizeof row->note, "wrong by %.3g", fabs(error));
-}
 
 /* A failed launch becomes the row's; the next specimen has its own chance where the device survives. */
 static void add(const lab *l, report_row *row) {
@@ -139,7 +111,7 @@ static void run_specimen(const lab *l, const specimen *s) {
         measure_statistics seconds = measure_cuda_time(l->cuda->device, run_for_time, &timed, l->options->rounds);
         cuda_row_time(l->cuda, &row, &seconds);
         if (s->mistake)
-            call_it(l, &row, result);
+            gpu_specimen_call(&row, &l->data, result);
     }
     snprintf(row.variant, sizeof row.variant, "%s", s->variant);
     add(l, &row);
@@ -160,7 +132,7 @@ static void run_not_cleared(const lab *l) {
             cuda_run_result(&run, result);
             ladder_judge(&row, &l->data, result, cuda_run_terms(&run));
             if (!cleared)
-                call_it(l, &row, result);
+                gpu_specimen_call(&row, &l->data, result);
         } else {
             row.verdict = REPORT_NOT_RUN;
         }
@@ -187,18 +159,6 @@ static const maximum maxima[] = {
     {"max-from-lowest", "repair: from -infinity", "max_of_ordered_bits", false, -INFINITY, true},
 };
 
-static float *make_negative(bool infinite, float *most) {
-    float *values = measure_allocate(ELEMENTS * sizeof *values);
-    *most = -INFINITY;
-    for (uint32_t i = 0; i < ELEMENTS; i++) {
-        uint32_t bits = (i + 1) * UINT32_C(2654435761) >> 8;
-        values[i] = infinite ? -INFINITY : -1 - (float)bits * 0x1p-24f;
-        if (values[i] > *most)
-            *most = values[i];
-    }
-    return values;
-}
-
 static float run_maximum(const lab *l, const maximum *m, uint64_t input, char *why, size_t room) {
     measure_cuda *device = l->cuda->device;
     uint64_t n = ELEMENTS, result = l->cuda->result, decoded = result + 4;
@@ -222,22 +182,16 @@ static float run_maximum(const lab *l, const maximum *m, uint64_t input, char *w
 
 static void add_maximum(const lab *l, const maximum *m) {
     float most;
-    float *values = make_negative(m->infinite, &most);
+    float *values = gpu_specimen_negatives(m->infinite, &most);
     measure_cuda_input input = measure_cuda_input_create(l->cuda->device, values, ELEMENTS * sizeof *values, false);
     report_row row = cuda_row(l->cuda, "specimens", m->name, REDUCT_F32, ELEMENTS);
     float got = run_maximum(l, m, input.address, row.note, sizeof row.note);
     snprintf(row.variant, sizeof row.variant, "%s", m->variant);
-    snprintf(row.expected, sizeof row.expected, "%.9g", (double)most);
-    snprintf(row.got, sizeof row.got, "%.9g", (double)got);
     row.block = BLOCK;
-    row.verdict = got == most ? REPORT_RIGHT : REPORT_WRONG;
-    if (row.note[0]) {
+    if (row.note[0])
         row.verdict = REPORT_NOT_RUN;
-    } else if (m->mistake && got == most) {
-        row.verdict = REPORT_LUCKY;
-    } else if (m->mistake) {
-        snprintf(row.note, sizeof row.note, "wrong by %.3g", fabs((double)got - (double)most));
-    }
+    else
+        gpu_specimen_call_maximum(&row, m->mistake, most, got);
     measure_cuda_input_destroy(l->cuda->device, &input);
     free(values);
     add(l, &row);
@@ -247,39 +201,22 @@ static void add_maximum(const lab *l, const maximum *m) {
  * All of them
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The data with what lies beyond, as one array. */
-static void *extend(const ladder_data *data) {
-    size_t size = reduct_type_size(data->type);
-    unsigned char *values = measure_allocate((size_t)(ELEMENTS + BEYOND) * size);
-    memcpy(values, data->values, ELEMENTS * size);
-    for (size_t i = ELEMENTS; i < (size_t)ELEMENTS + BEYOND; i++) {
-        const int32_t i32 = STRANGE;
-        const float f32 = STRANGE;
-        const double f64 = STRANGE;
-        const void *strange = data->type == REDUCT_I32   ? (const void *)&i32
-                              : data->type == REDUCT_F32 ? (const void *)&f32
-                                                         : (const void *)&f64;
-        memcpy(values + i * size, strange, size);
-    }
-    return values;
-}
-
 void cuda_run_specimens(cuda_lab *cuda, const ladder_options *options, report *r) {
     lab l = {.cuda = cuda, .options = options, .r = r};
     if (ladder_data_create(&l.data, options->type, ELEMENTS) != 0) {
         report_warning(r, "there was no memory for the specimens");
         return;
     }
-    void *values = extend(&l.data);
+    void *values = gpu_specimen_values(&l.data);
     l.input =
         measure_cuda_input_create(cuda->device, values, (ELEMENTS + BEYOND) * reduct_type_size(options->type), true);
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
-        if (is_wanted(&l, specimens[i].name))
+        if (gpu_is_wanted(options, specimens[i].name))
             run_specimen(&l, &specimens[i]);
-    if (is_wanted(&l, "result-not-cleared"))
+    if (gpu_is_wanted(options, "result-not-cleared"))
         run_not_cleared(&l);
     for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++)
-        if (is_wanted(&l, maxima[i].name))
+        if (gpu_is_wanted(options, maxima[i].name))
             add_maximum(&l, &maxima[i]);
     measure_cuda_input_destroy(cuda->device, &l.input);
     free(values);

@@ -35,7 +35,7 @@ int ladder_finish_parse(const char *name, ladder_finish *finish);
 
 /* What to run. */
 typedef struct ladder_options {
-    const char *device; /* "cpu", "cuda:0" */
+    const char *device; /* "cpu", "cuda:0", "vulkan:0", "vulkan:llvmpipe" */
     uint64_t n;
     reduct_type type; /* REDUCT_I32, REDUCT_F32 or REDUCT_F64 */
     const char *rung; /* null for all */
@@ -44,7 +44,7 @@ typedef struct ladder_options {
     unsigned block;    /* threads per block, 0 for the rung's own */
     unsigned rounds;   /* timed rounds */
     bool specimens, applications, peers, profile, sweep;
-    const char *language; /* null for the device's own */
+    const char *language; /* of a Vulkan device's shaders: "glsl", "hlsl" or "all"; null for the device's own */
 } ladder_options;
 
 /* The data that every rung reduces, and the answers that judge it. */
@@ -80,5 +80,6 @@ void ladder_references_add(const ladder_options *options, report *r);
  * `error`: REDUCT_ERROR_NO_DEVICE where there is no such device. */
 reduct_status ladder_cpu_run(const ladder_options *options, report *r, reduct_error *error);
 reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_error *error);
+reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error);
 
 #endif

@@ -291,6 +291,31 @@ measure_statistics measure_cuda_time(measure_cuda *device, measure_cuda_work *wo
     return device->failed ? (measure_statistics){0} : measure_summarise(seconds, rounds);
 }
 
+/* Runs that make up one sample: doubled until they last long enough. The first run loads the kernel, the last trial warms
+ * up. */
+static uint64_t calibrate(measure_cuda *device, const measure_cuda_variant *variant, double sample_seconds) {
+    uint64_t run = 0, runs = 1;
+    time_runs(device, variant->work, variant->context, &run, 1);
+    while (!device->failed &&
+           time_runs(device, variant->work, variant->context, &run, runs) * (double)runs < sample_seconds)
+        runs *= 2;
+    return runs;
+}
+
+bool measure_cuda_time_in_turns(measure_cuda *device, const measure_cuda_variant *variants, size_t count,
+                                unsigned rounds, double sample_seconds) {
+    enum { VARIANTS_MOST = 16 };
+    uint64_t runs[VARIANTS_MOST], run[VARIANTS_MOST] = {0};
+    for (size_t v = 0; v < count; v++)
+        runs[v] = calibrate(device, &variants[v], sample_seconds);
+    for (unsigned round = 0; round < rounds; round++)
+        for (size_t turn = 0; turn < count; turn++) {
+            size_t v = (turn + round) % count;
+            variants[v].seconds[round] = time_runs(device, variants[v].work, variants[v].context, &run[v], runs[v]);
+        }
+    return !device->failed;
+}
+
 typedef struct read_run {
     measure_cuda *device;
     const measure_cuda_kernel *kernel;
@@ -328,12 +353,4 @@ double measure_cuda_read_limit(measure_cuda *device, const measure_cuda_kernel *
     measure_cuda_free(device, read.from);
     measure_cuda_free(device, read.sink);
     return best;
-}
-
-bool measure_cuda_is_noisy(double spread) {
-    return spread > MEASURE_CUDA_NOISY;
-}
-
-bool measure_cuda_has_slowed(double first, double last) {
-    return last > 0 && last < 0.97 * first;
 }

@@ -119,18 +119,32 @@ typedef void measure_cuda_work(void *context, uint64_t run);
  * back, as last a millisecond or so. All zero when something failed. */
 measure_statistics measure_cuda_time(measure_cuda *device, measure_cuda_work *work, void *context, unsigned rounds);
 
+/* One of several ways of doing the same thing. */
+typedef struct measure_cuda_variant {
+    measure_cuda_work *work;
+    void *context;
+    double *seconds; /* out: per run, in each round; room for as many as there are rounds */
+} measure_cuda_variant;
+
+/* Times variants side by side, as measure/timing.h does and for its reasons: in every round each has one sample, in an order
+ * that rotates. A sample is as many runs, back to back, as last `sample_seconds`. False when something failed. */
+bool measure_cuda_time_in_turns(measure_cuda *device, const measure_cuda_variant *variants, size_t count,
+                                unsigned rounds, double sample_seconds);
+
+/* What a work launches, as a graph of it shows: found out, not claimed. */
+typedef struct measure_cuda_launches {
+    char kernel[64]; /* the first kernel's name, without namespaces and parameters; empty where it is not known */
+    unsigned kernels, others; /* nodes of the graph that are kernels, and that are not */
+    unsigned blocks, threads; /* of the first kernel */
+} measure_cuda_launches;
+
+/* Captures one run of a work, which is not executed. All zero where the driver cannot tell (before CUDA 12.3) or the work
+ * cannot be captured. */
+measure_cuda_launches measure_cuda_watch(measure_cuda *device, measure_cuda_work *work, void *context);
+
 /* Bytes per second that this device can read: the best of several launch shapes of `kernel`, which reads `vectors`
  * 16-byte vectors with a fixed grid: kernel(const uint4 *from, uint64_t vectors, uint32_t *sink). Up to 4 GiB are read,
  * as memory allows. 0 on failure. */
 double measure_cuda_read_limit(measure_cuda *device, const measure_cuda_kernel *kernel);
-
-/* Whether times spread so widely that something else must use the device, or its clocks move: by more than
- * MEASURE_CUDA_NOISY of the median. */
-#define MEASURE_CUDA_NOISY 0.05
-bool measure_cuda_is_noisy(double spread);
-
-/* Whether a device that could read `first` bytes per second, and `last` later, has slowed down by more than 3%: it gets
- * too warm, or is shared. */
-bool measure_cuda_has_slowed(double first, double last);
 
 #endif

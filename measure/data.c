@@ -152,3 +152,24 @@ void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team
 void measure_fill_i32(int32_t *values, size_t count, uint64_t seed, measure_team *team) {
     measure_team_run(team, fill_share, &(fill){values, count, MEASURE_UNIFORM, seed, piece_i32});
 }
+
+/* The low bytes are uniform whatever the sign. */
+#define PIECE_OF(name, T)                                                                                              \
+    static void piece_##name(const fill *job, size_t begin, size_t end, measure_random *random) {                      \
+        for (size_t i = begin; i < end; i++)                                                                           \
+            ((T *)job->values)[i] = (T)(measure_random_bits(random) >> 32);                                            \
+    }
+PIECE_OF(u8, uint8_t)
+PIECE_OF(u16, uint16_t)
+PIECE_OF(u32, uint32_t)
+PIECE_OF(u64, uint64_t)
+
+void measure_fill_integers(void *values, size_t count, unsigned bytes, int is_signed, uint64_t seed,
+                           measure_team *team) {
+    fill job = {values, count, MEASURE_UNIFORM, seed, piece_u64};
+    if (bytes < 8)
+        job.piece = bytes == 1 ? piece_u8 : bytes == 2 ? piece_u16 : piece_u32;
+    else if (is_signed)
+        job.piece = piece_i64;
+    measure_team_run(team, fill_share, &job);
+}

@@ -37,4 +37,9 @@ void measure_fill_f32(float *values, size_t count, measure_data data, uint64_t s
 void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team *team);
 void measure_fill_i32(int32_t *values, size_t count, uint64_t seed, measure_team *team);
 
+/* Integers of 1, 2, 4 or 8 bytes: uniform over all that the type holds; those of 8 bytes over 32 bits, so that their sums
+ * fit. */
+void measure_fill_integers(void *values, size_t count, unsigned bytes, int is_signed, uint64_t seed,
+                           measure_team *team);
+
 #endif

@@ -20,7 +20,7 @@ typedef enum report_verdict {
 
 /* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
 typedef struct report_row {
-    char group[24];    /* heading that rows are gathered under: "rungs", "specimens", "peers", "sum, normal data" */
+    char group[48];    /* heading that rows are gathered under: "rungs", "specimens", "peers", "sum, normal data" */
     char name[40];     /* rung id, operator, peer */
     char variant[48];  /* finish, kernel that ran, repair */
     char type[8];      /* element type */
@@ -34,6 +34,9 @@ typedef struct report_row {
     double of_limit;   /* share of the measured read limit, negative if unknown */
     double of_nominal; /* share of the nominal bandwidth, negative if unknown */
     double speedup;    /* over the first row of the group and type; 0 if there is none */
+    double to_fast, to_peer,
+        to_sum; /* ratios of time, round by round: to our own fast mode, to the peer, to the fast sum
+                                      * of the same bytes; 0 if there is none */
     report_verdict verdict;
     char expected[48], got[48];
     double ulp;       /* error in units in the last place of the result type, negative if not a float */
@@ -106,5 +109,8 @@ int report_write_json(const report *r, FILE *stream);
 int report_write_csv(const report *r, FILE *stream);
 int report_write_markdown(const report *r, FILE *stream);
 int report_write_html(const report *r, FILE *stream); /* one self-contained page with charts */
+
+/* The same into a file. Returns 0, or -1 with errno saying why it could not be written. */
+int report_write_page(const report *r, const char *path);
 
 #endif

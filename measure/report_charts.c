@@ -45,14 +45,23 @@ static void write_limit_line(const char *style, double limit, double scale, FILE
         fprintf(stream, "<i class=\"%s\" style=\"left:%.2f%%\"></i>", style, 100 * limit / scale);
 }
 
-static void write_name(const report_row *row, FILE *stream) {
+static void write_small(const char *text, FILE *stream) {
+    if (!*text)
+        return;
+    fputs(" <small>", stream);
+    report_html_text(text, stream);
+    fputs("</small>", stream);
+}
+
+/* The language where the section has several, for then names come several times. */
+static void write_name(const report_section *section, const report_row *row, FILE *stream) {
+    bool several = false;
+    for (size_t i = 1; i < section->count; i++)
+        several |= strcmp(section->rows[i]->language, section->rows[0]->language) != 0;
     fputs("<span class=\"label\">", stream);
     report_html_text(row->name, stream);
-    if (*row->variant) {
-        fputs(" <small>", stream);
-        report_html_text(row->variant, stream);
-        fputs("</small>", stream);
-    }
+    write_small(several ? row->language : "", stream);
+    write_small(row->variant, stream);
     fputs("</span>", stream);
 }
 
@@ -60,7 +69,7 @@ static void write_bars(const report_section *section, const report_row *row, FIL
     char text[32];
     double scale = report_section_scale(section), rate = report_row_rate(row);
     fprintf(stream, "<div class=\"row %s\">", report_verdict_name(row->verdict));
-    write_name(row, stream);
+    write_name(section, row, stream);
     fprintf(stream,
             "<span class=\"track time\"><b style=\"width:%.2f%%\"></b></span><span class=\"value time\">%s</span>",
             100 * row->seconds / section->slowest, report_seconds_text(row->seconds, text, sizeof text));
@@ -179,6 +188,9 @@ static void write_curve(const plot *p, size_t which, FILE *stream) {
     fputs("\"/></g>\n", stream);
 }
 
+/* Names that fit beside a chart of the usual height; more make it higher, as report_style.c says. */
+enum { LABELS = 22 };
+
 typedef struct end_label {
     size_t which;
     double bottom; /* percent */
@@ -191,7 +203,7 @@ static int compare_labels(const void *a, const void *b) {
 
 /* Names at the ends of the curves, pushed apart where they would overlap: up from the lowest, then down from the top. */
 static void write_end_labels(const plot *p, FILE *stream) {
-    const double gap = 4.6, top = 100;
+    const double gap = p->count > LABELS ? 100.0 / (double)p->count : 100.0 / LABELS, top = 100;
     end_label *labels = measure_allocate(p->count * sizeof *labels);
     for (size_t i = 0; i < p->count; i++)
         labels[i] = (end_label){i, 100 * p->series[i]->y[p->series[i]->count - 1] / p->top};
@@ -224,7 +236,7 @@ static void write_legend(const plot *p, FILE *stream) {
 static void write_plot(const plot *p, FILE *stream) {
     fprintf(stream, "<section>\n<h2>Bandwidth over the number of elements%s", *p->word ? ": " : "");
     report_html_text(p->word, stream);
-    fputs("</h2>\n<figure><div class=\"area\">\n", stream);
+    fprintf(stream, "</h2>\n<figure><div class=\"area\" style=\"--names:%zu\">\n", p->count);
     write_axes(p, stream);
     fputs("<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" role=\"img\" "
           "aria-label=\"Bandwidth over the number of elements\">\n",

@@ -180,3 +180,10 @@ int report_write_html(const report *r, FILE *stream) {
     fputs("</main>\n</body>\n</html>\n", stream);
     return fflush(stream) != 0 || ferror(stream) ? -1 : 0;
 }
+
+int report_write_page(const report *r, const char *path) {
+    FILE *file = fopen(path, "w");
+    int failed = !file || report_write_html(r, file) != 0;
+    failed = (file && fclose(file) != 0) || failed;
+    return failed ? -1 : 0;
+}

@@ -102,7 +102,7 @@ static const char dots[] =
     ".legend i { display: inline-block; margin-right: .45rem; vertical-align: -.05rem }\n";
 
 static const char curves[] =
-    ".area { position: relative; height: 23rem; margin: .5rem 12rem 3.2rem 4.6rem }\n"
+    ".area { position: relative; height: max(23rem, var(--names) * 1.05rem); margin: .5rem 12rem 3.2rem 4.6rem }\n"
     ".area svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible }\n"
     ".area path { fill: none; stroke: hsl(var(--h) 62% var(--l)); vector-effect: non-scaling-stroke;\n"
     "  stroke-linejoin: round }\n"

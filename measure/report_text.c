@@ -162,6 +162,23 @@ static void write_speedup(const report_row *row, char *text, size_t room) {
     write_number(row->speedup, text, room);
 }
 
+static void write_ratio(double ratio, char *text, size_t room) {
+    if (ratio > 0)
+        snprintf(text, room, "%.3f", ratio);
+}
+
+static void write_to_fast(const report_row *row, char *text, size_t room) {
+    write_ratio(row->to_fast, text, room);
+}
+
+static void write_to_peer(const report_row *row, char *text, size_t room) {
+    write_ratio(row->to_peer, text, room);
+}
+
+static void write_to_sum(const report_row *row, char *text, size_t room) {
+    write_ratio(row->to_sum, text, room);
+}
+
 static void write_registers(const report_row *row, char *text, size_t room) {
     if (row->registers >= 0)
         snprintf(text, room, "%d", row->registers);
@@ -208,6 +225,9 @@ static const report_column result_columns[] = {
     {"of limit", 'r', false, write_of_limit},
     {"of nominal", 'r', false, write_of_nominal},
     {"speed-up", 'r', false, write_speedup},
+    {"to fast", 'r', false, write_to_fast},
+    {"to peer", 'r', false, write_to_peer},
+    {"to sum", 'r', false, write_to_sum},
     {"result", 'l', false, report_verdict_text},
 };
 
@@ -280,9 +300,10 @@ static void gather(report_section *section, const report_row *row) {
         section->best = rate;
     if (row->seconds > section->slowest)
         section->slowest = row->seconds;
-    if (section->limit == 0 && rate > 0 && row->of_limit > 0)
+    /* Of several devices the greatest: every bar then fits. */
+    if (rate > 0 && row->of_limit > 0 && rate / row->of_limit > section->limit)
         section->limit = rate / row->of_limit;
-    if (section->nominal == 0 && rate > 0 && row->of_nominal > 0)
+    if (rate > 0 && row->of_nominal > 0 && rate / row->of_nominal > section->nominal)
         section->nominal = rate / row->of_nominal;
 }
 

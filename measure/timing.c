@@ -50,3 +50,7 @@ measure_statistics measure_variant_ratio(const measure_variant *variant, const m
     free(ratios);
     return statistics;
 }
+
+bool measure_has_slowed(double first, double last) {
+    return last > 0 && last < 0.97 * first;
+}

@@ -8,6 +8,7 @@
 
 #include "measure/statistics.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct measure_variant {
@@ -25,5 +26,9 @@ measure_statistics measure_variant_seconds(const measure_variant *variant, size_
 
 /* Statistics of the ratio of seconds, round by round: above 1 when `variant` is slower than `base`. */
 measure_statistics measure_variant_ratio(const measure_variant *variant, const measure_variant *base, size_t rounds);
+
+/* Whether a device that could read `first` bytes per second, and `last` later, has slowed down by more than 3%: it gets
+ * too warm, or is shared. */
+bool measure_has_slowed(double first, double last);
 
 #endif

@@ -4,7 +4,9 @@
  *   bytes 0-7 magic, 8-11 version, 12-15 total size, 16-20 op, element, result, mode, nan, 21-23 zero, 24-27 flags,
  * 28-31 zero; then 64-bit words: seen, ignored, nans, plus_infinities, minus_infinities, nonzero, and by kind of
  * reduction exact sums: the limbs, normalised (for var and std also those of the squares); fast sums: high, low as f64
- * bits; extremes: found, bits of the extreme, index, index of the first NaN; last the FNV-1a hash of all that precedes
+ * bits; extremes: found, bits of the extreme, index, index of the first NaN; products of floats: 1 if negative + 2 if
+ * there was a zero + 4 if an infinity, exponent (128 bits), lanes, subtrees (exact/product.h); products of integers: 1
+ * if negative + 2 if beyond 256 bits, magnitude (256 bits); last the FNV-1a hash of all that precedes
  * (G. Fowler, L. C. Noll, K.-P. Vo, 1991).
  */
 #include "core/status.h"
@@ -68,11 +70,11 @@ reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void
     if (count > UINT64_MAX - total->seen)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: more than 2^64 elements in all");
     struct rd_partial added; /* apart, so that a failure leaves the accumulator as it was */
-    rd_partial_init(&added, &total->reduction);
+    rd_partial_begin(&added, total);
     reduct_status status =
         rd_accumulate(&accumulator->device, x, y, count, accumulator->threads, NULL, total->seen, &added, error);
     if (status == REDUCT_OK)
-        rd_partial_merge(total, &added);
+        rd_partial_follow(total, &added);
     return status;
 }
 
@@ -94,6 +96,14 @@ reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const re
                        (unsigned)a->flags);
     if (other->partial.seen > UINT64_MAX - accumulator->partial.seen)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "other: more than 2^64 elements in all");
+    uint64_t alignment = rd_partial_alignment(&other->partial);
+    if (accumulator->partial.seen % alignment)
+        return rd_fail(
+            error, REDUCT_ERROR_UNSUPPORTED,
+            "other: a product of %llu floats can follow only a multiple of %llu, not %llu, or its bits would "
+            "not be those of a single pass",
+            (unsigned long long)other->partial.seen, (unsigned long long)alignment,
+            (unsigned long long)accumulator->partial.seen);
     rd_partial_merge(&accumulator->partial, &other->partial);
     return REDUCT_OK;
 }
@@ -160,6 +170,35 @@ static void walk_sum(struct walk *walk, struct rd_sum *sum) {
     }
 }
 
+static void walk_product(struct walk *walk, struct rd_product *product) {
+    uint64_t flags = product->negative | product->zero << 1 | product->infinite << 2;
+    uint64_t low = (uint64_t)product->exponent, high = (uint64_t)((rd_u128)product->exponent >> 64);
+    walk_word(walk, &flags);
+    walk_word(walk, &low);
+    walk_word(walk, &high);
+    for (int l = 0; l < RD_PRODUCT_LANES; l++)
+        walk_double(walk, &product->lane[l]);
+    for (int k = 0; k < RD_PRODUCT_LEVELS; k++)
+        walk_double(walk, &product->subtree[k]);
+    product->negative = flags & 1;
+    product->zero = flags & 2;
+    product->infinite = flags & 4;
+    product->exponent = (rd_i128)((rd_u128)high << 64 | low);
+}
+
+static void walk_whole(struct walk *walk, struct rd_whole *whole) {
+    uint64_t flags = whole->negative | whole->overflow << 1;
+    walk_word(walk, &flags);
+    for (int i = 0; i < 4; i++)
+        walk_word(walk, &whole->magnitude[i]);
+    whole->negative = flags & 1;
+    whole->overflow = flags & 2;
+}
+
+static bool is_float(const reduct_reduction *reduction) {
+    return rd_type(reduction->element)->kind == RD_FLOAT;
+}
+
 static void walk_partial(struct walk *walk, struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     uint64_t nonzero = partial->nonzero, found = partial->found;
@@ -170,12 +209,17 @@ static void walk_partial(struct walk *walk, struct rd_partial *partial) {
     walk_word(walk, &partial->minus_infinities);
     walk_word(walk, &nonzero);
     partial->nonzero = nonzero;
-    if (op->combine != RD_ADD) {
+    if (rd_is_extreme(op)) {
         walk_word(walk, &found);
         partial->found = found;
         walk_word(walk, &partial->extreme);
         walk_word(walk, &partial->index);
         walk_word(walk, &partial->nan_index);
+    } else if (op->combine == RD_MULTIPLY && is_float(&partial->reduction)) {
+        walk_product(walk, &partial->product);
+        partial->product.count = partial->seen;
+    } else if (op->combine == RD_MULTIPLY) {
+        walk_whole(walk, &partial->whole);
     } else if (rd_is_exact(&partial->reduction)) {
         walk_sum(walk, &partial->sum);
         if (op->transform == RD_MOMENTS)
@@ -214,8 +258,10 @@ static uint64_t hash(const unsigned char *bytes, size_t size) {
 static size_t saved_size(const struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     size_t words = 6 + 1;
-    if (op->combine != RD_ADD)
+    if (rd_is_extreme(op))
         words += 4;
+    else if (op->combine == RD_MULTIPLY)
+        words += is_float(&partial->reduction) ? 3 + RD_PRODUCT_LANES + RD_PRODUCT_LEVELS : 5;
     else if (!rd_is_exact(&partial->reduction))
         words += 2;
     else
@@ -227,7 +273,8 @@ static size_t saved_size(const struct rd_partial *partial) {
  * extremes that a NaN has made void, or of where one was found when only its value counts. */
 static void canonicalise(struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
-    rd_sum_normalise(&partial->sum);
+    if (op->combine != RD_MULTIPLY)
+        rd_sum_normalise(&partial->sum);
     if (op->transform == RD_MOMENTS)
         rd_sum_normalise(&partial->squares);
     if (partial->nan_index != UINT64_MAX) {
@@ -271,6 +318,30 @@ static bool sum_is_normal(const struct rd_sum *sum) {
     return top >= INT32_MIN && top <= INT32_MAX; /* 2^63 terms reach 2^31 here */
 }
 
+static bool is_significand(double x) {
+    return x >= 1 && x < 2;
+}
+
+static bool product_is_plausible(const struct rd_product *product) {
+    uint64_t pending = product->count % RD_PRODUCT_BLOCK, blocks = product->count / RD_PRODUCT_BLOCK;
+    rd_i128 largest = (rd_i128)product->count * 1074;
+    for (uint64_t l = 0; l < RD_PRODUCT_LANES; l++)
+        if (l < pending ? !is_significand(product->lane[l]) : product->lane[l] != 1)
+            return false;
+    for (int k = 0; k < RD_PRODUCT_LEVELS; k++)
+        if (blocks >> k & 1 ? !is_significand(product->subtree[k]) : product->subtree[k] != 0)
+            return false;
+    return product->exponent >= -largest && product->exponent <= largest;
+}
+
+static bool whole_is_plausible(const reduct_reduction *reduction, const struct rd_whole *whole) {
+    bool words = whole->magnitude[0] | whole->magnitude[1] | whole->magnitude[2] | whole->magnitude[3];
+    bool is_signed = rd_type(reduction->element)->kind == RD_SIGNED;
+    if (whole->overflow ? words && !(reduction->flags & REDUCT_WRAP) : !words && whole->negative)
+        return false;
+    return is_signed || !whole->negative;
+}
+
 /* Whether loaded fields are ones that some data could have given. */
 static bool is_plausible(const struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
@@ -278,7 +349,9 @@ static bool is_plausible(const struct rd_partial *partial) {
     if (partial->ignored > partial->seen || partial->nans > count || partial->plus_infinities > count - partial->nans ||
         partial->minus_infinities > count - partial->nans - partial->plus_infinities)
         return false;
-    if (op->combine != RD_ADD) {
+    if (op->combine == RD_MULTIPLY)
+        return product_is_plausible(&partial->product) && whole_is_plausible(&partial->reduction, &partial->whole);
+    if (rd_is_extreme(op)) {
         int bits = 8 * rd_type(partial->reduction.element)->bytes;
         bool fits = bits == 64 || partial->extreme >> bits == 0;
         bool nan_inside = partial->nan_index == UINT64_MAX || partial->nan_index < partial->seen;

@@ -3,10 +3,11 @@
 
 #include "core/status.h"
 #include "cpu/backend.h"
+#include "cuda/backend.h"
 
 #include <string.h>
 
-const struct rd_backend *const rd_backends[] = {&rd_cpu_backend, NULL};
+const struct rd_backend *const rd_backends[] = {&rd_cpu_backend, &rd_cuda_backend, NULL};
 
 reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_error *error) {
     if (!name || !strcmp(name, "auto"))
@@ -20,6 +21,6 @@ reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_
         if (name[length] == ':')
             return rd_backends[i]->open(name + length + 1, device, error);
     }
-    return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"%s\" is not here; this library has auto, cpu and cpu:NAME",
-                   name);
+    return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
+                   "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME and cuda:N", name);
 }

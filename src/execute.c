@@ -96,6 +96,7 @@ reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void 
     ONE(norm2, REDUCT_NORM2, name, NAME, T, R)                                                                         \
     ONE(norminf, REDUCT_NORMINF, name, NAME, T, A)                                                                     \
     ONE(rms, REDUCT_RMS, name, NAME, T, R)                                                                             \
+    ONE(product, REDUCT_PRODUCT, name, NAME, T, S)                                                                     \
     ONE(min, REDUCT_MIN, name, NAME, T, T)                                                                             \
     ONE(max, REDUCT_MAX, name, NAME, T, T)                                                                             \
     ONE(argmin, REDUCT_ARGMIN, name, NAME, T, uint64_t)                                                                \

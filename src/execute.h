@@ -5,7 +5,7 @@
 #include "core/backend.h"
 #include "exact/partial.h"
 
-/* Checks the pointers and adds the data to `partial`, which holds no elements. A null workspace is allocated for the
+/* Checks the pointers and adds the data to `partial`, which holds no elements (of `product` see core/backend.h). A null workspace is allocated for the
  * call where one is needed. `first` is the index that the first element has in the eyes of the caller, for error
  * messages. */
 reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,

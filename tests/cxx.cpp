@@ -11,7 +11,8 @@
         reinterpret_cast<void (*)()>(reduct_norm2_##name), reinterpret_cast<void (*)()>(reduct_norminf_##name),        \
         reinterpret_cast<void (*)()>(reduct_rms_##name), reinterpret_cast<void (*)()>(reduct_dot_##name),              \
         reinterpret_cast<void (*)()>(reduct_min_##name), reinterpret_cast<void (*)()>(reduct_max_##name),              \
-        reinterpret_cast<void (*)()>(reduct_argmin_##name), reinterpret_cast<void (*)()>(reduct_argmax_##name)
+        reinterpret_cast<void (*)()>(reduct_argmin_##name), reinterpret_cast<void (*)()>(reduct_argmax_##name),        \
+        reinterpret_cast<void (*)()>(reduct_product_##name)
 #define ONE(name) reinterpret_cast<void (*)()>(name)
 
 static void (*const functions[])() = {
@@ -58,6 +59,7 @@ static void (*const functions[])() = {
     ONE(reduct_accumulator_load),
     ONE(reduct_accumulator_reduction),
     ONE(reduct_reduce),
+    ONE(reduct_reduce_custom),
 };
 
 static bool sums_right() {

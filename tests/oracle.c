@@ -200,6 +200,7 @@ static void empty_all(struct oracle *oracle) {
 void oracle_init(struct oracle *oracle) {
     memset(oracle, 0, sizeof *oracle);
     mpz_inits(oracle->sum, oracle->absolute, oracle->squares, NULL);
+    oracle_product_init(&oracle->product);
     oracle->bins = calloc(1, sizeof(struct all_bins));
     if (!oracle->bins)
         abort();
@@ -207,6 +208,7 @@ void oracle_init(struct oracle *oracle) {
 
 void oracle_clear(struct oracle *oracle) {
     mpz_clears(oracle->sum, oracle->absolute, oracle->squares, NULL);
+    oracle_product_clear(&oracle->product);
     free(oracle->bins);
 }
 
@@ -244,8 +246,21 @@ static void read_nan(struct oracle *oracle) {
     oracle->nans++;
 }
 
+static void read_factor(struct oracle *oracle, const struct oracle_number *x) {
+    const struct oracle_factor factor = {x->significand, (int64_t)x->exponent + oracle->unit};
+    if (!is_float(format_of(oracle->element)))
+        oracle_product_read_integer(&oracle->product, x->significand, x->negative);
+    else
+        oracle_product_read(&oracle->product, &factor, x->negative && x->kind != ORACLE_NAN,
+                            x->kind == ORACLE_NAN        ? ORACLE_SPECIAL_NAN
+                            : x->kind == ORACLE_INFINITE ? ORACLE_SPECIAL_INFINITY
+                            : x->significand             ? ORACLE_SPECIAL_NONE
+                                                         : ORACLE_SPECIAL_ZERO);
+}
+
 static void read_one(struct oracle *oracle, const struct oracle_number *x) {
     struct all_bins *bins = oracle->bins;
+    read_factor(oracle, x);
     if (x->kind == ORACLE_NAN) {
         read_nan(oracle);
         return;
@@ -297,6 +312,8 @@ void oracle_repeat(struct oracle *oracle, unsigned doublings) {
     mpz_mul_2exp(oracle->sum, oracle->sum, doublings);
     mpz_mul_2exp(oracle->absolute, oracle->absolute, doublings);
     mpz_mul_2exp(oracle->squares, oracle->squares, doublings);
+    for (unsigned i = 0; i < doublings; i++)
+        oracle_product_square(&oracle->product);
     oracle->elements <<= doublings;
     oracle->nans <<= doublings;
 }
@@ -310,6 +327,7 @@ void oracle_read(struct oracle *oracle, reduct_type element, const void *x, cons
     mpz_set_ui(oracle->sum, 0);
     mpz_set_ui(oracle->absolute, 0);
     mpz_set_ui(oracle->squares, 0);
+    oracle_product_start(&oracle->product);
     ((struct all_bins *)oracle->bins)->additions = 0;
     oracle_read_more(oracle, x, y, count);
 }
@@ -404,6 +422,7 @@ reduct_type oracle_default_result(reduct_operator op, reduct_type element) {
         return is_float(format) ? element : unsigned_of_size[format->bits / 8];
     case REDUCT_SUM:
     case REDUCT_DOT:
+    case REDUCT_PRODUCT:
         return is_float(format) ? element : format->is_signed ? REDUCT_I64 : REDUCT_U64;
     case REDUCT_SUMSQ:
     case REDUCT_NORM1:
@@ -423,6 +442,8 @@ bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type resu
     case REDUCT_SUMSQ:
     case REDUCT_NORM1:
         return !is_integer_type(result) || (wide_integer && is_integer_type(element));
+    case REDUCT_PRODUCT:
+        return is_integer_type(element) ? wide_integer : !is_integer_type(result);
     case REDUCT_MEAN:
     case REDUCT_VAR:
     case REDUCT_STD:
@@ -550,6 +571,37 @@ static struct oracle_result variance_result(const struct oracle *oracle, const r
     return result;
 }
 
+static struct oracle_result float_product(const struct oracle_product *product, reduct_type type) {
+    const struct format *format = format_of(type);
+    const uint64_t sign = sign_of(format, product->negative);
+    if (product->zero && product->infinite)
+        return success(type, canonical_nan_of(format));
+    if (product->zero || product->infinite)
+        return success(type, sign | (product->infinite ? infinity_of(format) : 0));
+    const struct oracle_factor value = oracle_product_value(product);
+    const int64_t far = 9999; /* beyond every type */
+    const int64_t exponent = value.exponent > far ? far : value.exponent < -far ? -far : value.exponent;
+    mpz_t numerator, denominator;
+    mpz_init_set_ui(numerator, value.significand);
+    mpz_init_set_ui(denominator, 1);
+    const uint64_t bits = oracle_round(type, product->negative, numerator, denominator, (long)exponent, false);
+    mpz_clears(numerator, denominator, NULL);
+    return success(type, bits);
+}
+
+static struct oracle_result integer_product(const struct oracle_product *product, const reduct_reduction *reduction) {
+    const bool wrap = (reduction->flags & REDUCT_WRAP) != 0;
+    if (product->huge && !product->zero && !wrap)
+        return failure(REDUCT_ERROR_OVERFLOW, 0);
+    mpz_t value;
+    mpz_init_set(value, product->magnitude);
+    if (product->negative)
+        mpz_neg(value, value);
+    const struct oracle_result result = integer_result(value, reduction->result, wrap);
+    mpz_clear(value);
+    return result;
+}
+
 static uint64_t least_count(const reduct_reduction *reduction) {
     switch (reduction->op) {
     case REDUCT_VAR:
@@ -595,6 +647,9 @@ static struct oracle_result finite_result(const struct oracle *oracle, const red
         return success(REDUCT_U64, oracle->least_index);
     case REDUCT_ARGMAX:
         return success(REDUCT_U64, oracle->greatest_index);
+    case REDUCT_PRODUCT:
+        return is_float(format_of(oracle->element)) ? float_product(&oracle->product, reduction->result)
+                                                    : integer_product(&oracle->product, reduction);
     }
     abort(); /* an operator that this oracle does not know yet */
 }

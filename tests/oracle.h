@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "oracle_product.h"
+
 /* One number taken apart. Finite: (negative ? -1 : 1) * significand * 2^exponent units. */
 struct oracle_number {
     enum { ORACLE_FINITE, ORACLE_INFINITE, ORACLE_NAN } kind;
@@ -35,6 +37,7 @@ struct oracle {
     uint64_t not_negative_zero; /* terms other than -0 */
     int unit;                   /* sum and absolute are in units of 2^unit, squares in units of 2^(2 * unit) */
     mpz_t sum, absolute, squares;
+    struct oracle_product product; /* only for single arrays */
     /* Of the elements that are not NaN, if any; only for single arrays. */
     struct oracle_number least, greatest, largest;
     uint64_t least_index, greatest_index;
@@ -60,7 +63,7 @@ void oracle_read(struct oracle *oracle, reduct_type element, const void *x, cons
 /* Reads more of the same array or pair of arrays. */
 void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint64_t count);
 
-/* As if all that was read had been read 2^doublings times over. */
+/* As if all that was read had been read 2^doublings times over; not for the product of floats, which depends on order. */
 void oracle_repeat(struct oracle *oracle, unsigned doublings);
 
 /* What `reduction` (its result type resolved, its mode exact) gives for what was read. A dot needs pairs, all others a

@@ -80,7 +80,25 @@ static bool processor_has(const char *const *flags) {
     return true;
 }
 
+/* The devices of a list such as "cuda:0,cpu:avx2", all of which must be here. */
+static size_t named_devices(const char *names, const char *devices[TEST_MAX_DEVICES]) {
+    static char list[256];
+    size_t count = 0;
+    snprintf(list, sizeof list, "%s", names);
+    for (char *rest = list, *name; (name = strtok_r(rest, ",", &rest)) && count < TEST_MAX_DEVICES;) {
+        const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+        const struct test_outcome outcome = test_run(&sum, name, 1, NULL, NULL, 0);
+        if (outcome.status != REDUCT_OK)
+            test_fail("REDUCT_TEST_DEVICES: %s: %s", name, outcome.error.message);
+        devices[count++] = name;
+    }
+    return count;
+}
+
 size_t test_devices(const char *devices[TEST_MAX_DEVICES]) {
+    const char *const named = getenv("REDUCT_TEST_DEVICES");
+    if (named && *named)
+        return named_devices(named, devices);
     static const char *const none[] = {NULL};
     static const char *const avx2[] = {" avx2 ", " fma ", " f16c ", NULL};
     static const char *const avx512[] = {" avx512f ", " avx512dq ", " avx512bw ", " avx512vl ",
@@ -114,6 +132,36 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]) {
     return count;
 }
 
+const char *test_device(void) {
+    static char name[64];
+    const char *const named = getenv("REDUCT_TEST_DEVICES");
+    if (!named || !*named)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(named, ","), named);
+    return name;
+}
+
+/* Operators that GPUs may lack. */
+static const reduct_operator cpu_only[] = {REDUCT_PRODUCT};
+
+const char *test_device_for(const char *device, const reduct_reduction *reduction) {
+    static bool said[sizeof cpu_only / sizeof *cpu_only];
+    size_t which = 0;
+    while (which < sizeof said && cpu_only[which] != reduction->op)
+        which++;
+    if (which == sizeof said || !device || strncmp(device, "cpu", 3) == 0)
+        return device;
+    reduct_accumulator *probe = NULL;
+    const reduct_status status = reduct_accumulator_create(reduction, device, 1, &probe, NULL);
+    reduct_accumulator_destroy(probe);
+    if (status != REDUCT_ERROR_UNSUPPORTED)
+        return device;
+    if (!said[which])
+        print_message("not tested on %s, which does not have it: %s\n", device, reduct_operator_name(reduction->op));
+    said[which] = true;
+    return "cpu";
+}
+
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
     size_t count = 0;
     for (size_t i = 0; i < test_type_count; i++) {
@@ -145,7 +193,7 @@ struct test_outcome test_run(const reduct_reduction *reduction, const char *devi
         .reductions = reduction,
         .reduction_count = 1,
         .shape = {.outer = 1, .n = count, .inner = 1, .outer_stride = 0, .stride = 1, .inner_stride = 0},
-        .device = device,
+        .device = test_device_for(device, reduction),
         .threads = threads,
     };
     reduct_plan *plan = NULL;

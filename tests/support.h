@@ -48,9 +48,18 @@ uint64_t test_seed(void);
 double test_scale(void);
 uint64_t test_scaled(uint64_t count, uint64_t least);
 
-/* The CPU devices here. Prints why one is missing, and fails when the processor's flags say that it should be there. */
+/* The devices to test: those that REDUCT_TEST_DEVICES names ("cuda:0"), otherwise the CPU devices here. Prints why one is
+ * missing, and fails when the processor's flags say that it should be there. */
 enum { TEST_MAX_DEVICES = 8 };
 size_t test_devices(const char *devices[TEST_MAX_DEVICES]);
+
+/* The first device that REDUCT_TEST_DEVICES names; null, for the library's choice, where it is not set. For tests that
+ * need one device, whichever it is. */
+const char *test_device(void);
+
+/* Where to test a reduction that was to be tested on `device`: there; or on the CPU, which is said once, where the device
+ * does not do it and need not in this version. */
+const char *test_device_for(const char *device, const reduct_reduction *reduction);
 
 /* The element types that this version supports; prints those that it does not, fails when a required one is missing. */
 enum { TEST_MAX_TYPES = 16 };

@@ -126,13 +126,16 @@ static void run_plan(void *argument) {
 /* Everything an accumulator does: two halves added to two of them, one saved and loaded, merged, rounded. */
 static void run_accumulators(void *argument) {
     struct call *call = argument;
-    const size_t size = reduct_type_size(call->reduction->element), half = call->count / 2;
+    const size_t size = reduct_type_size(call->reduction->element);
+    const size_t half =
+        call->reduction->op == REDUCT_PRODUCT ? 0 : call->count / 2; /* products do not merge anywhere */
     unsigned char bytes[4096];
     size_t saved = sizeof bytes;
     reduct_accumulator *a = NULL, *b = NULL, *c = NULL;
-    reduct_status status = reduct_accumulator_create(call->reduction, call->device, call->threads, &a, NULL);
+    const char *device = test_device_for(call->device, call->reduction);
+    reduct_status status = reduct_accumulator_create(call->reduction, device, call->threads, &a, NULL);
     if (!status)
-        status = reduct_accumulator_create(call->reduction, call->device, call->threads, &b, NULL);
+        status = reduct_accumulator_create(call->reduction, device, call->threads, &b, NULL);
     if (!status)
         status = reduct_accumulator_add(a, call->x, call->y, half, NULL);
     if (!status)
@@ -141,7 +144,7 @@ static void run_accumulators(void *argument) {
     if (!status)
         status = reduct_accumulator_save(b, bytes, &saved);
     if (!status)
-        status = reduct_accumulator_load(bytes, saved, call->device, call->threads, &c, NULL);
+        status = reduct_accumulator_load(bytes, saved, device, call->threads, &c, NULL);
     if (!status)
         status = reduct_accumulator_merge(a, c, NULL);
     if (!status)

@@ -160,12 +160,48 @@ static struct test_outcome accumulated(reduct_operator op) {
     return outcome;
 }
 
+/* The caller's own operator: here, counting. */
+static int count_none(void *state, void *context) {
+    (void)context;
+    *(uint64_t *)state = 0;
+    return 0;
+}
+
+static int count_more(void *state, const void *elements, size_t count, void *context) {
+    (void)elements;
+    (void)context;
+    *(uint64_t *)state += count;
+    return 0;
+}
+
+static int count_both(void *left, const void *right, void *context) {
+    (void)context;
+    *(uint64_t *)left += *(const uint64_t *)right;
+    return 0;
+}
+
+static struct test_outcome custom(reduct_operator op) {
+    (void)op;
+    const reduct_custom counting = {.element_size = sizeof *x,
+                                    .state_size = sizeof(uint64_t),
+                                    .identity = count_none,
+                                    .accumulate = count_more,
+                                    .combine = count_both,
+                                    .threads = 4};
+    struct test_outcome outcome = test_outcome();
+    outcome.status = reduct_reduce_custom(&counting, x, COUNT, outcome.bytes, &outcome.error);
+    return outcome;
+}
+
 typedef struct test_outcome scenario(reduct_operator op);
 static const struct {
     const char *name;
     scenario *run;
-} scenarios[] = {
-    {"a plan", exact_plan}, {"a fast plan", fast_plan}, {"one call", one_call}, {"accumulators", accumulated}};
+} scenarios[] = {{"a plan", exact_plan},
+                 {"a fast plan", fast_plan},
+                 {"one call", one_call},
+                 {"accumulators", accumulated},
+                 {"a custom operator", custom}};
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 

@@ -62,7 +62,7 @@ static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type 
 /* Whether fast mode is exact as well. */
 static bool always_exact(reduct_operator op, const struct test_type *type) {
     return type->class != FLOAT || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ||
-           op == REDUCT_NORMINF;
+           op == REDUCT_NORMINF || op == REDUCT_PRODUCT;
 }
 
 /* The data in x and y, through every device, operator and NaN policy. */

@@ -11,7 +11,7 @@ _Static_assert(REDUCT_OK == 0 && REDUCT_ERROR_ARGUMENT == 1 && REDUCT_ERROR_UNSU
                    REDUCT_ERROR_OUT_OF_MEMORY == 3 && REDUCT_ERROR_EMPTY == 4 && REDUCT_ERROR_OVERFLOW == 5 &&
                    REDUCT_ERROR_NAN == 6 && REDUCT_ERROR_NO_DEVICE == 7 && REDUCT_ERROR_DEVICE_LOST == 8 &&
                    REDUCT_ERROR_TOO_LARGE == 9 && REDUCT_ERROR_CORRUPT == 10 && REDUCT_ERROR_VERSION == 11 &&
-                   REDUCT_ERROR_MISMATCH == 12,
+                   REDUCT_ERROR_MISMATCH == 12 && REDUCT_ERROR_CALLBACK == 13,
                "statuses are pinned");
 _Static_assert(REDUCT_F64 == 1 && REDUCT_F32 == 2 && REDUCT_F16 == 3 && REDUCT_BF16 == 4 && REDUCT_I8 == 5 &&
                    REDUCT_I16 == 6 && REDUCT_I32 == 7 && REDUCT_I64 == 8 && REDUCT_U8 == 9 && REDUCT_U16 == 10 &&
@@ -20,7 +20,7 @@ _Static_assert(REDUCT_F64 == 1 && REDUCT_F32 == 2 && REDUCT_F16 == 3 && REDUCT_B
 _Static_assert(REDUCT_SUM == 1 && REDUCT_MEAN == 2 && REDUCT_VAR == 3 && REDUCT_STD == 4 && REDUCT_SUMSQ == 5 &&
                    REDUCT_NORM1 == 6 && REDUCT_NORM2 == 7 && REDUCT_NORMINF == 8 && REDUCT_RMS == 9 &&
                    REDUCT_DOT == 10 && REDUCT_MIN == 11 && REDUCT_MAX == 12 && REDUCT_ARGMIN == 13 &&
-                   REDUCT_ARGMAX == 14,
+                   REDUCT_ARGMAX == 14 && REDUCT_PRODUCT == 15,
                "operators are pinned");
 
 static void types(void **state) {
@@ -115,14 +115,14 @@ static void no_such_name(void **state) {
 /* Every status has a sentence of its own; other numbers have one, too. */
 static void statuses(void **state) {
     (void)state;
-    for (int i = REDUCT_OK; i <= REDUCT_ERROR_MISMATCH; i++) {
+    for (int i = REDUCT_OK; i <= REDUCT_ERROR_CALLBACK; i++) {
         const char *text = reduct_status_text((reduct_status)i);
         assert_non_null(text);
         assert_true(text[0] != 0 && strcmp(text, reduct_status_text((reduct_status)99)) != 0);
         for (int j = 0; j < i; j++)
             assert_string_not_equal(text, reduct_status_text((reduct_status)j));
     }
-    static const int numbers[] = {-1, 13, 99, INT32_MAX, INT32_MIN};
+    static const int numbers[] = {-1, 14, 99, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         assert_non_null(reduct_status_text((reduct_status)numbers[i]));
 }

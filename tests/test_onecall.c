@@ -41,18 +41,20 @@ typedef reduct_status call(const void *x, const void *y, size_t count, void *res
     ONE(norminf, name, T, ABSOLUTE)                                                                                    \
     ONE(rms, name, T, REAL)                                                                                            \
     TWO(dot, name, T, SUM)                                                                                             \
+    ONE(product, name, T, SUM)                                                                                         \
     ONE(min, name, T, T)                                                                                               \
     ONE(max, name, T, T)                                                                                               \
     ONE(argmin, name, T, uint64_t)                                                                                     \
     ONE(argmax, name, T, uint64_t)                                                                                     \
     static call *const calls_##name[] = {                                                                              \
-        [REDUCT_SUM] = call_sum_##name,       [REDUCT_MEAN] = call_mean_##name,                                        \
-        [REDUCT_VAR] = call_var_##name,       [REDUCT_STD] = call_std_##name,                                          \
-        [REDUCT_SUMSQ] = call_sumsq_##name,   [REDUCT_NORM1] = call_norm1_##name,                                      \
-        [REDUCT_NORM2] = call_norm2_##name,   [REDUCT_NORMINF] = call_norminf_##name,                                  \
-        [REDUCT_RMS] = call_rms_##name,       [REDUCT_DOT] = call_dot_##name,                                          \
-        [REDUCT_MIN] = call_min_##name,       [REDUCT_MAX] = call_max_##name,                                          \
-        [REDUCT_ARGMIN] = call_argmin_##name, [REDUCT_ARGMAX] = call_argmax_##name,                                    \
+        [REDUCT_SUM] = call_sum_##name,         [REDUCT_MEAN] = call_mean_##name,                                      \
+        [REDUCT_VAR] = call_var_##name,         [REDUCT_STD] = call_std_##name,                                        \
+        [REDUCT_SUMSQ] = call_sumsq_##name,     [REDUCT_NORM1] = call_norm1_##name,                                    \
+        [REDUCT_NORM2] = call_norm2_##name,     [REDUCT_NORMINF] = call_norminf_##name,                                \
+        [REDUCT_RMS] = call_rms_##name,         [REDUCT_DOT] = call_dot_##name,                                        \
+        [REDUCT_MIN] = call_min_##name,         [REDUCT_MAX] = call_max_##name,                                        \
+        [REDUCT_ARGMIN] = call_argmin_##name,   [REDUCT_ARGMAX] = call_argmax_##name,                                  \
+        [REDUCT_PRODUCT] = call_product_##name,                                                                        \
     };
 ALL(f64, F64, double, double, double, double, double)
 ALL(f32, F32, float, float, float, float, float)

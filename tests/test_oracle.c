@@ -174,6 +174,94 @@ static void oracle_agrees_with_mpfr(void **state) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Products: the written tree in MPFR's arithmetic of 53 bits, which has exponents enough for anything
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { LANES = 64, BLOCK = 4096, PRODUCT_MOST = 5 * BLOCK + 77 };
+
+/* One block, of 1 to BLOCK factors. */
+static void block_by_mpfr(mpfr_t product, const double *x, size_t count) {
+    mpfr_t lane[LANES];
+    for (size_t l = 0; l < LANES; l++) {
+        mpfr_init2(lane[l], 53);
+        mpfr_set_d(lane[l], l < count ? x[l] : 1, MPFR_RNDN);
+        for (size_t i = l + LANES; i < count; i += LANES)
+            mpfr_mul_d(lane[l], lane[l], x[i], MPFR_RNDN);
+    }
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            mpfr_mul(lane[l], lane[l], lane[l + half], MPFR_RNDN);
+    mpfr_set(product, lane[0], MPFR_RNDN);
+    for (size_t l = 0; l < LANES; l++)
+        mpfr_clear(lane[l]);
+}
+
+/* The aligned tree from above: the left subtree takes the largest power of two of blocks that leaves something over. */
+static void tree_by_mpfr(mpfr_t product, const double *x, size_t count) {
+    if (count <= BLOCK) {
+        block_by_mpfr(product, x, count);
+        return;
+    }
+    size_t left = BLOCK;
+    while (2 * left < count)
+        left *= 2;
+    mpfr_t rest;
+    mpfr_init2(rest, 53);
+    tree_by_mpfr(product, x, left);
+    tree_by_mpfr(rest, x + left, count - left);
+    mpfr_mul(product, product, rest, MPFR_RNDN);
+    mpfr_clear(rest);
+}
+
+static void compare_product(const struct test_type *type, const char *name, const void *x, size_t count,
+                            struct oracle *oracle) {
+    static double wide[PRODUCT_MOST];
+    for (size_t i = 0; i < count; i++)
+        wide[i] = type->type == REDUCT_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+    mpfr_t product, rounded;
+    mpfr_init2(product, 53);
+    tree_by_mpfr(product, wide, count);
+    for (size_t r = 0; r < test_type_count; r++) {
+        if (test_types[r].class != FLOAT)
+            continue;
+        const reduct_reduction reduction = test_reduction(REDUCT_PRODUCT, type->type, test_types[r].type);
+        const struct oracle_result got = oracle_expect(oracle, &reduction);
+        mpfr_init2(rounded, test_types[r].precision);
+        limit_to(&test_types[r], rounded, mpfr_set(rounded, product, MPFR_RNDN));
+        uint64_t want = bits_of(&test_types[r], rounded), have = values_bits(&test_types[r], got.bytes, 0);
+        if (mpfr_zero_p(rounded)) /* values_put() cuts, so that a sign may be lost */
+            want = mpfr_signbit(rounded) ? (uint64_t)1 << (8 * test_types[r].size - 1) : 0;
+        if (got.status != REDUCT_OK || want != have)
+            test_fail("product of %zu %s %s as %s: oracle 0x%llx, MPFR 0x%llx", count, name, type->name,
+                      test_types[r].name, (unsigned long long)have, (unsigned long long)want);
+        mpfr_clear(rounded);
+    }
+    mpfr_clear(product);
+}
+
+static void products_agree_with_mpfr(void **state) {
+    (void)state;
+    static const char *const names[] = {"balanced_factors", "far_factors", "normal", "denormal", "300_binades"};
+    static double x[PRODUCT_MOST];
+    struct rng rng = rng_of(test_seed() + 1);
+    struct oracle oracle;
+    oracle_init(&oracle);
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+    for (uint64_t round = test_scaled(300, 30); round-- > 0;) {
+        const struct test_type *type = test_type(rng_next(&rng) & 1 ? REDUCT_F64 : REDUCT_F32);
+        const char *name = names[rng_below(&rng, 5)];
+        const size_t count = 1 + rng_below(&rng, rng_next(&rng) & 1 ? 200 : PRODUCT_MOST);
+        distribution_named(name)->fill(&rng, type, x, NULL, count);
+        oracle_read(&oracle, type->type, x, NULL, count);
+        if (!oracle.product.zero)
+            compare_product(type, name, x, count, &oracle);
+    }
+    oracle_clear(&oracle);
+    mpfr_free_cache();
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Answers worked out by hand
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -301,6 +389,7 @@ int main(void) {
         cmocka_unit_test(known_special_values),
         cmocka_unit_test(known_integers),
         cmocka_unit_test(oracle_agrees_with_mpfr),
+        cmocka_unit_test(products_agree_with_mpfr),
     };
     return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@ static void save_some(struct saved *saved, struct rng *rng, const reduct_reducti
         values_put_bits(type, x, 9, values_infinity(type));
     }
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, "cpu", 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(reduction, test_device_for(test_device(), reduction), 1, &accumulator, NULL),
+                REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, x, two ? y : NULL, 40, NULL), REDUCT_OK);
     saved->size = SAVED;
     test_status(reduct_accumulator_save(accumulator, saved->bytes, &saved->size), REDUCT_OK);
@@ -187,6 +188,13 @@ static void newer_version(void **state) {
     }
 }
 
+#define SEVEN_ONES                                                                                                     \
+    "000000000000f03f000000000000f03f000000000000f03f000000000000f03f"                                                 \
+    "000000000000f03f000000000000f03f000000000000f03f"
+#define SEVEN_ZEROS                                                                                                    \
+    "0000000000000000000000000000000000000000000000000000000000000000"                                                 \
+    "000000000000000000000000000000000000000000000000"
+
 /* What version 1 saved, kept here for good: every later version loads it, and gives the same results. */
 static const struct {
     const char *what, *hex;
@@ -209,6 +217,19 @@ static const struct {
      "897265647563740a010000006800000002010201000000000000000000000000030000000000000000000000000000000000000000000000"
      "0000000000000000000000000000000000000000000000000000000000001c400000000000000000df687bf030c5d0eb",
      REDUCT_MEAN, 4, 0x40155555},
+    {"product of f64 {1.5, -2, 0x1p-1074}",
+     "897265647563740a01000000100400000f010100000000000000000000000000030000000000000000000000000000000000000000000000"
+     "0000000000000000000000000000000000000000000000000100000000000000cffbffffffffffffffffffffffffffff000000000000f83"
+     "f" SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ONES SEVEN_ZEROS
+         SEVEN_ZEROS SEVEN_ZEROS SEVEN_ZEROS SEVEN_ZEROS SEVEN_ZEROS SEVEN_ZEROS
+     "000000000000000000000000000000000000000000000000"
+     "4b66543fa4bb0bd0",
+     REDUCT_PRODUCT, 8, 0x8000000000000003},
+    {"product of i16 {3, -7, 100}",
+     "897265647563740a01000000800000000f060800000000000000000000000000030000000000000000000000000000000000000000000000"
+     "0000000000000000000000000000000000000000000000000100000000000000340800000000000000000000000000000000000000000000"
+     "000000000000000023b4e7d44cffcce2",
+     REDUCT_PRODUCT, 8, 0xfffffffffffff7cc},
 };
 
 static unsigned digit(char c) {

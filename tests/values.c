@@ -489,6 +489,42 @@ static void fill_one_speck(struct rng *rng, const struct test_type *type, void *
         values_put(type, x, rng_below(rng, count), rng_sign(rng) * values_tiny(type));
 }
 
+/* Factors whose product stays within `binades` of 2^`around` as it grows, however many there are. */
+static void fill_factors(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count, int binades,
+                         int around) {
+    double grown = 0; /* the product's binary logarithm */
+    for (size_t i = 0; i < count; i++) {
+        const double significand = 1 + rng_unit(rng);
+        const double aim = around - grown + (rng_unit(rng) - 0.5) * 2 * binades;
+        const int lowest = 1 - type->max_exponent - type->precision, highest = type->max_exponent;
+        int exponent = (int)(aim < lowest ? lowest : aim > highest ? highest : aim);
+        const double drawn = rng_sign(rng) * ldexp(significand, exponent);
+        put_pair(type, x, y, i, drawn, draw_normal(rng, type));
+        /* as the type holds it; of halves, which no product has yet, about that */
+        const double value = type->type == REDUCT_F64   ? ((double *)x)[i]
+                             : type->type == REDUCT_F32 ? (double)((float *)x)[i]
+                                                        : drawn;
+        if (value == 0)
+            put_pair(type, x, y, i, 1, 1);
+        else
+            grown += log2(fabs(value));
+    }
+}
+
+static void fill_balanced_factors(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    fill_factors(rng, type, x, y, count, 8, 0);
+}
+
+/* Over the whole range, subnormals included; the product is close to one of its ends. */
+static void fill_far_factors(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    const int ends[] = {0, type->max_exponent, 1 - type->max_exponent, 2 - type->max_exponent - type->precision};
+    fill_factors(rng, type, x, y, count, type->max_exponent, ends[rng_below(rng, 4)]);
+    for (size_t i = 0; i < 2 && i < count; i++) { /* back into range, where chance has left it */
+        const size_t at = rng_below(rng, count);
+        values_put(type, x, at, rng_sign(rng) * (1 + rng_unit(rng)));
+    }
+}
+
 /* Partial sums overflow, the total does not. */
 static void fill_partial_overflow(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -705,6 +741,27 @@ static void fill_sum_at_limit(struct rng *rng, const struct test_type *type, voi
     values_shuffle(rng, type, x, y, count);
 }
 
+/* 1 and -1, a few others, whose product is close to where some integer type ends, and now and then a zero. */
+static void fill_few_factors(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    static const unsigned ends[] = {8, 16, 31, 32, 63, 64, 127, 128, 255, 256};
+    for (size_t i = 0; i < count; i++)
+        put_integers(type, x, y, i, type->class == SIGNED && rng_next(rng) & 1 ? UINT64_MAX : 1, 1);
+    const unsigned end = ends[rng_below(rng, sizeof ends / sizeof *ends)];
+    const bool powers = rng_next(rng) & 1; /* which meet the end exactly */
+    const unsigned most = (unsigned)(8 * type->size - 2);
+    for (unsigned left = end - 1 + (unsigned)rng_below(rng, 3); left && count;) {
+        const unsigned bits = 1 + (unsigned)rng_below(rng, left < most ? left : most);
+        uint64_t factor = (uint64_t)1 << bits;
+        if (!powers)
+            factor |= rng_next(rng) & (factor - 1);
+        put_integers(type, x, y, rng_below(rng, count),
+                     type->class == SIGNED && rng_next(rng) & 1 ? 0 - factor : factor, 1);
+        left -= bits;
+    }
+    if (count && rng_below(rng, 8) == 0)
+        put_integers(type, x, y, rng_below(rng, count), 0, 1);
+}
+
 static void fill_one_limit(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
     for (size_t i = 0; i < count; i++)
         put_integers(type, x, y, i, 0, rng_next(rng));
@@ -767,6 +824,8 @@ const struct distribution distributions[] = {
     FLOATS(one_speck),
     FLOATS(offset),
     TAME_FLOATS(sparse),
+    TAME_FLOATS(balanced_factors),
+    FLOATS(far_factors),
     FLOATS(partial_overflow),
     FLOATS(overflow_edge),
     FLOATS(overflow),
@@ -790,6 +849,7 @@ const struct distribution distributions[] = {
     INTEGERS(all_greatest),
     INTEGERS(limits),
     INTEGERS(sum_at_limit),
+    INTEGERS(few_factors),
     INTEGERS(one_limit),
     INTEGERS(equal_integers),
     INTEGERS(monotone_integers),

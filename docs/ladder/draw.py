@@ -563,6 +563,85 @@ def exact():
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# In shaders
+# ----------------------------------------------------------------------------------------------------------------------
+
+def levels():
+    d = Drawing('levels', 'Subgroups of any size: add up what subgroups have left, until one number remains',
+                'Sixteen numbers in subgroups of four: each subgroup adds up its own and leaves one number in a slot of shared '
+                'memory; after a barrier one subgroup adds up the four slots.', height=350)
+    values, y = DIGITS, 60
+    d.text(20, y + 17, 'registers')
+    for i, v in enumerate(values):
+        d.cell(column(i) + i // WARP * 14, y, v, 'register')
+    level = 1
+    while len(values) > 1:
+        groups = [values[i:i + WARP] for i in range(0, len(values), WARP)]
+        middles = []
+        for g, group in enumerate(groups):
+            left = column(g * WARP) + g * 14
+            middles.append(left + 1.5 * PITCH)
+            for lane in range(len(group)):
+                d.line(left + lane * PITCH, y + 26, left + lane * PITCH, y + 38)
+            d.line(middles[-1], y + 60, middles[-1], y + 70)
+            d.rect(left - 18, y + 38, 3 * PITCH + 36, 22, 'box')
+            d.text(middles[-1], y + 53, 'subgroupAdd(v)', 'code middle')
+        values = [sum(group) for group in groups]
+        for middle, v in zip(middles, values):
+            d.cell(middle, y + 70, v, 'shared' if len(values) > 1 else 'register', 40)
+        if level == 1:
+            d.text(20, y + 87, 'one slot per subgroup')
+            d.line(20, y + 108, 800, y + 108, 'barrier')
+            d.text(812, y + 112, 'barrier()', 'code green')
+            for middle, to, v in zip(middles, range(4), values):
+                d.arrow(middle, y + 97, column(to), y + 128)
+                d.cell(column(to), y + 130, v, 'register')
+            d.text(20, y + 147, 'the first subgroup')
+        y += 130
+        level += 1
+    d.text(20, 314, 'Two levels are enough for 4 × 4 numbers here, for 32 × 32 = 1024 on an NVIDIA GPU, and for 8 × 8 = 64 on a device with '
+                    'subgroups of 8:', 'dim')
+    d.text(20, 332, 'there, 256 invocations need a third. Code that stops after two is right on one machine and wrong on the next.', 'dim')
+    return d
+
+
+def window():
+    d = Drawing('window', 'A window in integers: high takes whole multiples, low takes everything modulo 2^32',
+                'Three numbers of four bits at distances 0, 2 and 5 below the top of a window. What lies left of a line goes to '
+                'high; low takes the whole number, and overflows; the two give back the sum.', height=330)
+    left, width, top, reach, bits = 330, 34, 76, 6, 0b1011
+    places = reach + 4
+    def row(y, label, value, style, note=''):
+        d.text(20, y + 17, label, 'code')
+        for i in range(places):
+            one = value >> (places - 1 - i) & 1
+            d.rect(left + i * width, y, width - 3, 24, style if one else 'off', 2)
+            d.text(left + i * width + width / 2 - 1, y + 17, one, 'number middle' + ('' if one else ' dim'))
+        d.text(left + places * width + 16, y + 17, note, 'code')
+    for i in range(places):
+        d.text(left + i * width + width / 2 - 1, top - 8, f'{places - 1 - i}', 'tiny dim middle')
+    d.text(20, top - 8, 'place, from the bottom of the window', 'small dim')
+    high = rest = whole = 0
+    for k, distance in enumerate((0, 2, 5)):
+        value = bits << (reach - distance)
+        row(top + 34 * k, f'x = 1011, distance {distance}', value, 'register', f'high += {bits >> distance}')
+        high += bits >> distance
+        rest += value % (1 << reach)
+        whole += value
+    line = left + 4 * width - 1.5
+    y = top + 34 * 3 + 12
+    d.line(line, top - 20, line, y + 100, 'redline')
+    row(y, f'high * 2^{reach}', high << reach, 'global', f'high = {high}')
+    row(y + 34, 'what rounding down left', rest, 'shared', f'rest = low - high * 2^{reach} = {rest}')
+    d.line(left, y + 66, left + places * width, y + 66)
+    row(y + 74, 'the sum, exactly', whole, 'shared', f'{high << reach} + {rest} = {whole}')
+    assert (high << reach) + rest == whole
+    d.text(20, y + 122, 'Each number is cut at the line by one shift. Many remainders may pass the line together; they are counted all the same, '
+                        'as long as they stay below 2^32.', 'dim')
+    return d
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # Around the ladder
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -672,7 +751,8 @@ def numbers():
 
 
 DRAWINGS = [gpu, global_halving, neighbour_modulo, neighbour_strided, halving, first_add, last_warp_implicit, last_warp_right,
-            unrolled, grid_stride, shuffle, warp_reduce, vector_loads, one_launch, bulk_copy, exact, finishes, numbers]
+            unrolled, grid_stride, shuffle, warp_reduce, vector_loads, one_launch, bulk_copy, exact, levels, window, finishes,
+            numbers]
 
 
 def main():

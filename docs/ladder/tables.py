@@ -3,6 +3,9 @@
 
     h200.json   reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
                     --peers --sweep --json >docs/ladder/h200.json
+    languages.json
+                reduct ladder --device cuda:0,vulkan:0 --language all --n 4Mi,32Mi,256Mi --type all --json
+                    >docs/ladder/languages.json
     sass.json   python3 docs/ladder/sass.py >docs/ladder/sass.json
 
 Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
@@ -97,16 +100,22 @@ def table(heading, rows, numbers=()):
 # What a report holds
 # ----------------------------------------------------------------------------------------------------------------------
 
+# Languages other than a device's own, in the order in which tables show them.
+SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL'}
+
+
 class Report:
-    def __init__(self, report):
-        self.report = report
+    """The rows of one language of shaders, or those of none: CUDA's, and the CPU's."""
+    def __init__(self, report, language=None):
+        self.rows = [row for row in report['rows']
+                     if (row['language'] == language if language else row['language'] not in SHADERS)]
         self.facts = report['facts']
-        self.rungs = [row for row in report['rows'] if row['group'] == 'rungs']
+        self.rungs = self.group('rungs')
         self.sizes = sorted({row['n'] for row in self.rungs})
         self.names = list(dict.fromkeys(row['name'] for row in self.rungs))
 
     def group(self, name):
-        return [row for row in self.report['rows'] if row['group'] == name]
+        return [row for row in self.rows if row['group'] == name]
 
     def own(self, name, kind, n):
         """A rung with the finish that is its own, or with the only one there is; None if it was not run, or is wrong."""
@@ -286,6 +295,48 @@ def hardware_block(report):
     return f'f32, as compiled for {report.device()}:\n\n' + table(heading, rows, heading[1:])
 
 
+def languages_block(languages):
+    """The rungs in every language of one report: the time of its smallest size, the bandwidth of its largest."""
+    reports = {name: Report(languages, key) for key, name in ((None, 'CUDA'), *SHADERS.items())}
+    reports = {name: report for name, report in reports.items() if report.rungs}
+    if len(reports) < 2:
+        return ''
+    small, large = (choose(*(choose(*report.sizes) for report in reports.values())) for choose in (min, max))
+    rows = []
+    for name in dict.fromkeys(name for report in reports.values() for name in report.names):
+        of = [[report.own(name, 'f32', n) for report in reports.values()] for n in dict.fromkeys((small, large))]
+        if any(row for size in of for row in size):
+            rows.append([f'`{name}`', *(time(row and row['seconds']) for row in of[0]),
+                         *(rate(row and row['bytes_per_second']) for size in of[1:] for row in size),
+                         *(percent(row and row['of_limit']) for row in of[-1])])
+    heading = ['rung', *(f'{name}, {elements(small)}' for name in reports),
+               *(f'{name}, GB/s at {elements(large)}' for name in reports if large > small),
+               *(f'{name}, of the read limit' for name in reports)]
+    first = next(iter(reports.values()))
+    return (f'f32 sums, each rung with its own finish, on one {first.device()}; the read limit is the one measured through '
+            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]))
+
+
+def windows_block(languages):
+    """The exact rung in GLSL, by the window that its note names."""
+    report = Report(languages, 'glsl')
+    rows = {}
+    for row in report.rungs:
+        if row['name'] == 'exact' and row['seconds'] and row['verdict'] == 'right':
+            rows.setdefault((row['note'] or '', row['type'], row['device']), {})[row['n']] = row
+    if not rows:
+        return ''
+    lines = []
+    for (note, kind, device), of in rows.items():
+        last = of[max(of)]
+        lines.append([kind, note or 'no window: integers', device or '',
+                      *(time(of[n]['seconds']) if n in of else '' for n in report.sizes),
+                      rate(last['bytes_per_second']), percent(last['of_limit'])])
+    heading = ['type', 'how', 'device', *(elements(n) for n in report.sizes),
+               f'GB/s at {elements(report.sizes[-1])}', 'of the read limit']
+    return f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
+
+
 def sass_block(sass):
     if not sass:
         return ''
@@ -296,9 +347,11 @@ def sass_block(sass):
             + table(['kernel', 'all', *columns], rows, ['all', *columns]))
 
 
-def blocks(report, sass):
+def blocks(report, languages, sass):
     """Every block of results by name."""
     made = {'sass': sass_block(sass)}
+    if languages:
+        made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
     if report and report.rungs:
         made.update({name: rung_block(report, name) for name in report.names})
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
@@ -369,7 +422,8 @@ def main():
     report = Report(measured) if measured else None
     with open(page, encoding='utf-8') as file:
         text = file.read()
-    filled = insert(text, blocks(report, read(os.path.join(folder, 'sass.json'))))
+    made = blocks(report, read(os.path.join(folder, 'languages.json')), read(os.path.join(folder, 'sass.json')))
+    filled = insert(text, made)
     with open(page, 'w', encoding='utf-8', newline='\n') as file:
         file.write(filled)
     if report:

@@ -8,11 +8,12 @@
  *     double total;
  *     reduct_status status = reduct_sum_f64(values, count, &total);
  *
- * Three ways in, from short to general:
+ * Four ways in, from short to general:
  *   1. one call per reduction: reduct_sum_f64() and its kin, at the end of this file
  *   2. a plan: a reduction, a shape and a device, checked and prepared once, executed many times
  *   3. an accumulator: a partial result to which data is added piece by piece, that can be merged with others, saved to
  *      bytes, loaded elsewhere, and rounded at the end; the answer is the one that a single pass would have given
+ *   4. an operator of your own, as three functions
  *
  * Special values (floating point). Sum, mean and dot look at their terms (0 * infinity is a NaN term): any NaN gives
  * NaN, infinities of both signs give NaN, otherwise an infinity gives itself. Sums of squares and norms: NaN if any,
@@ -21,6 +22,11 @@
  * +0, of -0 alone -0, of terms that cancel +0. min and max are IEEE 754-2019 minimum and maximum (NaN propagates, -0 <
  * +0), or minimumNumber and maximumNumber where NaN is ignored. argmin and argmax give the first index of the extreme,
  * or of the first NaN where NaN propagates.
+ *
+ * Products of floats are not correctly rounded, but the same bits everywhere, in every mode: significands are multiplied
+ * in binary64 in one tree that the number of elements alone defines (docs/numerics.md), exponents are added as integers,
+ * and only the final value can overflow or underflow. Any NaN, or a zero and an infinity, give NaN; otherwise a zero or an
+ * infinity gives itself, with the sign that all signs together make. The product of no elements is 1.
  *
  * Integers are always exact, in every mode.
  *
@@ -77,7 +83,8 @@ typedef enum reduct_status {
     REDUCT_ERROR_TOO_LARGE = 9,     /* a size that no memory could hold */
     REDUCT_ERROR_CORRUPT = 10,      /* saved bytes are damaged, cut short, or not an accumulator */
     REDUCT_ERROR_VERSION = 11,      /* saved by a newer version of the library */
-    REDUCT_ERROR_MISMATCH = 12      /* accumulators of different reductions cannot be merged */
+    REDUCT_ERROR_MISMATCH = 12,     /* accumulators of different reductions cannot be merged */
+    REDUCT_ERROR_CALLBACK = 13      /* a function of a custom operator returned other than 0 */
 } reduct_status;
 
 /* One sentence in English for a status; never null, also for numbers that are not a status. Static storage. */
@@ -87,7 +94,7 @@ REDUCT_API const char *reduct_status_text(reduct_status status);
  * when the function fails. */
 typedef struct reduct_error {
     reduct_status status;
-    uint64_t index;    /* first element at fault, where one is (REDUCT_ERROR_NAN); otherwise UINT64_MAX */
+    uint64_t index;    /* first element at fault, where one is (REDUCT_ERROR_NAN, _CALLBACK); otherwise UINT64_MAX */
     char message[240]; /* names the argument, what was found and what was expected; always terminated */
 } reduct_error;
 
@@ -104,7 +111,7 @@ typedef enum reduct_type {
 } reduct_type;
 
 /* REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_STD, REDUCT_SUMSQ, REDUCT_NORM1, REDUCT_NORM2, REDUCT_NORMINF,
- * REDUCT_RMS, REDUCT_DOT, REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX. */
+ * REDUCT_RMS, REDUCT_DOT, REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_PRODUCT. */
 typedef enum reduct_operator {
 #define REDUCT_OPERATOR(ID, name, number, ...) REDUCT_##ID = number,
 #include <reduct/operators.def>
@@ -129,8 +136,9 @@ typedef enum reduct_mode {
     /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks
      * of 4096 elements are summed in 32 (f32: 64) interleaved running sums of the element type, and the block sums
      * are added with compensation in f64, so that the absolute error is at most 140 u * (sum of absolute terms), u =
-     * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. Integers are exact all
-     * the same. */
+     * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. On CUDA devices: tiles of
+     * 4 to 16 elements pairwise in the element type, tiles with compensation in f64, threads and blocks in f64 in a
+     * fixed order; the bound is the same. Integers are exact all the same. */
     REDUCT_FAST = 1
 } reduct_mode;
 
@@ -181,6 +189,8 @@ enum {
  *   sum, sumsq, dot, norm1       of floats: the element type, any float type
  *                                of integers: i64 for signed, u64 for unsigned elements (sumsq, norm1: u64 for both);
  *                                i64, u64, i128, u128, i256, any float type
+ *   product                      of floats: the element type, any float type
+ *                                of integers: i64 for signed, u64 for unsigned elements; i64, u64, i128, u128, i256
  *   mean, var, std, norm2, rms   of floats: the element type, any float type; of integers: f64, any float type
  *   min, max                     the element type
  *   norminf                      of floats: the element type; of integers: the unsigned type of the same width
@@ -218,7 +228,8 @@ typedef struct reduct_plan_options {
     size_t reduction_count;             /* in this version: 1 */
     reduct_shape shape;
     /* Where it runs: null or "auto" for the best device here, "cpu" for the best kernels of this processor, "cpu:NAME"
-     * for the kernels of one instruction set, all giving the same bits: "cpu:portable", "cpu:avx2", "cpu:avx512". */
+     * for the kernels of one instruction set, all giving the same bits: "cpu:portable", "cpu:avx2", "cpu:avx512";
+     * "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see reduct/cuda.h). */
     const char *device;
     unsigned threads;     /* most threads to use; 0 for one per processor that the process may run on */
     uint64_t reserved[8]; /* zero */
@@ -255,7 +266,8 @@ REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* A partial result. In exact mode the order of additions and merges cannot change the result; in fast mode it can,
- * within the error bound. For argmin and argmax, what is added or merged counts as following what is already there. */
+ * within the error bound. For argmin, argmax and product, what is added or merged counts as following what is already
+ * there. */
 typedef struct reduct_accumulator reduct_accumulator;
 
 /* An accumulator of no elements. `device` and `threads` as in reduct_plan_options. Destroy it when done; null is
@@ -276,7 +288,9 @@ REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator,
 
 /* Adds all that `other` holds; `other` is unchanged, and may be the accumulator itself. Both must hold the same
  * reduction: operator, element type, mode, NaN policy and flags (the device may differ), otherwise
- * REDUCT_ERROR_MISMATCH. */
+ * REDUCT_ERROR_MISMATCH. A product of floats is merged only where the result is that of a single pass: where the elements
+ * before are a multiple of 4096 times the largest power of two that goes into the full blocks of 4096 in `other`;
+ * otherwise REDUCT_ERROR_UNSUPPORTED. So, to multiply in parts that meet, cut at multiples of a large power of two. */
 REDUCT_API reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const reduct_accumulator *other,
                                                   reduct_error *error);
 
@@ -303,6 +317,44 @@ REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size,
 REDUCT_API reduct_reduction reduct_accumulator_reduction(const reduct_accumulator *accumulator);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Operators of your own
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* An operator as three functions over states, which are plain bytes: the library copies them with memcpy() and forgets
+ * them without a word, so they should hold no pointers to what they own. Zero-initialise it, then set what matters.
+ *
+ * The order of the elements is kept, so that the operator need not be commutative, and the tree is one that their number
+ * alone defines: blocks of 4096 elements, each folded in order from the identity; then at each level the pairs (2k, 2k +
+ * 1) combined, an unpaired last one passing up as it is. The bits therefore do not depend on threads, whether the operator
+ * is associative, as matrix products are, or only nearly, as additions of floats are.
+ *
+ * Each function returns 0, or anything else to end the reduction in failure. They run on several threads at once, on
+ * states of their own but with the same context: what they write there is theirs to guard. Threads that the library
+ * creates have 512 KiB of stack and the caller's floating-point environment. The functions must return: they cannot jump
+ * or throw through the library. */
+typedef struct reduct_custom {
+    size_t element_size; /* bytes from one element to the next */
+    size_t state_size;   /* bytes of a state; states are aligned to 64 */
+    /* Makes `state` the identity: what combine() leaves alone, on either side. */
+    int (*identity)(void *state, void *context);
+    /* state = state * elements[0] * elements[1] * ... * elements[count - 1]; count is from 1 to 4096. */
+    int (*accumulate)(void *state, const void *elements, size_t count, void *context);
+    /* left = left * right. */
+    int (*combine)(void *left, const void *right, void *context);
+    void *context;        /* passed on */
+    unsigned threads;     /* most threads to use; 0 for one per processor where there is much data */
+    uint64_t reserved[8]; /* zero */
+} reduct_custom;
+
+/* Reduces `count` elements and copies the final state to `result`: that of no elements is the identity. One allocation, of
+ * at most 256 states and, per thread, one and as many as the binary logarithm of count / 2^20 says. Fails with
+ * REDUCT_ERROR_ARGUMENT, _TOO_LARGE, _OUT_OF_MEMORY, or REDUCT_ERROR_CALLBACK, with what was returned by the first
+ * function that failed, in the order of the elements, and the index of the first one of its block. `result` is then
+ * untouched. Threads: as many calls at once as you like. */
+REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const void *elements, uint64_t count,
+                                              void *result, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * One call
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -312,7 +364,7 @@ REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, 
                                        size_t count, void *result);
 
 /* The same by name for every element type, so that the compiler checks the pointers: reduct_sum_f64(),
- * reduct_dot_f32(), reduct_max_i16() and so on. T: the element type; SUM: of sums; MAGNITUDE: of what cannot be
+ * reduct_dot_f32(), reduct_max_i16() and so on. T: the element type; SUM: of sums and products; MAGNITUDE: of what cannot be
  * negative; REAL: of means and roots; ABSOLUTE: of the largest absolute value. var and std are of a sample. */
 #define REDUCT_DECLARE(name, T, SUM, MAGNITUDE, REAL, ABSOLUTE)                                                        \
     REDUCT_API reduct_status reduct_sum_##name(const T *x, size_t count, SUM *result);                                 \
@@ -325,6 +377,7 @@ REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, 
     REDUCT_API reduct_status reduct_norminf_##name(const T *x, size_t count, ABSOLUTE *result);                        \
     REDUCT_API reduct_status reduct_rms_##name(const T *x, size_t count, REAL *result);                                \
     REDUCT_API reduct_status reduct_dot_##name(const T *x, const T *y, size_t count, SUM *result);                     \
+    REDUCT_API reduct_status reduct_product_##name(const T *x, size_t count, SUM *result);                             \
     REDUCT_API reduct_status reduct_min_##name(const T *x, size_t count, T *result);                                   \
     REDUCT_API reduct_status reduct_max_##name(const T *x, size_t count, T *result);                                   \
     REDUCT_API reduct_status reduct_argmin_##name(const T *x, size_t count, uint64_t *result);                         \

@@ -10,6 +10,7 @@
 // When it loses: the tree still has as many steps as before, each with a barrier, and most threads idle in most steps.
 //
 // Elsewhere: Harris's kernel 4 (A #4, B v3, C 4.0, D opt 01).
+#include "halving.cuh"
 #include "rung.cuh"
 
 template <typename T, finish F> __device__ void first_add(const T *input, uint64_t n, outlet<T> out) {
@@ -20,13 +21,7 @@ template <typename T, finish F> __device__ void first_add(const T *input, uint64
     shared[tid] = load(input, i, n) + load(input, i + blockDim.x, n);
     __syncthreads();
 
-    for (unsigned active = blockDim.x; active > 1;) {
-        unsigned half = (active + 1) / 2;
-        if (tid + half < active)
-            shared[tid] += shared[tid + half];
-        __syncthreads();
-        active = half;
-    }
+    halve(shared, blockDim.x, 1);
     deliver<F>(shared[0], out);
 }
 

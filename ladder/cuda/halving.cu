@@ -6,7 +6,7 @@
 //   half = 2     +(2+6)  +(3+7)
 //   half = 1     0..7
 //
-// Phases: as before.
+// Phases: as before. The loop is in halving.cuh, for the rungs that keep it.
 //
 // What it fixes: bank conflicts. Any order of additions is as good as any other for a sum, so choose the one that suits
 // the memory.
@@ -17,22 +17,16 @@
 // and the middle element waits for the next step; rounding down loses it, which is one of the specimens.
 //
 // Elsewhere: Harris's kernel 3 (A #3, B v2, C 3.0, D naive, E shared).
+#include "halving.cuh"
 #include "rung.cuh"
 
 template <typename T, finish F> __device__ void halving(const T *input, uint64_t n, outlet<T> out) {
     T *shared = shared_memory<T>();
-    unsigned tid = threadIdx.x;
 
-    shared[tid] = load(input, global_thread(), n);
+    shared[threadIdx.x] = load(input, global_thread(), n);
     __syncthreads();
 
-    for (unsigned active = blockDim.x; active > 1;) {
-        unsigned half = (active + 1) / 2;
-        if (tid + half < active)
-            shared[tid] += shared[tid + half];
-        __syncthreads();
-        active = half;
-    }
+    halve(shared, blockDim.x, 1);
     deliver<F>(shared[0], out);
 }
 

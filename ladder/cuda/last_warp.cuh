@@ -2,6 +2,8 @@
 // rungs that keep the tree.
 #pragma once
 
+#include "halving.cuh"
+
 // Adds up shared[0] to shared[count - 1] (1 <= count <= 64); lane 0 gets the sum. Called by the first warp alone,
 // whole, after a barrier. A warp's threads need not run in step since Volta, so that each step is two: everybody has
 // read before anybody writes, everybody has written before anybody reads. __syncwarp() says so; it costs a few cycles,
@@ -23,14 +25,7 @@ template <typename T> __device__ T last_warp_sum(T *shared, unsigned count) {
 
 // The tree of `halving` from blockDim.x values down to 64, and then the last warp; thread 0 gets the sum.
 template <typename T> __device__ T tree_sum(T *shared) {
-    unsigned tid = threadIdx.x, active = blockDim.x;
     __syncthreads();
-    while (active > 64) {
-        unsigned half = (active + 1) / 2;
-        if (tid + half < active)
-            shared[tid] += shared[tid + half];
-        __syncthreads();
-        active = half;
-    }
-    return tid < 32 ? last_warp_sum(shared, active) : T(0);
+    unsigned active = halve(shared, blockDim.x, 64);
+    return threadIdx.x < 32 ? last_warp_sum(shared, active) : T(0);
 }

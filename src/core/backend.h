@@ -27,9 +27,15 @@ struct rd_backend {
     size_t (*workspace)(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
                         unsigned threads);
 
-    /* Adds `count` elements to a partial result that holds none yet. On failure the partial result is of no use. */
+    /* Adds `count` elements to a partial result that holds none yet, but for a product of floats, which goes on from
+     * what `product` holds. On failure the partial result is of no use. */
     reduct_status (*accumulate)(const struct rd_device *device, const void *x, const void *y, uint64_t count,
                                 unsigned threads, void *workspace, struct rd_partial *partial, reduct_error *error);
+
+    /* What a plan keeps of the backend's, or null where backends keep nothing: made with the plan, freed with it. */
+    reduct_status (*prepare)(const struct rd_device *device, const reduct_reduction *reduction, void **kept,
+                             reduct_error *error);
+    void (*release)(void *kept);
 };
 
 /* All backends, the preferred one first; ends with null. */

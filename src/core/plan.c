@@ -66,11 +66,19 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *made);
     *made = checked;
-    *plan = made;
-    return REDUCT_OK;
+    const struct rd_backend *backend = checked.device.backend;
+    if (backend->prepare)
+        status = backend->prepare(&made->device, &made->reduction, &made->prepared, error);
+    if (status == REDUCT_OK)
+        *plan = made;
+    else
+        free(made);
+    return status;
 }
 
 void reduct_plan_destroy(reduct_plan *plan) {
+    if (plan && plan->prepared)
+        plan->device.backend->release(plan->prepared);
     free(plan);
 }
 

@@ -10,6 +10,7 @@ struct reduct_plan {
     struct rd_device device;
     unsigned threads;
     size_t workspace;
+    void *prepared; /* what the backend keeps */
 };
 
 #endif

@@ -20,10 +20,10 @@ static reduct_type unsigned_of(reduct_type type) {
 }
 
 static reduct_type default_result(const struct rd_operator *op, reduct_type element) {
-    enum rd_class class = rd_type(element)->class;
+    enum rd_class class = rd_type(element)->kind;
     if (op->finish == RD_INDEX)
         return REDUCT_U64;
-    if (op->combine != RD_ADD)
+    if (rd_is_extreme(op))
         return op->transform == RD_ABSOLUTE ? unsigned_of(element) : element;
     if (class == RD_FLOAT)
         return element;
@@ -43,17 +43,18 @@ reduct_status rd_result_check(const reduct_reduction *reduction, reduct_type res
     if (!rd_type(result))
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "result type: %d is not a type", (int)result);
     reduct_type standard = default_result(op, reduction->element);
-    bool any_float = op->combine == RD_ADD && rd_type(result)->class == RD_FLOAT;
-    bool any_integer = op->combine == RD_ADD && op->finish == RD_VALUE &&
-                       rd_type(reduction->element)->class != RD_FLOAT && is_wide_integer(result);
+    bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT, product = op->combine == RD_MULTIPLY;
+    bool any_float = !rd_is_extreme(op) && (of_floats || !product) && rd_type(result)->kind == RD_FLOAT;
+    bool any_integer = !rd_is_extreme(op) && op->finish == RD_VALUE && !of_floats && is_wide_integer(result);
     if (result == standard || any_float || any_integer)
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "result type: %s of %s elements cannot be %s; it can be %s%s",
                    op->name, rd_type(reduction->element)->name, rd_type(result)->name, rd_type(standard)->name,
-                   op->combine != RD_ADD                            ? " only"
-                   : rd_type(reduction->element)->class == RD_FLOAT ? " or another floating-point type"
-                   : op->finish == RD_VALUE                         ? ", a wider integer or a floating-point type"
-                                                                    : " or another floating-point type");
+                   rd_is_extreme(op)        ? " only"
+                   : of_floats              ? " or another floating-point type"
+                   : product                ? " or a wider integer"
+                   : op->finish == RD_VALUE ? ", a wider integer or a floating-point type"
+                                            : " or another floating-point type");
 }
 
 reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error *error) {
@@ -89,5 +90,6 @@ uint64_t rd_minimum(const reduct_reduction *reduction) {
 }
 
 bool rd_is_exact(const reduct_reduction *reduction) {
-    return reduction->mode == REDUCT_EXACT || rd_type(reduction->element)->class != RD_FLOAT;
+    return reduction->mode == REDUCT_EXACT || rd_type(reduction->element)->kind != RD_FLOAT ||
+           rd_operator(reduction->op)->combine != RD_ADD;
 }

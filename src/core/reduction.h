@@ -10,7 +10,7 @@ reduct_status rd_result_check(const reduct_reduction *reduction, reduct_type res
 /* Fewest elements for which the reduction has a result. */
 uint64_t rd_minimum(const reduct_reduction *reduction);
 
-/* True where the answer is formed in exact arithmetic: exact mode, and integers always. */
+/* True where both modes form the answer alike, or the mode is exact: always so for integers, extremes and products. */
 bool rd_is_exact(const reduct_reduction *reduction);
 
 #endif

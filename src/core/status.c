@@ -39,6 +39,8 @@ const char *reduct_status_text(reduct_status status) {
         return "the accumulator was saved by a newer version of the library";
     case REDUCT_ERROR_MISMATCH:
         return "the accumulators hold different reductions";
+    case REDUCT_ERROR_CALLBACK:
+        return "a function of a custom operator reported a failure";
     }
     return "not a status of this library";
 }

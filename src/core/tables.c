@@ -46,7 +46,7 @@ size_t reduct_type_size(reduct_type type) {
 
 int reduct_type_is_float(reduct_type type) {
     const struct rd_type *t = rd_type(type);
-    return t && t->class == RD_FLOAT;
+    return t && t->kind == RD_FLOAT;
 }
 
 const char *reduct_operator_name(reduct_operator op) {

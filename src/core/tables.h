@@ -11,13 +11,13 @@ enum rd_class { RD_FLOAT, RD_SIGNED, RD_UNSIGNED };
 
 struct rd_type {
     const char *name, *text;
-    enum rd_class class;
+    enum rd_class kind;
     uint8_t bytes, precision;
     int16_t max_exponent;
 };
 
 enum rd_transform { RD_IDENTITY, RD_ABSOLUTE, RD_SQUARE, RD_PRODUCT, RD_MOMENTS };
-enum rd_combine { RD_ADD, RD_LEAST, RD_GREATEST };
+enum rd_combine { RD_ADD, RD_LEAST, RD_GREATEST, RD_MULTIPLY };
 enum rd_finish { RD_VALUE, RD_MEAN, RD_ROOT, RD_ROOT_MEAN, RD_VARIANCE, RD_DEVIATION, RD_INDEX };
 
 struct rd_operator {
@@ -29,10 +29,15 @@ struct rd_operator {
 };
 
 /* One more than the largest number in each table, for arrays indexed by it. */
-enum { RD_TYPE_END = REDUCT_I256 + 1, RD_OPERATOR_END = REDUCT_ARGMAX + 1 };
+enum { RD_TYPE_END = REDUCT_I256 + 1, RD_OPERATOR_END = REDUCT_PRODUCT + 1 };
 
 /* Null for what is not in the table. */
 const struct rd_type *rd_type(reduct_type type);
 const struct rd_operator *rd_operator(reduct_operator op);
+
+/* True where the result is one of the elements, or its place. */
+static inline bool rd_is_extreme(const struct rd_operator *op) {
+    return op->combine == RD_LEAST || op->combine == RD_GREATEST;
+}
 
 #endif

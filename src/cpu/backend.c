@@ -1,7 +1,7 @@
 /* The CPU backend: shares the data out in pieces to threads, and each piece to the kernels that its reduction needs.
  *
  * The pieces depend on the number of elements alone. Exact results do not care; fast sums are added piece by piece in
- * order, so they do not depend on threads either. */
+ * order, so they do not depend on threads either. Pieces of products of floats are whole subtrees of their tree. */
 #include "cpu/backend.h"
 
 #include "core/environment.h"
@@ -15,9 +15,8 @@
 
 enum { PIECES_MAX = 256, PIECE_MIN = 1 << 16 };
 
-/* A thread is worth creating for so much data: about a hundred microseconds of reading. Who asks for a number of
- * threads gets them for less. */
-enum { BYTES_PER_THREAD = 4 << 20, BYTES_PER_REQUESTED_THREAD = 1 << 18 };
+/* Products of floats: more pieces, because what is left over beyond the last whole one falls to a single thread. */
+enum { SUBTREES_MAX = 512, SUBTREE_LEVEL_MIN = 4 };
 
 /* The fast result of one piece. */
 struct fast {
@@ -25,15 +24,24 @@ struct fast {
     uint64_t ignored, nan_index;
 };
 
+/* The product of one piece. */
+struct subtree {
+    struct rd_factor factor;
+    uint64_t nans, nan_index;
+};
+
 /* One call, shared by its threads. */
 struct call {
     const struct rd_kernels *kernels;
     const unsigned char *x, *y;
-    uint64_t count, piece, pieces;
+    uint64_t first, count, piece, pieces; /* the index of the first element is not 0 where others went before */
     atomic_uint_fast64_t next;
     pthread_mutex_t lock; /* of `total` */
     struct rd_partial *total;
-    struct fast fast[PIECES_MAX];
+    union {
+        struct fast fast[PIECES_MAX];
+        struct subtree subtree[SUBTREES_MAX];
+    };
 };
 
 /* Part of the data. */
@@ -287,6 +295,46 @@ static void add_fast(const struct call *call, struct rd_partial *piece, const st
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Products of floats
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void take_nans(struct rd_partial *partial, uint64_t nans, uint64_t index) {
+    if (partial->reduction.nan == REDUCT_NAN_IGNORE) {
+        partial->ignored += nans;
+        return;
+    }
+    partial->nans += nans;
+    note_nan(partial, index);
+}
+
+/* Elements one by one: what is left of a block, or a block in which some are not normal numbers. */
+static void multiply_singly(struct rd_partial *partial, const struct range *range) {
+    uint64_t nans = rd_product_add(&partial->product, partial->reduction.element, range->x, range->count);
+    if (nans)
+        take_nans(partial, nans, first_nan(range, element_size(partial)));
+}
+
+static bool multiply_block(const struct call *call, struct rd_product *product, reduct_type element, const void *x) {
+    struct rd_factor factor;
+    if (!(element == REDUCT_F64 ? call->kernels->multiply_f64(x, &factor) : call->kernels->multiply_f32(x, &factor)))
+        return false;
+    rd_product_push(product, &factor, 0);
+    return true;
+}
+
+/* Goes on with a product wherever it stands in its tree. */
+static void multiply(const struct call *call, struct rd_partial *partial, const struct range *range) {
+    size_t bytes = element_size(partial);
+    for (uint64_t at = 0, count; at < range->count; at += count) {
+        uint64_t left = range->count - at, room = RD_PRODUCT_BLOCK - partial->product.count % RD_PRODUCT_BLOCK;
+        count = left < room ? left : room;
+        struct range block = {range->x + at * bytes, NULL, range->first + at, count};
+        if (count < RD_PRODUCT_BLOCK || !multiply_block(call, &partial->product, partial->reduction.element, block.x))
+            multiply_singly(partial, &block);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Sharing out
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -296,7 +344,7 @@ static bool next_piece(struct call *call, size_t bytes, uint64_t *number, struct
     if (*number >= call->pieces)
         return false;
     uint64_t first = *number * call->piece, left = call->count - first;
-    *range = (struct range){call->x + first * bytes, call->y ? call->y + first * bytes : NULL, first,
+    *range = (struct range){call->x + first * bytes, call->y ? call->y + first * bytes : NULL, call->first + first,
                             left < call->piece ? left : call->piece};
     return true;
 }
@@ -345,6 +393,34 @@ static void work_fast(void *context) {
     }
 }
 
+/* Products of integers. */
+static void work_on_integers(void *context) {
+    struct call *call = context;
+    struct rd_partial partial;
+    struct range range;
+    uint64_t number;
+    rd_partial_init(&partial, &call->total->reduction);
+    while (next_piece(call, element_size(call->total), &number, &range))
+        call->kernels->multiply_integer[partial.reduction.element](&partial.whole, range.x, range.count,
+                                                                   partial.reduction.flags & REDUCT_WRAP);
+    merge_into_total(call, &partial);
+}
+
+/* Products of floats: every piece is a subtree. */
+static void work_on_subtrees(void *context) {
+    struct call *call = context;
+    struct rd_partial piece;
+    struct range range;
+    uint64_t number;
+    unsigned level = (unsigned)__builtin_ctzll(call->piece / RD_PRODUCT_BLOCK);
+    while (next_piece(call, element_size(call->total), &number, &range)) {
+        rd_partial_init(&piece, &call->total->reduction);
+        multiply(call, &piece, &range);
+        call->subtree[number] =
+            (struct subtree){rd_product_factor(&piece.product, level), piece.nans + piece.ignored, piece.nan_index};
+    }
+}
+
 /* Adds the pieces in order. */
 static void merge_fast(struct call *call) {
     struct rd_partial *total = call->total;
@@ -375,13 +451,66 @@ static void work_in_environment(void *context) {
     rd_environment_leave(caller);
 }
 
-static unsigned threads_for(unsigned requested, uint64_t pieces, uint64_t bytes) {
-    uint64_t useful = bytes / (requested ? BYTES_PER_REQUESTED_THREAD : BYTES_PER_THREAD);
-    uint64_t threads = useful < pieces ? useful : pieces;
-    if (threads <= 1)
-        return 1;
-    unsigned most = requested ? requested : rd_processors();
-    return threads < most ? (unsigned)threads : most;
+/* Runs `work` on as many threads as pay for the pieces of a call. */
+static void share(struct call *call, unsigned threads, void (*work)(void *)) {
+    struct environment_call inner = {work, call};
+    uint64_t bytes = call->count * element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
+    atomic_init(&call->next, 0);
+    pthread_mutex_init(&call->lock, NULL);
+    rd_parallel(rd_parallel_threads(threads, call->pieces, bytes), work_in_environment, &inner);
+    pthread_mutex_destroy(&call->lock);
+}
+
+/* A product of floats: up to where whole subtrees of the size of a piece begin, these on threads, and what is left. */
+static void accumulate_product(struct call *call, unsigned threads) {
+    struct rd_partial *total = call->total;
+    size_t bytes = element_size(total);
+    unsigned level = SUBTREE_LEVEL_MIN;
+    while (call->count / RD_PRODUCT_BLOCK >> level > SUBTREES_MAX)
+        level++;
+    uint64_t count = call->count, piece = (uint64_t)RD_PRODUCT_BLOCK << level;
+    uint64_t head = -total->product.count % piece;
+    head = head < count ? head : count;
+    uint64_t pieces = (count - head) / piece, body = pieces * piece;
+    struct range before = {call->x, NULL, 0, head};
+    struct range after = {call->x + (head + body) * bytes, NULL, head + body, count - head - body};
+
+    rd_environment caller = rd_environment_enter();
+    multiply(call, total, &before);
+    if (pieces) {
+        call->x += head * bytes;
+        call->first = head;
+        call->count = body;
+        call->piece = piece;
+        call->pieces = pieces;
+        share(call, threads, work_on_subtrees);
+    }
+    for (uint64_t i = 0; i < pieces; i++) {
+        rd_product_push(&total->product, &call->subtree[i].factor, level);
+        if (call->subtree[i].nans)
+            take_nans(total, call->subtree[i].nans, call->subtree[i].nan_index);
+    }
+    multiply(call, total, &after);
+    rd_environment_leave(caller);
+}
+
+/* Everything else: pieces of any length. */
+static void accumulate_pieces(struct call *call, unsigned threads) {
+    const struct rd_operator *op = rd_operator(call->total->reduction.op);
+    bool fast = !rd_is_exact(&call->total->reduction);
+    uint64_t piece = (call->count + PIECES_MAX - 1) / PIECES_MAX;
+    call->piece = piece < PIECE_MIN ? PIECE_MIN : (piece + RD_FAST_BLOCK - 1) / RD_FAST_BLOCK * RD_FAST_BLOCK;
+    call->pieces = (call->count + call->piece - 1) / call->piece;
+    share(call, threads,
+          rd_is_extreme(op)            ? work_on_extremes
+          : op->combine == RD_MULTIPLY ? work_on_integers
+          : fast                       ? work_fast
+                                       : work_exactly);
+    if (fast) {
+        rd_environment caller = rd_environment_enter();
+        merge_fast(call);
+        rd_environment_leave(caller);
+    }
 }
 
 static reduct_status cpu_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
@@ -391,30 +520,18 @@ static reduct_status cpu_accumulate(const struct rd_device *device, const void *
     (void)error;
     if (!count)
         return REDUCT_OK;
-    uint64_t piece = (count + PIECES_MAX - 1) / PIECES_MAX;
-    piece = piece < PIECE_MIN ? PIECE_MIN : (piece + RD_FAST_BLOCK - 1) / RD_FAST_BLOCK * RD_FAST_BLOCK;
     struct call call;
     call.kernels = device->private;
     call.x = x;
     call.y = y;
+    call.first = 0;
     call.count = count;
-    call.piece = piece;
-    call.pieces = (count + piece - 1) / piece;
     call.total = partial;
-    atomic_init(&call.next, 0);
-    pthread_mutex_init(&call.lock, NULL);
-
-    const struct rd_operator *op = rd_operator(partial->reduction.op);
-    bool fast = !rd_is_exact(&partial->reduction) && op->combine == RD_ADD;
-    struct environment_call inner = {op->combine != RD_ADD ? work_on_extremes : fast ? work_fast : work_exactly, &call};
-    uint64_t bytes = count * element_size(partial) * op->inputs;
-    rd_parallel(threads_for(threads, call.pieces, bytes), work_in_environment, &inner);
-    pthread_mutex_destroy(&call.lock);
-    if (fast) {
-        rd_environment caller = rd_environment_enter();
-        merge_fast(&call);
-        rd_environment_leave(caller);
-    }
+    bool product = rd_operator(partial->reduction.op)->combine == RD_MULTIPLY;
+    if (product && rd_type(partial->reduction.element)->kind == RD_FLOAT)
+        accumulate_product(&call, threads);
+    else
+        accumulate_pieces(&call, threads);
     partial->seen = count;
     return REDUCT_OK;
 }
@@ -451,4 +568,8 @@ static size_t cpu_workspace(const struct rd_device *device, const reduct_reducti
     return 0; /* threads bring their stacks */
 }
 
-const struct rd_backend rd_cpu_backend = {"cpu", cpu_open, cpu_supports, cpu_workspace, cpu_accumulate};
+const struct rd_backend rd_cpu_backend = {.name = "cpu",
+                                          .open = cpu_open,
+                                          .supports = cpu_supports,
+                                          .workspace = cpu_workspace,
+                                          .accumulate = cpu_accumulate};

@@ -83,6 +83,14 @@ struct rd_kernels {
     double (*fast_moments_f64)(const double *x, size_t count, double *mean);
     double (*fast_moments_f32)(const float *x, size_t count, double *mean);
 
+    /* The product of one block of RD_PRODUCT_BLOCK floats. False if one of them is zero, infinite, NaN or, of f64, a
+     * subnormal number; `factor` is then of no use. Run within rd_environment_enter(). */
+    bool (*multiply_f64)(const double *x, struct rd_factor *factor);
+    bool (*multiply_f32)(const float *x, struct rd_factor *factor);
+
+    /* Products of integers, by element type. `wrap` as in rd_whole_multiply(). */
+    void (*multiply_integer[RD_TYPE_END])(struct rd_whole *whole, const void *x, size_t count, bool wrap);
+
     /* Extremes of at least one element, by element type. */
     void (*extremes[RD_TYPE_END])(const void *x, size_t count, bool absolute, struct rd_extremes *extremes);
 };

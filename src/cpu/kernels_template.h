@@ -608,6 +608,147 @@ INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
 FLOAT_EXTREMES(f64, int64_t, uint64_t, ((uint64_t)1 << 63), ((uint64_t)0x7ff << 52))
 FLOAT_EXTREMES(f32, int32_t, uint32_t, ((uint32_t)1 << 31), ((uint32_t)0xff << 23))
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Products (exact/product.h), with vectors as GCC and Clang have them, of the width of the set
+ *
+ * Exponents are taken off as integers, and what remains, in [1, 2) with its sign, is multiplied on. Wherever they are
+ * taken the exponent fields' extremes are noted: 0 or 0x7ff among them mean that something was not a normal number.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. WIDEN: floats to doubles,
+ * which GCC's __builtin_convertvector does piece by piece. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES   64
+#define LEAST(a, b)    (words) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
+#define GREATEST(a, b) (words) _mm512_max_epu32((__m512i)(a), (__m512i)(b))
+#define WIDEN(floats)  (doubles) _mm512_cvtps_pd((__m256)(floats))
+#elif defined(__AVX2__)
+#define VECTOR_BYTES   32
+#define LEAST(a, b)    (words) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
+#define GREATEST(a, b) (words) _mm256_max_epu32((__m256i)(a), (__m256i)(b))
+#define WIDEN(floats)  (doubles) _mm256_cvtps_pd((__m128)(floats))
+#else
+#define VECTOR_BYTES   16
+#define LEAST(a, b)    ((b) ^ (((a) ^ (b)) & (words)((halves)(a) < (halves)(b))))
+#define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
+#define WIDEN(floats)  __builtin_convertvector(floats, doubles)
+#endif
+#ifndef READ_AHEAD
+#define READ_AHEAD(at) (void)(at)
+#endif
+
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
+typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
+
+/* A row of 64 lanes is so many vectors, and so many rows of floats can be multiplied as they are, from a lane in [1, 2)
+ * on, without leaving the range of a normal double: 2^(4 * -149) to 2^(4 * 128 + 1). */
+enum { ROW = RD_PRODUCT_LANES * 8 / VECTOR_BYTES, ROWS = RD_PRODUCT_BLOCK / RD_PRODUCT_LANES, RAW_ROWS = 4 };
+
+/* The sums and extremes of the exponent fields taken, lane by lane. */
+struct taken {
+    words sum, least, greatest;
+};
+
+ALWAYS_INLINE void take_exponents(struct taken *taken, doubles *x) {
+    const uint64_t exponent = (uint64_t)0x7ff << 52, one = (uint64_t)1023 << 52;
+    words bits = (words)*x, field = bits << 1 >> 53;
+    taken->sum += field;
+    taken->least = LEAST(taken->least, field);
+    taken->greatest = GREATEST(taken->greatest, field);
+    *x = (doubles)((bits & ~exponent) | one);
+}
+
+/* The product of a block from its lanes; `times`: exponents taken. */
+static bool close_block(const struct taken *taken, const doubles product[ROW], int times, struct rd_factor *factor) {
+    *factor = (struct rd_factor){.exponent = -1023 * (int64_t)times};
+    for (size_t l = 0; l < VECTOR_BYTES / 8; l++) {
+        if (taken->least[l] == 0 || taken->greatest[l] == 0x7ff)
+            return false;
+        factor->exponent += (int64_t)taken->sum[l];
+    }
+    double lane[RD_PRODUCT_LANES];
+    memcpy(lane, product, sizeof lane);
+    rd_product_close(lane, factor);
+    return true;
+}
+
+static bool multiply_f64(const double *x, struct rd_factor *factor) {
+    doubles product[ROW];
+    struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
+    const char *at = (const char *)x;
+    for (int j = 0; j < ROW; j++)
+        product[j] = (doubles){0} + 1;
+    for (int row = 0; row < ROWS; row++)
+#pragma GCC unroll 32
+        for (int j = 0; j < ROW; j++, at += VECTOR_BYTES) {
+            doubles element;
+            memcpy(&element, at, sizeof element);
+            if (j * VECTOR_BYTES % 64 == 0)
+                READ_AHEAD(at);
+            take_exponents(&taken, &element);
+            product[j] *= element; /* below 2^64 after all rows */
+        }
+    return close_block(&taken, product, RD_PRODUCT_BLOCK, factor);
+}
+
+static bool multiply_f32(const float *x, struct rd_factor *factor) {
+    doubles product[ROW];
+    struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
+    const char *at = (const char *)x;
+    for (int j = 0; j < ROW; j++)
+        product[j] = (doubles){0} + 1;
+    for (int row = 0; row < ROWS; row += RAW_ROWS, at += (RAW_ROWS - 1) * RD_PRODUCT_LANES * sizeof(float))
+#pragma GCC unroll 32
+        for (int j = 0; j < ROW; j++, at += VECTOR_BYTES / 2) {
+#pragma GCC unroll 4
+            for (size_t raw = 0; raw < RAW_ROWS; raw++) {
+                floats elements;
+                memcpy(&elements, at + raw * RD_PRODUCT_LANES * sizeof(float), sizeof elements);
+                if (j * VECTOR_BYTES % 128 == 0)
+                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * sizeof(float));
+                product[j] *= WIDEN(elements);
+            }
+            take_exponents(&taken, &product[j]);
+        }
+    return close_block(&taken, product, RD_PRODUCT_BLOCK / RAW_ROWS, factor);
+}
+
+/* Blocks of nothing but 1 and -1, and those after an overflow, only change the sign, unless there is a zero; any other
+ * factor can come at most 255 times before an overflow. */
+#define MULTIPLY(name, T, U, MAGNITUDE, NEGATIVE)                                                                      \
+    static void multiply_##name(struct rd_whole *whole, const void *data, size_t count, bool wrap) {                   \
+        const T *x = data;                                                                                             \
+        for (size_t done = 0, n; done < count && !rd_whole_is_zero(whole); done += n, x += n) {                        \
+            n = count - done < RD_BLOCK ? count - done : RD_BLOCK;                                                     \
+            U all = 0, signs = 0, zero = 0;                                                                            \
+            for (size_t i = 0; i < n; i++) {                                                                           \
+                U magnitude = MAGNITUDE(U, x[i]);                                                                      \
+                all |= magnitude;                                                                                      \
+                zero |= (U)(magnitude == 0);                                                                           \
+                signs ^= (U)NEGATIVE(x[i]);                                                                            \
+            }                                                                                                          \
+            struct rd_whole block = {.magnitude = {!zero}, .negative = signs && !zero};                                \
+            rd_whole_multiply(whole, &block, wrap);                                                                    \
+            for (size_t i = 0; i < n && all > 1 && !zero && (wrap || !whole->overflow); i++) {                         \
+                struct rd_whole one = {.magnitude = {MAGNITUDE(U, x[i])}};                                             \
+                rd_whole_multiply(whole, &one, wrap);                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define ITSELF(U, v)   ((U)(v))
+#define IS_NEGATIVE(v) ((v) < 0)
+#define NEVER(v)       0
+MULTIPLY(i8, int8_t, uint8_t, ABSOLUTE, IS_NEGATIVE)
+MULTIPLY(u8, uint8_t, uint8_t, ITSELF, NEVER)
+MULTIPLY(i16, int16_t, uint16_t, ABSOLUTE, IS_NEGATIVE)
+MULTIPLY(u16, uint16_t, uint16_t, ITSELF, NEVER)
+MULTIPLY(i32, int32_t, uint32_t, ABSOLUTE, IS_NEGATIVE)
+MULTIPLY(u32, uint32_t, uint32_t, ITSELF, NEVER)
+MULTIPLY(i64, int64_t, uint64_t, ABSOLUTE, IS_NEGATIVE)
+MULTIPLY(u64, uint64_t, uint64_t, ITSELF, NEVER)
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 #define HIDE(array) __asm__ volatile("" ::"r"(array) : "memory")
@@ -626,7 +767,7 @@ static bool self_test(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         _Alignas(64) double x[2 * RD_LANES] = {1 + 0x1p-50, [RD_LANES] = cases[i].added}; /* both in the first lane */
         HIDE(x); /* or compilers work it all out beforehand, and no flag is ever raised */
-        rd_sum_init(&sum, REDUCT_F64, false);
+        rd_sum_init(&sum, rd_type(REDUCT_F64), false);
         passed &= window_open(&w, 2, 0, false) && window_block(&w, x, 2 * RD_LANES, false, false) == cases[i].fits;
     }
     _Alignas(64) double factors[RD_LANES] = {0x1.1p0, 0x1p-600}, product[RD_LANES], error[RD_LANES];
@@ -654,5 +795,8 @@ const struct rd_kernels KERNELS = {
     .fast_f32 = fast_f32,
     .fast_moments_f64 = fast_moments_f64,
     .fast_moments_f32 = fast_moments_f32,
+    .multiply_f64 = multiply_f64,
+    .multiply_f32 = multiply_f32,
+    .multiply_integer = {INTEGERS(multiply)},
     .extremes = {INTEGERS(extremes), [REDUCT_F64] = extremes_f64, [REDUCT_F32] = extremes_f32},
 };

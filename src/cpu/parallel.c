@@ -9,6 +9,10 @@
 
 enum { THREADS_MAX = 256, STACK = 1 << 19 };
 
+/* A thread is worth creating for so much data: about a hundred microseconds of reading. Who asks for a number of
+ * threads gets them for less. */
+enum { BYTES_PER_THREAD = 4 << 20, BYTES_PER_REQUESTED_THREAD = 1 << 18 };
+
 unsigned rd_processors(void) {
 #ifdef __linux__
     cpu_set_t set;
@@ -17,6 +21,15 @@ unsigned rd_processors(void) {
 #endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
+}
+
+unsigned rd_parallel_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
+    uint64_t useful = bytes / (requested ? BYTES_PER_REQUESTED_THREAD : BYTES_PER_THREAD);
+    uint64_t threads = useful < pieces ? useful : pieces;
+    if (threads <= 1)
+        return 1;
+    unsigned most = requested ? requested : rd_processors();
+    return threads < most ? (unsigned)threads : most;
 }
 
 struct job {

@@ -22,6 +22,13 @@ static const char *find_functions(void *library) {
     } while (0);
     RD_CUDA_FUNCTIONS(RD_CUDA_FIND)
 #undef RD_CUDA_FIND
+#define RD_CUDA_FIND(name, symbol, parameters)                                                                         \
+    do {                                                                                                               \
+        void *found = dlsym(library, symbol);                                                                          \
+        memcpy(&table.name, &found, sizeof found);                                                                     \
+    } while (0);
+    RD_CUDA_NEWER_FUNCTIONS(RD_CUDA_FIND)
+#undef RD_CUDA_FIND
     return NULL;
 }
 

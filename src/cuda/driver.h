@@ -43,6 +43,8 @@ enum {
     RD_CU_FUNCTION_REGISTERS = 4,
     RD_CU_FUNCTION_MAX_DYNAMIC_SHARED = 8
 };
+enum { RD_CU_POINTER_MEMORY_TYPE = 2, RD_CU_POINTER_IS_MANAGED = 8 };
+enum { RD_CU_MEMORY_HOST = 1, RD_CU_MEMORY_DEVICE = 2 };
 enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
 
 /* FUNCTION(name, symbol, parameters): the symbol differs from the name where the interface has been revised. */
@@ -60,6 +62,9 @@ enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
     FUNCTION(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (rd_cu_context *context, rd_cu_device device)) \
     FUNCTION(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (rd_cu_device device)) \
     FUNCTION(cuCtxGetCurrent, "cuCtxGetCurrent", (rd_cu_context *context)) \
+    FUNCTION(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (rd_cu_context context)) \
+    FUNCTION(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (rd_cu_context *context)) \
+    FUNCTION(cuCtxGetDevice, "cuCtxGetDevice", (rd_cu_device *device)) \
     FUNCTION(cuCtxSetCurrent, "cuCtxSetCurrent", (rd_cu_context context)) \
     FUNCTION(cuCtxSynchronize, "cuCtxSynchronize", (void)) \
     FUNCTION(cuModuleLoadData, "cuModuleLoadData", (rd_cu_module *module, const void *image)) \
@@ -74,6 +79,7 @@ enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
              (rd_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
               unsigned block_y, unsigned block_z, unsigned dynamic_shared, rd_cu_stream stream, \
               void **arguments, void **extra)) \
+    FUNCTION(cuPointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, rd_cu_address pointer)) \
     FUNCTION(cuMemGetInfo, "cuMemGetInfo_v2", (size_t *available, size_t *total)) \
     FUNCTION(cuMemAlloc, "cuMemAlloc_v2", (rd_cu_address *address, size_t bytes)) \
     FUNCTION(cuMemFree, "cuMemFree_v2", (rd_cu_address address)) \
@@ -97,6 +103,9 @@ enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
     FUNCTION(cuEventRecord, "cuEventRecord", (rd_cu_event event, rd_cu_stream stream)) \
     FUNCTION(cuEventSynchronize, "cuEventSynchronize", (rd_cu_event event)) \
     FUNCTION(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, rd_cu_event from, rd_cu_event to))
+/* What newer drivers have besides; null in older ones. */
+#define RD_CUDA_NEWER_FUNCTIONS(FUNCTION) \
+    FUNCTION(cuCtxGetId, "cuCtxGetId", (rd_cu_context context, unsigned long long *id))
 /* clang-format on */
 
 /* The oldest driver that will do: 11020 is CUDA 11.2. */
@@ -105,6 +114,7 @@ enum { RD_CUDA_VERSION_LEAST = 11020 };
 typedef struct rd_cuda_driver {
 #define RD_CUDA_MEMBER(name, symbol, parameters) rd_cu_result(*name) parameters;
     RD_CUDA_FUNCTIONS(RD_CUDA_MEMBER)
+    RD_CUDA_NEWER_FUNCTIONS(RD_CUDA_MEMBER)
 #undef RD_CUDA_MEMBER
     int version; /* 13000 for a driver that knows CUDA 13.0 */
     int devices; /* at least 1 */

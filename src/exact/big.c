@@ -3,29 +3,36 @@
 
 #include <string.h>
 
-static void trim(struct rd_big *a) {
+/* Of a digit that is not zero. */
+RD_LOCAL int leading_zeros(uint32_t digit) {
+#ifdef __CUDA_ARCH__
+    return __clz((int)digit);
+#else
+    return __builtin_clz(digit);
+#endif
+}
+
+RD_LOCAL void trim(struct rd_big *a) {
     while (a->length && !a->digit[a->length - 1])
         a->length--;
 }
 
 /* Bits in use: 0 for zero. */
-static int bit_length(const struct rd_big *a) {
-    return a->length ? 32 * a->length - __builtin_clz(a->digit[a->length - 1]) : 0;
+RD_LOCAL int bit_length(const struct rd_big *a) {
+    return a->length ? 32 * a->length - leading_zeros(a->digit[a->length - 1]) : 0;
 }
 
 /* Bits [low, low + 64), those outside the number being zero. */
-static uint64_t bits_at(const struct rd_big *a, int low) {
-    uint64_t value = 0;
-    for (int bit = 63; bit >= 0; bit--) {
-        int at = low + bit;
-        uint64_t one = at >= 0 && at < 32 * a->length ? a->digit[at >> 5] >> (at & 31) & 1 : 0;
-        value = value << 1 | one;
-    }
-    return value;
+RD_LOCAL uint64_t bits_at(const struct rd_big *a, int low) {
+    int first = low >= 0 ? low / 32 : -((31 - low) / 32);
+    rd_u128 window = 0;
+    for (int i = first + 2; i >= first; i--)
+        window = window << 32 | (i >= 0 && i < a->length ? a->digit[i] : 0);
+    return (uint64_t)(window >> (low - 32 * first));
 }
 
 /* True if any bit below `bit` is set, or lost. */
-static bool any_below(const struct rd_big *a, int bit) {
+RD_LOCAL bool any_below(const struct rd_big *a, int bit) {
     if (bit <= 0)
         return a->sticky;
     int whole = bit >> 5 < a->length ? bit >> 5 : a->length;
@@ -37,7 +44,7 @@ static bool any_below(const struct rd_big *a, int bit) {
 
 /* Keeps `keep` leading bits: shifts right, what falls off being sticky, or left. The exponent comes out even where
  * asked. */
-static void keep_bits(struct rd_big *a, int keep, bool even) {
+RD_LOCAL void keep_bits(struct rd_big *a, int keep, bool even) {
     int shift = bit_length(a) - keep; /* > 0: to the right */
     if (even && (a->exponent + shift) & 1)
         shift--;
@@ -55,7 +62,7 @@ static void keep_bits(struct rd_big *a, int keep, bool even) {
     trim(a);
 }
 
-bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum) {
+RD_SHARED bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum) {
     rd_sum_normalise(sum);
     bool negative = sum->limb[sum->length - 1] < 0;
     big->exponent = 32 * sum->first;
@@ -75,26 +82,44 @@ bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum) {
     return negative;
 }
 
-void rd_big_scale(struct rd_big *a, rd_u128 b) {
-    uint32_t factor[4];
+RD_SHARED void rd_big_align_to(struct rd_big *a, int exponent) {
+    int shift = (a->exponent - exponent) / 32;
+    if (shift <= 0 || !a->length)
+        return;
+    for (int i = a->length - 1; i >= 0; i--)
+        a->digit[i + shift] = a->digit[i];
+    for (int i = 0; i < shift; i++)
+        a->digit[i] = 0;
+    a->length += shift;
+    a->exponent = exponent;
+}
+
+RD_SHARED void rd_big_align(struct rd_big *a, struct rd_big *b) {
+    int lowest = a->exponent < b->exponent ? a->exponent : b->exponent;
+    rd_big_align_to(a, lowest);
+    rd_big_align_to(b, lowest);
+}
+
+/* From the last digit down: each is taken out, and its product added to what the digits above it have left. */
+RD_SHARED void rd_big_scale(struct rd_big *a, rd_u128 b) {
+    int length = a->length;
     for (int i = 0; i < 4; i++)
-        factor[i] = (uint32_t)(b >> (32 * i));
-    uint32_t product[RD_DIGITS] = {0};
-    for (int i = 0; i < a->length; i++) {
-        uint64_t carry = 0;
-        for (int j = 0; j < 4; j++) {
-            uint64_t v = (uint64_t)a->digit[i] * factor[j] + product[i + j] + carry;
-            product[i + j] = (uint32_t)v;
+        a->digit[length + i] = 0;
+    a->length += 4;
+    for (int i = length - 1; i >= 0; i--) {
+        uint64_t digit = a->digit[i], carry = 0;
+        a->digit[i] = 0;
+        for (int j = i; j < a->length && (j < i + 4 || carry); j++) {
+            uint32_t factor = j < i + 4 ? (uint32_t)(b >> (32 * (j - i))) : 0;
+            uint64_t v = digit * factor + a->digit[j] + carry;
+            a->digit[j] = (uint32_t)v;
             carry = v >> 32;
         }
-        product[i + 4] = (uint32_t)carry;
     }
-    a->length += 4;
-    memcpy(a->digit, product, (size_t)a->length * sizeof *product);
     trim(a);
 }
 
-void rd_big_square(struct rd_big *square, const struct rd_big *a) {
+RD_SHARED void rd_big_square(struct rd_big *square, const struct rd_big *a) {
     square->exponent = 2 * a->exponent;
     square->sticky = false;
     square->length = 2 * a->length;
@@ -111,7 +136,7 @@ void rd_big_square(struct rd_big *square, const struct rd_big *a) {
     trim(square);
 }
 
-void rd_big_subtract(struct rd_big *a, const struct rd_big *b) {
+RD_SHARED void rd_big_subtract(struct rd_big *a, const struct rd_big *b) {
     int64_t borrow = 0;
     for (int i = 0; i < a->length; i++) {
         int64_t v = (int64_t)a->digit[i] - (i < b->length ? b->digit[i] : 0) + borrow;
@@ -121,7 +146,7 @@ void rd_big_subtract(struct rd_big *a, const struct rd_big *b) {
     trim(a);
 }
 
-void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
+RD_SHARED void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
     if (!a->length)
         return;
     int divisor_bits = 0;
@@ -132,6 +157,12 @@ void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
     keep_bits(a, bits + divisor_bits + 1, false);
     rd_u128 remainder = 0;
     for (int i = a->length - 1; i >= 0; i--) {
+        if (!(divisor >> 32)) { /* the machine divides by one digit */
+            uint64_t dividend = (uint64_t)remainder << 32 | a->digit[i];
+            a->digit[i] = (uint32_t)(dividend / (uint64_t)divisor);
+            remainder = dividend % (uint64_t)divisor;
+            continue;
+        }
         uint32_t quotient = 0;
         for (int bit = 31; bit >= 0; bit--) {
             bool carry = remainder >> 127;
@@ -144,11 +175,11 @@ void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
         }
         a->digit[i] = quotient;
     }
-    a->sticky |= remainder != 0;
+    a->sticky = a->sticky || remainder != 0;
     trim(a);
 }
 
-void rd_big_root(struct rd_big *a) {
+RD_SHARED void rd_big_root(struct rd_big *a) {
     if (!a->length)
         return;
     keep_bits(a, 133, true);
@@ -162,7 +193,7 @@ void rd_big_root(struct rd_big *a) {
             root |= 1;
         }
     }
-    a->sticky |= remainder != 0;
+    a->sticky = a->sticky || remainder != 0;
     a->exponent /= 2;
     a->length = 4;
     for (int i = 0; i < 4; i++)
@@ -170,7 +201,7 @@ void rd_big_root(struct rd_big *a) {
     trim(a);
 }
 
-uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type) {
+RD_SHARED uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type) {
     int precision = type->precision;
     uint64_t sign = (uint64_t)negative << (8 * type->bytes - 1);
     uint64_t infinity = (uint64_t)(2 * type->max_exponent + 1) << (precision - 1);

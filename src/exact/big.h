@@ -17,25 +17,31 @@ struct rd_big {
 };
 
 /* |sum|; returns true where the sum is negative. The sum is normalised on the way. */
-bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum);
+RD_SHARED bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum);
+
+/* Gives two numbers, neither sticky, the same exponent: the lower one. Exponents must differ by whole digits. */
+RD_SHARED void rd_big_align(struct rd_big *a, struct rd_big *b);
+
+/* Gives a number that is not sticky the exponent 0, from which its own differs by whole digits upwards. */
+RD_SHARED void rd_big_align_to(struct rd_big *a, int exponent);
 
 /* a * b for a number and a machine word pair, in place. */
-void rd_big_scale(struct rd_big *a, rd_u128 b);
+RD_SHARED void rd_big_scale(struct rd_big *a, rd_u128 b);
 
 /* a * a. */
-void rd_big_square(struct rd_big *square, const struct rd_big *a);
+RD_SHARED void rd_big_square(struct rd_big *square, const struct rd_big *a);
 
 /* a - b, in place; a >= b, of the same exponent, and neither sticky. */
-void rd_big_subtract(struct rd_big *a, const struct rd_big *b);
+RD_SHARED void rd_big_subtract(struct rd_big *a, const struct rd_big *b);
 
 /* a / divisor in place: at least `bits` leading bits, the rest as sticky. */
-void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits);
+RD_SHARED void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits);
 
 /* The square root of a in place: at least 66 leading bits, the rest as sticky. */
-void rd_big_root(struct rd_big *a);
+RD_SHARED void rd_big_root(struct rd_big *a);
 
 /* Rounds to nearest, ties to even, into a floating-point type: its bit pattern. Overflow gives infinity. A sticky
  * number must have more bits than the type's significand by two. */
-uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type);
+RD_SHARED uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type);
 
 #endif

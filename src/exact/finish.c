@@ -1,63 +1,159 @@
-/* From exact sums to one rounding.
+/* From exact sums, and from products, to one rounding.
  *
  * Every finish is a rational number or the square root of one, formed in integers and cut to more leading bits than a
  * significand holds, with a sticky bit for the rest; so one rounding at the end is the rounding of the exact value. */
 #include "exact/finish.h"
 
-#include "exact/big.h"
+#include <math.h>
+#include <string.h>
 
 /* Leading bits that a quotient keeps: more than the 53 + 2 that rounding needs, and twice as many under a root. */
 enum { VALUE_BITS = 66, RADICAND_BITS = 134 };
 
 /* n * sum of squares - (sum)^2, over n^2 or n * (n - 1): the variance as a quotient of integers. */
-static void variance(struct rd_big *value, const struct rd_partial *partial, int bits) {
-    rd_u128 n = rd_partial_count(partial);
-    struct rd_sum sum = partial->sum;
-    struct rd_sum squares = partial->squares;
-    struct rd_big mean, square;
-    rd_big_from_sum(value, &squares);
+RD_LOCAL void variance(const struct rd_total *total, int bits) {
+    struct rd_big *value = &total->room->value, *mean = &total->room->mean, *square = &total->room->square;
+    rd_u128 n = total->count;
+    rd_big_from_sum(value, total->squares);
     rd_big_scale(value, n);
-    rd_big_from_sum(&mean, &sum);
-    rd_big_square(&square, &mean);
-    rd_big_subtract(value, &square);
-    bool population = partial->reduction.flags & REDUCT_POPULATION;
-    rd_big_divide(value, population ? n * n : n * (n - 1), bits);
+    rd_big_from_sum(mean, total->sum);
+    rd_big_square(square, mean);
+    rd_big_align(value, square);
+    rd_big_subtract(value, square);
+    rd_big_divide(value, total->population ? n * n : n * (n - 1), bits);
 }
 
-uint64_t rd_finish_float(const struct rd_partial *partial, const struct rd_type *type) {
-    struct rd_sum sum = partial->sum;
-    struct rd_big value;
+/* A finite value; a zero comes out as +0. */
+RD_LOCAL uint64_t finish_finite(const struct rd_total *total, const struct rd_type *type) {
+    struct rd_big *value = &total->room->value;
     bool negative = false;
-    enum rd_finish finish = rd_operator(partial->reduction.op)->finish;
+    enum rd_finish finish = total->finish;
     if (finish == RD_VARIANCE || finish == RD_DEVIATION)
-        variance(&value, partial, finish == RD_VARIANCE ? VALUE_BITS : RADICAND_BITS);
+        variance(total, finish == RD_VARIANCE ? VALUE_BITS : RADICAND_BITS);
     else
-        negative = rd_big_from_sum(&value, &sum);
+        negative = rd_big_from_sum(value, total->sum);
     if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
-        rd_big_divide(&value, rd_partial_count(partial), finish == RD_MEAN ? VALUE_BITS : RADICAND_BITS);
+        rd_big_divide(value, total->count, finish == RD_MEAN ? VALUE_BITS : RADICAND_BITS);
     if (finish == RD_ROOT || finish == RD_ROOT_MEAN || finish == RD_DEVIATION)
-        rd_big_root(&value);
-    return rd_big_round(&value, negative, type);
+        rd_big_root(value);
+    return rd_big_round(value, negative, type);
+}
+
+RD_LOCAL uint64_t infinity_bits(const struct rd_type *type) {
+    return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
+}
+
+RD_SHARED uint64_t rd_nan_bits(const struct rd_type *type) {
+    return infinity_bits(type) | (uint64_t)1 << (type->precision - 2);
+}
+
+RD_LOCAL uint64_t sign_bit(const struct rd_type *type) {
+    return (uint64_t)1 << (8 * type->bytes - 1);
+}
+
+RD_SHARED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type) {
+    bool infinite = total->plus_infinities || total->minus_infinities;
+    if (total->nans || (total->plus_infinities && total->minus_infinities) ||
+        (infinite && total->transform == RD_MOMENTS))
+        return rd_nan_bits(type);
+    if (infinite)
+        return infinity_bits(type) | (total->minus_infinities ? sign_bit(type) : 0);
+    uint64_t bits = finish_finite(total, type);
+    bool signed_terms = total->transform == RD_IDENTITY || total->transform == RD_PRODUCT;
+    if (!bits && total->is_float && signed_terms && !total->nonzero && total->count)
+        return sign_bit(type);
+    return bits;
 }
 
 /* True if bits [from, 256) all equal `bit`. */
-static bool all_bits(const uint64_t word[4], int from, bool bit) {
+RD_LOCAL bool all_bits(const uint64_t word[4], int from, bool bit) {
     uint64_t expected = bit ? UINT64_MAX : 0, difference = 0;
     for (int i = from / 64; i < 4; i++)
         difference |= (word[i] ^ expected) >> (i == from / 64 ? from % 64 : 0);
     return !difference;
 }
 
-bool rd_finish_integer(const struct rd_partial *partial, const struct rd_type *type, uint64_t word[4]) {
-    struct rd_sum sum = partial->sum;
-    struct rd_big value;
-    bool negative = rd_big_from_sum(&value, &sum);
-    uint64_t carry = negative; /* two's complement again */
-    for (int i = 0; i < 8; i++) {
-        uint32_t digit = i < value.length ? value.digit[i] : 0;
-        uint64_t v = negative ? (uint64_t)(uint32_t)~digit + carry : digit;
-        carry = v >> 32;
-        word[i / 2] = i & 1 ? word[i / 2] | v << 32 : (uint32_t)v;
+/* A magnitude and a sign to two's complement, in place; true if that fits `type`. */
+RD_LOCAL bool to_integer(uint64_t word[4], bool negative, const struct rd_type *type) {
+    bool carry = negative;
+    for (int i = 0; i < 4 && negative; i++) {
+        word[i] = ~word[i] + carry;
+        carry = carry && !word[i];
     }
-    return all_bits(word, type->precision, negative) && (type->class == RD_SIGNED || !negative);
+    return all_bits(word, type->precision, negative) && (type->kind == RD_SIGNED || !negative);
+}
+
+RD_SHARED bool rd_finish_integer(const struct rd_total *total, const struct rd_type *type, uint64_t word[4]) {
+    struct rd_big *value = &total->room->value;
+    bool negative = rd_big_from_sum(value, total->sum);
+    rd_big_align_to(value, 0);
+    for (int i = 0; i < 8; i++) {
+        uint64_t digit = i < value->length ? value->digit[i] : 0;
+        word[i / 2] = i & 1 ? word[i / 2] | digit << 32 : digit;
+    }
+    return to_integer(word, negative, type);
+}
+
+RD_SHARED bool rd_finish_whole(const struct rd_whole *whole, const struct rd_type *type, uint64_t word[4]) {
+    memcpy(word, whole->magnitude, sizeof whole->magnitude);
+    return to_integer(word, whole->negative, type) && !whole->overflow;
+}
+
+RD_SHARED uint64_t rd_finish_product(const struct rd_product *product, uint64_t nans, const struct rd_type *type) {
+    uint64_t sign = product->negative ? sign_bit(type) : 0;
+    if (nans || (product->zero && product->infinite))
+        return rd_nan_bits(type);
+    if (product->zero || product->infinite)
+        return sign | (product->infinite ? infinity_bits(type) : 0);
+    struct rd_big value;
+    rd_product_value(product, &value);
+    return rd_big_round(&value, product->negative, type);
+}
+
+/* Rounds a double into any floating-point type. */
+RD_LOCAL uint64_t round_double(double x, const struct rd_type *type, struct rd_big *value) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bool negative = bits >> 63;
+    int field = (int)(bits >> 52) & 0x7ff;
+    uint64_t significand = bits & 0xfffffffffffff;
+    if (type->precision == 53 && field != 0x7ff)
+        return bits;
+    if (field == 0x7ff)
+        return significand ? rd_nan_bits(type) : infinity_bits(type) | (negative ? sign_bit(type) : 0);
+    significand |= (uint64_t)(field != 0) << 52;
+    value->exponent = (field ? field : 1) - 1075;
+    value->sticky = false;
+    value->digit[0] = (uint32_t)significand;
+    value->digit[1] = (uint32_t)(significand >> 32);
+    value->length = value->digit[1] ? 2 : value->digit[0] != 0;
+    return rd_big_round(value, negative, type);
+}
+
+/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. */
+RD_SHARED uint64_t rd_finish_fast(const struct rd_total *total, const struct rd_type *type) {
+    double n = (double)total->count, high = total->high, low = total->low;
+    double value = low == 0 || !isfinite(high) ? high : high + low;
+    double variance = (isnan(high) ? high : low) / (total->population ? n : n - 1);
+    switch (total->finish) {
+    case RD_MEAN:
+        value = value / n;
+        break;
+    case RD_ROOT:
+        value = sqrt(value);
+        break;
+    case RD_ROOT_MEAN:
+        value = sqrt(value / n);
+        break;
+    case RD_VARIANCE:
+        value = variance;
+        break;
+    case RD_DEVIATION:
+        value = sqrt(variance);
+        break;
+    default:
+        break;
+    }
+    return round_double(total->count ? value : 0, type,
+                        &total->room->value); /* of nothing +0, where there is a result at all */
 }

@@ -12,6 +12,16 @@
 
 #include "core/tables.h"
 
+/* src/exact is compiled for the host, and for CUDA devices by including its .c files (src/cuda/kernels/finish.cuh), so
+ * that there is one exact arithmetic: in these files functions are RD_SHARED, or RD_LOCAL where C would say static. */
+#ifdef __CUDACC__
+#define RD_SHARED static __device__ __noinline__
+#define RD_LOCAL  static __device__
+#else
+#define RD_SHARED
+#define RD_LOCAL static
+#endif
+
 /* The widest sum: products of f64 span 2^-2148 to 2^2048; 132 limbs, and two for 2^63 terms. */
 enum { RD_LIMBS = 134 };
 
@@ -25,21 +35,21 @@ struct rd_sum {
 };
 
 /* Zero, in the layout for sums of one element type, or of products of two such elements. */
-void rd_sum_init(struct rd_sum *sum, reduct_type element, bool products);
+RD_SHARED void rd_sum_init(struct rd_sum *sum, const struct rd_type *element, bool products);
 
 /* Adds value * 2^exponent. Bits below the layout must be zero, as they are for the terms that the layout is for. */
-void rd_sum_add(struct rd_sum *sum, rd_i128 value, int exponent);
+RD_SHARED void rd_sum_add(struct rd_sum *sum, rd_i128 value, int exponent);
 
 /* Adds x * 2^exponent; x must be finite. */
-void rd_sum_add_double(struct rd_sum *sum, double x, int exponent);
+RD_SHARED void rd_sum_add_double(struct rd_sum *sum, double x, int exponent);
 
 /* Adds x * y, exactly also where the product over- or underflows; both must be finite. */
-void rd_sum_add_product(struct rd_sum *sum, double x, double y);
+RD_SHARED void rd_sum_add_product(struct rd_sum *sum, double x, double y);
 
 /* Carries, so that every limb but the last is in [0, 2^32). */
-void rd_sum_normalise(struct rd_sum *sum);
+RD_SHARED void rd_sum_normalise(struct rd_sum *sum);
 
 /* Adds `other`, of the same layout, to `sum`. */
-void rd_sum_merge(struct rd_sum *sum, const struct rd_sum *other);
+RD_SHARED void rd_sum_merge(struct rd_sum *sum, const struct rd_sum *other);
 
 #endif

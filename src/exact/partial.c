@@ -3,10 +3,8 @@
 
 #include "core/environment.h"
 #include "core/status.h"
-#include "exact/big.h"
 #include "exact/finish.h"
 
-#include <math.h>
 #include <string.h>
 
 void rd_partial_init(struct rd_partial *partial, const reduct_reduction *reduction) {
@@ -16,9 +14,15 @@ void rd_partial_init(struct rd_partial *partial, const reduct_reduction *reducti
     partial->seen = partial->ignored = 0;
     partial->nans = partial->plus_infinities = partial->minus_infinities = 0;
     partial->nonzero = false;
-    rd_sum_init(&partial->sum, reduction->element, op->transform == RD_SQUARE || op->transform == RD_PRODUCT);
+    if (op->combine == RD_MULTIPLY) {
+        rd_product_init(&partial->product);
+        partial->whole = (struct rd_whole){.magnitude = {1}};
+    } else {
+        bool products = op->transform == RD_SQUARE || op->transform == RD_PRODUCT;
+        rd_sum_init(&partial->sum, rd_type(reduction->element), products);
+    }
     if (moments)
-        rd_sum_init(&partial->squares, reduction->element, true);
+        rd_sum_init(&partial->squares, rd_type(reduction->element), true);
     partial->high = moments ? 0 : -0.0; /* -0 is the identity of addition */
     partial->low = 0;
     partial->found = false;
@@ -57,7 +61,7 @@ void rd_partial_add_moments(struct rd_partial *partial, uint64_t before, uint64_
 static int64_t order(uint64_t bits, const struct rd_type *type) {
     int shift = 64 - 8 * type->bytes;
     int64_t wide = (int64_t)(bits << shift);
-    switch (type->class) {
+    switch (type->kind) {
     case RD_FLOAT:
         return wide ^ (int64_t)((uint64_t)(wide >> 63) >> 1);
     case RD_UNSIGNED:
@@ -70,8 +74,8 @@ static int64_t order(uint64_t bits, const struct rd_type *type) {
 void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index) {
     const struct rd_type *type = rd_type(partial->reduction.element);
     struct rd_type magnitude = *type;
-    if (rd_operator(partial->reduction.op)->transform == RD_ABSOLUTE && type->class == RD_SIGNED)
-        magnitude.class = RD_UNSIGNED;
+    if (rd_operator(partial->reduction.op)->transform == RD_ABSOLUTE && type->kind == RD_SIGNED)
+        magnitude.kind = RD_UNSIGNED;
     int64_t new = order(bits, &magnitude), old = order(partial->extreme, &magnitude);
     bool least = rd_operator(partial->reduction.op)->combine == RD_LEAST;
     if (!partial->found || (least ? new < old : new > old) || (new == old &&index < partial->index)) {
@@ -81,14 +85,31 @@ void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index) 
     }
 }
 
+uint64_t rd_partial_alignment(const struct rd_partial *other) {
+    bool product = rd_operator(other->reduction.op)->combine == RD_MULTIPLY;
+    return product ? rd_product_alignment(&other->product) : 1; /* 1 for integers, too: they have no tree */
+}
+
+/* Joins two products. */
+static void merge_products(struct rd_partial *partial, const struct rd_partial *other) {
+    struct rd_product product = other->product; /* also where other == partial */
+    struct rd_whole whole = other->whole;
+    rd_environment caller = rd_environment_enter();
+    rd_product_append(&partial->product, &product);
+    rd_environment_leave(caller);
+    rd_whole_multiply(&partial->whole, &whole, partial->reduction.flags & REDUCT_WRAP);
+}
+
 void rd_partial_merge(struct rd_partial *partial, const struct rd_partial *other) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     uint64_t offset = partial->seen, before = rd_partial_count(partial);
     if (other->nan_index != UINT64_MAX && other->nan_index + offset < partial->nan_index)
         partial->nan_index = other->nan_index + offset;
-    if (op->combine != RD_ADD) {
+    if (rd_is_extreme(op)) {
         if (other->found)
             rd_partial_take(partial, other->extreme, other->index + offset);
+    } else if (op->combine == RD_MULTIPLY) {
+        merge_products(partial, other);
     } else if (rd_is_exact(&partial->reduction)) {
         rd_sum_merge(&partial->sum, &other->sum);
         if (op->transform == RD_MOMENTS)
@@ -109,6 +130,18 @@ void rd_partial_merge(struct rd_partial *partial, const struct rd_partial *other
     partial->nonzero |= other->nonzero;
 }
 
+void rd_partial_begin(struct rd_partial *partial, const struct rd_partial *before) {
+    rd_partial_init(partial, &before->reduction);
+    if (rd_operator(before->reduction.op)->combine == RD_MULTIPLY)
+        partial->product = before->product;
+}
+
+void rd_partial_follow(struct rd_partial *partial, const struct rd_partial *begun) {
+    if (rd_operator(begun->reduction.op)->combine == RD_MULTIPLY)
+        rd_product_init(&partial->product); /* it is in what was begun */
+    rd_partial_merge(partial, begun);
+}
+
 static void store(void *result, uint64_t bits, int bytes) {
     switch (bytes) {
     case 1:
@@ -125,83 +158,35 @@ static void store(void *result, uint64_t bits, int bytes) {
     }
 }
 
-static uint64_t infinity_bits(const struct rd_type *type) {
-    return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
-}
-
-/* The canonical quiet NaN: positive, only the first bit of the significand set. */
-static uint64_t nan_bits(const struct rd_type *type) {
-    return infinity_bits(type) | (uint64_t)1 << (type->precision - 2);
-}
-
-static uint64_t sign_bit(const struct rd_type *type) {
-    return (uint64_t)1 << (8 * type->bytes - 1);
-}
-
-/* Rounds a double into any floating-point type. */
-static uint64_t round_double(double x, const struct rd_type *type) {
-    if (isnan(x))
-        return nan_bits(type);
-    if (isinf(x))
-        return infinity_bits(type) | (x < 0 ? sign_bit(type) : 0);
-    if (x == 0)
-        return signbit(x) ? sign_bit(type) : 0;
-    struct rd_sum sum;
-    struct rd_big value;
-    rd_sum_init(&sum, REDUCT_F64, false);
-    rd_sum_add_double(&sum, x, 0);
-    bool negative = rd_big_from_sum(&value, &sum);
-    return rd_big_round(&value, negative, type);
-}
-
-static uint64_t finish_exact(const struct rd_partial *partial, const struct rd_type *type) {
+/* What finishing needs to know of it. */
+static struct rd_total total_of(struct rd_partial *partial, struct rd_finish_room *room) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
-    bool infinite = partial->plus_infinities || partial->minus_infinities;
-    if (partial->nans || (partial->plus_infinities && partial->minus_infinities) ||
-        (infinite && op->transform == RD_MOMENTS))
-        return nan_bits(type);
-    if (infinite)
-        return infinity_bits(type) | (partial->minus_infinities ? sign_bit(type) : 0);
-    uint64_t bits = rd_finish_float(partial, type);
-    bool signed_terms = op->transform == RD_IDENTITY || op->transform == RD_PRODUCT;
-    bool is_float = rd_type(partial->reduction.element)->class == RD_FLOAT;
-    if (!bits && is_float && signed_terms && !partial->nonzero && rd_partial_count(partial))
-        return sign_bit(type);
-    return bits;
+    return (struct rd_total){.transform = op->transform,
+                             .finish = op->finish,
+                             .population = partial->reduction.flags & REDUCT_POPULATION,
+                             .is_float = rd_type(partial->reduction.element)->kind == RD_FLOAT,
+                             .nonzero = partial->nonzero,
+                             .count = rd_partial_count(partial),
+                             .nans = partial->nans,
+                             .plus_infinities = partial->plus_infinities,
+                             .minus_infinities = partial->minus_infinities,
+                             .sum = &partial->sum,
+                             .squares = &partial->squares,
+                             .room = room,
+                             .high = partial->high,
+                             .low = partial->low};
 }
 
-/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. */
-static double finish_fast(const struct rd_partial *partial) {
-    double n = (double)rd_partial_count(partial);
-    if (n == 0)
-        return 0; /* +0, where there is a result at all */
-    double value = partial->low == 0 || !isfinite(partial->high) ? partial->high : partial->high + partial->low;
-    bool population = partial->reduction.flags & REDUCT_POPULATION;
-    double variance = (isnan(partial->high) ? partial->high : partial->low) / (population ? n : n - 1);
-    switch (rd_operator(partial->reduction.op)->finish) {
-    case RD_MEAN:
-        return value / n;
-    case RD_ROOT:
-        return sqrt(value);
-    case RD_ROOT_MEAN:
-        return sqrt(value / n);
-    case RD_VARIANCE:
-        return variance;
-    case RD_DEVIATION:
-        return sqrt(variance);
-    default:
-        return value;
-    }
-}
-
-static reduct_status finish_integer(const struct rd_partial *partial, const struct rd_type *type, void *result,
-                                    reduct_error *error) {
-    uint64_t word[4];
-    if (!rd_finish_integer(partial, type, word) && !(partial->reduction.flags & REDUCT_WRAP))
-        return rd_fail(error, REDUCT_ERROR_OVERFLOW, "%s: the result does not fit %s; a wider result type holds it",
-                       rd_operator(partial->reduction.op)->name, type->name);
-    memcpy(result, word, type->bytes);
-    return REDUCT_OK;
+/* Whether an integer fits its result type, or need not. */
+static reduct_status check_fit(const struct rd_partial *partial, bool fits, const struct rd_type *type,
+                               reduct_error *error) {
+    const struct rd_operator *op = rd_operator(partial->reduction.op);
+    if (fits || partial->reduction.flags & REDUCT_WRAP)
+        return REDUCT_OK;
+    return rd_fail(error, REDUCT_ERROR_OVERFLOW, "%s: the result does not fit %s%s", op->name, type->name,
+                   op->combine == RD_MULTIPLY && partial->whole.overflow
+                       ? ", nor any other type: it has more than 256 bits"
+                       : "; a wider result type holds it");
 }
 
 /* Extremes: one of the elements, or an index. */
@@ -210,27 +195,57 @@ static void finish_extreme(const struct rd_partial *partial, const struct rd_typ
     if (rd_operator(partial->reduction.op)->finish == RD_INDEX)
         store(result, nan ? partial->nan_index : partial->index, 8);
     else
-        store(result, nan ? nan_bits(type) : partial->extreme, type->bytes);
+        store(result, nan ? rd_nan_bits(type) : partial->extreme, type->bytes);
+}
+
+/* Sums. The partial result is a copy, as finishing normalises it. */
+static reduct_status finish_sum(struct rd_partial partial, const struct rd_type *type, void *result,
+                                reduct_error *error) {
+    struct rd_finish_room room;
+    struct rd_total total = total_of(&partial, &room);
+    if (!rd_is_exact(&partial.reduction)) {
+        rd_environment caller = rd_environment_enter();
+        uint64_t bits = rd_finish_fast(&total, type);
+        rd_environment_leave(caller);
+        store(result, bits, type->bytes);
+    } else if (type->kind == RD_FLOAT) {
+        store(result, rd_finish_float(&total, type), type->bytes);
+    } else {
+        uint64_t word[4];
+        reduct_status status = check_fit(&partial, rd_finish_integer(&total, type, word), type, error);
+        if (status != REDUCT_OK)
+            return status;
+        memcpy(result, word, type->bytes);
+    }
+    return REDUCT_OK;
+}
+
+static reduct_status finish_product(const struct rd_partial *partial, const struct rd_type *type, void *result,
+                                    reduct_error *error) {
+    if (type->kind == RD_FLOAT) {
+        rd_environment caller = rd_environment_enter();
+        uint64_t bits = rd_finish_product(&partial->product, partial->nans, type);
+        rd_environment_leave(caller);
+        store(result, bits, type->bytes);
+        return REDUCT_OK;
+    }
+    uint64_t word[4];
+    reduct_status status = check_fit(partial, rd_finish_whole(&partial->whole, type, word), type, error);
+    if (status == REDUCT_OK)
+        memcpy(result, word, type->bytes);
+    return status;
 }
 
 reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type type, void *result, reduct_error *error) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
-    const struct rd_type *into = rd_type(type);
     uint64_t count = rd_partial_count(partial), minimum = rd_minimum(&partial->reduction);
     if (count < minimum)
         return rd_fail(error, REDUCT_ERROR_EMPTY, "%s of %llu element%s does not exist; it takes at least %llu",
                        op->name, (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)minimum);
-    if (op->combine != RD_ADD) {
-        finish_extreme(partial, into, result);
-    } else if (!rd_is_exact(&partial->reduction)) {
-        rd_environment caller = rd_environment_enter();
-        double value = finish_fast(partial);
-        rd_environment_leave(caller);
-        store(result, round_double(value, into), into->bytes);
-    } else if (into->class == RD_FLOAT) {
-        store(result, finish_exact(partial, into), into->bytes);
-    } else {
-        return finish_integer(partial, into, result, error);
-    }
+    if (op->combine == RD_ADD)
+        return finish_sum(*partial, rd_type(type), result, error);
+    if (op->combine == RD_MULTIPLY)
+        return finish_product(partial, rd_type(type), result, error);
+    finish_extreme(partial, rd_type(type), result);
     return REDUCT_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "core/reduction.h"
 #include "exact/limbs.h"
+#include "exact/product.h"
 
 struct rd_partial {
     reduct_reduction reduction;                       /* resolved */
@@ -11,8 +12,16 @@ struct rd_partial {
     uint64_t ignored;                                 /* of these, NaNs dropped under REDUCT_NAN_IGNORE */
     uint64_t nans, plus_infinities, minus_infinities; /* terms of sums that are not finite */
     bool nonzero;                                     /* some term was other than -0: the sum, if zero, is +0 */
-    struct rd_sum sum;                                /* exact sums: of the terms, whatever the transform */
-    struct rd_sum squares;                            /* exact moments: of the squares */
+    union {
+        struct {                   /* all but products */
+            struct rd_sum sum;     /* exact sums: of the terms, whatever the transform */
+            struct rd_sum squares; /* exact moments: of the squares */
+        };
+        struct {                       /* products */
+            struct rd_product product; /* of floats */
+            struct rd_whole whole;     /* of integers */
+        };
+    };
     double high, low;   /* fast sums: high + low; fast moments: the mean and sum of squared deviations */
     bool found;         /* extremes: there is one */
     uint64_t extreme;   /* its bits, zero-extended from the element type; of norminf, of the absolute value */
@@ -23,8 +32,19 @@ struct rd_partial {
 /* No elements; `reduction` must be resolved. */
 void rd_partial_init(struct rd_partial *partial, const reduct_reduction *reduction);
 
+/* No elements, to be merged into `before` later: a product goes on where that one stands in its tree, holding what it
+ * holds, and rd_partial_follow() must be what merges it. */
+void rd_partial_begin(struct rd_partial *partial, const struct rd_partial *before);
+
+/* Adds what was begun after `partial` to it. */
+void rd_partial_follow(struct rd_partial *partial, const struct rd_partial *begun);
+
 /* Elements that count. */
 uint64_t rd_partial_count(const struct rd_partial *partial);
+
+/* The count of elements that `partial` must hold a multiple of, or none, for `other` to be merged into it: 1, but for
+ * products of floats, whose tree must stay that of a single pass. */
+uint64_t rd_partial_alignment(const struct rd_partial *other);
 
 /* Adds `other`, of the same reduction, whose elements follow those of `partial`; it may be `partial` itself. */
 void rd_partial_merge(struct rd_partial *partial, const struct rd_partial *other);

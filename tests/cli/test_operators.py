@@ -213,6 +213,77 @@ class SpecialValues(CommandTest):
         self.good('0.6', 'sum', stdin='0.1 0.2 0.3')
 
 
+def tree_product(values):
+    """The tree of docs/numerics.md, with Python's floats as significands and its integers as exponents."""
+    exponent = 0
+
+    def times(a, b):
+        nonlocal exponent
+        significand, shift = math.frexp(a * b)
+        exponent += shift
+        return significand
+
+    def block(factors):
+        lanes = [0.5] * 64  # powers of two do not round
+        for i, v in enumerate(factors):
+            lanes[i % 64] = times(lanes[i % 64], v)
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [times(a, b) for a, b in zip(lanes[:half], lanes[half:])]
+        return lanes[0] * 2
+
+    level = []
+    for begin in range(0, len(values), 4096):
+        exponent += 63  # of the lanes' halves
+        level.append(block([times(v, 1) for v in values[begin:begin + 4096]]))
+    while len(level) > 1:
+        level = [times(*level[k:k + 2]) if k + 1 < len(level) else level[k] for k in range(0, len(level), 2)]
+    return math.ldexp(level[0], exponent)
+
+
+class Product(CommandTest):
+    def test_integers_in_full(self):
+        for count in (0, 1, 20, 34, 57):
+            self.good(str(math.factorial(count)), 'product', '--type', 'i64', stdin=' '.join(map(str, range(1, count + 1))))
+        numbers = ' '.join(map(str, range(1, 59)))
+        self.bad(1, ('product', 'i256', '256 bits'), 'product', '--type', 'u64', stdin=numbers)
+        self.good('0', 'product', '--type', 'u64', stdin=numbers + ' 0')
+        self.good(str(math.factorial(58) % 2 ** 64), 'product', '--type', 'u64', '--wrap', stdin=numbers)
+        self.bad(1, ('product', 'i64'), 'product', '--type', 'i8', '--result', 'i64', stdin='127 ' * 10)
+        self.bad(2, ('--result', 'f64'), 'product', '--type', 'i8', '--result', 'f64', stdin='1')
+
+    def test_nothing_overflows_on_the_way(self):
+        self.good('1e+300', 'product', stdin='1e300 1e300 1e-300')
+        self.good('6', 'product', stdin=' '.join(['2'] * 5000 + ['0.5'] * 5000 + ['6']))
+        self.good('5e-324', 'product', stdin='5e-324 5e-324 1e300 2.0240225330731058e+23')
+        self.good('inf', 'product', stdin='1e300 1e300')
+        self.good('-0', 'product', stdin='1e-300 -1e-300')
+
+    def test_special_values(self):
+        for text, value in (('', '1'), ('-0 5', '-0'), ('-0 -5', '0'), ('inf -3', '-inf'), ('inf 0', 'nan'),
+                            ('nan 0', 'nan')):
+            self.good(value, 'product', stdin=text)
+        self.good('6', 'product', '--nan', 'ignore', stdin='2 nan 3 nan')
+        self.bad(1, '1:3: found NaN', 'product', '--nan', 'error', stdin='2 nan 3')
+
+    def test_same_bits_however_it_comes(self):
+        values = [math.ldexp(GENERATOR.uniform(1, 2), GENERATOR.randrange(-900, 900) * (-1) ** i) for i in range(30001)]
+        values = [v if i % 2 else 1 / values[i - 1] for i, v in enumerate(values)][1:-1]
+        expected = text_of(tree_product(values))
+        self.assertTrue(0 < abs(float(expected)) < math.inf)
+        data = pack('f64', values)
+        raw = ('--format', 'raw', '--type', 'f64')
+        path = self.file('a.bin', data)
+        self.good(expected, 'product', *raw, path)
+        for device in ('cpu', 'cpu:portable'):
+            for mode in ('exact', 'fast'):
+                self.good(expected, 'product', *raw, '--device', device, '--mode', mode, '-j3', path)
+        self.good(expected, 'product', *raw, stdin=data)
+        self.good(expected, 'product', stdin='\n'.join(map(repr, values)))
+        self.good(expected, 'product', self.file('a.npy', npy_array('f64', values)))
+        parts = [self.file(str(end), data[begin:end]) for begin, end in ((0, 8), (8, 81000), (81000, len(data)))]
+        self.good(expected, 'product', *raw, *parts)
+
 
 class Fast(CommandTest):
     def test_error_bound(self):

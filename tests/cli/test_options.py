@@ -6,7 +6,7 @@ import subprocess
 from harness import CODES, REDUCT, CommandTest, main, npy_array
 
 OPERATORS = ('sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'dot', 'min', 'max', 'argmin',
-             'argmax')
+             'argmax', 'product')
 RESULTS = (*CODES, 'f16', 'bf16', 'i128', 'u128', 'i256')
 OPTIONS = ('mode', 'nan', 'population', 'result', 'wrap', 'type', 'format', 'offset', 'count', 'byte-order', 'threads',
            'device', 'hex', 'quiet')
@@ -98,7 +98,7 @@ class Wrong(CommandTest):
                 self.assertEqual(self.run_command(op, '--population', *inputs)[0], 0)
             else:
                 self.bad(2, ('--population', op), op, '--population', *inputs)
-            if op in ('sum', 'sumsq', 'norm1', 'dot'):
+            if op in ('sum', 'sumsq', 'norm1', 'dot', 'product'):
                 self.assertEqual(self.run_command(op, '--wrap', '--type', 'i32', *inputs)[0], 0)
             else:
                 self.bad(2, ('--wrap', op), op, '--wrap', '--type', 'i32', *inputs)

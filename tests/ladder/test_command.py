@@ -184,10 +184,10 @@ class Refusals(unittest.TestCase):
                 ('--n', ','.join('1' * 17), 'up to 16'), ('--n', '99999999999999999999', 'numbers of elements'),
                 ('--type', 'f16', 'i32, f32, f64 or all'), ('--type', 'F32', 'i32, f32, f64 or all'),
                 ('--finish', 'default', 'last-block or all'), ('--finish', '', 'last-block or all'),
-                ('--block', '31', 'a whole number from 32 to 1024'), ('--block', '1025', 'from 32 to 1024'),
+                ('--block', '15', 'a whole number from 16 to 1024'), ('--block', '1025', 'from 16 to 1024'),
                 ('--rounds', '0', 'a whole number from 1 to'), ('--rounds', '2.5', 'a whole number from 1 to'),
-                ('--device', 'gpu', 'cpu or cuda:N'), ('--device', 'cuda', 'cpu or cuda:N'),
-                ('--device', 'cuda:', 'cpu or cuda:N'), ('--device', 'cuda:x', 'cpu or cuda:N'),
+                ('--device', 'gpu', 'cpu, cuda:N or vulkan:N'), ('--device', 'cuda', 'cpu, cuda:N or vulkan:N'),
+                ('--device', 'cuda:', 'cpu, cuda:N or vulkan:N'), ('--device', 'cuda:x', 'cpu, cuda:N or vulkan:N'),
                 ('--rung', 'nonesuch', 'reduct ladder --list')]:
             self.refuse(2, [option + ':', "found '" + value[:40], 'expected', expected], option, value)
 

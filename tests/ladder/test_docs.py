@@ -88,7 +88,7 @@ class Results(unittest.TestCase):
 
     def test_the_page_is_up_to_date(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ('h200.json', 'sass.json'):
+            for name in ('h200.json', 'languages.json', 'sass.json'):
                 if os.path.exists(os.path.join(DOCS, 'ladder', name)):
                     shutil.copy(os.path.join(DOCS, 'ladder', name), folder)
             self.assertEqual(self.fill(folder), read(PAGE))
@@ -119,6 +119,38 @@ class Results(unittest.TestCase):
         self.assertIn('G80 (Harris)', tables['steps'][0][0])
         self.assertEqual(tables['steps'][0][3][-2], '2.33')  # neighbour-strided, in its day
         self.assertIn('registers', tables['hardware'][0][0])
+
+    def test_languages_stand_side_by_side(self):
+        report = self.sample()
+        rungs = [row for row in report['rows'] if row['group'] == 'rungs']
+        for language, factor in (('glsl', 2), ('hlsl', 4)):
+            rows = [{**row, 'language': language, 'device': 'vulkan:0', 'seconds': factor * row['seconds'],
+                     'bytes_per_second': row['bytes_per_second'] / factor} for row in rungs if row['name'] != 'bulk-copy']
+            exact = [{**row, 'note': 'window in 32-bit integers', 'seconds': 3 * row['seconds']}
+                     for row in rows if row['name'] == 'exact' and language == 'glsl']
+            for row in rows:
+                row['note'] = 'window in f64' if row['name'] == 'exact' else row['note']
+            report['rows'] += [row for row in rows if language == 'glsl' or row['name'] != 'exact'] + exact
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('h200.json', 'languages.json'):
+                with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+                    json.dump(report if name == 'languages.json' else self.sample(), file)
+            alone = self.fill(folder)
+            with open(os.path.join(folder, 'h200.json'), 'w', encoding='utf-8') as file:
+                json.dump(report, file)
+            self.assertEqual(self.fill(folder), alone)  # shaders' rows are not taken for CUDA's
+        blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', alone, flags=re.S))
+        languages, windows = (formats.read_markdown_tables(blocks[name])[0] for name in ('languages', 'exact-windows'))
+        heading, row = languages[0], next(row for row in languages if row[0] == '`halving`')
+        at = [heading.index(f'{name}, GB/s at 32 Mi') for name in ('CUDA', 'GLSL', 'HLSL')]
+        rates = [float(row[i]) for i in at]
+        self.assertAlmostEqual(rates[0] / rates[1], 2, 1)
+        self.assertAlmostEqual(rates[0] / rates[2], 4, 1)
+        of = {row[0]: [bool(row[i]) for i in at] for row in languages[2:]}
+        self.assertEqual((of['`bulk-copy`'], of['`exact`']), ([True, False, False], [True, True, False]))
+        f32 = [row for row in windows[2:] if row[0] == 'f32']
+        self.assertEqual([row[1] for row in f32], ['window in f64', 'window in 32-bit integers'])
+        self.assertEqual(f32[0][2], 'vulkan:0')
 
     def test_without_results_nothing_is_claimed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,6 @@ struct affine {
     struct map {
         uint32_t a, b;
     };
-    const map *maps;
 
     using part = map;
     using result = map;
@@ -25,7 +24,7 @@ struct affine {
     static __device__ part combine(part first, part second) {
         return {second.a * first.a, second.a * first.b + second.b};
     }
-    __device__ result finish(part total, uint64_t) const {
+    static __device__ result finish(part total, uint64_t) {
         return total;
     }
 };
@@ -58,5 +57,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (threadIdx.x % 32 == 0)
             mine = affine::combine(mine, here);
     }
-    combine_grid(affine{maps}, mine, n, partials, result, ticket);
+    combine_grid<affine>(mine, n, partials, result, ticket);
 }

@@ -1,22 +1,9 @@
 // Application dot: multiply pairs, add. (B)
 #include "operator.cuh"
 
-template <typename T> struct dot {
-    const T *x, *y;
-
-    using part = T;
-    using result = T;
-    static __device__ part identity() {
-        return 0;
-    }
-    __device__ part term(uint64_t i) const {
+template <typename T> struct dot : addition<T> {
+    static __device__ T term(const T *x, const T *y, uint64_t i) {
         return x[i] * y[i];
-    }
-    static __device__ part combine(part a, part b) {
-        return a + b;
-    }
-    __device__ result finish(part total, uint64_t) const {
-        return total;
     }
 };
 

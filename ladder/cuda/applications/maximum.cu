@@ -5,20 +5,18 @@
 #include <math.h>
 
 template <typename T> struct maximum {
-    const T *x, *y;
-
     using part = T;
     using result = T;
     static __device__ part identity() {
         return -T(INFINITY);
     }
-    __device__ part term(uint64_t i) const {
+    static __device__ part term(const T *x, const T *, uint64_t i) {
         return x[i];
     }
     static __device__ part combine(part a, part b) {
         return a > b || a != a ? a : b;
     }
-    __device__ result finish(part total, uint64_t) const {
+    static __device__ result finish(part total, uint64_t) {
         return total;
     }
 };

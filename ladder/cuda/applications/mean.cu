@@ -1,21 +1,11 @@
 // Application mean: add, divide by n once, at the end. (D)
 #include "operator.cuh"
 
-template <typename T> struct mean {
-    const T *x, *y;
-
-    using part = T;
-    using result = T;
-    static __device__ part identity() {
-        return 0;
-    }
-    __device__ part term(uint64_t i) const {
+template <typename T> struct mean : addition<T> {
+    static __device__ T term(const T *x, const T *, uint64_t i) {
         return x[i];
     }
-    static __device__ part combine(part a, part b) {
-        return a + b;
-    }
-    __device__ result finish(part total, uint64_t n) const {
+    static __device__ T finish(T total, uint64_t n) {
         return total / T(n);
     }
 };

@@ -2,21 +2,11 @@
 // vanish; the library's norm2 knows neither. (B)
 #include "operator.cuh"
 
-template <typename T> struct norm2 {
-    const T *x, *y;
-
-    using part = T;
-    using result = T;
-    static __device__ part identity() {
-        return 0;
-    }
-    __device__ part term(uint64_t i) const {
+template <typename T> struct norm2 : addition<T> {
+    static __device__ T term(const T *x, const T *, uint64_t i) {
         return x[i] * x[i];
     }
-    static __device__ part combine(part a, part b) {
-        return a + b;
-    }
-    __device__ result finish(part total, uint64_t) const {
+    static __device__ T finish(T total, uint64_t) {
         return sqrt(total);
     }
 };

@@ -3,12 +3,12 @@
 // A reduction transforms each element, combines all, and finishes; norm2, say, is square, add, square root. An operator
 // is a struct that says how:
 //
-//   using part = ...;                             what is combined: any plain struct of 32-bit words
-//   static part identity();                       combine(identity(), a) is a
-//   part term(uint64_t i) const;                  the transform of element i
-//   static part combine(part a, part b);          associative; a stands before b
+//   using part = ...;                                        what is combined: any plain struct of 32-bit words
+//   static part identity();                                  combine(identity(), a) is a
+//   static part term(const T *x, const T *y, uint64_t i);    the transform of element i of one or two arrays
+//   static part combine(part a, part b);                     associative; a stands before b
 //   using result = ...;
-//   result finish(part total, uint64_t n) const;
+//   static result finish(part total, uint64_t n);
 //
 // combine need not be commutative where the walk takes elements in order: all trees here combine neighbours, and never
 // swap. For a sum that is one order among many; for affine.cu it is the only right one.
@@ -61,7 +61,7 @@ template <typename OP> __device__ typename OP::part combine_block(typename OP::p
 
 // Blocks in order, by the last one to finish (see one_launch.cu); then the result.
 template <typename OP>
-__device__ void combine_grid(const OP &op, typename OP::part mine, uint64_t n, typename OP::part *partials,
+__device__ void combine_grid(typename OP::part mine, uint64_t n, typename OP::part *partials,
                              typename OP::result *result, unsigned *ticket) {
     mine = combine_block<OP>(mine);
     if (threadIdx.x == 0)
@@ -82,23 +82,38 @@ __device__ void combine_grid(const OP &op, typename OP::part mine, uint64_t n, t
     }
     total = combine_block<OP>(total);
     if (threadIdx.x == 0)
-        *result = op.finish(total, n);
+        *result = OP::finish(total, n);
 }
 
 // The whole reduction, for operators whose order of elements does not matter.
-template <typename OP>
-__device__ void reduce(const OP &op, uint64_t n, typename OP::part *partials, typename OP::result *result,
+template <typename OP, typename T>
+__device__ void reduce(const T *x, const T *y, uint64_t n, typename OP::part *partials, typename OP::result *result,
                        unsigned *ticket) {
     typename OP::part mine = OP::identity();
     for (uint64_t i = global_thread(); i < n; i += grid_threads())
-        mine = OP::combine(mine, op.term(i));
-    combine_grid(op, mine, n, partials, result, ticket);
+        mine = OP::combine(mine, OP::term(x, y, i));
+    combine_grid<OP>(mine, n, partials, result, ticket);
 }
+
+// What dot, mean and norm2 have in common: they add.
+template <typename T> struct addition {
+    using part = T;
+    using result = T;
+    static __device__ part identity() {
+        return 0;
+    }
+    static __device__ part combine(part a, part b) {
+        return a + b;
+    }
+    static __device__ result finish(part total, uint64_t) {
+        return total;
+    }
+};
 
 // The kernel of an operator on one or two arrays: dot_f32 and so on.
 #define APPLICATION(NAME, TYPE)                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
         NAME##_##TYPE(const TYPE *x, const TYPE *y, uint64_t n, NAME<TYPE>::part *partials,                            \
                       NAME<TYPE>::result *result, unsigned *ticket) {                                                  \
-        reduce(NAME<TYPE>{x, y}, n, partials, result, ticket);                                                         \
+        reduce<NAME<TYPE>>(x, y, n, partials, result, ticket);                                                         \
     }

@@ -11,8 +11,6 @@ template <typename T> struct scaled {
 };
 
 template <typename T> struct product {
-    const T *x, *y;
-
     using part = scaled<T>;
     struct result {
         double significand;
@@ -21,7 +19,7 @@ template <typename T> struct product {
     static __device__ part identity() {
         return {T(0.5), 1};
     }
-    __device__ part term(uint64_t i) const {
+    static __device__ part term(const T *x, const T *, uint64_t i) {
         int exponent;
         T significand = frexp(x[i], &exponent);
         return {significand, exponent};
@@ -34,7 +32,7 @@ template <typename T> struct product {
         }
         return ab;
     }
-    __device__ result finish(part total, uint64_t) const {
+    static __device__ result finish(part total, uint64_t) {
         return {double(total.significand), total.exponent};
     }
 };

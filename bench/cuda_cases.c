@@ -1,0 +1,576 @@
+/* Measuring one case on a CUDA device, and checking that what was measured is right: exact results must be the CPU's, bit
+ * for bit; fast ones, and CUB's, must lie within the error bound of their way of adding. */
+#include "cuda_cases.h"
+
+#include "cuda/peers.h"
+
+#include "measure/memory.h"
+#include "measure/plugin.h"
+#include "measure/timing.h"
+#include "src/cuda/driver.h"
+
+#include <reduct/cuda.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const rd_cuda_image bench_cuda_images[]; /* empty without nvcc */
+
+enum { PAD = 64 }; /* elements behind the data, so that every offset has as many */
+
+struct cuda_lab {
+    bench_settings settings;
+    char device_name[32];
+    measure_cuda *device;
+    const bench_peers *peers; /* null where CUB is not there */
+    const char *no_peers;     /* why */
+    measure_cuda_kernel read_kernel;
+    double read_limit;
+    measure_team *team;
+    uint64_t results; /* on the device: a result, and the outcome at OUTCOME */
+    /* The data: one array on the host; on the device, that array and copies of it until there is twice as much. */
+    reduct_type type;
+    measure_data data;
+    void *host;
+    uint64_t bytes, host_room, address, room;
+};
+
+enum { OUTCOME = 64, RESULTS = 256 };
+
+static void stop(const char *what, const char *why) {
+    fprintf(stderr, "reduct: %s: %s\n", what, why);
+    exit(1);
+}
+
+static void stop_if_failed(const cuda_lab *lab, const char *what) {
+    if (measure_cuda_error(lab->device))
+        stop(what, measure_cuda_error(lab->device));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void load_read_kernel(cuda_lab *lab) {
+    const rd_cuda_image *image = rd_cuda_image_find(bench_cuda_images, "cuda/read_limit");
+    if (!image)
+        return;
+    measure_cuda_module *module = measure_cuda_module_load(lab->device, image->data);
+    lab->read_kernel = measure_cuda_kernel_named(lab->device, module, "read_limit", 0);
+    stop_if_failed(lab, "cannot load the kernel that measures the read limit");
+}
+
+static void load_peers(cuda_lab *lab, unsigned ordinal) {
+    void *symbol = measure_plugin(BENCH_PEERS_FILE, BENCH_PEERS_SYMBOL);
+    bench_cuda_peers_function *function;
+    memcpy(&function, &symbol, sizeof symbol);
+    const bench_peers *peers = function ? function() : NULL;
+    int error = peers ? peers->open((int)ordinal) : 0;
+    if (!peers)
+        lab->no_peers = BENCH_PEERS_FILE " is not beside the program";
+    else if (error)
+        lab->no_peers = peers->text(error);
+    else
+        lab->peers = peers;
+}
+
+static double read_limit(cuda_lab *lab) {
+    return lab->read_kernel.function ? measure_cuda_read_limit(lab->device, &lab->read_kernel) : 0;
+}
+
+cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why, size_t room) {
+    const char *colon = strchr(device, ':');
+    unsigned ordinal = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+    measure_cuda *opened = measure_cuda_open(ordinal, why, room);
+    if (!opened)
+        return NULL;
+    cuda_lab *lab = measure_allocate(sizeof *lab);
+    *lab = (cuda_lab){.settings = settings, .device = opened};
+    snprintf(lab->device_name, sizeof lab->device_name, "cuda:%u", ordinal);
+    load_peers(lab, ordinal);
+    lab->team = measure_team_create(settings.threads);
+    lab->results = measure_cuda_allocate(opened, RESULTS);
+    load_read_kernel(lab);
+    lab->read_limit = read_limit(lab);
+    stop_if_failed(lab, "cannot measure the read limit");
+    return lab;
+}
+
+void cuda_lab_destroy(cuda_lab *lab) {
+    measure_cuda_free(lab->device, lab->address);
+    measure_cuda_free(lab->device, lab->results);
+    measure_cuda_close(lab->device);
+    measure_team_destroy(lab->team);
+    free(lab->host);
+    free(lab);
+}
+
+const measure_cuda_facts *cuda_lab_facts(const cuda_lab *lab) {
+    return measure_cuda_describe(lab->device);
+}
+
+double cuda_lab_read_limit(const cuda_lab *lab) {
+    return lab->read_limit;
+}
+
+const char *cuda_lab_no_cub(const cuda_lab *lab) {
+    return lab->no_peers;
+}
+
+unsigned cuda_lab_cub_version(const cuda_lab *lab) {
+    return lab->peers ? (unsigned)lab->peers->cub_version : 0;
+}
+
+bool cuda_lab_has_slowed(cuda_lab *lab) {
+    measure_cuda_free(lab->device, lab->address); /* room for what the limit is measured on */
+    lab->address = lab->room = lab->bytes = 0;
+    return measure_has_slowed(lab->read_limit, read_limit(lab));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Types
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    reduct_type type;
+    enum bench_peer_type peer;
+    int is_signed;
+} types[] = {
+    {REDUCT_F64, BENCH_PEER_F64, 1}, {REDUCT_F32, BENCH_PEER_F32, 1}, {REDUCT_I8, BENCH_PEER_I8, 1},
+    {REDUCT_I16, BENCH_PEER_I16, 1}, {REDUCT_I32, BENCH_PEER_I32, 1}, {REDUCT_I64, BENCH_PEER_I64, 1},
+    {REDUCT_U8, BENCH_PEER_U8, 0},   {REDUCT_U16, BENCH_PEER_U16, 0}, {REDUCT_U32, BENCH_PEER_U32, 0},
+    {REDUCT_U64, BENCH_PEER_U64, 0},
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* TYPES for a type that is not measured. */
+static size_t find_type(reduct_type type) {
+    size_t i = 0;
+    while (i < TYPES && types[i].type != type)
+        i++;
+    return i;
+}
+
+bool cuda_has_type(reduct_type type) {
+    return find_type(type) < TYPES;
+}
+
+static const struct {
+    reduct_operator op;
+    enum bench_peer_op peer;
+    const char *name;
+} peer_ops[] = {
+    {REDUCT_SUM, BENCH_PEER_SUM, "CUB Sum"},          {REDUCT_MIN, BENCH_PEER_MIN, "CUB Min"},
+    {REDUCT_MAX, BENCH_PEER_MAX, "CUB Max"},          {REDUCT_ARGMIN, BENCH_PEER_ARGMIN, "CUB ArgMin"},
+    {REDUCT_ARGMAX, BENCH_PEER_ARGMAX, "CUB ArgMax"},
+};
+enum { PEER_OPS = sizeof peer_ops / sizeof *peer_ops };
+
+static size_t find_peer(reduct_operator op) {
+    size_t i = 0;
+    while (i < PEER_OPS && peer_ops[i].op != op)
+        i++;
+    return i;
+}
+
+const char *cuda_peer_name(reduct_operator op) {
+    return find_peer(op) < PEER_OPS ? peer_ops[find_peer(op)].name : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void fill_host(cuda_lab *lab, uint64_t elements) {
+    size_t size = reduct_type_size(lab->type);
+    if (lab->host_room < elements * size) {
+        free(lab->host);
+        lab->host = measure_allocate(elements * size);
+        lab->host_room = elements * size;
+    }
+    if (lab->type == REDUCT_F64)
+        measure_fill_f64(lab->host, elements, lab->data, lab->settings.seed, lab->team);
+    else if (lab->type == REDUCT_F32)
+        measure_fill_f32(lab->host, elements, lab->data, lab->settings.seed, lab->team);
+    else
+        measure_fill_integers(lab->host, elements, (unsigned)size, types[find_type(lab->type)].is_signed,
+                              lab->settings.seed, lab->team);
+}
+
+/* Uploads once, then doubles what is there. */
+static void fill_device(cuda_lab *lab) {
+    uint64_t wanted = 2 * lab->bytes;
+    if (lab->room < wanted) {
+        measure_cuda_free(lab->device, lab->address);
+        uint64_t most = measure_cuda_free_memory(lab->device) / 8 * 7;
+        lab->room = wanted < most ? wanted : most > lab->bytes ? most / 256 * 256 : lab->bytes;
+        lab->address = measure_cuda_allocate(lab->device, lab->room);
+    }
+    measure_cuda_upload(lab->device, lab->address, lab->host, lab->bytes);
+    for (uint64_t done = lab->bytes; done < lab->room; done *= 2)
+        measure_cuda_copy(lab->device, lab->address + done, lab->address,
+                          lab->room - done < done ? lab->room - done : done);
+    measure_cuda_wait(lab->device);
+    stop_if_failed(lab, "the data do not fit on the device");
+}
+
+void cuda_lab_prepare(cuda_lab *lab, reduct_type type, measure_data data, uint64_t elements) {
+    uint64_t size = reduct_type_size(type), bytes = ((elements + PAD) * size + 255) / 256 * 256;
+    if (lab->address && lab->type == type && lab->data == data && lab->bytes >= bytes)
+        return;
+    lab->type = type;
+    lab->data = data;
+    lab->bytes = bytes;
+    fill_host(lab, bytes / size);
+    fill_device(lab);
+}
+
+/* Runs read parts of the data in turn, as many as exceed three times the L2: none is in cache when its turn comes. The
+ * first is what the host has. */
+static uint64_t part_for(const cuda_lab *lab, uint64_t bytes, uint64_t run) {
+    uint64_t stride = (bytes + 255) / 256 * 256, parts = lab->room / stride;
+    uint64_t wanted = 3 * cuda_lab_facts(lab)->l2 / stride + 2;
+    return run % (parts < wanted ? parts : wanted) * stride;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Ways
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One way, ready to run. */
+typedef struct cuda_job {
+    cuda_lab *lab;
+    cuda_case which; /* of the sum of the same bytes, that one */
+    uint64_t part;   /* bytes that one run's part of the data takes */
+    reduct_plan *plan;
+    reduct_type result;
+    uint64_t scratch;
+    size_t scratch_bytes;
+    int peer_error;
+    double scale;         /* what rounding errors are relative to; 0 until it is asked for */
+    reduct_status status; /* the first failure of a call */
+    reduct_error error;
+} cuda_job;
+
+static void *pointer(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
+static void run_library(void *context, uint64_t run) {
+    cuda_job *job = context;
+    cuda_lab *lab = job->lab;
+    uint64_t size = reduct_type_size(job->which.type);
+    uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
+    const void *inputs[2] = {pointer(x), pointer(x + job->which.n * size)};
+    void *results[1] = {pointer(lab->results)};
+    reduct_status status = reduct_cuda_execute(job->plan, inputs, results, pointer(lab->results + OUTCOME), NULL,
+                                               measure_cuda_stream(lab->device), &job->error);
+    job->status = job->status == REDUCT_OK ? status : job->status;
+}
+
+static void run_peer(void *context, uint64_t run) {
+    cuda_job *job = context;
+    cuda_lab *lab = job->lab;
+    uint64_t size = reduct_type_size(job->which.type);
+    uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
+    int error = lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, types[find_type(job->which.type)].peer,
+                                   pointer(job->scratch), &job->scratch_bytes, pointer(x), pointer(lab->results),
+                                   job->which.n, measure_cuda_stream(lab->device));
+    job->peer_error = job->peer_error ? job->peer_error : error;
+}
+
+/* Products of wide integers add up to more than 64 bits. */
+static reduct_reduction reduction_of(const cuda_case *which, reduct_mode mode) {
+    bool wide = which->op == REDUCT_DOT && !reduct_type_is_float(which->type);
+    return (reduct_reduction){
+        .op = which->op, .element = which->type, .mode = mode, .result = wide ? REDUCT_I128 : REDUCT_DEFAULT};
+}
+
+static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const char *device, reduct_plan **plan,
+                               reduct_error *error) {
+    reduct_reduction reduction = reduction_of(which, mode);
+    reduct_plan_options options = {.reductions = &reduction,
+                                   .reduction_count = 1,
+                                   .shape = {.outer = 1, .n = which->n, .inner = 1, .stride = 1},
+                                   .device = device};
+    return reduct_plan_create(&options, plan, error);
+}
+
+/* Returns 0; 1 when there are too few elements. */
+static int open_library(cuda_job *job, reduct_mode mode) {
+    reduct_error error = {.message = ""};
+    reduct_status status = make_plan(&job->which, mode, job->lab->device_name, &job->plan, &error);
+    if (status == REDUCT_ERROR_EMPTY)
+        return 1;
+    if (status != REDUCT_OK)
+        stop("cannot plan", error.message);
+    job->result = reduct_plan_result_type(job->plan, 0);
+    return 0;
+}
+
+/* The type that CUB leaves, which is our own result type. */
+static void open_peer(cuda_job *job, reduct_type result) {
+    run_peer(job, 0); /* without scratch memory: says how much it needs */
+    job->scratch = measure_cuda_allocate(job->lab->device, job->scratch_bytes);
+    job->result = result;
+}
+
+static void close_job(cuda_job *job) {
+    reduct_plan_destroy(job->plan);
+    measure_cuda_free(job->lab->device, job->scratch);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Checks
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef union number {
+    unsigned char bytes[32];
+    double f64;
+    float f32;
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    reduct_i128 i128;
+} number;
+
+static double as_double(reduct_type type, const number *x) {
+    switch (type) {
+    case REDUCT_F64:
+        return x->f64;
+    case REDUCT_F32:
+        return (double)x->f32;
+    case REDUCT_I8:
+        return x->i8;
+    case REDUCT_I16:
+        return x->i16;
+    case REDUCT_I32:
+        return x->i32;
+    case REDUCT_I64:
+        return (double)x->i64;
+    case REDUCT_U8:
+        return x->u8;
+    case REDUCT_U16:
+        return x->u16;
+    case REDUCT_U32:
+        return x->u32;
+    case REDUCT_I128:
+        return (double)x->i128.high * 0x1p64 + (double)x->i128.low;
+    default:
+        return (double)x->u64;
+    }
+}
+
+static void write_number(reduct_type type, const number *x, char *text, size_t room) {
+    if (type == REDUCT_I64)
+        snprintf(text, room, "%" PRId64, x->i64);
+    else if (type == REDUCT_U64)
+        snprintf(text, room, "%" PRIu64, x->u64);
+    else
+        snprintf(text, room, "%.17g", as_double(type, x));
+}
+
+/* What the CPU gives for the same data; exact. */
+static number on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+    cuda_case own = *which;
+    reduct_plan *plan = NULL;
+    reduct_error error = {.message = ""};
+    number result = {{0}};
+    own.op = op;
+    const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
+    const void *inputs[2] = {x, x + own.n * reduct_type_size(own.type)};
+    reduct_status status = make_plan(&own, REDUCT_EXACT, "cpu", &plan, &error);
+    if (status == REDUCT_OK)
+        status = reduct_plan_execute(plan, inputs, (void *[]){&result}, NULL, &error);
+    if (status != REDUCT_OK)
+        stop("cannot check", error.message);
+    reduct_plan_destroy(plan);
+    return result;
+}
+
+/* What rounding errors are relative to: the sum of absolute terms, or a bound of it. */
+static double scale_of(const cuda_lab *lab, const cuda_case *which, double exact) {
+    double n = (double)which->n;
+    number other;
+    cuda_case both = *which;
+    switch (which->op) {
+    case REDUCT_SUM:
+    case REDUCT_MEAN:
+        other = on_cpu(lab, which, REDUCT_NORM1);
+        return as_double(which->type, &other) / (which->op == REDUCT_MEAN ? n : 1);
+    case REDUCT_DOT: /* at most half the sum of the squares of both arrays */
+        both.n *= 2;
+        other = on_cpu(lab, &both, REDUCT_NORM2);
+        return pow(as_double(which->type, &other), 2) / 2;
+    case REDUCT_VAR:
+    case REDUCT_STD: /* of the difference of two sums that are at most this large */
+        other = on_cpu(lab, which, REDUCT_NORM2);
+        return 3 * pow(as_double(which->type, &other), 2) / (n - 1);
+    default:
+        return fabs(exact);
+    }
+}
+
+/* Adds its terms in floating point, so that errors are allowed. */
+static bool rounds(const cuda_case *which) {
+    static const reduct_operator selecting[] = {REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_NORMINF};
+    bool selects = false;
+    for (size_t i = 0; i < sizeof selecting / sizeof *selecting; i++)
+        selects = selects || which->op == selecting[i];
+    return reduct_type_is_float(which->type) && !selects;
+}
+
+/* Errors in units of u times the scale: of our fast mode, as reduct.h states it, and some for the rounding of the result; of
+ * CUB, which promises nothing, the terms that one of its threads adds on a large GPU, and some for threads and blocks. */
+static double bound_of(cuda_way way, uint64_t n) {
+    return way == CUDA_PEER ? (double)n / 65536 + 256 : 144;
+}
+
+static report_verdict judge(cuda_job *job, cuda_way way, const number *got, const number *expected) {
+    const cuda_case *which = &job->which;
+    bool same = memcmp(got, expected, reduct_type_size(job->result)) == 0;
+    if (way == CUDA_EXACT || !rounds(which))
+        return same ? REPORT_RIGHT : REPORT_WRONG;
+    double exact = as_double(job->result, expected), found = as_double(job->result, got);
+    if (job->scale == 0)
+        job->scale = scale_of(job->lab, which, exact);
+    double bound = (which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53) * bound_of(way, which->n) * job->scale;
+    if (!isfinite(bound) || !isfinite(found)) /* overflow on the way, which no bound covers */
+        return same ? REPORT_RIGHT : REPORT_UNCHECKED;
+    return fabs(found - exact) <= bound ? REPORT_RIGHT : REPORT_WRONG;
+}
+
+/* Runs once on the first part of the data, which is what the host has, and looks at the result. */
+static void verify(cuda_job *job, cuda_way way, measure_cuda_work *work, const number *expected, cuda_run *run) {
+    cuda_lab *lab = job->lab;
+    unsigned char seen[RESULTS];
+    number got;
+    reduct_cuda_outcome outcome = {0};
+    measure_cuda_fill(lab->device, lab->results, 0, RESULTS);
+    work(job, 0);
+    measure_cuda_download(lab->device, seen, lab->results, sizeof seen);
+    stop_if_failed(lab, "cannot run");
+    memcpy(&got, seen, sizeof got);
+    memcpy(&outcome, seen + OUTCOME, sizeof outcome);
+    if (job->status != REDUCT_OK)
+        stop("cannot execute", job->error.message);
+    if (job->peer_error) {
+        run->ran = false;
+        run->verdict = REPORT_NOT_RUN;
+        snprintf(run->note, sizeof run->note, "%s", lab->peers->text(job->peer_error));
+        return;
+    }
+    run->verdict = judge(job, way, &got, expected);
+    if (outcome.status != REDUCT_OK)
+        run->verdict = REPORT_WRONG;
+    write_number(job->result, &got, run->got, sizeof run->got);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Measuring
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static double ratio_of(const double *of, const double *to, size_t rounds_run) {
+    const measure_variant a = {.seconds = (double *)(uintptr_t)of}, b = {.seconds = (double *)(uintptr_t)to};
+    return measure_variant_ratio(&a, &b, rounds_run).median;
+}
+
+/* Times what is ready, in turns. */
+static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *result) {
+    unsigned rounds_run = lab->settings.rounds;
+    double *seconds = measure_allocate(CUDA_WAYS * rounds_run * sizeof *seconds);
+    measure_cuda_variant variants[CUDA_WAYS];
+    size_t count = 0;
+    for (int way = 0; way < CUDA_WAYS; way++)
+        if (result->runs[way].ran)
+            variants[count++] = (measure_cuda_variant){way == CUDA_PEER ? run_peer : run_library, &jobs[way],
+                                                       seconds + (size_t)way * rounds_run};
+    measure_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
+    stop_if_failed(lab, "cannot measure");
+    for (int way = 0; way < CUDA_WAYS; way++) {
+        const measure_variant own = {.seconds = seconds + (size_t)way * rounds_run};
+        if (!result->runs[way].ran)
+            continue;
+        result->runs[way].seconds = measure_variant_seconds(&own, rounds_run);
+        for (int to = 0; to < CUDA_WAYS; to++)
+            if (result->runs[to].ran && to != way)
+                result->ratio[way][to] = ratio_of(own.seconds, seconds + (size_t)to * rounds_run, rounds_run);
+    }
+    free(seconds);
+}
+
+/* Makes ready what the case has. Returns 0; 1 when there are too few elements. */
+static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_WAYS], cuda_result *result) {
+    uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op), size = reduct_type_size(which->type);
+    for (int way = 0; way < CUDA_WAYS; way++)
+        jobs[way] = (cuda_job){.lab = lab, .which = *which, .part = (which->n * inputs + which->offset) * size};
+    if (open_library(&jobs[CUDA_EXACT], REDUCT_EXACT) != 0)
+        return 1;
+    result->runs[CUDA_EXACT].ran = true;
+    result->runs[CUDA_FAST].ran = rounds(which) && open_library(&jobs[CUDA_FAST], REDUCT_FAST) == 0;
+    jobs[CUDA_SUM].which.op = REDUCT_SUM;
+    jobs[CUDA_SUM].which.n = which->n * inputs;
+    result->runs[CUDA_SUM].ran = which->op != REDUCT_SUM && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
+    if (lab->peers && cuda_peer_name(which->op)) {
+        open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result);
+        result->runs[CUDA_PEER].ran = jobs[CUDA_PEER].peer_error == 0;
+        if (jobs[CUDA_PEER].peer_error)
+            snprintf(result->runs[CUDA_PEER].note, sizeof result->runs[CUDA_PEER].note, "%s",
+                     lab->peers->text(jobs[CUDA_PEER].peer_error));
+    }
+    return 0;
+}
+
+/* Verified before, and after thousands of runs, which must leave nothing behind. */
+static void verify_all(cuda_job jobs[CUDA_WAYS], const number expected[CUDA_WAYS], cuda_result *result) {
+    for (int way = 0; way < CUDA_WAYS; way++) {
+        cuda_run *run = &result->runs[way];
+        cuda_run before = *run;
+        if (!run->ran)
+            continue;
+        verify(&jobs[way], (cuda_way)way, way == CUDA_PEER ? run_peer : run_library, &expected[way], run);
+        if (before.verdict == REPORT_WRONG)
+            *run = before;
+    }
+}
+
+int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
+    cuda_job jobs[CUDA_WAYS];
+    uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op);
+    *result = (cuda_result){.which = *which, .bytes_read = which->n * inputs * reduct_type_size(which->type)};
+    cuda_lab_prepare(lab, which->type, which->data, which->n * inputs + which->offset);
+    for (int way = 0; way < CUDA_WAYS; way++)
+        result->runs[way].verdict = REPORT_NOT_RUN;
+    if (open_jobs(lab, which, jobs, result) != 0)
+        return 1;
+    number expected[CUDA_WAYS];
+    expected[CUDA_EXACT] = expected[CUDA_FAST] = expected[CUDA_PEER] = on_cpu(lab, which, which->op);
+    if (result->runs[CUDA_SUM].ran)
+        expected[CUDA_SUM] = on_cpu(lab, &jobs[CUDA_SUM].which, REDUCT_SUM);
+    write_number(jobs[CUDA_EXACT].result, &expected[CUDA_EXACT], result->expected, sizeof result->expected);
+    verify_all(jobs, expected, result);
+    time_ways(lab, jobs, result);
+    verify_all(jobs, expected, result);
+    for (int way = 0; way < CUDA_WAYS; way++) {
+        if (result->runs[way].ran)
+            result->runs[way].launches =
+                measure_cuda_watch(lab->device, way == CUDA_PEER ? run_peer : run_library, &jobs[way]);
+        close_job(&jobs[way]);
+    }
+    return 0;
+}
+
+bool cuda_is_wrong(const cuda_result *result) {
+    bool wrong = false;
+    for (int way = 0; way < CUDA_WAYS; way++)
+        wrong = wrong || result->runs[way].verdict == REPORT_WRONG;
+    return wrong;
+}

@@ -1,0 +1,211 @@
+/* Results of a CUDA device, for people and for programs. */
+#include "cuda_report.h"
+
+#include "measure/colour.h"
+#include "measure/sizes.h"
+#include "measure/table.h"
+
+#include <string.h>
+
+static const char *const way_names[CUDA_WAYS] = {
+    [CUDA_EXACT] = "exact", [CUDA_FAST] = "fast", [CUDA_SUM] = "fast, same bytes", [CUDA_PEER] = "CUB"};
+
+static double rate(const cuda_result *result, cuda_way way) {
+    return result->runs[way].ran ? (double)result->bytes_read / result->runs[way].seconds.median : 0;
+}
+
+static const char *data_name(const cuda_case *which) {
+    return reduct_type_is_float(which->type) ? measure_data_name(which->data) : "uniform";
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The terminal
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_number(measure_table *table, double number, const char *format) {
+    char text[32];
+    snprintf(text, sizeof text, format, number);
+    measure_table_cell(table, "%s", number > 0 ? text : "-");
+}
+
+static void add_row(measure_table *table, const cuda_result *result, double read_limit) {
+    static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
+    const cuda_case *which = &result->which;
+    const cuda_run *exact = &result->runs[CUDA_EXACT];
+    char text[32];
+    measure_table_cell(table, "%s", reduct_operator_name(which->op));
+    measure_table_cell(table, "%s", reduct_type_name(which->type));
+    measure_table_cell(table, "%s", data_name(which));
+    measure_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
+    measure_table_cell(table, "%u", which->offset);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        add_number(table, result->runs[shown[i]].seconds.median * 1e6, "%.2f");
+    add_number(table, rate(result, CUDA_EXACT) / 1e9, "%.0f");
+    add_number(table, rate(result, CUDA_FAST) / 1e9, "%.0f");
+    add_number(table, read_limit > 0 ? rate(result, CUDA_EXACT) / read_limit * 100 : 0, "%.1f%%");
+    add_number(table, result->ratio[CUDA_EXACT][CUDA_FAST], "%.3f");
+    add_number(table, result->ratio[CUDA_EXACT][CUDA_PEER], "%.3f");
+    add_number(table, result->ratio[CUDA_FAST][CUDA_PEER], "%.3f");
+    add_number(table, result->ratio[CUDA_EXACT][CUDA_SUM], "%.3f");
+    measure_table_cell(table, "%s", exact->launches.kernel);
+    measure_table_cell(table, "%u x %u", exact->launches.blocks, exact->launches.threads);
+}
+
+void cuda_report_table(const char *title, const cuda_result *results, size_t count, double read_limit, FILE *stream) {
+    static const char *const headings[] = {"op",        "type",     "data",       "elements",  "off",      "exact us",
+                                           "fast us",   "CUB us",   "exact GB/s", "fast GB/s", "of limit", "exact/fast",
+                                           "exact/CUB", "fast/CUB", "exact/sum",  "kernel",    "grid"};
+    measure_table *table = measure_table_create("lllrrrrrrrrrrrrlr");
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        measure_table_cell(table, "%s", headings[i]);
+    for (size_t i = 0; i < count; i++)
+        add_row(table, &results[i], read_limit);
+    fprintf(stream, "%s%s%s\n\n", measure_style_on(stream, MEASURE_BOLD), title,
+            measure_style_on(stream, MEASURE_PLAIN));
+    measure_table_print(table, stream, 0);
+    fputc('\n', stream);
+    measure_table_destroy(table);
+    for (size_t i = 0; i < count; i++)
+        for (int way = 0; way < CUDA_WAYS; way++)
+            if (results[i].runs[way].verdict == REPORT_WRONG)
+                fprintf(stream, "WRONG: row %zu: %s gave %s, expected %s\n", i + 1, way_names[way],
+                        results[i].runs[way].got, results[i].expected);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reports
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The version of the kernel's driver, as in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ..."; empty where
+ * the system does not tell. */
+static void find_driver(char *version, size_t room) {
+    char line[256] = "";
+    FILE *file = fopen("/proc/driver/nvidia/version", "r");
+    *version = '\0';
+    if (!file)
+        return;
+    if (fgets(line, sizeof line, file)) {
+        const char *module = strstr(line, "Module");
+        const char *digits = module ? module + strcspn(module, "0123456789") : "";
+        snprintf(version, room, "%.*s", (int)strspn(digits, "0123456789."), digits);
+    }
+    fclose(file);
+}
+
+void cuda_report_facts(report *r, const cuda_lab *lab) {
+    const measure_cuda_facts *facts = cuda_lab_facts(lab);
+    unsigned cub = cuda_lab_cub_version(lab);
+    char l2[32], memory[32], driver[32];
+    report_fact(r, "GPU", "%s, compute capability %u.%u, %u multiprocessors", facts->name, facts->capability / 10,
+                facts->capability % 10, facts->multiprocessors);
+    report_fact(r, "GPU memory", "%s, L2 cache %s", measure_size_text(facts->memory, memory, sizeof memory),
+                measure_size_text(facts->l2, l2, sizeof l2));
+    if (facts->nominal > 0)
+        report_fact(r, "nominal bandwidth", "%.0f GB/s, from memory clock and bus width", facts->nominal / 1e9);
+    report_fact(r, "read limit", "%.0f GB/s, measured: 16-byte loads and next to no arithmetic",
+                cuda_lab_read_limit(lab) / 1e9);
+    find_driver(driver, sizeof driver);
+    report_fact(r, "driver", "%s%sfor CUDA %u.%u", driver, *driver ? ", " : "", facts->driver / 1000,
+                facts->driver % 1000 / 10);
+    if (!cub)
+        report_fact(r, "CUB", "not measured: %s", cuda_lab_no_cub(lab));
+    else
+        report_fact(r, "CUB", "%u.%u.%u, with scratch memory allocated before; %s", cub / 100000, cub / 100 % 1000,
+                    cub % 100,
+                    cub < 300100 ? "gpu_to_gpu determinism is not in this CCCL: it came with 3.1"
+                                 : "run_to_run determinism, its default");
+    report_fact(r, "data", "in device memory; runs read parts of it in turn that exceed three times the L2 cache");
+    report_fact(r, "time", "per run, runs queued back to back, between events on the device; ways take turns");
+}
+
+static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way way, report_row *row) {
+    const cuda_case *which = &result->which;
+    unsigned cub = cuda_lab_cub_version(lab);
+    if (which->offset)
+        snprintf(row->group, sizeof row->group, "%s, %s data, %u off", reduct_operator_name(which->op),
+                 data_name(which), which->offset);
+    else
+        snprintf(row->group, sizeof row->group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
+    snprintf(row->name, sizeof row->name, "%s",
+             way == CUDA_PEER  ? cuda_peer_name(which->op)
+             : way == CUDA_SUM ? "sum"
+                               : reduct_operator_name(which->op));
+    snprintf(row->variant, sizeof row->variant, "%s", way_names[way]);
+    if (way == CUDA_PEER)
+        snprintf(row->variant, sizeof row->variant, "%u.%u.%u", cub / 100000, cub / 100 % 1000, cub % 100);
+}
+
+/* What ran, as the driver tells. */
+static void describe_launches(const cuda_run *run, report_row *row) {
+    const measure_cuda_launches *launches = &run->launches;
+    unsigned all = launches->kernels + launches->others;
+    if (*launches->kernel && all == 1)
+        snprintf(row->note, sizeof row->note, "%s, %u x %u threads", launches->kernel, launches->blocks,
+                 launches->threads);
+    else if (*launches->kernel)
+        snprintf(row->note, sizeof row->note, "%s, %u x %u threads; %u launches in all", launches->kernel,
+                 launches->blocks, launches->threads, all);
+}
+
+static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *result, cuda_way way) {
+    const cuda_run *run = &result->runs[way];
+    const measure_cuda_facts *facts = cuda_lab_facts(lab);
+    report_row row = report_row_empty();
+    name_row(lab, result, way, &row);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(result->which.type));
+    snprintf(row.device, sizeof row.device, "cuda:%u", facts->ordinal);
+    snprintf(row.language, sizeof row.language, "cuda");
+    row.n = result->which.n;
+    row.bytes = result->bytes_read;
+    row.verdict = run->verdict;
+    if (run->ran) {
+        row.seconds = run->seconds.median;
+        row.spread = measure_spread(&run->seconds);
+        row.of_limit = cuda_lab_read_limit(lab) > 0 ? rate(result, way) / cuda_lab_read_limit(lab) : -1;
+        row.of_nominal = facts->nominal > 0 ? rate(result, way) / facts->nominal : -1;
+        row.to_fast = way == CUDA_EXACT ? result->ratio[way][CUDA_FAST] : 0;
+        row.to_peer = way == CUDA_SUM ? 0 : result->ratio[way][CUDA_PEER];
+        row.to_sum = way == CUDA_PEER ? 0 : result->ratio[way][CUDA_SUM];
+        snprintf(row.expected, sizeof row.expected, "%s", way == CUDA_SUM ? "" : result->expected);
+        snprintf(row.got, sizeof row.got, "%s", run->got);
+        describe_launches(run, &row);
+    } else {
+        snprintf(row.note, sizeof row.note, "%s", run->note);
+    }
+    report_add_row(r, &row);
+}
+
+static void add_point(report *r, const cuda_result *result, cuda_way way) {
+    const cuda_case *which = &result->which;
+    char name[48];
+    snprintf(name, sizeof name, "%s sum, %s %s", way_names[way], data_name(which), reduct_type_name(which->type));
+    report_series *series = report_series_named(r, name);
+    if (series->count == sizeof series->x / sizeof *series->x)
+        return;
+    series->x[series->count] = (double)which->n;
+    series->y[series->count++] = rate(result, way) / 1e9;
+}
+
+/* Whether the results hold this sum with another number of elements. */
+static bool is_curve(const cuda_result *results, size_t count, const cuda_case *which) {
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        const cuda_case *other = &results[i].which;
+        found = found || (other->op == which->op && other->type == which->type && other->data == which->data &&
+                          other->offset == which->offset && other->n != which->n);
+    }
+    return found && which->op == REDUCT_SUM && which->offset == 0;
+}
+
+void cuda_report_fill(report *r, const cuda_lab *lab, const cuda_result *results, size_t count) {
+    static const cuda_way order[] = {CUDA_PEER, CUDA_EXACT, CUDA_FAST, CUDA_SUM};
+    for (size_t i = 0; i < count; i++)
+        for (size_t w = 0; w < CUDA_WAYS; w++) {
+            const cuda_run *run = &results[i].runs[order[w]];
+            if (!run->ran && !*run->note)
+                continue;
+            add_report_row(r, lab, &results[i], order[w]);
+            if (run->ran && is_curve(results, count, &results[i].which))
+                add_point(r, &results[i], order[w]);
+        }
+}

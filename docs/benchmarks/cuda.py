@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Writes cuda.md beside this file from what was measured:
+
+    reduct bench --device cuda:0 --json >docs/benchmarks/cuda.json
+    python3 docs/benchmarks/cuda.py [FILE.json [FILE.md]]
+
+The first table compares with the targets, which are stated here and nowhere else; whether one is met is computed. No figure
+is typed by hand. Ratios are medians of the ratios of time within rounds, rates come from median times.
+"""
+import json
+import os
+import re
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+NOMINAL = 4.8e12  # bytes per second of an H200, as NVIDIA states it: what the targets' shares are of
+MI, GI = 1 << 20, 1 << 30
+FLOATS = ('f64', 'f32')
+NARROW = ('i8', 'u8', 'i16', 'u16')
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What was measured
+# ----------------------------------------------------------------------------------------------------------------------
+
+class Case:
+    """One comparison: the rows of one operator, type, kind of data, size and alignment."""
+
+    def __init__(self, key):
+        self.op, self.data, self.type, self.n, self.offset = key
+        self.rows = {}
+
+    def row(self, way):
+        return self.rows.get(way)
+
+    def ratio(self, name, way='exact'):
+        row = self.row(way)
+        return row and row[name]
+
+    def own(self):
+        """The row of the fast mode, which is that of the exact one where there is no other."""
+        return self.row('fast') or self.row('exact')
+
+    def bytes(self):
+        return self.row('exact')['bytes']
+
+    def label(self):
+        data = '' if self.type not in FLOATS else f', {self.data}'
+        off = f', {self.offset} off' if self.offset else ''
+        return f'{self.op} {self.type} {elements(self.n)}{data}{off}'
+
+
+def way_of(row):
+    if row['name'].startswith('CUB '):
+        return 'peer'
+    return 'sum' if row['variant'] == 'fast, same bytes' else row['variant']
+
+
+def read_cases(report):
+    cases = {}
+    for row in report['rows']:
+        op, data, offset = re.fullmatch(r'(\w+), (\w+) data(?:, (\d+) off)?', row['group']).groups()
+        key = (op, data, row['type'], row['n'], int(offset or 0))
+        cases.setdefault(key, Case(key)).rows[way_of(row)] = row
+    return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Text
+# ----------------------------------------------------------------------------------------------------------------------
+
+def elements(n):
+    log = n.bit_length() - 1
+    if n == 1 << log and log >= 10:
+        return f'2^{log}'
+    return f'{n}'
+
+
+def size(count):
+    for unit, scale in (('GiB', GI), ('MiB', MI), ('KiB', 1 << 10)):
+        if count >= scale:
+            return f'{count / scale:.3g} {unit}'
+    return f'{count} B'
+
+
+def micro(row):
+    return f'{row["seconds"] * 1e6:.2f}' if row else ''
+
+
+def gigabytes(row):
+    return f'{row["bytes_per_second"] / 1e9:.0f}' if row else ''
+
+
+def number(ratio, digits=2):
+    return f'{ratio:.{digits}f}' if ratio else ''
+
+
+def kernel(row):
+    return f'`{row["note"].split(",")[0]}`' if row and row['note'] else ''
+
+
+def table(headings, alignments, rows):
+    lines = ['| ' + ' | '.join(headings) + ' |', '|' + '|'.join(alignments) + '|']
+    return '\n'.join(lines + ['| ' + ' | '.join(cells) + ' |' for cells in rows]) + '\n'
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Targets
+# ----------------------------------------------------------------------------------------------------------------------
+
+class Target:
+    """`value` of a case against `limit` of it, either of which may be None: the target does not speak of the case."""
+
+    def __init__(self, text, limit_text, value, limit, higher=False, form=number):
+        self.text, self.limit_text, self.value, self.limit, self.higher, self.form = text, limit_text, value, limit, higher, form
+
+    def judge(self, cases):
+        """What is said of it: how many cases, how many meet it, and the worst: the nearest to its limit, or beyond."""
+        seen = []
+        for case in cases:
+            limit = self.limit(case)
+            value = self.value(case) if limit else None
+            if value:
+                seen.append((value / limit if self.higher else limit / value, value, limit, case))
+        if not seen:
+            return 'not measured', '', ''
+        met = sum(share >= 1 for share, *_ in seen)
+        _, value, limit, case = min(seen, key=lambda item: item[0])
+        verdict = 'met' if met == len(seen) else f'**missed** by {len(seen) - met} of {len(seen)}'
+        return verdict, f'{self.form(value)} ({self.form(limit)})', case.label()
+
+
+def percent(share):
+    return f'{100 * share:.1f}%'
+
+
+def bandwidth(case):
+    return case.own()['bytes_per_second'] / NOMINAL
+
+
+def bandwidth_limit(offset):
+    def limit(case):
+        if case.op not in ('sum', 'min', 'max') or case.bytes() < GI or bool(case.offset) != offset or case.data in ('wide', 'full'):
+            return None
+        if case.type in NARROW:
+            return 0.95 if case.bytes() >= 4 * GI else 0.93
+        return 0.97 if case.bytes() >= 4 * GI else 0.95
+    return limit
+
+
+def is_sum(case, data=('normal', 'uniform')):
+    return case.op == 'sum' and case.type in FLOATS and case.offset == 0 and case.data in data
+
+
+def fast_to_cub(case):
+    if not is_sum(case):
+        return None
+    for least, limit in ((1 << 28, 1.00), (1 << 24, 0.98), (1 << 22, 0.9), (1 << 14, 0.6)):
+        if case.n >= least:
+            return limit
+    return 0.85
+
+
+def exact_to_fast(case):
+    if not is_sum(case) or case.n <= 1 << 20:
+        return None
+    if case.n >= 1 << 28:
+        return 1.01 if case.type == 'f64' else 1.02
+    return 1.15 if case.n >= 1 << 23 else 1.25
+
+
+def extra_microseconds(case):
+    """At least a nanosecond, so that what is no slower counts."""
+    fast = case.row('fast')
+    return fast and max((case.row('exact')['seconds'] - fast['seconds']) * 1e6, 1e-3)
+
+
+def to_sum_limit(case):
+    if case.bytes() < GI or case.offset:
+        return None
+    return {'var': 1.3}.get(case.op, 1.05 if case.op in ('min', 'max', 'argmin', 'argmax', 'dot', 'norm2') else None)
+
+
+TARGETS = (
+    Target('fast sum, min, max of every type, share of 4.8 TB/s, aligned', '95% at 1 GiB, 97% from 4 GiB; types of 1 and 2 bytes 93%, 95%',
+           bandwidth, bandwidth_limit(False), higher=True, form=percent),
+    Target('the same, one element off', 'the same', bandwidth, bandwidth_limit(True), higher=True, form=percent),
+    Target('fast f32 and f64 sum against CUB Sum', '1.00 from 2^28, 0.98 from 2^24, 0.9 from 2^22, 0.6 from 2^14, 0.85 below',
+           lambda case: case.ratio('to_peer', 'fast'), fast_to_cub),
+    Target('exact f64 and f32 sum against own fast', '1.01 (f64), 1.02 (f32) from 2^28; 1.15 from 2^23, 1.25 from 2^22',
+           lambda case: case.ratio('to_fast'), exact_to_fast, form=lambda ratio: number(ratio, 3)),
+    Target('the same, microseconds more', '2 up to 2^20', extra_microseconds,
+           lambda case: 2 if is_sum(case) and case.n <= 1 << 20 else None),
+    Target('exact sum against CUB Sum', 'faster up to 2^20', lambda case: case.ratio('to_peer'),
+           lambda case: 1.0 if is_sum(case) and case.n <= 1 << 20 else None),
+    Target('exact sum against CUB gpu_to_gpu', 'faster at every size', lambda case: None, lambda case: None),
+    Target('exact min, max, argmin, argmax, dot, norm2, variance of every type against the fast sum of the same bytes',
+           '1.05; variance 1.3', lambda case: case.ratio('to_sum'), to_sum_limit,
+           form=lambda ratio: number(ratio, 3)),
+    Target('exact sum over 60 binades against own fast', '1.05 (f64), 1.35 (f32)', lambda case: case.ratio('to_fast'),
+           lambda case: {'f64': 1.05, 'f32': 1.35}[case.type] if is_sum(case, ('wide',)) else None),
+    Target('exact sum over every exponent, share of 4.8 TB/s', '15% (f64), 30% (f32)',
+           lambda case: case.row('exact')['bytes_per_second'] / NOMINAL,
+           lambda case: {'f64': 0.15, 'f32': 0.30}[case.type] if is_sum(case, ('full',)) else None, higher=True, form=percent),
+)
+
+
+def target_table(cases, facts):
+    rows = []
+    for target in TARGETS:
+        verdict, worst, where = target.judge(cases)
+        if 'gpu_to_gpu' in target.text and 'gpu_to_gpu' in facts.get('CUB', ''):
+            verdict = 'not in this CCCL'
+        rows.append((target.text, target.limit_text, verdict, worst, where))
+    return table(('what', 'target', '', 'nearest to its limit, or beyond (the limit)', 'where'), ('---',) * 5, rows)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables
+# ----------------------------------------------------------------------------------------------------------------------
+
+def sums_by_size(cases):
+    chosen = sorted((case for case in cases if is_sum(case) and case.n == 1 << (case.n.bit_length() - 1) and case.row('fast')),
+                    key=lambda case: (FLOATS.index(case.type), case.n))
+    rows = [(case.type, elements(case.n), micro(case.row('exact')), micro(case.row('fast')), micro(case.row('peer')),
+             gigabytes(case.row('exact')), gigabytes(case.row('fast')), gigabytes(case.row('peer')),
+             number(case.ratio('to_fast'), 3), number(case.ratio('to_peer'), 3), number(case.ratio('to_peer', 'fast'), 3))
+            for case in chosen]
+    return table(('type', 'elements', 'exact µs', 'fast µs', 'CUB µs', 'exact GB/s', 'fast GB/s', 'CUB GB/s', 'exact/fast', 'exact/CUB',
+                  'fast/CUB'), ('---',) + ('---:',) * 10, rows)
+
+
+def other_data(cases):
+    chosen = [case for case in cases if is_sum(case, ('wide', 'full'))]
+    names = {'wide': '60 binades', 'full': 'every exponent'}
+    rows = [(names[case.data], case.type, elements(case.n), micro(case.row('exact')), micro(case.row('fast')),
+             gigabytes(case.row('exact')), percent(case.row('exact')['bytes_per_second'] / NOMINAL), number(case.ratio('to_fast'), 3),
+             number(case.ratio('to_peer'), 3), kernel(case.row('exact'))) for case in chosen]
+    return table(('data', 'type', 'elements', 'exact µs', 'fast µs', 'exact GB/s', 'of 4.8 TB/s', 'exact/fast', 'exact/CUB', 'kernel'),
+                 ('---', '---') + ('---:',) * 7 + ('---',), rows)
+
+
+def all_types(cases):
+    chosen = [case for case in cases if case.op in ('sum', 'min', 'max') and case.bytes() >= GI and case.data not in ('wide', 'full')]
+    rows = []
+    for case in sorted(chosen, key=lambda case: (case.op, case.type, case.bytes(), case.offset)):
+        own = case.own()
+        rows.append((case.op, case.type, size(case.bytes()), str(case.offset), micro(own), gigabytes(own), percent(bandwidth(case)),
+                     percent(own['of_limit']) if own['of_limit'] else '', number(own['to_peer'], 3), kernel(own)))
+    return table(('op', 'type', 'bytes', 'off', 'µs', 'GB/s', 'of 4.8 TB/s', 'of read limit', 'to CUB', 'kernel'),
+                 ('---', '---') + ('---:',) * 7 + ('---',), rows)
+
+
+def operators(cases):
+    chosen = [case for case in cases if case.op != 'sum' and case.bytes() >= GI and case.offset == 0 and case.bytes() <= 2 * GI]
+    rows = []
+    for case in sorted(chosen, key=lambda case: (case.op, case.type, case.bytes())):
+        exact = case.row('exact')
+        rows.append((case.op, case.type, size(case.bytes()), micro(exact), micro(case.row('fast')), gigabytes(exact),
+                     number(case.ratio('to_sum'), 3), number(case.ratio('to_sum', 'fast'), 3), number(case.ratio('to_peer'), 3),
+                     kernel(exact)))
+    return table(('op', 'type', 'bytes', 'exact µs', 'fast µs', 'exact GB/s', 'exact/sum', 'fast/sum', 'exact/CUB', 'kernel'),
+                 ('---', '---') + ('---:',) * 7 + ('---',), rows)
+
+
+def page(report):
+    cases, facts = read_cases(report), report['facts']
+    verdicts = [row['verdict'] for row in report['rows']]
+    shown = ('GPU', 'GPU memory', 'nominal bandwidth', 'read limit', 'driver', 'CUB', 'processor', 'system', 'compiler', 'date', 'program',
+             'data', 'time', 'rounds')
+    lines = ['# Exact sums on a GPU', '',
+             'Made by `docs/benchmarks/cuda.py` from `cuda.json`, which `reduct bench --device cuda:0 --json` wrote. In each round of a',
+             'case the exact result, the fast one, CUB\'s and the fast sum of the same bytes take turns on the same data in device memory;',
+             'times are medians, ratios medians of the ratios within rounds.', '']
+    lines += [f'- {name}: {facts[name]}' for name in shown if name in facts]
+    lines += [f'- **warning:** {warning}' for warning in report['warnings']]
+    lines += [f'- results: {verdicts.count("right")} right, {verdicts.count("wrong")} wrong'
+              f'{", " + str(verdicts.count("unchecked")) + " overflowed on the way, which no bound covers" if "unchecked" in verdicts else ""}', '']
+    for heading, text in (('Targets', target_table(cases, facts)), ('Sums by size', sums_by_size(cases)),
+                          ('Sums of other data', other_data(cases)),
+                          ('Sums, minima and maxima of all types, aligned and not', all_types(cases)),
+                          ('Other operators', operators(cases))):
+        lines += [f'## {heading}', '', text]
+    return '\n'.join(lines)
+
+
+def main():
+    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, 'cuda.json')
+    with open(path, encoding='utf-8') as file:
+        report = json.load(file)
+    with open(sys.argv[2] if len(sys.argv) > 2 else os.path.join(FOLDER, 'cuda.md'), 'w', encoding='utf-8') as file:
+        file.write(page(report).rstrip('\n') + '\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,62 @@
+/* reduct on data that is already on a CUDA device: asynchronous executions of plans.
+ *
+ *     reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {1, n, 1, 0, 1, 0},
+ *                                    .device = "cuda:0"};
+ *     reduct_plan_create(&options, &plan, &error);
+ *     reduct_cuda_execute(plan, (const void *[]){x}, (void *[]){total}, outcome, NULL, stream, &error);
+ *
+ * No CUDA header is needed: streams are passed as `struct CUstream_st *`, which is what both CUstream and cudaStream_t
+ * are. The library opens the driver at run time; without one, plans for "cuda:N" fail with REDUCT_ERROR_NO_DEVICE.
+ *
+ * Contexts. A plan belongs to the context that is current where it is made, if that is one of the plan's device (as
+ * after cudaSetDevice() and any call of the CUDA runtime), and otherwise to the device's primary context. Destroy it
+ * before that context. After a reset of the device its executions fail with REDUCT_ERROR_DEVICE_LOST; it can still be
+ * destroyed, and new plans work.
+ *
+ * reduct_plan_execute() and accumulators work on CUDA devices as well: their inputs may be in host memory, from which
+ * data are streamed whatever their size, or in device memory; their results are in host memory.
+ */
+#ifndef REDUCT_CUDA_H
+#define REDUCT_CUDA_H
+
+#include <reduct/reduct.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st;
+
+/* What became of an asynchronous execution, written beside the result, after it. */
+typedef struct reduct_cuda_outcome {
+    uint32_t status;   /* a reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched */
+    uint32_t reserved; /* 0 */
+    uint64_t index;    /* of the first NaN with REDUCT_ERROR_NAN, otherwise UINT64_MAX */
+} reduct_cuda_outcome;
+
+/* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
+ * devices. It must be all zero before the first execution that uses it; an execution leaves it fit for the next. */
+REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
+
+/* Queues one execution in a stream: one launch of one kernel. Allocates nothing, waits for nothing, and can be captured
+ * in a CUDA graph.
+ *
+ *   inputs     as many arrays as the operator reads, each in memory that the device can access, aligned to its element
+ *   results    one pointer, to a number of the result type, aligned to it, in memory that the device can access: device
+ *              memory, managed memory, or page-locked host memory
+ *   outcome    likewise, or null
+ *   workspace  device memory (see above); null: the plan's own. Executions that share one must not overlap, so
+ *              executions in several streams at once need one each
+ *   stream     of the plan's context; null for its default stream
+ *
+ * The bits of the result are those that reduct_plan_execute() gives; in exact mode those of every other device.
+ * Fails with REDUCT_ERROR_ARGUMENT or REDUCT_ERROR_DEVICE_LOST; nothing is then queued. What depends on the data is
+ * reported in `outcome`. Threads may execute a plan at once, each with its own workspace. */
+REDUCT_API reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                             reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
+                                             reduct_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

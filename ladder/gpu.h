@@ -1,0 +1,111 @@
+/* What the ladders of GPUs have in common, whatever their language: the climb itself. Each rung is verified, timed,
+ * verified again; the sweep over n; the warnings; the words about specimens. A ladder (cuda.c, vulkan.c) says in a table
+ * of functions how things are done on its device. */
+#ifndef LADDER_GPU_H
+#define LADDER_GPU_H
+
+#include "ladder/ladder.h"
+#include "measure/statistics.h"
+
+/* How a ladder does what every ladder does. `lab` is its own; it holds one input and one run at a time. */
+typedef struct gpu_device {
+    /* Names of its rungs in order; null beyond the last. A name may come twice, for two ways of doing it. And whether the
+     * lab has that rung for a type at all: what it has and cannot run here has a row that says why. */
+    const char *(*rung_at)(size_t i);
+    bool (*has_rung)(void *lab, size_t i, reduct_type type);
+    /* A row of a group, with the device's and the language's names. */
+    report_row (*row)(void *lab, const char *group, const char *name, reduct_type type, uint64_t n);
+    /* Elements on the device, in as many copies as runs in turn must have to find none in cache; one input at a time. */
+    void (*create_input)(void *lab, const void *values, uint64_t bytes);
+    void (*restore_input)(void *lab, const void *values, uint64_t bytes);
+    void (*destroy_input)(void *lab);
+    /* Makes rung number i ready; false, and one sentence in `why`, where it cannot be run like that. */
+    bool (*prepare)(void *lab, size_t i, ladder_finish finish, reduct_type type, uint64_t n, unsigned block, char *why,
+                    size_t room);
+    /* Of the rung made ready: its finish, whether it destroys its input, what a row says of it, how many additions an
+     * element goes through (0: exact). */
+    ladder_finish (*finish)(void *lab);
+    bool (*destroys_input)(void *lab);
+    void (*describe)(void *lab, report_row *row);
+    double (*terms)(void *lab);
+    /* Runs it once on the copy of that number; what the last run gave. */
+    void (*run_once)(void *lab, uint64_t number);
+    void (*result)(void *lab, void *result);
+    measure_statistics (*time)(void *lab, unsigned rounds);
+    /* Bytes per second that the device can read. */
+    double (*read_limit)(void *lab);
+    double nominal; /* bytes per second, 0 if not known */
+    uint64_t (*free_memory)(void *lab);
+    /* What failed, null if nothing has; and forgetting it, false where the device cannot go on. */
+    const char *(*error)(void *lab);
+    bool (*forgive)(void *lab);
+    /* More points of a sweep, on the input that is there; may be null. */
+    void (*add_points)(void *lab, const ladder_options *options, uint64_t n, unsigned rounds, report *r);
+} gpu_device;
+
+/* A climb of one device's ladder: type, n and all else as the options say. */
+typedef struct gpu_climb {
+    const gpu_device *device;
+    void *lab;
+    const ladder_options *options;
+    report *r;
+    ladder_data data;
+    double limit;         /* bytes per second that the device can read, measured at the start */
+    double first_seconds; /* of the first rung, for speed-ups */
+    uint64_t sweep_most;  /* elements; 0 for 2^28 */
+    unsigned timed, noisy;
+} gpu_climb;
+
+/* Adds a row for every rung that is wanted, with every finish that is. Returns false where the device cannot go on. */
+bool gpu_add_rungs(gpu_climb *c);
+
+/* Bandwidth over n: powers of two from 2^10 to 2^28 or `sweep_most`, as far as memory goes; each size has data of its
+ * own, and is verified. The input must have been destroyed. */
+void gpu_sweep(const gpu_climb *c);
+
+/* That times spread widely, or that the device has slowed down. */
+void gpu_add_warnings(const gpu_climb *c);
+
+/* Whether the options ask for this rung or specimen, or for all; and whether for specimens. */
+bool gpu_is_wanted(const ladder_options *options, const char *rung);
+bool gpu_wants_specimens(const ladder_options *options);
+
+/* The ladder's entry of that name, rungs and specimens of GPUs alone; null for any other. */
+const ladder_rung *gpu_rung_named(const char *name);
+
+/* Fills in a time, and its shares of the limits (bytes per second; 0 if not known). */
+void gpu_row_time(report_row *row, const measure_statistics *seconds, double limit, double nominal);
+
+/* A point of a rung's curve of bandwidth over n. Nothing is added for 0 seconds. */
+void gpu_add_point(report *r, const char *name, const char *language, reduct_type type, uint64_t n, double seconds);
+
+/* In the element type, one after the other, as one would: the finish `host`. */
+void gpu_sum_on_host(reduct_type type, const void *partials, uint64_t count, void *sum);
+
+/* Times that spread by more than GPU_NOISY of the median: something else must use the device, or its clocks move. */
+#define GPU_NOISY 0.05
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Specimens
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    GPU_SPECIMEN_ELEMENTS = 1000003, /* a prime near a million: no group size divides it */
+    GPU_SPECIMEN_BLOCK = 256,
+    /* Behind the elements: as many again and some, for kernels that read past the end, full of thousands. */
+    GPU_SPECIMEN_BEYOND = GPU_SPECIMEN_ELEMENTS + 4096
+};
+
+/* The data with what lies beyond, as one array, to be freed. */
+void *gpu_specimen_values(const ladder_data *data);
+
+/* Numbers from -2 to -1, or nothing but -infinity, to be freed; and their maximum. */
+float *gpu_specimen_negatives(bool infinite, float *most);
+
+/* A mistake that was judged right is right by luck; one that was judged wrong says by how much. */
+void gpu_specimen_call(report_row *row, const ladder_data *data, const void *result);
+
+/* The same of a maximum; of a repair, right or wrong. */
+void gpu_specimen_call_maximum(report_row *row, bool is_mistake, float most, float got);
+
+#endif

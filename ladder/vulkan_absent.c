@@ -1,0 +1,16 @@
+/* The Vulkan ladder where this program was built without volk's and Vulkan's headers: see cmake/ReductVulkan.cmake. */
+#include "ladder/ladder.h"
+
+#include <stdio.h>
+
+reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error) {
+    (void)options;
+    (void)r;
+    if (error) {
+        *error = (reduct_error){.status = REDUCT_ERROR_UNSUPPORTED, .index = UINT64_MAX};
+        snprintf(
+            error->message, sizeof error->message,
+            "this build has no Vulkan: it was made without the headers of volk and Vulkan, or with REDUCT_VULKAN=OFF");
+    }
+    return REDUCT_ERROR_UNSUPPORTED;
+}

@@ -1,0 +1,379 @@
+/* Verifies the Vulkan ladder: every rung in both languages with every finish and type, over sizes and groups chosen to
+ * hurt.
+ *
+ *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]
+ *
+ * --quick is for CPUs that play a GPU, and for the validation layer: few sizes and groups. Otherwise one array is longer
+ * than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
+ * REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
+ *
+ * Whatever surrounds an array, and whatever sums are stored in, holds bytes before that would show in any sum: NaNs, or
+ * -1.
+ *
+ * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
+#include "ladder/vulkan_check.h"
+
+#include "measure/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lab {
+    vulkan_lab vulkan;
+    const char *device, *rung;
+    bool quick;
+    unsigned long passed, failed;
+    ladder_data data; /* of the moment */
+    measure_vulkan_input input;
+} lab;
+
+static bool is_wanted(const lab *l, const char *rung) {
+    return !l->rung || strcmp(l->rung, rung) == 0;
+}
+
+static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
+    if (right) {
+        l->passed++;
+        return;
+    }
+    if (l->failed++ < 40)
+        printf("WRONG  %s: expected %s, got %s\n", what, expected, got);
+}
+
+/* After a failure of the device: on with the next, or the end. */
+static void forgive(lab *l) {
+    if (measure_vulkan_error(l->vulkan.device) && !measure_vulkan_forgive(l->vulkan.device)) {
+        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
+        exit(1);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rungs over sizes and groups
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool upload(lab *l, reduct_type type, uint64_t n) {
+    measure_vulkan *device = l->vulkan.device;
+    if (ladder_data_create(&l->data, type, n) != 0)
+        return false;
+    l->input =
+        measure_vulkan_input_create(device, l->data.values, n * reduct_type_size(type), false, l->vulkan.piece_most);
+    for (size_t i = 0; i < l->input.buffer_count && !measure_vulkan_error(device); i++) {
+        uint64_t bytes = l->input.pieces > 1 ? l->input.piece_bytes : l->input.stride;
+        if (i + 1 == l->input.buffer_count && l->input.pieces > 1)
+            bytes = (l->input.bytes - i * l->input.piece_bytes) / 4 * 4;
+        measure_vulkan_fill(device, l->input.buffers[i], 0, UINT32_MAX, bytes);
+    }
+    measure_vulkan_input_restore(device, &l->input, l->data.values);
+    return measure_vulkan_error(device) == NULL;
+}
+
+static void release(lab *l) {
+    measure_vulkan_input_destroy(l->vulkan.device, &l->input);
+    ladder_data_destroy(&l->data);
+}
+
+/* One result, in memory that held something else before; the data are then as they were. */
+static void run(lab *l, vulkan_run *r, void *result) {
+    vulkan_lab *vulkan = &l->vulkan;
+    measure_vulkan_fill(vulkan->device, vulkan->result, 0, UINT32_MAX, 8);
+    for (size_t i = 0; i < 2; i++)
+        measure_vulkan_fill(vulkan->device, vulkan->partials[i], 0, UINT32_MAX, vulkan->partials_bytes);
+    vulkan_run_once(r, 0);
+    vulkan_run_result(r, result);
+    if (r->rung->destroys_input)
+        measure_vulkan_input_restore(vulkan->device, &l->input, l->data.values);
+}
+
+/* Sums of floats whose order is chance: by atomics, and in HLSL, where waves have no numbers, by waves. */
+static bool has_any_order(const vulkan_run *r) {
+    if (r->type == REDUCT_I32 || r->exact)
+        return false;
+    return r->finish == LADDER_FINISH_ATOMIC || (r->lab->hlsl && r->rung->needs >= VULKAN_NEEDS_SHUFFLES);
+}
+
+/* Runs twice: the first result must be right, and the second the same bits, where the order is no chance. */
+static void check(lab *l, vulkan_run *r) {
+    _Alignas(8) unsigned char first[8] = {0}, second[8] = {0};
+    char what[200];
+    report_row row = report_row_empty(), again = row;
+    run(l, r, first);
+    run(l, r, second);
+    ladder_judge(&row, &l->data, first, vulkan_run_terms(r));
+    ladder_judge(&again, &l->data, second, vulkan_run_terms(r));
+    bool right = row.verdict == REPORT_RIGHT && again.verdict == REPORT_RIGHT &&
+                 (has_any_order(r) || memcmp(first, second, sizeof first) == 0);
+    const char *error = measure_vulkan_error(l->vulkan.device);
+    snprintf(what, sizeof what, "%s %s %s %s, n = %" PRIu64 ", groups of %u, %zu pieces",
+             l->vulkan.hlsl ? "HLSL" : "GLSL", r->rung->name, ladder_finish_name(r->finish), reduct_type_name(r->type),
+             r->n, r->group, r->input->pieces);
+    const char *got = row.verdict == REPORT_RIGHT ? again.got : row.got;
+    count(l, right && !error, what, row.expected, error ? error : got);
+    forgive(l);
+}
+
+/* What is not claimed is not checked: types, atomics and group sizes that the device or the language lacks, rungs that
+ * the language lacks, finishes of the exact rung. Everything else must run. */
+static bool is_claimed(const lab *l, const vulkan_rung *rung, ladder_finish finish, unsigned group) {
+    const measure_vulkan_facts *facts = l->vulkan.facts;
+    bool f64 = l->data.type == REDUCT_F64, is_exact = rung->cover == VULKAN_COVER_EXACT;
+    if (!vulkan_has_rung(&l->vulkan, rung, l->data.type))
+        return false;
+    if (is_exact)
+        return finish == LADDER_FINISH_LAST_BLOCK && group == VULKAN_GROUP_DEFAULT;
+    if (group > facts->group_most || (f64 && !facts->f64))
+        return false;
+    if (f64 && finish == LADDER_FINISH_ATOMIC && !facts->i64_atomics)
+        return false;
+    return !l->vulkan.hlsl || (!f64 && (group & (group - 1)) == 0);
+}
+
+static void check_rung(lab *l, const vulkan_rung *rung, ladder_finish finish, unsigned group) {
+    vulkan_run r;
+    char why[240] = "";
+    if (!is_wanted(l, rung->name) || !is_claimed(l, rung, finish, group))
+        return;
+    if (rung->cover == VULKAN_COVER_EXACT)
+        group = 0;
+    if (vulkan_run_prepare(&r, &l->vulkan, rung, finish, l->data.type, &l->input, group, why, sizeof why))
+        check(l, &r);
+    else
+        count(l, false, rung->name, "a kernel", why);
+    vulkan_run_destroy(&r);
+    forgive(l);
+}
+
+static void check_all(lab *l, const unsigned *groups, size_t group_count) {
+    for (int hlsl = 0; hlsl < 2; hlsl++) {
+        l->vulkan.hlsl = hlsl;
+        for (size_t i = 0; vulkan_rung_at(i); i++)
+            for (int finish = LADDER_FINISH_HOST; finish <= LADDER_FINISH_LAST_BLOCK; finish++)
+                for (size_t g = 0; g < group_count; g++)
+                    check_rung(l, vulkan_rung_at(i), (ladder_finish)finish, groups[g]);
+    }
+}
+
+static const reduct_type types[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
+enum { TYPES = sizeof types / sizeof *types };
+
+static void check_sizes_in(lab *l, const uint64_t *sizes, size_t size_count, const unsigned *groups,
+                           size_t group_count) {
+    for (size_t t = 0; t < TYPES; t++)
+        for (size_t s = 0; s < size_count; s++) {
+            if (types[t] == REDUCT_F64 && !l->vulkan.facts->f64)
+                continue;
+            if (upload(l, types[t], sizes[s]))
+                check_all(l, groups, group_count);
+            else
+                count(l, false, "data", "memory", "none");
+            release(l);
+        }
+}
+
+static void check_sizes(lab *l) {
+    static const uint64_t sizes[] = {0, 1, 2, 31, 32, 33, 1000, 1023, 1024, 1025, 65535, 1 << 20, (1 << 20) + 1};
+    static const uint64_t few_sizes[] = {0, 1, 1000, 10007};
+    static const unsigned groups[] = {16, 32, 64, 96, 128, 256, 512, 1000, 1024};
+    static const unsigned few_groups[] = {16, 100, 256, 1024};
+    if (l->quick)
+        check_sizes_in(l, few_sizes, sizeof few_sizes / sizeof *few_sizes, few_groups,
+                       sizeof few_groups / sizeof *few_groups);
+    else
+        check_sizes_in(l, sizes, sizeof sizes / sizeof *sizes, groups, sizeof groups / sizeof *groups);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Limits
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Arrays in pieces, which are here as small as they can be, so that there are many. */
+static void check_pieces(lab *l) {
+    static const uint64_t sizes[] = {64, 65, 1000, 4097};
+    static const unsigned groups[] = {16, 256};
+    l->vulkan.piece_most = l->quick ? 1024 : 256;
+    check_sizes_in(l, sizes, sizeof sizes / sizeof *sizes, groups, l->quick ? 1 : 2);
+    l->vulkan.piece_most = 0;
+}
+
+/* More than 65535 groups, which come in rows; one rung each that takes one and two elements per invocation. */
+static void check_rows(lab *l) {
+    static const char *const rungs[] = {"halving", "first-add"};
+    uint64_t sizes[] = {16 * UINT64_C(65535) + 1, 32 * UINT64_C(65535) + 33};
+    for (size_t i = 0; i < 2; i++) {
+        if (!upload(l, REDUCT_I32, sizes[i]))
+            count(l, false, "data", "memory", "none");
+        for (int hlsl = 0; hlsl < 2; hlsl++) {
+            l->vulkan.hlsl = hlsl;
+            check_rung(l, vulkan_rung_named(rungs[i]), LADDER_FINISH_RECURSIVE, 16);
+            check_rung(l, vulkan_rung_named(rungs[i]), LADDER_FINISH_LAST_BLOCK, 16);
+        }
+        release(l);
+    }
+}
+
+/* An array that no binding can hold, and on most devices no buffer. */
+static void check_large(lab *l) {
+    const measure_vulkan_facts *facts = l->vulkan.facts;
+    uint64_t n = facts->range / 4 + 12345;
+    if (measure_vulkan_free_memory(l->vulkan.device) < 5 * n) {
+        printf("Not checked for lack of memory on the device: %" PRIu64 " elements\n", n);
+        return;
+    }
+    for (size_t t = 0; t < 2; t++) {
+        if (!upload(l, types[t], n))
+            count(l, false, "data", "memory", "none");
+        for (size_t i = 0; vulkan_rung_at(i); i++)
+            check_rung(l, vulkan_rung_at(i), vulkan_rung_at(i)->finish, VULKAN_GROUP_DEFAULT);
+        release(l);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Subgroups that are not to be trusted
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void check_doubted(lab *l, const vulkan_rung *rung) {
+    vulkan_run r;
+    char why[240] = "";
+    bool ready = vulkan_run_prepare(&r, &l->vulkan, rung, LADDER_FINISH_RECURSIVE, l->data.type, &l->input,
+                                    VULKAN_GROUP_DEFAULT, why, sizeof why);
+    if (l->vulkan.hlsl) {
+        count(l, !ready && strstr(why, "wrong sum"), rung->name, "a refusal that names the wrong sum", why);
+    } else {
+        count(l, ready && r.in_shared_memory && strstr(r.note, "in shared memory"), rung->name,
+              "the variant in shared memory, and a note", ready ? r.note : why);
+        if (ready)
+            check(l, &r);
+    }
+    vulkan_run_destroy(&r);
+}
+
+/* Where every trial fails: each rung that uses subgroups is right all the same, or refused, and says why. */
+static void check_trials(lab *l) {
+    reduct_error error;
+    lab doubting = *l;
+    if (vulkan_lab_open(&doubting.vulkan, l->device, NULL, &error) != REDUCT_OK) {
+        count(l, false, "a second lab", "a device", error.message);
+        return;
+    }
+    doubting.vulkan.doubts_subgroups = true;
+    if (upload(&doubting, REDUCT_F32, 10007))
+        for (int hlsl = 0; hlsl < 2; hlsl++)
+            for (size_t i = 0; vulkan_rung_at(i); i++) {
+                doubting.vulkan.hlsl = hlsl;
+                bool has = vulkan_has_rung(&doubting.vulkan, vulkan_rung_at(i), REDUCT_F32);
+                if (vulkan_rung_at(i)->needs != VULKAN_NEEDS_NOTHING && has && is_wanted(l, vulkan_rung_at(i)->name))
+                    check_doubted(&doubting, vulkan_rung_at(i));
+            }
+    count(&doubting, l->rung || doubting.vulkan.distrusted[0], "a failed trial", "a name", "none");
+    release(&doubting);
+    vulkan_lab_close(&doubting.vulkan);
+    l->passed = doubting.passed;
+    l->failed = doubting.failed;
+}
+
+/* Whether the validation layer is awake, and follows shaders: a store behind a buffer must wake it, which keeps it from
+ * happening. (It knows buffers' sizes, not those of the parts that are bound.) */
+static void check_watch(lab *l) {
+    vulkan_lab *vulkan = &l->vulkan;
+    char why[240] = "no message";
+    bool passed;
+    if (!vulkan->facts->is_validated)
+        return;
+    measure_vulkan_buffer *small = measure_vulkan_allocate(vulkan->device, 64);
+    printf("One message of the validation layer is wanted:\n");
+    measure_vulkan_kernel *kernel = vulkan_lab_kernel(vulkan, "glsl/halving_i32", 16, VULKAN_STORE, REDUCT_I32,
+                                                      VULKAN_NEEDS_NOTHING, &passed, why, sizeof why);
+    const measure_vulkan_slice slices[] = {
+        {vulkan->trial, 0, 64}, {small, 0, 64}, {vulkan->result, 0, 64}, {vulkan->ticket, 0, 16}};
+    const vulkan_push push = {.n = 16, .groups = 1, .row = 1, .first = 100, .total = 1};
+    if (kernel)
+        measure_vulkan_dispatch(vulkan->device, kernel, 1, slices, &push);
+    measure_vulkan_wait(vulkan->device);
+    const char *error = measure_vulkan_error(vulkan->device);
+    count(l, error && strstr(error, "validation: "), "a store behind a buffer", "a message of the layer",
+          error ? error : why);
+    forgive(l);
+    measure_vulkan_free(vulkan->device, small);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows of reports
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The ladder as users run it. Without specimens: what they give is nobody's promise. */
+static void check_report(lab *l, reduct_type type) {
+    ladder_options options = {.device = l->device,
+                              .n = l->quick ? 10007 : 1000003,
+                              .type = type,
+                              .every_finish = !l->quick,
+                              .rung = l->rung,
+                              .rounds = 3,
+                              .language = "all"};
+    reduct_error error = {.message = ""};
+    report *r = report_create("check", "");
+    if (ladder_vulkan_run(&options, r, &error) != REDUCT_OK)
+        count(l, false, "the ladder", "a report", error.message);
+    for (size_t i = 0; i < report_row_count(r); i++) {
+        const report_row *row = report_row_at(r, i);
+        char what[160];
+        snprintf(what, sizeof what, "report: %s, %s, %s, %s", row->name, row->variant, row->language, row->type);
+        if (row->verdict == REPORT_RIGHT || row->verdict == REPORT_WRONG)
+            count(l, row->verdict == REPORT_RIGHT && row->seconds > 0, what, row->expected, row->got);
+    }
+    report_destroy(r);
+}
+
+/* Every rung of the list must be there, but for the copy engine, which no shader reaches. */
+static void check_list(lab *l) {
+    for (size_t i = 0; ladder_rung_at(i); i++)
+        if (ladder_rung_at(i)->kind == LADDER_RUNG_GPU && strcmp(ladder_rung_at(i)->name, "bulk-copy") != 0)
+            count(l, vulkan_rung_named(ladder_rung_at(i)->name) != NULL, ladder_rung_at(i)->name, "a rung", "none");
+}
+
+static int parse(int argc, char **argv, lab *l) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0) {
+            l->quick = true;
+        } else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
+            l->device = argv[++i];
+        } else if (strcmp(argv[i], "--rung") == 0 && i + 1 < argc) {
+            l->rung = argv[++i];
+        } else {
+            fprintf(stderr, "usage: ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]\n");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    lab l = {.device = "vulkan:0"};
+    reduct_error error = {.message = ""};
+    if (parse(argc, argv, &l) != 0)
+        return 2;
+    if (vulkan_lab_open(&l.vulkan, l.device, NULL, &error) != REDUCT_OK) {
+        printf("%s\n0 passed, 1 failed\n", error.message);
+        return 1;
+    }
+    printf("%s, %s%s\n", l.vulkan.facts->name, l.vulkan.facts->driver,
+           l.vulkan.facts->is_validated ? ", watched by the validation layer" : "");
+    check_watch(&l);
+    check_list(&l);
+    check_sizes(&l);
+    check_pieces(&l);
+    check_rows(&l);
+    check_trials(&l);
+    if (is_wanted(&l, "exact"))
+        vulkan_check_exact(&l.vulkan, l.quick, &l.passed, &l.failed);
+    if (!l.quick)
+        check_large(&l);
+    count(&l, !*l.vulkan.distrusted, "subgroups", "sums that are right in every trial", l.vulkan.distrusted);
+    vulkan_lab_close(&l.vulkan);
+    for (size_t t = 0; t < (l.quick ? 1 : TYPES); t++)
+        check_report(&l, types[t]);
+    printf("%lu passed, %lu failed\n", l.passed, l.failed);
+    return l.failed != 0;
+}

@@ -1,0 +1,428 @@
+/* The Vulkan ladder's rungs, in GLSL and HLSL, and how a rung with a finish is dispatched. */
+#include "ladder/vulkan_exact.h"
+#include "ladder/vulkan_ladder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rungs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* clang-format off */
+static const vulkan_rung rungs[] = {
+    {.name = "global-halving",    .file = "global_halving",    .cover = VULKAN_COVER_ONE,
+     .finish = LADDER_FINISH_RECURSIVE, .destroys_input = true},
+    {.name = "neighbour-modulo",  .file = "neighbour_modulo",  .cover = VULKAN_COVER_ONE,
+     .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "neighbour-strided", .file = "neighbour_strided", .cover = VULKAN_COVER_ONE,
+     .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "halving",           .file = "halving",           .cover = VULKAN_COVER_ONE,
+     .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "first-add",         .file = "first_add",         .cover = VULKAN_COVER_TWO,
+     .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "last-warp",         .file = "last_warp",         .cover = VULKAN_COVER_TWO,
+     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "unrolled",          .file = "unrolled",          .cover = VULKAN_COVER_TWO,
+     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_RECURSIVE},
+    {.name = "grid-stride",       .file = "grid_stride",       .cover = VULKAN_COVER_WALK,
+     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "shuffle",           .file = "shuffle",           .cover = VULKAN_COVER_WALK,
+     .needs = VULKAN_NEEDS_SHUFFLES, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "warp-reduce",       .file = "warp_reduce",       .cover = VULKAN_COVER_WALK,
+     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_SECOND_LAUNCH},
+    {.name = "vector-loads",      .file = "vector_loads",      .cover = VULKAN_COVER_VECTORS,
+     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_SECOND_LAUNCH, .only_glsl = true},
+    {.name = "one-launch",        .file = "one_launch",        .cover = VULKAN_COVER_VECTORS,
+     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_LAST_BLOCK},
+    {.name = "exact",             .cover = VULKAN_COVER_EXACT,
+     .finish = LADDER_FINISH_LAST_BLOCK, .only_glsl = true},
+    {.name = "exact",             .cover = VULKAN_COVER_EXACT,
+     .finish = LADDER_FINISH_LAST_BLOCK, .only_glsl = true, .in_integers = true},
+};
+/* clang-format on */
+
+const vulkan_rung *vulkan_rung_at(size_t i) {
+    return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
+}
+
+const vulkan_rung *vulkan_rung_named(const char *name) {
+    for (size_t i = 0; vulkan_rung_at(i); i++)
+        if (strcmp(rungs[i].name, name) == 0)
+            return &rungs[i];
+    return NULL;
+}
+
+/* glslang's HLSL has neither vectors of buffers' elements nor integers or floats of 64 bits. */
+bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type) {
+    if (rung->only_glsl && lab->hlsl)
+        return false;
+    return !rung->in_integers || (type != REDUCT_I32 && lab->facts->f64);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * How many groups
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { LOADS = 4 }; /* as in vectors.glsl */
+
+static uint64_t ceil_divide(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
+
+static unsigned ceil_log2(uint64_t x) {
+    unsigned log = 0;
+    while (log < 63 && UINT64_C(1) << log < x)
+        log++;
+    return log;
+}
+
+static uint64_t elements_per_group(const vulkan_run *run) {
+    switch (run->rung->cover) {
+    case VULKAN_COVER_TWO:
+        return 2 * (uint64_t)run->group;
+    case VULKAN_COVER_VECTORS:
+        return run->group * LOADS * (16 / reduct_type_size(run->type));
+    default:
+        return run->group;
+    }
+}
+
+/* Groups for n elements of one piece. Those that walk come in as many as the device holds at once; the others as n
+ * demands. */
+static uint64_t groups_for(const vulkan_run *run, uint64_t n) {
+    uint64_t wanted = ceil_divide(n, elements_per_group(run)), most = wanted;
+    if (run->rung->cover != VULKAN_COVER_ONE && run->rung->cover != VULKAN_COVER_TWO)
+        most = vulkan_lab_resident_groups(run->lab, run->group, measure_vulkan_kernel_registers(run->kernel));
+    if (wanted > most)
+        wanted = most;
+    return wanted ? wanted : 1; /* an empty array has a sum as well */
+}
+
+static uint64_t piece_elements(const vulkan_run *run, uint64_t copy, size_t piece, measure_vulkan_slice *slice) {
+    uint64_t bytes;
+    *slice = measure_vulkan_input_piece(run->input, copy, piece, &bytes);
+    return bytes / reduct_type_size(run->type);
+}
+
+static uint64_t groups_of_all_pieces(const vulkan_run *run) {
+    uint64_t groups = 0;
+    measure_vulkan_slice slice;
+    for (size_t i = 0; i < run->input->pieces; i++)
+        groups += groups_for(run, piece_elements(run, 0, i, &slice));
+    return groups;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Making ready
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static vulkan_way way_of(ladder_finish finish) {
+    return finish == LADDER_FINISH_ATOMIC       ? VULKAN_ATOMIC
+           : finish == LADDER_FINISH_LAST_BLOCK ? VULKAN_LAST_GROUP
+                                                : VULKAN_STORE;
+}
+
+static bool is_power_of_two(unsigned x) {
+    return x && (x & (x - 1)) == 0;
+}
+
+/* What this device or language lacks for a run; null if nothing. */
+static const char *lack(const vulkan_run *run) {
+    const measure_vulkan_facts *facts = run->lab->facts;
+    if (run->type == REDUCT_F64 && run->lab->hlsl)
+        return "glslang's HLSL has no f64";
+    if (run->type == REDUCT_F64 && !facts->f64)
+        return "this device has no f64";
+    if (run->type == REDUCT_F64 && run->finish == LADDER_FINISH_ATOMIC && !facts->i64_atomics)
+        return "this device has no atomics of 64 bits";
+    if (run->lab->hlsl && !is_power_of_two(run->group))
+        return "in HLSL compiled for powers of two";
+    return NULL;
+}
+
+static bool check_group(const vulkan_run *run, char *why, size_t room) {
+    unsigned most = run->lab->facts->group_most;
+    if (most > VULKAN_GROUP_MOST)
+        most = VULKAN_GROUP_MOST;
+    if (run->group >= VULKAN_GROUP_LEAST && run->group <= most)
+        return true;
+    snprintf(why, room, "a group of this device has %d to %u invocations", VULKAN_GROUP_LEAST, most);
+    return false;
+}
+
+/* What a device does not offer of what a rung needs of subgroups; null if it has all. */
+static const char *missing_of_subgroups(const measure_vulkan_facts *facts, vulkan_needs needs) {
+    if (needs == VULKAN_NEEDS_SHUFFLES && !(facts->subgroup_shuffle && facts->subgroup_shuffle_relative))
+        return "shuffles";
+    if (needs == VULKAN_NEEDS_SUMS && !facts->subgroup_arithmetic)
+        return "arithmetic";
+    if (needs >= VULKAN_NEEDS_SHUFFLES && !facts->subgroup_ballot)
+        return "ballots";
+    return NULL;
+}
+
+static void name_shader(const vulkan_run *run, char *name, size_t room) {
+    static const char *const ways[] = {"store", "atomic", "last"};
+    const measure_vulkan_facts *facts = run->lab->facts;
+    const char *type = reduct_type_name(run->type);
+    bool native = run->finish == LADDER_FINISH_ATOMIC &&
+                  (run->type == REDUCT_F64 || (run->type == REDUCT_F32 && facts->f32_atomic_add));
+    if (run->lab->hlsl)
+        snprintf(name, room, "hlsl/%s_%s_%s_%u", run->rung->file, type, ways[way_of(run->finish)], run->group);
+    else
+        snprintf(name, room, "glsl/%s_%s%s%s", run->rung->file, type, native ? "_atomic" : "",
+                 run->in_shared_memory ? "_shared" : "");
+}
+
+static measure_vulkan_kernel *kernel_of(vulkan_run *run, bool *passed, char *why, size_t room) {
+    char name[96];
+    name_shader(run, name, sizeof name);
+    return vulkan_lab_kernel(run->lab, name, run->group, way_of(run->finish), run->type,
+                             run->in_shared_memory || run->rung->is_untried ? VULKAN_NEEDS_NOTHING : run->rung->needs,
+                             passed, why, room);
+}
+
+/* With subgroups if the device has what it takes and its trial was passed; otherwise, in GLSL, without. */
+static bool choose_kernel(vulkan_run *run, char *why, size_t room) {
+    const char *missing = missing_of_subgroups(run->lab->facts, run->rung->needs);
+    bool passed = false;
+    if (missing) {
+        snprintf(run->note, sizeof run->note, "no %s of subgroups here", missing);
+    } else {
+        run->kernel = kernel_of(run, &passed, why, room);
+        if (!run->kernel || passed)
+            return run->kernel != NULL;
+        snprintf(run->note, sizeof run->note, "this driver's subgroups gave a wrong sum in a trial");
+    }
+    if (run->lab->hlsl) {
+        snprintf(why, room, "%s", run->note);
+        return false;
+    }
+    strcat(run->note, ": in shared memory");
+    run->in_shared_memory = true;
+    run->kernel = kernel_of(run, &passed, why, room);
+    return run->kernel != NULL;
+}
+
+/* The second launch is one group of the rung vector-loads, as large as groups are. */
+static bool choose_last_step(vulkan_run *run, char *why, size_t room) {
+    vulkan_run step = {.lab = run->lab,
+                       .rung = vulkan_rung_named("vector-loads"),
+                       .finish = LADDER_FINISH_SECOND_LAUNCH,
+                       .type = run->type,
+                       .group = run->lab->facts->group_most};
+    vulkan_lab *lab = run->lab;
+    bool hlsl = lab->hlsl;
+    if (step.group > VULKAN_GROUP_MOST)
+        step.group = VULKAN_GROUP_MOST;
+    lab->hlsl = false; /* in GLSL also for rungs in HLSL: it is the host's choice who adds up few sums */
+    bool ready = choose_kernel(&step, why, room);
+    lab->hlsl = hlsl;
+    run->last_step = step.kernel;
+    return ready;
+}
+
+static bool prepare_exact(vulkan_run *run, unsigned group, char *why, size_t room) {
+    if (run->finish != LADDER_FINISH_LAST_BLOCK) {
+        snprintf(why, room, "its groups leave no sums behind: the last one rounds");
+        return false;
+    }
+    run->exact = vulkan_exact_create(run->lab, run->type, run->input,
+                                     run->rung->in_integers ? VULKAN_EXACT_U32 : VULKAN_EXACT_BEST, group, why, room);
+    return run->exact != NULL;
+}
+
+bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *rung, ladder_finish finish,
+                        reduct_type type, const measure_vulkan_input *input, unsigned group, char *why, size_t room) {
+    *run = (vulkan_run){.lab = lab, .rung = rung, .type = type, .input = input, .clears = true};
+    run->n = input->bytes / reduct_type_size(type);
+    run->finish = finish == LADDER_FINISH_DEFAULT ? rung->finish : finish;
+    if (rung->cover == VULKAN_COVER_EXACT)
+        return prepare_exact(run, group, why, room);
+    run->group = group ? group : VULKAN_GROUP_DEFAULT;
+    if (!group && run->group > lab->facts->group_most)
+        run->group = lab->facts->group_most;
+    const char *lacks = lack(run);
+    if (lacks) {
+        snprintf(why, room, "%s", lacks);
+        return false;
+    }
+    if (!check_group(run, why, room) || !choose_kernel(run, why, room))
+        return false;
+    if (run->finish == LADDER_FINISH_SECOND_LAUNCH && !choose_last_step(run, why, room))
+        return false;
+    run->compares = run->finish == LADDER_FINISH_ATOMIC && type != REDUCT_I32 &&
+                    (type == REDUCT_F64 || lab->hlsl || !lab->facts->f32_atomic_add);
+    run->groups = groups_of_all_pieces(run);
+    if (run->groups * reduct_type_size(type) > lab->facts->range) {
+        snprintf(why, room, "more group sums than a binding holds: larger groups are needed");
+        return false;
+    }
+    vulkan_lab_reserve(lab, run->groups * reduct_type_size(type));
+    if (measure_vulkan_error(lab->device)) {
+        snprintf(why, room, "%s", measure_vulkan_error(lab->device));
+        return false;
+    }
+    return true;
+}
+
+void vulkan_run_destroy(vulkan_run *run) {
+    if (run->exact)
+        vulkan_exact_destroy(run->exact);
+    run->exact = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A dispatch for each piece; the groups' sums follow each other in `to`. */
+static void dispatch_pieces(vulkan_run *run, uint64_t copy, measure_vulkan_buffer *to) {
+    uint32_t first = 0;
+    for (size_t i = 0; i < run->input->pieces; i++) {
+        measure_vulkan_slice slice;
+        uint64_t n = piece_elements(run, copy, i, &slice), groups = groups_for(run, n);
+        slice.bytes += run->bound_beyond;
+        vulkan_lab_dispatch(
+            run->lab, run->kernel, slice, to,
+            (vulkan_push){
+                .n = (uint32_t)n, .groups = (uint32_t)groups, .first = first, .total = (uint32_t)run->groups});
+        first += (uint32_t)groups;
+    }
+}
+
+/* One kernel over `n` group sums. */
+static void dispatch_sums(vulkan_run *run, measure_vulkan_kernel *kernel, measure_vulkan_buffer *from, uint64_t n,
+                          measure_vulkan_buffer *to, uint64_t groups) {
+    measure_vulkan_slice slice = {from, 0, (n * reduct_type_size(run->type) + 15) / 16 * 16};
+    vulkan_lab_dispatch(run->lab, kernel, slice, to,
+                        (vulkan_push){.n = (uint32_t)n, .groups = (uint32_t)groups, .total = (uint32_t)groups});
+}
+
+/* Pass by pass, from one array of group sums to the other; the last one into the result. */
+static void run_recursively(vulkan_run *run, uint64_t copy) {
+    vulkan_lab *lab = run->lab;
+    uint64_t groups = run->groups;
+    dispatch_pieces(run, copy, groups == 1 ? lab->result : lab->partials[0]);
+    for (unsigned pass = 1; groups > 1; pass++) {
+        uint64_t n = groups;
+        groups = groups_for(run, n);
+        dispatch_sums(run, run->kernel, lab->partials[(pass - 1) % 2], n,
+                      groups == 1 ? lab->result : lab->partials[pass % 2], groups);
+    }
+}
+
+static void sum_on_host(vulkan_run *run) {
+    vulkan_lab *lab = run->lab;
+    measure_vulkan_download(lab->device, lab->host_partials, lab->partials[0], 0,
+                            run->groups * reduct_type_size(run->type));
+    gpu_sum_on_host(run->type, lab->host_partials, run->groups, run->host_result);
+}
+
+void vulkan_run_once(vulkan_run *run, uint64_t copy) {
+    vulkan_lab *lab = run->lab;
+    if (run->exact) {
+        vulkan_exact_run(run->exact, copy);
+        return;
+    }
+    switch (run->finish) {
+    case LADDER_FINISH_HOST:
+        dispatch_pieces(run, copy, lab->partials[0]);
+        sum_on_host(run);
+        break;
+    case LADDER_FINISH_ATOMIC:
+        if (run->clears)
+            measure_vulkan_fill(lab->device, lab->result, 0, 0, 8);
+        dispatch_pieces(run, copy, lab->partials[0]);
+        break;
+    case LADDER_FINISH_SECOND_LAUNCH:
+        dispatch_pieces(run, copy, lab->partials[0]);
+        dispatch_sums(run, run->last_step, lab->partials[0], run->groups, lab->result, 1);
+        break;
+    case LADDER_FINISH_RECURSIVE:
+        run_recursively(run, copy);
+        break;
+    default:
+        dispatch_pieces(run, copy, lab->partials[0]);
+    }
+}
+
+void vulkan_run_result(vulkan_run *run, void *result) {
+    size_t size = reduct_type_size(run->type);
+    if (run->exact)
+        vulkan_exact_result(run->exact, result);
+    else if (run->finish == LADDER_FINISH_HOST)
+        memcpy(result, run->host_result, size);
+    else
+        measure_vulkan_download(run->lab->device, result, run->lab->result, 0, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Additions within a group: the tree, or subgroups, whose lanes a driver may add one after the other, twice, and the
+ * sums of subgroups that a lane of the first one adds up. */
+static double group_chain(const vulkan_lab *lab, unsigned group) {
+    unsigned least = lab->facts->subgroup_least ? lab->facts->subgroup_least : 1;
+    return ceil_log2(group) + 2.0 * lab->facts->subgroup_greatest + (double)group / least / least + 1;
+}
+
+/* Additions in a dispatch on n elements: one after the other in an invocation, then the group's. An invocation takes
+ * whole rounds of what its group covers, and adds up to sixteen running sums and an element that is left over. */
+static double chain(const vulkan_run *run, uint64_t n) {
+    uint64_t cover = elements_per_group(run), rounds = ceil_divide(n, cover * groups_for(run, n));
+    return (double)(rounds * ceil_divide(cover, run->group)) + group_chain(run->lab, run->group) + 18;
+}
+
+double vulkan_run_terms(const vulkan_run *run) {
+    measure_vulkan_slice slice;
+    uint64_t groups = run->groups;
+    if (run->exact)
+        return 0;
+    double terms = chain(run, piece_elements(run, 0, 0, &slice)); /* the first piece is the largest */
+    switch (run->finish) {
+    case LADDER_FINISH_SECOND_LAUNCH:
+    case LADDER_FINISH_LAST_BLOCK:
+        return terms + (double)ceil_divide(groups, run->group) + group_chain(run->lab, VULKAN_GROUP_MOST) + 18;
+    case LADDER_FINISH_RECURSIVE:
+        while (groups > 1) {
+            uint64_t n = groups;
+            groups = groups_for(run, n);
+            terms += chain(run, n);
+        }
+        return terms;
+    default:
+        return terms + (double)groups;
+    }
+}
+
+report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
+    report_row row = report_row_empty();
+    snprintf(row.group, sizeof row.group, "%s", group);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
+    snprintf(row.device, sizeof row.device, "vulkan:%u", lab->facts->ordinal);
+    snprintf(row.language, sizeof row.language, "%s", lab->hlsl ? "hlsl" : "glsl");
+    row.n = n;
+    row.bytes = n * reduct_type_size(type);
+    return row;
+}
+
+void vulkan_run_describe(const vulkan_run *run, report_row *row) {
+    snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
+    if (run->exact) {
+        vulkan_exact_describe(run->exact, row);
+        return;
+    }
+    row->block = run->group;
+    row->registers = measure_vulkan_kernel_registers(run->kernel);
+    if (*run->note)
+        snprintf(row->note, sizeof row->note, "%s", run->note);
+    else if (run->compares)
+        snprintf(row->note, sizeof row->note, "atomic by compare-and-swap");
+    else if (run->input->pieces > 1)
+        snprintf(row->note, sizeof row->note, "in %zu pieces: a binding holds no more", run->input->pieces);
+}

@@ -1,0 +1,511 @@
+/* The CUDA backend: chooses the kernel and its grid, streams data from the host where they are there, and brings partial
+ * results home. */
+#include "cuda/backend.h"
+
+#include "core/environment.h"
+#include "core/plan.h"
+#include "core/reduction.h"
+#include "core/status.h"
+#include "cpu/parallel.h"
+#include "cuda/device.h"
+#include "exact/partial.h"
+
+#include <reduct/cuda.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(reduct_cuda_outcome) == sizeof(struct rd_cuda_outcome), "the public structure is the kernels'");
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Kernels
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A reduction on one context: its kernel, how many blocks of it are of use, and what every launch is told. */
+struct launch {
+    struct rd_cuda_context *context;
+    rd_cu_function function;
+    unsigned most_blocks;
+    struct rd_cuda_call call;
+};
+
+/* The names of a reduction's kernel and of the image that holds it. */
+static void name_kernel(const reduct_reduction *reduction, char *image, char *name, size_t room) {
+    static const char *const transforms[] = {[RD_IDENTITY] = "identity",
+                                             [RD_ABSOLUTE] = "absolute",
+                                             [RD_SQUARE] = "square",
+                                             [RD_PRODUCT] = "product",
+                                             [RD_MOMENTS] = "moments"};
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *type = rd_type(reduction->element);
+    const char *transform = transforms[op->transform];
+    if (op->combine != RD_ADD) {
+        snprintf(image, room, "kernels/extremes");
+        snprintf(name, room, "extreme_%s", type->name);
+    } else if (type->kind != RD_FLOAT) {
+        snprintf(image, room, "kernels/integers");
+        snprintf(name, room, "integer_%s_%s", transform, type->name);
+    } else if (reduction->mode == REDUCT_EXACT) {
+        snprintf(image, room, "kernels/exact_%s", type->name);
+        snprintf(name, room, "exact_%s", transform);
+    } else {
+        snprintf(image, room, "kernels/fast");
+        snprintf(name, room, "fast_%s_%s", transform, type->name);
+    }
+}
+
+static struct rd_cuda_call describe(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *result = rd_type(reduction->result);
+    return (struct rd_cuda_call){.minimum = rd_minimum(reduction),
+                                 .transform = (uint8_t)op->transform,
+                                 .combine = (uint8_t)op->combine,
+                                 .finish = (uint8_t)op->finish,
+                                 .nan = (uint8_t)reduction->nan,
+                                 .exact = rd_is_exact(reduction),
+                                 .population = (reduction->flags & REDUCT_POPULATION) != 0,
+                                 .wrap = (reduction->flags & REDUCT_WRAP) != 0,
+                                 .is_float = rd_type(reduction->element)->kind == RD_FLOAT,
+                                 .result_class = (uint8_t)result->kind,
+                                 .result_bytes = result->bytes,
+                                 .result_precision = result->precision,
+                                 .result_max_exponent = result->max_exponent};
+}
+
+/* With the context current. */
+static reduct_status make_launch(struct rd_cuda_context *context, const reduct_reduction *reduction,
+                                 struct launch *launch, reduct_error *error) {
+    char image[32], name[48];
+    int resident = 0;
+    name_kernel(reduction, image, name, sizeof image);
+    launch->context = context;
+    launch->call = describe(reduction);
+    reduct_status status = rd_cuda_kernel(context, image, name, &launch->function, error);
+    if (status != REDUCT_OK)
+        return status;
+    const rd_cuda_driver *driver = context->device->driver;
+    rd_cu_result result =
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, RD_CUDA_THREADS, 0);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(context->device, result, "to plan a launch", error);
+    unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)context->device->multiprocessors;
+    launch->most_blocks = most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
+    return REDUCT_OK;
+}
+
+static unsigned blocks_for(const struct launch *launch, uint64_t count, size_t element_bytes) {
+    uint64_t per_block = (uint64_t)RD_CUDA_THREADS * 16 * RD_CUDA_VECTORS(launch->call.transform, element_bytes);
+    uint64_t wanted = (count * element_bytes + per_block - 1) / per_block;
+    return (unsigned)(wanted < 1 ? 1 : wanted < launch->most_blocks ? wanted : launch->most_blocks);
+}
+
+static rd_cu_result start(const struct launch *launch, struct rd_cuda_call *call, size_t element_bytes,
+                          rd_cu_stream stream) {
+    void *arguments[] = {call};
+    return launch->context->device->driver->cuLaunchKernel(launch->function,
+                                                           blocks_for(launch, call->count, element_bytes), 1, 1,
+                                                           RD_CUDA_THREADS, 1, 1, 0, stream, arguments, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Partial results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_limbs(struct rd_sum *sum, const int64_t *limb) {
+    struct rd_sum added = *sum;
+    memcpy(added.limb, limb, (size_t)sum->length * sizeof *limb);
+    rd_sum_merge(sum, &added);
+}
+
+/* Adds what a launch over `count` elements left behind. */
+static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial *from, uint64_t count) {
+    struct rd_partial part;
+    rd_partial_init(&part, &total->reduction);
+    const struct rd_operator *op = rd_operator(total->reduction.op);
+    part.seen = count;
+    part.ignored = from->ignored;
+    part.nans = from->nans;
+    part.plus_infinities = from->plus_infinities;
+    part.minus_infinities = from->minus_infinities;
+    part.nonzero = from->nonzero;
+    part.nan_index = from->nan_index;
+    if (op->combine != RD_ADD) {
+        part.found = from->found;
+        part.extreme = from->extreme;
+        part.index = from->index;
+    } else if (rd_is_exact(&total->reduction)) {
+        add_limbs(&part.sum, from->limb[0]);
+        if (op->transform == RD_MOMENTS)
+            add_limbs(&part.squares, from->limb[1]);
+    } else {
+        part.high = from->high;
+        part.low = from->low;
+    }
+    rd_partial_merge(total, &part);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data on the device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status reduce_in_place(const struct launch *launch, const void *x, const void *y, uint64_t count,
+                                     struct rd_partial *partial, reduct_error *error) {
+    const rd_cuda_driver *driver = launch->context->device->driver;
+    struct rd_cuda_lane *lane;
+    reduct_status status = rd_cuda_lane_take(launch->context, false, &lane, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rd_cuda_call call = launch->call;
+    call.x = x;
+    call.y = y;
+    call.count = count;
+    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)lane->workspace;
+    call.partial = lane->partial;
+    rd_cu_result result = start(launch, &call, rd_type(partial->reduction.element)->bytes, lane->stream);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuStreamSynchronize(lane->stream);
+    if (result != RD_CU_SUCCESS) {
+        rd_cuda_lane_destroy(launch->context, lane);
+        return rd_cuda_fail(launch->context->device, result, "to reduce", error);
+    }
+    merge_launch(partial, lane->partial, count);
+    rd_cuda_lane_give(launch->context, lane);
+    return REDUCT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data on the host: streamed in pieces through two lanes in turn, so that one piece is copied into page-locked memory
+ * while the one before goes to the device and is reduced.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One piece under way. */
+struct piece {
+    struct rd_cuda_lane *lane;
+    uint64_t count; /* 0: none */
+};
+
+/* A copy that threads share out: one thread does not copy as fast as the bus. */
+struct copy {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t bytes;
+    atomic_size_t next;
+};
+
+enum { COPY_STEP = 1 << 20, COPY_THREADS = 8 };
+
+static void copy_steps(void *context) {
+    struct copy *copy = context;
+    size_t at;
+    while ((at = atomic_fetch_add_explicit(&copy->next, COPY_STEP, memory_order_relaxed)) < copy->bytes) {
+        size_t left = copy->bytes - at;
+        memcpy(copy->to + at, copy->from + at, left < COPY_STEP ? left : COPY_STEP);
+    }
+}
+
+static void copy_with_threads(void *to, const void *from, size_t bytes, unsigned threads) {
+    struct copy copy = {.to = to, .from = from, .bytes = bytes};
+    atomic_init(&copy.next, 0);
+    unsigned most = threads ? threads : rd_processors(), useful = (unsigned)(bytes / (4 * COPY_STEP)) + 1;
+    most = most < COPY_THREADS ? most : COPY_THREADS;
+    rd_parallel(useful < most ? useful : most, copy_steps, &copy);
+}
+
+/* Waits for a piece and adds its result. */
+static rd_cu_result finish_piece(const struct launch *launch, struct piece *piece, struct rd_partial *partial) {
+    if (!piece->count)
+        return RD_CU_SUCCESS;
+    rd_cu_result result = launch->context->device->driver->cuStreamSynchronize(piece->lane->stream);
+    if (result == RD_CU_SUCCESS)
+        merge_launch(partial, piece->lane->partial, piece->count);
+    piece->count = 0;
+    return result;
+}
+
+/* Queues the transfer of one array of a piece, at an offset of the lane's buffers, which is where it will be. */
+static rd_cu_result send(const struct launch *launch, struct rd_cuda_lane *lane, size_t offset, const void *from,
+                         size_t bytes, unsigned threads) {
+    const struct rd_cuda_device *device = launch->context->device;
+    const void *source = from;
+    if (!rd_cuda_page_locked(device, from)) {
+        copy_with_threads((unsigned char *)lane->staging + offset, from, bytes, threads);
+        source = (unsigned char *)lane->staging + offset;
+    }
+    return device->driver->cuMemcpyHtoDAsync(lane->buffer + offset, source, bytes, lane->stream);
+}
+
+static rd_cu_result start_piece(const struct launch *launch, struct piece *piece, const unsigned char *x,
+                                const unsigned char *y, uint64_t count, size_t element_bytes, unsigned threads) {
+    struct rd_cuda_lane *lane = piece->lane;
+    struct rd_cuda_call call = launch->call;
+    size_t bytes = (size_t)count * element_bytes, half = RD_CUDA_STAGE_BYTES / 2;
+    call.x = (const void *)(uintptr_t)lane->buffer;
+    call.y = y ? (const void *)(uintptr_t)(lane->buffer + half) : NULL;
+    call.count = count;
+    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)lane->workspace;
+    call.partial = lane->partial;
+    rd_cu_result result = send(launch, lane, 0, x, bytes, threads);
+    if (result == RD_CU_SUCCESS && y)
+        result = send(launch, lane, half, y, bytes, threads);
+    if (result == RD_CU_SUCCESS)
+        result = start(launch, &call, element_bytes, lane->stream);
+    piece->count = result == RD_CU_SUCCESS ? count : 0;
+    return result;
+}
+
+static rd_cu_result stream_pieces(const struct launch *launch, struct piece piece[2], const unsigned char *x,
+                                  const unsigned char *y, uint64_t count, unsigned threads,
+                                  struct rd_partial *partial) {
+    size_t bytes = rd_type(partial->reduction.element)->bytes;
+    uint64_t most = RD_CUDA_STAGE_BYTES / (y ? 2 : 1) / bytes, at = 0;
+    rd_cu_result result = RD_CU_SUCCESS;
+    unsigned turn = 0;
+    for (; at < count && result == RD_CU_SUCCESS; turn ^= 1) {
+        uint64_t some = count - at < most ? count - at : most;
+        result = finish_piece(launch, &piece[turn], partial);
+        if (result == RD_CU_SUCCESS)
+            result = start_piece(launch, &piece[turn], x + at * bytes, y ? y + at * bytes : NULL, some, bytes, threads);
+        at += some;
+    }
+    for (int i = 0; i < 2 && result == RD_CU_SUCCESS; i++) /* in the order of the data */
+        result = finish_piece(launch, &piece[turn ^ (unsigned)i], partial);
+    return result;
+}
+
+static reduct_status reduce_from_host(const struct launch *launch, const void *x, const void *y, uint64_t count,
+                                      unsigned threads, struct rd_partial *partial, reduct_error *error) {
+    struct rd_cuda_context *context = launch->context;
+    struct piece piece[2] = {{0}};
+    reduct_status status = rd_cuda_lane_take(context, true, &piece[0].lane, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_lane_take(context, true, &piece[1].lane, error);
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (status == REDUCT_OK)
+        result = stream_pieces(launch, piece, x, y, count, threads, partial);
+    for (int i = 0; i < 2; i++) {
+        if (piece[i].lane && result == RD_CU_SUCCESS)
+            rd_cuda_lane_give(context, piece[i].lane);
+        else if (piece[i].lane)
+            rd_cuda_lane_destroy(context, piece[i].lane);
+    }
+    return result == RD_CU_SUCCESS ? status : rd_cuda_fail(context->device, result, "to reduce", error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The backend
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The number in "cuda:7"; -1 for what is none. */
+static int ordinal_of(const char *rest) {
+    if (!rest)
+        return 0;
+    size_t length = strlen(rest);
+    if (!length || length > 3 || strspn(rest, "0123456789") != length)
+        return -1;
+    return atoi(rest);
+}
+
+static reduct_status cuda_open(const char *rest, struct rd_device *device, reduct_error *error) {
+    int ordinal = ordinal_of(rest);
+    if (ordinal < 0)
+        return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"cuda:%s\" is no device; expected cuda:N, as in cuda:0",
+                       rest);
+    struct rd_cuda_device *opened;
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = rd_cuda_device_open(ordinal, &opened, error);
+    rd_environment_leave(caller);
+    if (status == REDUCT_OK)
+        *device = (struct rd_device){&rd_cuda_backend, opened->name, opened};
+    return status;
+}
+
+static reduct_status cuda_supports(const struct rd_device *device, const reduct_reduction *reduction,
+                                   reduct_error *error) {
+    const struct rd_type *element = rd_type(reduction->element);
+    bool half = element->kind == RD_FLOAT && element->bytes == 2;
+    if (rd_operator(reduction->op)->combine == RD_MULTIPLY)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "op: %s does not do %s in this version", device->name,
+                       rd_operator(reduction->op)->name);
+    if (!half)
+        return REDUCT_OK;
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
+                   device->name, element->name);
+}
+
+static size_t cuda_workspace(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
+                             unsigned threads) {
+    (void)device;
+    (void)reduction;
+    (void)count;
+    (void)threads;
+    return 0; /* on the host */
+}
+
+/* rd_device keeps what it points to unchanged; contexts and lanes behind their locks are another matter. */
+static struct rd_cuda_device *cuda_device(const struct rd_device *device) {
+    return (struct rd_cuda_device *)(uintptr_t)device->private;
+}
+
+static reduct_status accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
+                                unsigned threads, void *workspace, struct rd_partial *partial, reduct_error *error) {
+    (void)workspace;
+    if (!count)
+        return REDUCT_OK;
+    struct rd_cuda_context *context;
+    reduct_status status = rd_cuda_enter(cuda_device(device), &context, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct launch launch;
+    status = make_launch(context, &partial->reduction, &launch, error);
+    bool x_there = rd_cuda_on_device(context->device, x), y_there = y ? rd_cuda_on_device(context->device, y) : x_there;
+    if (status == REDUCT_OK && x_there != y_there)
+        status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
+                         x_there ? "y" : "x", x_there ? "x" : "y");
+    if (status == REDUCT_OK)
+        status = x_there ? reduce_in_place(&launch, x, y, count, partial, error)
+                         : reduce_from_host(&launch, x, y, count, threads, partial, error);
+    rd_cuda_leave(context->device);
+    return status;
+}
+
+/* The driver may do arithmetic of its own, and leaves traces of it in the environment. */
+static reduct_status cuda_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
+                                     unsigned threads, void *workspace, struct rd_partial *partial,
+                                     reduct_error *error) {
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = accumulate(device, x, y, count, threads, workspace, partial, error);
+    rd_environment_leave(caller);
+    return status;
+}
+
+/* What a plan keeps. */
+struct prepared {
+    struct launch launch;
+    rd_cu_address workspace;
+};
+
+static void cuda_release(void *kept) {
+    struct prepared *prepared = kept;
+    struct rd_cuda_context *context = prepared->launch.context;
+    rd_environment caller = rd_environment_enter();
+    if (rd_cuda_enter_context(context, NULL) == REDUCT_OK) {
+        context->device->driver->cuMemFree(prepared->workspace);
+        rd_cuda_leave(context->device);
+    }
+    rd_environment_leave(caller);
+    free(prepared);
+}
+
+/* With the context current. */
+static reduct_status prepare(struct rd_cuda_context *context, const reduct_reduction *reduction,
+                             struct prepared *prepared, reduct_error *error) {
+    const rd_cuda_driver *driver = context->device->driver;
+    reduct_status status = make_launch(context, reduction, &prepared->launch, error);
+    if (status != REDUCT_OK)
+        return status;
+    rd_cu_result result = driver->cuMemAlloc(&prepared->workspace, sizeof(struct rd_cuda_workspace));
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(context->device, result, "for a workspace", error);
+    result = driver->cuMemsetD8Async(prepared->workspace, 0, sizeof(struct rd_cuda_workspace), NULL);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuStreamSynchronize(NULL);
+    if (result == RD_CU_SUCCESS)
+        return REDUCT_OK;
+    driver->cuMemFree(prepared->workspace);
+    return rd_cuda_fail(context->device, result, "to clear a workspace", error);
+}
+
+static reduct_status cuda_prepare(const struct rd_device *device, const reduct_reduction *reduction, void **kept,
+                                  reduct_error *error) {
+    struct prepared *prepared = malloc(sizeof *prepared);
+    if (!prepared)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *prepared);
+    struct rd_cuda_context *context;
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = rd_cuda_enter(cuda_device(device), &context, error);
+    if (status == REDUCT_OK) {
+        status = prepare(context, reduction, prepared, error);
+        rd_cuda_leave(context->device);
+    }
+    rd_environment_leave(caller);
+    if (status == REDUCT_OK)
+        *kept = prepared;
+    else
+        free(prepared);
+    return status;
+}
+
+const struct rd_backend rd_cuda_backend = {.name = "cuda",
+                                           .open = cuda_open,
+                                           .supports = cuda_supports,
+                                           .workspace = cuda_workspace,
+                                           .accumulate = cuda_accumulate,
+                                           .prepare = cuda_prepare,
+                                           .release = cuda_release};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Asynchronous executions
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+size_t reduct_cuda_workspace_size(const reduct_plan *plan) {
+    return plan && plan->device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
+}
+
+static reduct_status check_address(const char *name, const void *address, size_t alignment, reduct_error *error) {
+    if (!address)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
+    if ((uintptr_t)address % alignment)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: address is not a multiple of %zu", name, alignment);
+    return REDUCT_OK;
+}
+
+static reduct_status check_execution(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                     const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
+    if (!plan)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
+    if (plan->device.backend != &rd_cuda_backend)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: is for %s; expected a plan for a CUDA device",
+                       plan->device.name);
+    if ((!inputs && plan->count) || !results)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
+    size_t element = rd_type(plan->reduction.element)->bytes, result = rd_type(plan->reduction.result)->bytes;
+    reduct_status status = check_address("results[0]", results[0], result < 8 ? result : 8, error);
+    if (status == REDUCT_OK && plan->count)
+        status = check_address("inputs[0]", inputs[0], element, error);
+    if (status == REDUCT_OK && plan->count && rd_operator(plan->reduction.op)->inputs == 2)
+        status = check_address("inputs[1]", inputs[1], element, error);
+    if (status == REDUCT_OK && outcome)
+        status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
+    if (status == REDUCT_OK && workspace)
+        status = check_address("workspace", workspace, 256, error);
+    return status;
+}
+
+reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                  reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
+                                  reduct_error *error) {
+    reduct_status status = check_execution(plan, inputs, results, outcome, workspace, error);
+    if (status != REDUCT_OK)
+        return status;
+    const struct prepared *prepared = plan->prepared;
+    struct rd_cuda_context *context = prepared->launch.context;
+    struct rd_cuda_call call = prepared->launch.call;
+    call.count = plan->count;
+    call.x = plan->count ? inputs[0] : NULL;
+    call.y = plan->count && rd_operator(plan->reduction.op)->inputs == 2 ? inputs[1] : NULL;
+    call.workspace = workspace ? workspace : (struct rd_cuda_workspace *)(uintptr_t)prepared->workspace;
+    call.result = results[0];
+    call.outcome = (struct rd_cuda_outcome *)outcome;
+    rd_environment caller = rd_environment_enter();
+    status = rd_cuda_enter_context(context, error);
+    if (status == REDUCT_OK) {
+        rd_cu_result result = start(&prepared->launch, &call, rd_type(plan->reduction.element)->bytes, stream);
+        rd_cuda_leave(context->device);
+        if (result != RD_CU_SUCCESS)
+            status = rd_cuda_fail(context->device, result, "to launch a kernel", error);
+    }
+    rd_environment_leave(caller);
+    return status;
+}

@@ -1,0 +1,277 @@
+/* Devices, contexts, kernels and lanes: see device.h. */
+#include "cuda/device.h"
+
+#include "core/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const rd_cuda_image rd_cuda_images[]; /* made by cmake/ReductCuda.cmake; empty without nvcc */
+
+reduct_status rd_cuda_fail(const struct rd_cuda_device *device, rd_cu_result result, const char *doing,
+                           reduct_error *error) {
+    char text[160];
+    rd_cuda_result_text(device->driver, result, text, sizeof text);
+    if (result == RD_CU_ERROR_OUT_OF_MEMORY)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%s: not enough memory %s", device->name, doing);
+    return rd_fail(error, REDUCT_ERROR_DEVICE_LOST, "%s: the device failed %s: %s", device->name, doing, text);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Devices
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rd_cuda_device *devices[RD_CUDA_DEVICES_MAX];
+
+/* f64 runs at 1/2 of f32's rate on devices for computing and at 1/32 or 1/64 on others. */
+enum { RD_CU_DEVICE_DOUBLE_RATIO = 87, SLOW_RATIO = 8 };
+
+static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, struct rd_cuda_device **made,
+                                 reduct_error *error) {
+    struct rd_cuda_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated", sizeof *device);
+    device->driver = driver;
+    device->ordinal = ordinal;
+    snprintf(device->name, sizeof device->name, "cuda:%d", ordinal);
+    pthread_mutex_init(&device->lock, NULL);
+    int major = 0, minor = 0, ratio = 0;
+    rd_cu_result result = driver->cuDeviceGet(&device->handle, ordinal);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuDeviceGetAttribute(&device->multiprocessors, RD_CU_DEVICE_MULTIPROCESSORS, device->handle);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuDeviceGetAttribute(&major, RD_CU_DEVICE_CAPABILITY_MAJOR, device->handle);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuDeviceGetAttribute(&minor, RD_CU_DEVICE_CAPABILITY_MINOR, device->handle);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuDeviceGetAttribute(&ratio, RD_CU_DEVICE_DOUBLE_RATIO, device->handle);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuDevicePrimaryCtxRetain(&device->primary, device->handle);
+    device->capability = 10 * major + minor;
+    device->slow_doubles = ratio > SLOW_RATIO;
+    if (result != RD_CU_SUCCESS) {
+        reduct_status status = rd_cuda_fail(device, result, "to start", error);
+        free(device);
+        return status;
+    }
+    *made = device;
+    return REDUCT_OK;
+}
+
+reduct_status rd_cuda_device_open(int ordinal, struct rd_cuda_device **device, reduct_error *error) {
+    if (!rd_cuda_images[0].name)
+        return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
+                       "device: \"cuda:%d\" cannot be used: this library was built without CUDA kernels", ordinal);
+    const char *why = NULL;
+    const rd_cuda_driver *driver = rd_cuda_driver_open(&why);
+    if (!driver)
+        return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"cuda:%d\" is not here: %s", ordinal, why);
+    int count = driver->devices < RD_CUDA_DEVICES_MAX ? driver->devices : RD_CUDA_DEVICES_MAX;
+    if (ordinal >= count)
+        return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"cuda:%d\" is not here: found %d CUDA device%s",
+                       ordinal, count, count == 1 ? ", cuda:0" : "s, from cuda:0 on");
+    pthread_mutex_lock(&devices_lock);
+    reduct_status status = REDUCT_OK;
+    if (!devices[ordinal])
+        status = make_device(driver, ordinal, &devices[ordinal], error);
+    *device = devices[ordinal];
+    pthread_mutex_unlock(&devices_lock);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Contexts
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned long long id_of(const struct rd_cuda_device *device, rd_cu_context handle) {
+    unsigned long long id = 0;
+    if (device->driver->cuCtxGetId && device->driver->cuCtxGetId(handle, &id) != RD_CU_SUCCESS)
+        id = 0;
+    return id;
+}
+
+/* What is known of a context, found or made. */
+static struct rd_cuda_context *context_of(struct rd_cuda_device *device, rd_cu_context handle) {
+    unsigned long long id = id_of(device, handle);
+    pthread_mutex_lock(&device->lock);
+    struct rd_cuda_context *context = device->contexts;
+    while (context && (context->handle != handle || context->id != id))
+        context = context->next;
+    if (!context && (context = calloc(1, sizeof *context))) {
+        context->device = device;
+        context->handle = handle;
+        context->id = id;
+        pthread_mutex_init(&context->lock, NULL);
+        context->next = device->contexts;
+        device->contexts = context;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return context;
+}
+
+/* Makes the primary context current. It is asked for every time, as a reset of the device replaces it and an old one can
+ * be made current all the same; what is held of it stays one reference. */
+static rd_cu_result push_primary(struct rd_cuda_device *device, rd_cu_context *handle) {
+    const rd_cuda_driver *driver = device->driver;
+    pthread_mutex_lock(&device->lock);
+    rd_cu_result result = driver->cuDevicePrimaryCtxRetain(handle, device->handle);
+    if (result == RD_CU_SUCCESS && *handle == device->primary)
+        driver->cuDevicePrimaryCtxRelease(device->handle);
+    else if (result == RD_CU_SUCCESS)
+        device->primary = *handle;
+    pthread_mutex_unlock(&device->lock);
+    return result == RD_CU_SUCCESS ? driver->cuCtxPushCurrent(*handle) : result;
+}
+
+reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_context **context, reduct_error *error) {
+    const rd_cuda_driver *driver = device->driver;
+    rd_cu_context handle = NULL;
+    rd_cu_device owner;
+    bool suits = driver->cuCtxGetCurrent(&handle) == RD_CU_SUCCESS && handle &&
+                 driver->cuCtxGetDevice(&owner) == RD_CU_SUCCESS && owner == device->handle;
+    rd_cu_result result = suits ? driver->cuCtxPushCurrent(handle) : push_primary(device, &handle);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(device, result, "to make its context current", error);
+    *context = context_of(device, handle);
+    if (*context)
+        return REDUCT_OK;
+    rd_cuda_leave(device);
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated", sizeof **context);
+}
+
+reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, reduct_error *error) {
+    rd_cu_result result = context->device->driver->cuCtxPushCurrent(context->handle);
+    return result == RD_CU_SUCCESS ? REDUCT_OK
+                                   : rd_cuda_fail(context->device, result, "to make the plan's context current", error);
+}
+
+void rd_cuda_leave(const struct rd_cuda_device *device) {
+    rd_cu_context popped;
+    device->driver->cuCtxPopCurrent(&popped);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Kernels
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status load_image(struct rd_cuda_context *context, const rd_cuda_image *image, rd_cu_module *module,
+                                reduct_error *error) {
+    rd_cu_result result = RD_CU_SUCCESS;
+    pthread_mutex_lock(&context->lock);
+    if (!*module)
+        result = context->device->driver->cuModuleLoadData(module, image->data);
+    pthread_mutex_unlock(&context->lock);
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(context->device, result, "to load kernels", error);
+}
+
+reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image, const char *name,
+                             rd_cu_function *function, reduct_error *error) {
+    const rd_cuda_image *found = rd_cuda_image_find(rd_cuda_images, image);
+    if (!found)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "%s: this library has no CUDA kernels named %s",
+                       context->device->name, image);
+    rd_cu_module *module = &context->modules[found - rd_cuda_images];
+    reduct_status status = load_image(context, found, module, error);
+    if (status != REDUCT_OK)
+        return status;
+    rd_cu_result result = context->device->driver->cuModuleGetFunction(function, *module, name);
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(context->device, result, "to find a kernel", error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Lanes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void rd_cuda_lane_destroy(struct rd_cuda_context *context, struct rd_cuda_lane *lane) {
+    const rd_cuda_driver *driver = context->device->driver;
+    if (lane->buffer)
+        driver->cuMemFree(lane->buffer);
+    if (lane->staging)
+        driver->cuMemFreeHost(lane->staging);
+    if (lane->partial)
+        driver->cuMemFreeHost(lane->partial);
+    if (lane->workspace)
+        driver->cuMemFree(lane->workspace);
+    if (lane->stream)
+        driver->cuStreamDestroy(lane->stream);
+    free(lane);
+}
+
+static rd_cu_result fill_lane(const rd_cuda_driver *driver, struct rd_cuda_lane *lane) {
+    size_t bytes = sizeof(struct rd_cuda_workspace);
+    rd_cu_result result = driver->cuStreamCreate(&lane->stream, RD_CU_STREAM_NON_BLOCKING);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemAlloc(&lane->workspace, bytes);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemsetD8Async(lane->workspace, 0, bytes, lane->stream);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemHostAlloc((void **)&lane->partial, sizeof *lane->partial, 0);
+    return result;
+}
+
+static rd_cu_result fill_staging(const rd_cuda_driver *driver, struct rd_cuda_lane *lane) {
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (!lane->staging)
+        result = driver->cuMemHostAlloc(&lane->staging, RD_CUDA_STAGE_BYTES, 0);
+    if (result == RD_CU_SUCCESS && !lane->buffer)
+        result = driver->cuMemAlloc(&lane->buffer, RD_CUDA_STAGE_BYTES);
+    return result;
+}
+
+reduct_status rd_cuda_lane_take(struct rd_cuda_context *context, bool staging, struct rd_cuda_lane **taken,
+                                reduct_error *error) {
+    const rd_cuda_driver *driver = context->device->driver;
+    pthread_mutex_lock(&context->lock);
+    struct rd_cuda_lane *lane = context->free_lanes;
+    if (lane)
+        context->free_lanes = lane->next;
+    pthread_mutex_unlock(&context->lock);
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (!lane) {
+        lane = calloc(1, sizeof *lane);
+        if (!lane)
+            return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *lane);
+        result = fill_lane(driver, lane);
+    }
+    if (result == RD_CU_SUCCESS && staging)
+        result = fill_staging(driver, lane);
+    if (result != RD_CU_SUCCESS) {
+        rd_cuda_lane_destroy(context, lane);
+        return rd_cuda_fail(context->device, result, "for a workspace", error);
+    }
+    *taken = lane;
+    return REDUCT_OK;
+}
+
+void rd_cuda_lane_give(struct rd_cuda_context *context, struct rd_cuda_lane *lane) {
+    pthread_mutex_lock(&context->lock);
+    lane->next = context->free_lanes;
+    context->free_lanes = lane;
+    pthread_mutex_unlock(&context->lock);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Pointers
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned memory_type(const struct rd_cuda_device *device, const void *pointer) {
+    unsigned type = 0; /* memory that the driver does not know is the host's */
+    rd_cu_address address = (rd_cu_address)(uintptr_t)pointer;
+    if (device->driver->cuPointerGetAttribute(&type, RD_CU_POINTER_MEMORY_TYPE, address) != RD_CU_SUCCESS)
+        type = 0;
+    return type;
+}
+
+bool rd_cuda_on_device(const struct rd_cuda_device *device, const void *pointer) {
+    unsigned managed = 0;
+    rd_cu_address address = (rd_cu_address)(uintptr_t)pointer;
+    if (device->driver->cuPointerGetAttribute(&managed, RD_CU_POINTER_IS_MANAGED, address) == RD_CU_SUCCESS && managed)
+        return true;
+    return memory_type(device, pointer) == RD_CU_MEMORY_DEVICE;
+}
+
+bool rd_cuda_page_locked(const struct rd_cuda_device *device, const void *pointer) {
+    return memory_type(device, pointer) == RD_CU_MEMORY_HOST;
+}

@@ -1,0 +1,81 @@
+/* CUDA devices and contexts as the backend uses them: which kernels are loaded, and memory for synchronous calls.
+ *
+ * Everything here lives as long as the process and may be used by any thread; what changes is behind a lock. Functions
+ * that say so run with the context current: between rd_cuda_enter() and rd_cuda_leave(). */
+#ifndef RD_CUDA_DEVICE_H
+#define RD_CUDA_DEVICE_H
+
+#include "core/backend.h"
+#include "cuda/driver.h"
+#include "cuda/kernels/call.h"
+
+#include <pthread.h>
+
+enum { RD_CUDA_DEVICES_MAX = 64, RD_CUDA_IMAGES_MAX = 16 };
+
+/* Memory and a stream for one synchronous call at a time. */
+struct rd_cuda_lane {
+    rd_cu_stream stream;
+    rd_cu_address workspace;
+    struct rd_cuda_partial *partial; /* page-locked: kernels write it where the host reads it */
+    void *staging;                   /* page-locked, RD_CUDA_STAGE_BYTES; null until data come from the host */
+    rd_cu_address buffer;            /* as much on the device */
+    struct rd_cuda_lane *next;       /* of those that are free */
+};
+
+enum { RD_CUDA_STAGE_BYTES = 32 << 20 };
+
+struct rd_cuda_context {
+    struct rd_cuda_device *device;
+    rd_cu_context handle;
+    unsigned long long id; /* tells a context from one that was destroyed and had the same handle */
+    pthread_mutex_t lock;  /* of what follows */
+    rd_cu_module modules[RD_CUDA_IMAGES_MAX];
+    struct rd_cuda_lane *free_lanes;
+    struct rd_cuda_context *next;
+};
+
+struct rd_cuda_device {
+    const rd_cuda_driver *driver;
+    rd_cu_device handle;
+    int ordinal, multiprocessors, capability;
+    bool slow_doubles; /* f64 arithmetic at a small fraction of f32's rate */
+    char name[24];     /* "cuda:0" */
+    rd_cu_context primary;
+    pthread_mutex_t lock; /* of the list of contexts */
+    struct rd_cuda_context *contexts;
+};
+
+/* Device number `ordinal`; the same object every time. */
+reduct_status rd_cuda_device_open(int ordinal, struct rd_cuda_device **device, reduct_error *error);
+
+/* Makes current the context that calls for this device belong to: the current one if it is of this device, else the
+ * primary. Every success must be followed by rd_cuda_leave(). */
+reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_context **context, reduct_error *error);
+
+/* Makes a known context current. */
+reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, reduct_error *error);
+void rd_cuda_leave(const struct rd_cuda_device *device);
+
+/* A kernel by image and name, loaded when it is first asked for. With the context current. */
+reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image, const char *name,
+                             rd_cu_function *function, reduct_error *error);
+
+/* A lane that nobody else uses, with staging memory if asked for. With the context current. To be given back, or, after
+ * a failure of the device, thrown away. */
+reduct_status rd_cuda_lane_take(struct rd_cuda_context *context, bool staging, struct rd_cuda_lane **lane,
+                                reduct_error *error);
+void rd_cuda_lane_give(struct rd_cuda_context *context, struct rd_cuda_lane *lane);
+void rd_cuda_lane_destroy(struct rd_cuda_context *context, struct rd_cuda_lane *lane);
+
+/* What a driver's failure is to a caller. `doing` completes "the device failed ...". */
+reduct_status rd_cuda_fail(const struct rd_cuda_device *device, rd_cu_result result, const char *doing,
+                           reduct_error *error);
+
+/* Whether kernels can read at an address: device or managed memory. */
+bool rd_cuda_on_device(const struct rd_cuda_device *device, const void *pointer);
+
+/* Whether it is page-locked host memory, which copies can read directly. */
+bool rd_cuda_page_locked(const struct rd_cuda_device *device, const void *pointer);
+
+#endif

@@ -1,0 +1,65 @@
+/* What a launch of the library's CUDA kernels takes and leaves behind. Plain C, shared by kernels and host.
+ *
+ * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. Its
+ * last block to finish combines what all blocks left in the workspace, always in the same order, and then either
+ * finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a workspace must not
+ * overlap; they leave it as they found it: zero. */
+#ifndef RD_CUDA_CALL_H
+#define RD_CUDA_CALL_H
+
+#include "exact/limbs.h"
+
+enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
+
+/* Most blocks of a grid, and the words that each leaves for the last one. */
+enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
+
+/* 16-byte vectors that a thread loads at once, of each array: fewer where a thread keeps more sums. */
+#define RD_CUDA_VECTORS(transform, element_bytes)                                                                      \
+    ((transform) == RD_PRODUCT || ((transform) == RD_MOMENTS && (element_bytes) == 8) ? 2 : 4)
+
+/* A partial result, as a kernel leaves it: what struct rd_partial holds, of one launch. */
+struct rd_cuda_partial {
+    int64_t limb[2][RD_LIMBS];                                 /* exact sums: of terms, and of squares for moments */
+    uint64_t ignored, nans, plus_infinities, minus_infinities; /* as in rd_partial */
+    uint64_t nan_index;                                        /* UINT64_MAX if none */
+    double high, low;                                          /* fast sums and moments */
+    uint64_t extreme, index;                                   /* extremes */
+    uint32_t nonzero, found;
+};
+
+/* The workspace. All zero before and after a launch. */
+struct rd_cuda_workspace {
+    uint64_t limb[2][RD_LIMBS]; /* what did not fit the blocks' slots */
+    uint64_t ignored, nans, plus_infinities, minus_infinities;
+    uint64_t nan_below; /* ~index of the first NaN; 0 if none */
+    uint32_t nonzero, used, ticket, padding;
+    struct rd_cuda_partial partial;                    /* where none is asked for elsewhere */
+    uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
+};
+
+/* Written beside the result of an asynchronous execution. */
+struct rd_cuda_outcome {
+    uint32_t status; /* a reduct_status */
+    uint32_t reserved;
+    uint64_t index; /* of the first NaN under REDUCT_NAN_ERROR, otherwise UINT64_MAX */
+};
+
+struct rd_cuda_call {
+    const void *x, *y; /* in device memory, aligned to the element; y for products of pairs */
+    uint64_t count;
+    uint64_t first; /* the index of x[0] */
+    struct rd_cuda_workspace *workspace;
+    struct rd_cuda_partial *partial; /* not null: leave the partial result here, and do not finish */
+    void *result;
+    struct rd_cuda_outcome *outcome; /* may be null */
+    uint64_t minimum;                /* elements that the result takes */
+    /* The reduction, in the terms of core/tables.h. */
+    uint8_t transform, combine, finish, nan;
+    uint8_t exact, population, wrap, is_float;
+    uint8_t result_class, reserved;
+    uint8_t result_bytes, result_precision;
+    int16_t result_max_exponent;
+};
+
+#endif

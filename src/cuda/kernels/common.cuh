@@ -1,0 +1,315 @@
+/* What all kernels of the library share: a block's place in the grid, reductions over warps, the way from blocks to the
+ * last block, and from there to the result. */
+#pragma once
+
+#include "call.h"
+#include "finish.cuh"
+
+namespace {
+
+constexpr int THREADS = RD_CUDA_THREADS, WARPS = RD_CUDA_WARPS;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ __forceinline__ int lane_index() {
+    return threadIdx.x & 31;
+}
+__device__ __forceinline__ int warp_index() {
+    return threadIdx.x >> 5;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Warps
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+template <class T> __device__ __forceinline__ T warp_add(T value) {
+#pragma unroll
+    for (int offset = 16; offset; offset /= 2)
+        value += __shfl_xor_sync(ALL, value, offset);
+    return value;
+}
+
+__device__ __forceinline__ unsigned warp_max(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL, value);
+#else
+    for (int offset = 16; offset; offset /= 2)
+        value = max(value, __shfl_xor_sync(ALL, value, offset));
+    return value;
+#endif
+}
+
+__device__ __forceinline__ unsigned warp_min(unsigned value) {
+    return ~warp_max(~value);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Vectors
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* An array as 16-byte vectors, with a head before the first boundary and a tail after the last: fewer than 32 elements
+ * of 1 byte, fewer of others. */
+template <class T> struct Span {
+    static constexpr int PER_VECTOR = 16 / sizeof(T);
+    const T *x;
+    u64 n, head, vectors, tail;
+
+    __device__ Span(const void *from, u64 count)
+        : x(static_cast<const T *>(from)), n(count),
+          head(min(count, (u64)((16 - (unsigned)((u64)from & 15)) & 15) / (u64)sizeof(T))),
+          vectors((count - head) / PER_VECTOR), tail(head + vectors * PER_VECTOR) {
+    }
+
+    __device__ const uint4 *vector() const {
+        return reinterpret_cast<const uint4 *>(x + head);
+    }
+
+    /* The elements outside vectors: number `i` of them; false beyond the last. */
+    __device__ bool stray(unsigned i, u64 &at) const {
+        at = i < head ? i : tail + (i - head);
+        return at < n;
+    }
+};
+
+/* The most elements outside vectors. */
+template <class T> constexpr int STRAYS = 2 * (16 / sizeof(T) - 1);
+
+template <class T> union Vector {
+    uint4 bits;
+    unsigned word[4];
+    T element[16 / sizeof(T)];
+};
+
+/* V vectors of a thread, THREADS apart. */
+template <class T, int V> struct Tile {
+    static constexpr int VECTORS = V, PER_VECTOR = 16 / sizeof(T), COUNT = V * PER_VECTOR;
+    Vector<T> vector[V];
+
+    __device__ __forceinline__ T get(int i) const {
+        return vector[i / PER_VECTOR].element[i % PER_VECTOR];
+    }
+    __device__ __forceinline__ void set(int i, T value) {
+        vector[i / PER_VECTOR].element[i % PER_VECTOR] = value;
+    }
+    /* `left` vectors are there, from `x` on, this thread's first; others are `padding`. (A path of its own for whole tiles
+     * takes fewer instructions and more time: where paths join, all loads must have arrived.) */
+    __device__ __forceinline__ void load(const uint4 *x, int left, uint4 padding) {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            vector[v].bits = v * THREADS < left ? __ldcs(x + v * THREADS) : padding;
+    }
+
+    /* The same from an address that is aligned to the element only. */
+    __device__ __forceinline__ void load_elements(const T *x, int left, uint4 padding) {
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            vector[v].bits = padding;
+            if (v * THREADS < left)
+#pragma unroll
+                for (int i = 0; i < PER_VECTOR; i++)
+                    vector[v].element[i] = __ldcs(x + v * THREADS * PER_VECTOR + i);
+        }
+    }
+
+    /* Where element i is, counted from the thread's first. */
+    static __device__ __forceinline__ u64 place(int i) {
+        return (u64)(i / PER_VECTOR) * THREADS * PER_VECTOR + i % PER_VECTOR;
+    }
+};
+
+/* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
+ * padding is what fills the last tile. */
+template <bool PAIRS, class T, int V, class Take>
+__device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, uint4 x_padding, Take take) {
+    constexpr i64 TILE = (i64)THREADS * V;
+    const uint4 zero = make_uint4(0, 0, 0, 0);
+    const u64 begin = blockIdx.x * (u64)TILE + threadIdx.x;
+    const uint4 *x = span.vector() + begin;
+    const T *y = static_cast<const T *>(call.y) + span.head + begin * Span<T>::PER_VECTOR;
+    const bool aligned = ((u64)y & 15) == 0;
+    const i64 step = (i64)gridDim.x * TILE;
+    i64 left = (i64)(span.vectors - begin); /* vectors from this thread's first on */
+    u64 index = call.first + span.head + begin * Span<T>::PER_VECTOR;
+    for (; left + (int)threadIdx.x > 0; left -= step) {
+        Tile<T, V> tile, other;
+        int here = (int)(left < TILE ? left : TILE);
+        tile.load(x, here, x_padding);
+        if constexpr (PAIRS) {
+            if (aligned)
+                other.load(reinterpret_cast<const uint4 *>(y), here, zero);
+            else
+                other.load_elements(y, here, zero);
+            y += step * Span<T>::PER_VECTOR;
+        }
+        take(tile, other, index);
+        x += step;
+        index += step * Span<T>::PER_VECTOR;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Limbs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Limbs as in exact/limbs.h: 64 bits wide, standing for 32; carries wait until the end. Limb 0 is worth 2^(32 * first).
+ * Adds value * 2^exponent, to shared or global memory. */
+__device__ __noinline__ void deposit(int64_t *limb, int first, i64 value, int exponent) {
+    if (value == 0)
+        return;
+    u64 magnitude = value < 0 ? 0 - (u64)value : (u64)value;
+    int bit = exponent - 32 * first, i = bit >> 5, shift = bit & 31;
+    u64 low = magnitude << shift, high = shift ? magnitude >> (64 - shift) : 0;
+    u64 part[3] = {low & 0xffffffff, low >> 32, high};
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        if (part[k])
+            atomicAdd(reinterpret_cast<u64 *>(&limb[i + k]), value < 0 ? 0 - part[k] : part[k]);
+}
+
+__device__ void count(uint64_t &counter, u64 amount) {
+    atomicAdd(reinterpret_cast<u64 *>(&counter), amount);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Blocks
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A block's own partial result, in shared memory. NaN indices are kept as in the workspace: complemented, 0 for none. */
+struct Block {
+    rd_cuda_partial partial;
+    u64 nan_below;
+    unsigned used; /* limbs or counts may not be zero */
+    bool last;
+    int first_limb, last_limb;
+};
+
+/* Raised by any thread at any time; atomically, so that no race need be excused. */
+template <class F> __device__ __forceinline__ void raise_flag(F &flag) {
+    atomicOr(&flag, 1);
+}
+
+__device__ void open_block(Block &block) {
+    int64_t *limbs = &block.partial.limb[0][0];
+    for (int i = threadIdx.x; i < 2 * RD_LIMBS; i += THREADS)
+        limbs[i] = 0;
+    if (threadIdx.x == 0) {
+        rd_cuda_partial &p = block.partial;
+        p.ignored = p.nans = p.plus_infinities = p.minus_infinities = 0;
+        p.nan_index = UINT64_MAX;
+        p.high = p.low = 0;
+        p.extreme = p.index = 0;
+        p.nonzero = p.found = 0;
+        block.nan_below = 0;
+        block.used = 0;
+    }
+    __syncthreads();
+}
+
+/* Notes a NaN at an index. */
+__device__ void note_nan(Block &block, u64 index) {
+    atomicMax(&block.nan_below, ~index);
+    raise_flag(block.used);
+}
+
+/* Adds what the block has in limbs and counts to the workspace, where it has anything; the slots are the caller's. Then
+ * takes a ticket. True in all threads of the block that is the last of its grid. */
+__device__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
+    __syncthreads();
+    rd_cuda_partial &p = block.partial;
+    if (block.used) {
+        for (int i = threadIdx.x; i < 2 * RD_LIMBS; i += THREADS) {
+            int64_t limb = (&p.limb[0][0])[i];
+            if (limb)
+                atomicAdd(reinterpret_cast<u64 *>(&workspace->limb[0][0]) + i, (u64)limb);
+        }
+        if (threadIdx.x == 0) {
+            count(workspace->ignored, p.ignored);
+            count(workspace->nans, p.nans);
+            count(workspace->plus_infinities, p.plus_infinities);
+            count(workspace->minus_infinities, p.minus_infinities);
+            atomicMax(reinterpret_cast<u64 *>(&workspace->nan_below), block.nan_below);
+            atomicOr(&workspace->nonzero, p.nonzero);
+            atomicOr(&workspace->used, 1);
+        }
+    }
+    /* Fences are cumulative: that of thread 0 covers what the barrier made it see. */
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        block.last = atomicInc(&workspace->ticket, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return block.last;
+}
+
+/* In the last block: brings home what blocks added to the workspace, and clears it for the next launch. */
+__device__ __noinline__ void collect_used(Block &block, rd_cuda_workspace *workspace) {
+    rd_cuda_partial &p = block.partial;
+    for (int i = threadIdx.x; i < 2 * RD_LIMBS; i += THREADS) {
+        u64 *from = reinterpret_cast<u64 *>(&workspace->limb[0][0]) + i;
+        (&p.limb[0][0])[i] = (int64_t)__ldcg(from);
+        *from = 0;
+    }
+    if (threadIdx.x == 0) {
+        p.nonzero |= __ldcg(&workspace->nonzero);
+        p.ignored = __ldcg(reinterpret_cast<u64 *>(&workspace->ignored));
+        p.nans = __ldcg(reinterpret_cast<u64 *>(&workspace->nans));
+        p.plus_infinities = __ldcg(reinterpret_cast<u64 *>(&workspace->plus_infinities));
+        p.minus_infinities = __ldcg(reinterpret_cast<u64 *>(&workspace->minus_infinities));
+        p.nan_index = ~__ldcg(reinterpret_cast<u64 *>(&workspace->nan_below));
+        workspace->ignored = workspace->nans = workspace->plus_infinities = workspace->minus_infinities = 0;
+        workspace->nan_below = 0;
+        workspace->nonzero = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        workspace->used = 0; /* not before all threads have read it, to come here */
+}
+
+/* Returns whether any did. Where no block added anything, the last one's own limbs and counts are zero, as all are. */
+__device__ __forceinline__ bool collect(Block &block, rd_cuda_workspace *workspace) {
+    bool used = __ldcg(&workspace->used);
+    if (used)
+        collect_used(block, workspace);
+    return used;
+}
+
+/* Slots: a word per block for the last block to read. */
+__device__ __forceinline__ void put_slot(rd_cuda_workspace *workspace, int word, u64 value) {
+    workspace->slot[word][blockIdx.x] = value;
+}
+__device__ __forceinline__ u64 get_slot(const rd_cuda_workspace *workspace, int word, unsigned block) {
+    return __ldcg(reinterpret_cast<const u64 *>(&workspace->slot[word][block]));
+}
+
+/* Blocks that a thread of the last one looks after at a time: their slots are asked for together. */
+constexpr int OWN = 4;
+
+/* Calls take(block, there) for OWN blocks at a time, `there` telling whether there is one. Loads of slots that are not
+ * there must be avoided by whoever is called. */
+template <class Take> __device__ __forceinline__ void for_blocks(Take take) {
+    for (unsigned first = threadIdx.x; first < gridDim.x; first += OWN * THREADS) {
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            unsigned b = first + i * THREADS;
+            take(b, b < gridDim.x);
+        }
+    }
+}
+
+/* The last block's end: the partial result to where it is wanted, or rounded. `first` is that of the sums' limbs. */
+__device__ void deliver(const rd_cuda_call &call, Block &block, FinishRoom &room, int first_of_terms,
+                        int first_of_squares) {
+    __syncthreads();
+    if (call.partial) {
+        const u64 *from = reinterpret_cast<const u64 *>(&block.partial);
+        u64 *to = reinterpret_cast<u64 *>(call.partial);
+        for (int i = threadIdx.x; i < (int)(sizeof(rd_cuda_partial) / sizeof(u64)); i += THREADS)
+            to[i] = from[i];
+        return;
+    }
+    if (warp_index() == 0)
+        finish(call, block.partial, room, first_of_terms, first_of_squares);
+}
+
+} // namespace

@@ -1,0 +1,876 @@
+/* Exact sums of f64 and f32 elements, of their squares and products, in one pass.
+ *
+ * Overview. A thread adds terms to running sums in f64, the slices of a window: slice k starts at 1.5 * 2^52 of its
+ * units, so that while it stays in its binade every addition rounds to whole units and is otherwise exact. What an
+ * addition rounds off, which is again exact, goes on to slice k + 1, whose unit is 2^STEP times smaller. Nothing is
+ * rounded off in a slice whose unit divides all terms; so with L slices, whose last unit is at most the lowest bit of any
+ * term of a tile, the tile is added exactly, and the last of them takes one plain addition.
+ *
+ * Phases.
+ *   1. A warp loads a tile into registers, finds its largest and smallest exponent other than zero's, and moves the
+ *      window if the largest is beyond it.
+ *   2. From the smallest exponent follows how many slices the tile needs: 1, 2 or 3. It is added with as many.
+ *   3. A tile that 3 slices cannot hold goes into bins: integers by exponent, in shared memory.
+ *   4. At the end slices, by then integers, are added up over the warp, the block and, by the last block, the grid.
+ *   5. The last block rounds, once.
+ *
+ * Bounds. |term| < 2^(unit + HEAD + 1), and at most ADDS_MAX = 2^10 additions before a thread's slices are emptied into
+ * integers, keep slice 0 within 2^51 units of its start. What is rounded off is at most half a unit, 2^(STEP - 1) of the
+ * next: as many additions keep the others within 2^51 units too.
+ *
+ * Products of f32 are exact in f64. Those of f64 are two terms, the rounded product and its error, which fused
+ * multiply-add gives exactly unless the product is near the ends of f64's range; such tiles are added in integers.
+ *
+ * Sources: S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008 (extraction of high parts);
+ * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
+#pragma once
+
+#include "common.cuh"
+
+#include <type_traits>
+
+namespace {
+
+constexpr int SLICES = 3, STEP = 42, HEAD = 40, ADDS_MAX = 1024;
+constexpr int NO_UNIT = -30000; /* fits 16 bits */
+
+static_assert(HEAD + 1 + 10 <= 51, "ADDS_MAX terms keep a slice in its binade");
+static_assert(STEP - 1 + 10 <= 51, "so do what was rounded off");
+
+/* The lowest unit of slice 0 for which the starts of all three are normal numbers. */
+constexpr int UNIT_MIN = -1022 - 52 + STEP * (SLICES - 1);
+
+/* What is added: transforms of the elements. */
+template <int TRANSFORM> constexpr bool TAKES_PAIRS = TRANSFORM == RD_PRODUCT;
+template <int TRANSFORM>
+constexpr bool TAKES_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS;
+template <int TRANSFORM> constexpr bool TAKES_ELEMENTS = !TAKES_PRODUCTS<TRANSFORM> || TRANSFORM == RD_MOMENTS;
+
+/* Widths of the element types, and where limbs begin: as rd_sum_init() has it. */
+template <class T> constexpr int PRECISION = sizeof(T) == 8 ? 53 : 24;
+template <class T> constexpr int BIAS = sizeof(T) == 8 ? 1023 : 127;
+template <class T> constexpr int FIRST = sizeof(T) == 8 ? -34 : -5;
+
+/* How far below the largest exponent a window opens: HEAD less what it may grow before it must be moved. */
+constexpr int START_ELEMENTS = 38, START_PRODUCTS = 36;
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Windows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One thread's part of its warp's window. `units` are the thread's in shared memory, THREADS apart: what slices held
+ * before they were last emptied. */
+struct Window {
+    double slice[SLICES];
+
+    static __device__ __forceinline__ i64 start_bits(int unit, int k) {
+        return ((i64)(52 + unit - STEP * k + 1023) << 52) | (i64)1 << 51;
+    }
+
+    __device__ __forceinline__ void open(int unit) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++)
+            slice[k] = __longlong_as_double(start_bits(unit, k));
+    }
+
+    /* The bits of doubles in one binade differ by their distance in units. */
+    __device__ __forceinline__ void empty(int unit, i64 *units) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++) {
+            units[k * THREADS] += __double_as_longlong(slice[k]) - start_bits(unit, k);
+            slice[k] = __longlong_as_double(start_bits(unit, k));
+        }
+    }
+
+    /* Adds a term over the first L slices. */
+    template <int L> __device__ __forceinline__ void add(double term) {
+#pragma unroll
+        for (int k = 0; k < L - 1; k++) {
+            double sum = slice[k] + term;
+            term -= sum - slice[k];
+            slice[k] = sum;
+        }
+        slice[L - 1] += term;
+    }
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Bins
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sums of integers by exponent, for terms that range too widely. Bin b takes significands shifted left by the lower
+ * three bits of their exponent field, the upper ones being b, in pieces of BITS bits; each piece has an int32 of its
+ * own, which native atomic additions reach. Copies keep lanes out of each other's way where bins are few. */
+template <int BINS, int PIECES, int BITS, int COPIES> struct Bins {
+    int piece[PIECES][BINS * COPIES];
+
+    __device__ void clear() {
+        for (int i = threadIdx.x; i < PIECES * BINS * COPIES; i += THREADS)
+            (&piece[0][0])[i] = 0;
+    }
+
+    __device__ __forceinline__ void add(u64 significand, bool negative, int field) {
+        u64 wide = significand << (field & 7);
+        int bin = (field >> 3) * COPIES + (lane_index() & (COPIES - 1));
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) {
+            int part = (int)((wide >> (BITS * k)) & ((1u << BITS) - 1));
+            atomicAdd(&piece[k][bin], negative ? -part : part);
+        }
+    }
+
+    /* Into limbs; by whichever threads are given. Others may be adding meanwhile. */
+    __device__ void flush(int64_t *limb, int first, int lowest, int thread, int threads) {
+        for (int i = thread; i < PIECES * BINS * COPIES; i += threads) {
+            int sum = atomicExch(&(&piece[0][0])[i], 0);
+            int k = i / (BINS * COPIES), bin = i % (BINS * COPIES) / COPIES;
+            deposit(limb, first, sum, lowest + 8 * bin + BITS * k);
+        }
+    }
+};
+
+/* 53 + 7 bits in four pieces; 24 + 7 bits in two. */
+typedef Bins<256, 4, 15, 1> DoubleBins;
+typedef Bins<32, 2, 16, 8> FloatBins;
+
+/* Additions that a warp may make to the bins before it must flush them: all warps together then stay below 2^31. */
+constexpr int DOUBLE_BIN_ADDS = 1 << 12, FLOAT_BIN_ADDS = 1 << 14;
+static_assert((u64)WARPS * DOUBLE_BIN_ADDS << 15 <= 1u << 31, "pieces do not overflow");
+static_assert((u64)WARPS * FLOAT_BIN_ADDS / 8 << 16 <= 1u << 31, "pieces do not overflow");
+
+__device__ __forceinline__ void bin_term(DoubleBins &bins, double x) {
+    u64 bits = (u64)__double_as_longlong(x);
+    int field = (int)(bits >> 52) & 0x7ff;
+    u64 significand = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
+    bins.add(significand, bits >> 63, field ? field : 1);
+}
+
+__device__ __forceinline__ void bin_term(FloatBins &bins, float x) {
+    unsigned bits = __float_as_uint(x);
+    int field = (int)(bits >> 23) & 0xff;
+    unsigned significand = (bits & 0x7fffff) | (unsigned)(field != 0) << 23;
+    bins.add(significand, bits >> 31, field ? field : 1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Single terms
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The significand of a finite double, and the exponent of its lowest bit. */
+__device__ i64 take_apart(double x, int &exponent) {
+    u64 bits = (u64)__double_as_longlong(x);
+    int field = (int)(bits >> 52) & 0x7ff;
+    i64 significand = (i64)((bits & 0xfffffffffffff) | (u64)(field != 0) << 52);
+    exponent = (field ? field : 1) - 1075;
+    return bits >> 63 ? -significand : significand;
+}
+
+__device__ __forceinline__ bool is_nan(double x) {
+    return x != x;
+}
+__device__ __forceinline__ bool is_infinite(double x) {
+    return fabs(x) == __longlong_as_double(0x7ff0000000000000);
+}
+__device__ __forceinline__ bool is_negative(double x) {
+    return __double_as_longlong(x) < 0;
+}
+
+/* Whether a term is anything but -0. */
+__device__ __forceinline__ bool is_other(double x, double y) {
+    return (x != 0 && y != 0) || is_negative(x) == is_negative(y);
+}
+
+/* What a term that is not finite, or a NaN element, does; y is 1 where there are no pairs. Returns whether the term is
+ * finite, to be added. */
+template <int TRANSFORM> __device__ bool admit(Block &block, const rd_cuda_call &call, double x, double y, u64 index) {
+    if (!is_nan(x) && !is_nan(y) && !is_infinite(x) && !is_infinite(y))
+        return true;
+    rd_cuda_partial &p = block.partial;
+    raise_flag(block.used);
+    if (is_nan(x) || is_nan(y)) {
+        count(call.nan == REDUCT_NAN_IGNORE ? p.ignored : p.nans, 1);
+        if (call.nan == REDUCT_NAN_ERROR)
+            note_nan(block, index);
+    } else if (x == 0 || y == 0) {
+        count(p.nans, 1);
+    } else {
+        bool negative = TRANSFORM != RD_ABSOLUTE && TRANSFORM != RD_SQUARE && is_negative(x) != is_negative(y);
+        count(negative ? p.minus_infinities : p.plus_infinities, 1);
+    }
+    return false;
+}
+
+/* Adds the term of one element, or pair, straight to limbs. */
+template <class T, int TRANSFORM>
+__device__ __noinline__ void deposit_term(Block &block, const rd_cuda_call &call, T x, T y, u64 index) {
+    rd_cuda_partial &p = block.partial;
+    if (!admit<TRANSFORM>(block, call, (double)x, TAKES_PAIRS<TRANSFORM> ? (double)y : 1.0, index))
+        return;
+    if (is_other((double)x, TAKES_PAIRS<TRANSFORM> ? (double)y : 1.0))
+        raise_flag(p.nonzero);
+    raise_flag(block.used);
+    int ex, ey;
+    i64 a = take_apart((double)x, ex), b = take_apart(TAKES_PAIRS<TRANSFORM> ? (double)y : (double)x, ey);
+    if (TRANSFORM == RD_ABSOLUTE && a < 0)
+        a = -a;
+    if (TAKES_ELEMENTS<TRANSFORM>)
+        deposit(p.limb[0], FIRST<T>, a, ex);
+    if (TAKES_PRODUCTS<TRANSFORM>) {
+        int64_t *limb = p.limb[TRANSFORM == RD_MOMENTS];
+        u64 magnitude_a = a < 0 ? -a : a, magnitude_b = b < 0 ? -b : b;
+        u64 low = magnitude_a * magnitude_b, high = __umul64hi(magnitude_a, magnitude_b);
+        i64 sign = (a < 0) != (b < 0) ? -1 : 1;
+        deposit(limb, 2 * FIRST<T>, sign * (i64)(low & 0xffffffff), ex + ey);
+        deposit(limb, 2 * FIRST<T>, sign * (i64)(low >> 32), ex + ey + 32);
+        deposit(limb, 2 * FIRST<T>, sign * (i64)high, ex + ey + 64);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Sums: a warp's windows and a block's bins for one transform
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+template <class T, int TRANSFORM> struct Sums {
+    static constexpr bool WIDE = sizeof(T) == 8;
+    static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
+                          ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
+    static constexpr int VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
+    static constexpr int WORDS = WINDOWS * SLICES * 2; /* low and high halves of the sums of slices */
+    typedef Tile<T, VECTORS> Part;
+    typedef typename std::conditional<WIDE, DoubleBins, FloatBins>::type ElementBins;
+    static constexpr int LOWEST_BIN =
+        WIDE ? -1075 : -150; /* exponent of what 1 in the lowest bin of elements is worth */
+    static constexpr int COUNT = Part::COUNT;
+
+    struct Shared {
+        Block block;
+        union {
+            struct {
+                i64 units[WINDOWS][SLICES][THREADS];
+                ElementBins element_bins;
+                typename std::conditional<PRODUCTS, DoubleBins, char>::type product_bins;
+            };
+            FinishRoom room;
+            unsigned packed[RD_CUDA_BLOCKS]; /* units of blocks */
+        };
+        int unit[ELEMENTS + PRODUCTS][WARPS];
+        i64 words[WORDS];
+        int range[ELEMENTS + PRODUCTS][WARPS][2]; /* lowest and highest units */
+        unsigned binned;
+    };
+
+    Shared &shared;
+    const rd_cuda_call &call;
+    Window elements, products, errors;
+    int element_unit, product_unit; /* of slice 0, over the warp; NO_UNIT while closed */
+    int adds, empties, binned;
+    bool other; /* a term other than -0 was seen by the warp */
+
+    __device__ Sums(Shared &memory, const rd_cuda_call &c)
+        : shared(memory), call(c), element_unit(NO_UNIT), product_unit(NO_UNIT), adds(0), empties(0), binned(0),
+          other(false) {
+        elements.open(0);
+        products.open(0);
+        errors.open(0);
+#pragma unroll
+        for (int w = 0; w < WINDOWS; w++)
+#pragma unroll
+            for (int k = 0; k < SLICES; k++)
+                shared.units[w][k][threadIdx.x] = 0;
+        if constexpr (ELEMENTS)
+            shared.element_bins.clear();
+        if constexpr (PRODUCTS)
+            shared.product_bins.clear();
+        if (threadIdx.x == 0)
+            shared.binned = 0;
+    }
+
+    __device__ i64 *units(int window) {
+        return &shared.units[window][0][threadIdx.x];
+    }
+
+    /* Slices into integers. */
+    __device__ __forceinline__ void empty() {
+        if (ELEMENTS && element_unit != NO_UNIT)
+            elements.empty(element_unit, units(0));
+        if (PRODUCTS && product_unit != NO_UNIT) {
+            products.empty(product_unit, units(ELEMENTS));
+            if (ERRORS)
+                errors.empty(product_unit - 53, units(ELEMENTS + PRODUCTS));
+        }
+        adds = 0;
+    }
+
+    /* A window of the whole warp into the block's limbs. Called seldom, hence not inlined; it takes what it needs by
+     * value, since an object whose address is taken cannot stay in registers. */
+    static __device__ __noinline__ void bring_home(Shared &shared, int window, double slice0, double slice1,
+                                                   double slice2, int unit) {
+        Window held = {{slice0, slice1, slice2}};
+        i64 *units = &shared.units[window][0][threadIdx.x];
+        held.empty(unit, units);
+        for (int k = 0; k < SLICES; k++) {
+            i64 sum = units[k * THREADS];
+            units[k * THREADS] = 0;
+            i64 low = warp_add(sum & 0xffffffff), high = warp_add(sum >> 32);
+            if (lane_index() == 0) {
+                deposit(limb_of(shared.block, window), first_of(window), low, unit - STEP * k);
+                deposit(limb_of(shared.block, window), first_of(window), high, unit - STEP * k + 32);
+                raise_flag(shared.block.used);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void bring_home(int window, const Window &held, int unit) {
+        bring_home(shared, window, held.slice[0], held.slice[1], held.slice[2], unit);
+    }
+
+    __device__ __forceinline__ void flush_elements() {
+        if (element_unit != NO_UNIT)
+            bring_home(0, elements, element_unit);
+        element_unit = NO_UNIT;
+    }
+
+    __device__ __forceinline__ void flush_products() {
+        if (product_unit != NO_UNIT) {
+            bring_home(ELEMENTS, products, product_unit);
+            if (ERRORS)
+                bring_home(ELEMENTS + PRODUCTS, errors, product_unit - 53);
+        }
+        product_unit = NO_UNIT;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Tiles
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* Exponents of a tile: of its largest element, and of its smallest other than zero; over the warp. */
+    struct Range {
+        unsigned most, least; /* keys: the upper word of |x|, its last bit set if the lower word is not zero */
+
+        static __device__ __forceinline__ int exponent(unsigned key) {
+            return max((int)(key >> (WIDE ? 20 : 23)), 1) - BIAS<T>;
+        }
+        __device__ __forceinline__ int largest() const {
+            return exponent(most);
+        }
+        __device__ __forceinline__ int smallest() const {
+            return exponent(least + 1);
+        }
+        __device__ __forceinline__ bool finite() const {
+            return most < (WIDE ? 0x7ff00000u : 0x7f800000u);
+        }
+    };
+
+    static __device__ __forceinline__ Range range_of(const Part &tile) {
+        unsigned most = 0, least = 0xffffffff;
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+#pragma unroll
+            for (int i = 0; i < 4; i += WIDE ? 2 : 1) {
+                const unsigned *word = tile.vector[v].word;
+                unsigned key = word[WIDE ? i + 1 : i] & 0x7fffffff;
+                if (WIDE)
+                    key |= one_if_any(word[i]);
+                most = max(most, key);
+                least = __viaddmin_u32(key, 0xffffffff, least); /* less 1: zero is beyond all others */
+            }
+        return {warp_max(most), warp_min(least)};
+    }
+
+    /* One instruction, where compilers see a comparison and a choice. */
+    static __device__ __forceinline__ unsigned one_if_any(unsigned word) {
+        unsigned one;
+        asm("min.u32 %0, %1, 1;" : "=r"(one) : "r"(word));
+        return one;
+    }
+
+    static __device__ __forceinline__ double element(const Part &tile, int i) {
+        double x = (double)tile.get(i);
+        return TRANSFORM == RD_ABSOLUTE ? fabs(x) : x;
+    }
+
+    template <int L> __device__ __forceinline__ void add_elements(const Part &x) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            elements.add<L>(element(x, i));
+    }
+
+    template <int L> __device__ __forceinline__ void add_products(const Part &x, const Part &y) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
+            double product = a * b;
+            products.add<L>(product);
+            if (ERRORS)
+                errors.add<L>(__fma_rn(a, b, -product));
+        }
+    }
+
+    /* Slices of a window at `unit` for terms whose lowest bit is `lowest`; more than SLICES if there are too few. */
+    static __device__ __forceinline__ int slices_for(int unit, int lowest) {
+        int below = unit - lowest;
+        return below <= 0 ? 1 : below <= STEP ? 2 : below <= 2 * STEP ? 3 : SLICES + 1;
+    }
+
+    /* By as many threads, counted from 0. */
+    static __device__ __noinline__ void flush_bins(Shared &shared, int thread, int threads) {
+        rd_cuda_partial &p = shared.block.partial;
+        if constexpr (ELEMENTS)
+            shared.element_bins.flush(p.limb[0], FIRST<T>, LOWEST_BIN, thread, threads);
+        if constexpr (PRODUCTS)
+            shared.product_bins.flush(p.limb[TRANSFORM == RD_MOMENTS], 2 * FIRST<T>, -1075, thread, threads);
+        raise_flag(shared.block.used);
+    }
+
+    /* Counts `terms` per lane into the bins before they go there. */
+    __device__ __forceinline__ void reserve_bins(int terms) {
+        constexpr int MOST = ELEMENTS && !WIDE && !PRODUCTS ? FLOAT_BIN_ADDS : DOUBLE_BIN_ADDS;
+        if (binned + 32 * terms > MOST) {
+            flush_bins(shared, lane_index(), 32);
+            binned = 0;
+        }
+        binned += 32 * terms;
+        raise_flag(shared.binned);
+    }
+
+    __device__ __forceinline__ void put_elements_in_bins(const Part &x) {
+        reserve_bins(COUNT);
+        bin_elements(shared, x);
+    }
+    __device__ __forceinline__ void put_products_in_bins(const Part &x, const Part &y) {
+        reserve_bins(COUNT * (1 + ERRORS));
+        bin_products(shared, x, PAIRS ? y : x);
+    }
+
+    /* What follows is rare: functions of their own keep the common path short, and take tiles by value so that those can
+     * stay in registers. */
+    static __device__ __noinline__ void bin_elements(Shared &shared, Part x) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            bin_term(shared.element_bins, (T)element(x, i));
+    }
+
+    static __device__ __noinline__ void bin_products(Shared &shared, Part x, Part y) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
+            double product = a * b;
+            bin_term(shared.product_bins, product);
+            if (ERRORS)
+                bin_term(shared.product_bins, __fma_rn(a, b, -product));
+        }
+    }
+
+    static __device__ __noinline__ void deposit_products(Shared &shared, Part x, Part y) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            deposit_finite_product(shared, x.get(i), PAIRS ? y.get(i) : x.get(i));
+    }
+
+    /* Takes out of a tile what is not finite, and notes it. */
+    struct Pair {
+        Part x, y;
+    };
+    static __device__ __noinline__ Pair clean(Shared &shared, const rd_cuda_call &call, Part x, Part y, u64 index) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (!admit<TRANSFORM>(shared.block, call, (double)x.get(i), PAIRS ? (double)y.get(i) : 1.0,
+                                  index + Part::place(i))) {
+                x.set(i, (T)-0.0);
+                if (PAIRS)
+                    y.set(i, (T)0.0);
+            }
+        return {x, y};
+    }
+
+    static __device__ __noinline__ bool has_other(Part x, Part y) {
+        bool found = false;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            found = found || is_other((double)x.get(i), PAIRS ? (double)y.get(i) : 1.0);
+        return __any_sync(ALL, found);
+    }
+
+    __device__ __forceinline__ void take_elements(const Part &x, const Range &range) {
+        constexpr int LIMIT = WIDE ? 1000 : 127; /* beyond, a window would reach the end of f64's range */
+        int largest = range.largest(), lowest = range.smallest() - (PRECISION<T> - 1);
+        if (largest > LIMIT) {
+            put_elements_in_bins(x);
+            return;
+        }
+        int slices = slices_for(element_unit, lowest);
+        if (element_unit == NO_UNIT || largest > element_unit + HEAD ||
+            (slices > SLICES && largest + 4 < element_unit + START_ELEMENTS)) {
+            flush_elements();
+            element_unit = max(largest - START_ELEMENTS, UNIT_MIN);
+            elements.open(element_unit);
+            slices = slices_for(element_unit, lowest);
+        }
+        if (slices == 1)
+            add_elements<1>(x);
+        else if (slices == 2)
+            add_elements<2>(x);
+        else if (slices == 3)
+            add_elements<3>(x);
+        else
+            put_elements_in_bins(x);
+    }
+
+    /* The index is of the thread's first element. */
+    __device__ __forceinline__ void take_products(const Part &x, const Part &y, const Range &of_x, const Range &of_y,
+                                                  u64 index) {
+        int largest = of_x.largest() + of_y.largest() + 1, smallest = of_x.smallest() + of_y.smallest();
+        if (ERRORS && (largest > 1000 || smallest < -960)) { /* the error of a product may be lost */
+            deposit_products(shared, x, PAIRS ? y : x);
+            return;
+        }
+        int lowest = smallest - (WIDE ? PRECISION<T> - 1 : 2 * (PRECISION<T> - 1));
+        int slices = slices_for(product_unit, lowest);
+        constexpr int LEAST = UNIT_MIN + (ERRORS ? 53 : 0);
+        if (product_unit == NO_UNIT || largest > product_unit + HEAD ||
+            (slices > SLICES && largest + 6 < product_unit + START_PRODUCTS)) {
+            flush_products();
+            product_unit = max(largest - START_PRODUCTS, LEAST);
+            products.open(product_unit);
+            if (ERRORS)
+                errors.open(product_unit - 53);
+            slices = slices_for(product_unit, lowest);
+        }
+        if (slices <= 2)
+            add_products<2>(x, y);
+        else if (slices == 3)
+            add_products<3>(x, y);
+        else
+            put_products_in_bins(x, y);
+    }
+
+    static __device__ void deposit_finite_product(Shared &shared, T x, T y) {
+        int ex, ey;
+        i64 a = take_apart((double)x, ex), b = take_apart((double)y, ey);
+        u64 magnitude_a = a < 0 ? -a : a, magnitude_b = b < 0 ? -b : b;
+        u64 low = magnitude_a * magnitude_b, high = __umul64hi(magnitude_a, magnitude_b);
+        i64 sign = (a < 0) != (b < 0) ? -1 : 1;
+        int64_t *limb = shared.block.partial.limb[TRANSFORM == RD_MOMENTS];
+        deposit(limb, 2 * FIRST<T>, sign * (i64)(low & 0xffffffff), ex + ey);
+        deposit(limb, 2 * FIRST<T>, sign * (i64)(low >> 32), ex + ey + 32);
+        deposit(limb, 2 * FIRST<T>, sign * (i64)high, ex + ey + 64);
+        raise_flag(shared.block.used);
+    }
+
+    /* Phases 1 to 3 for one tile; the index is of the thread's first element. */
+    __device__ __forceinline__ void take(Part &x, Part &y, u64 index) {
+        Range of_x = range_of(x), of_y = PAIRS ? range_of(y) : of_x;
+        if (!of_x.finite() || !of_y.finite()) {
+            Pair cleaned = clean(shared, call, x, PAIRS ? y : x, index);
+            x = cleaned.x;
+            if (PAIRS)
+                y = cleaned.y;
+            of_x = range_of(x);
+            of_y = PAIRS ? range_of(y) : of_x;
+        }
+        if (!other)
+            other = has_other(x, PAIRS ? y : x);
+        if (of_x.most == 0 || of_y.most == 0)
+            return; /* zeros add nothing */
+        if constexpr (ELEMENTS)
+            take_elements(x, of_x);
+        if constexpr (PRODUCTS)
+            take_products(x, y, of_x, of_y, index);
+        adds += COUNT;
+        if (adds > ADDS_MAX - COUNT) {
+            empty();
+            if (++empties == 1 << 11) { /* integers of 2^41 units times 2^10 additions times 2^11 */
+                if (ELEMENTS)
+                    flush_elements();
+                if (PRODUCTS)
+                    flush_products();
+                empties = 0;
+            }
+        }
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * The end
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    static __device__ int64_t *limb_of(Block &block, int window) {
+        return block.partial.limb[TRANSFORM == RD_MOMENTS && window > 0];
+    }
+    static __device__ int first_of(int window) {
+        return ELEMENTS && window == 0 ? FIRST<T> : 2 * FIRST<T>;
+    }
+
+    /* Sums of different units can be added as long as no more than so many bits of headroom go: half words of 256 threads
+     * of 2048 blocks, shifted twice, stay below 2^32 * 2^8 * 2^11 * 2^(2 * 4) = 2^59. */
+    static constexpr int SHIFT_MAX = 4;
+
+    /* The lowest unit of several windows, of those that were opened; NO_UNIT if none was; SPREAD if they lie too far
+     * apart to be added. Every lane of a warp gives some and gets the same. */
+    static constexpr int SPREAD = NO_UNIT + 1, OFFSET = 1 << 20;
+    static __device__ __forceinline__ int common_unit(int lowest, int highest) {
+        /* Units are above -OFFSET: order them as unsigned. */
+        int least = (int)warp_min((unsigned)(lowest + OFFSET)) - OFFSET;
+        int most = (int)warp_max((unsigned)(highest + OFFSET)) - OFFSET;
+        return most == NO_UNIT ? NO_UNIT : most - least > SHIFT_MAX ? SPREAD : least;
+    }
+
+    /* Units, and whether a term was not -0, in the first word of a slot. */
+    static __device__ __forceinline__ u64 pack(int first, int second, unsigned nonzero) {
+        return (u64)nonzero << 32 | (u64)(second & 0xffff) << 16 | (u64)(first & 0xffff);
+    }
+    static __device__ __forceinline__ int unpack(unsigned packed, int u) {
+        return (int16_t)(u == 0 ? packed : packed >> 16);
+    }
+
+    /* The window, slice and half of a word; and whose unit, and how much below that, the window's is. */
+    struct Place {
+        int window, slice, half, unit, less;
+        __device__ __forceinline__ Place(int word)
+            : window(word / (2 * SLICES)), slice(word / 2 % SLICES), half(word & 1),
+              unit(ERRORS && window == WINDOWS - 1 ? ELEMENTS : window),
+              less(ERRORS && window == WINDOWS - 1 ? 53 : 0) {
+        }
+        /* Exponent of what 1 in the word is worth. */
+        __device__ __forceinline__ int exponent(int of_unit) const {
+            return of_unit - less - STEP * slice + 32 * half;
+        }
+    };
+
+    /* Where units lie too far apart: a word straight into limbs. */
+    static __device__ __noinline__ void scatter(Block &block, int word, i64 value, int unit) {
+        Place place(word);
+        deposit(limb_of(block, place.window), first_of(place.window), value, place.exponent(unit));
+        raise_flag(block.used);
+    }
+
+    /* Adds a word to limbs, a lane to a limb, no other thread being at them. */
+    static __device__ __forceinline__ void add_to_limbs(Block &block, int word, i64 value, int unit) {
+        Place place(word);
+        int bit = place.exponent(unit) - 32 * first_of(place.window), at = (bit >> 5) + lane_index();
+        u64 magnitude = value < 0 ? 0 - (u64)value : (u64)value;
+        int shift = 32 * lane_index() - (bit & 31);
+        unsigned part = (unsigned)(shift < 0 ? magnitude << -shift : shift < 64 ? magnitude >> shift : 0);
+        if (lane_index() < 3 && part)
+            limb_of(block, place.window)[at] += value < 0 ? -(i64)part : (i64)part;
+        __syncwarp();
+    }
+
+    /* Phase 4 in the block: sums of slices over the threads, a word per warp, for the last block; or into limbs. Code that
+     * runs once is slow to fetch, so there is little of it. True if the result is delivered. */
+    __device__ __forceinline__ bool combine_warps(rd_cuda_workspace *workspace) {
+        Block &block = shared.block;
+        empty();
+        if (lane_index() == 0) {
+            if (other)
+                raise_flag(block.partial.nonzero);
+            if (ELEMENTS)
+                shared.unit[0][warp_index()] = element_unit;
+            if (PRODUCTS)
+                shared.unit[ELEMENTS][warp_index()] = product_unit;
+        }
+        __syncthreads();
+        int common[2] = {NO_UNIT, NO_UNIT};
+#pragma unroll
+        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+            int own = shared.unit[u][lane_index() & (WARPS - 1)];
+            common[u] = common_unit(own == NO_UNIT ? -NO_UNIT : own, own);
+        }
+        bool alone = gridDim.x == 1;
+#pragma unroll 1
+        for (int word = warp_index(); word < WORDS; word += WARPS) {
+            Place place(word);
+            int unit = place.unit == 0 ? common[0] : common[1];
+            i64 sum = 0;
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) {
+                int own = shared.unit[place.unit][w];
+                i64 units = shared.units[place.window][place.slice][lane_index() + 32 * w];
+                units = place.half ? units >> 32 : units & 0xffffffff;
+                if (unit == SPREAD && own != NO_UNIT)
+                    scatter(block, word, units, own);
+                else if (own != NO_UNIT)
+                    sum += units << (own - unit);
+            }
+            sum = warp_add(sum);
+            if (lane_index() == 0) {
+                if (!alone)
+                    put_slot(workspace, 1 + word, unit > SPREAD ? (u64)sum : 0);
+                else if (unit > SPREAD)
+                    shared.words[word] = sum;
+            }
+        }
+        if (threadIdx.x == 0 && !alone)
+            put_slot(workspace, 0,
+                     pack(common[0] > SPREAD ? common[0] : NO_UNIT, common[1] > SPREAD ? common[1] : NO_UNIT,
+                          block.partial.nonzero));
+        if (shared.binned)
+            flush_bins(shared, threadIdx.x, THREADS);
+        if (alone) {
+            __syncthreads();
+            return finish_words(common, block.used);
+        }
+        return false;
+    }
+
+    /* Words as limbs, a lane each, from exponent 32 * limb on; exact as long as TOP_LANE lanes hold them. */
+    __device__ __forceinline__ i64 words_in_lanes(const int *common, int limb) const {
+        i64 sum = 0;
+#pragma unroll
+        for (int word = 0; word < WORDS; word++) {
+            Place place(word);
+            i64 value = shared.words[word];
+            u64 magnitude = value < 0 ? 0 - (u64)value : (u64)value;
+            int shift = 32 * (lane_index() + limb) - place.exponent(common[place.unit]);
+            u64 moved = shift <= -32 ? 0 : shift < 0 ? magnitude << -shift : shift < 64 ? magnitude >> shift : 0;
+            unsigned part = (unsigned)moved;
+            sum += value < 0 ? -(i64)part : (i64)part;
+        }
+        return sum;
+    }
+
+    /* The words are in shared memory, the sums of all there is but what is in limbs, if those are `used`. Delivers the
+     * result if it can be had from the words alone; otherwise adds them to the limbs. */
+    __device__ __forceinline__ bool finish_words(const int *common, bool used) {
+        bool all = common[0] > SPREAD && TRANSFORM != RD_MOMENTS;
+        if (all && !used && is_short(call)) {
+            if (warp_index() == 0) {
+                int lowest = common[0] - STEP * (SLICES - 1) - (ERRORS ? 53 : 0), limb = lowest >> 5;
+                bool negative_zero =
+                    !shared.block.partial.nonzero && (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_PRODUCT);
+                u64 bits = round_lanes(words_in_lanes(common, limb), 32 * limb, call, negative_zero);
+                if (lane_index() == 0)
+                    deliver_short(call, bits);
+            }
+            return true;
+        }
+        if (warp_index() == 0) {
+#pragma unroll 1
+            for (int word = 0; word < WORDS; word++) {
+                int unit = Place(word).unit == 0 ? common[0] : common[1];
+                if (unit > SPREAD)
+                    add_to_limbs(shared.block, word, shared.words[word], unit);
+            }
+        }
+        return false;
+    }
+
+    /* Blocks that a lane looks after at a time: what they left is asked for together. */
+    static constexpr int BATCH = 17;
+
+    static __device__ __forceinline__ void load_words(i64 *value, const rd_cuda_workspace *workspace, int word,
+                                                      unsigned first) {
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            unsigned b = first + i * 32;
+            value[i] = b < gridDim.x && word < WORDS ? (i64)get_slot(workspace, 1 + word, b) : 0;
+        }
+    }
+
+    /* Phase 4 in the last block: sums of words over the blocks, a word per warp. */
+    __device__ __forceinline__ bool combine_blocks(const rd_cuda_workspace *workspace, bool used) {
+        int lowest[2] = {-NO_UNIT, -NO_UNIT}, highest[2] = {NO_UNIT, NO_UNIT};
+        bool nonzero = false;
+        i64 value[BATCH];
+        load_words(value, workspace, warp_index(), lane_index()); /* on their way while units are compared */
+        for_blocks([&](unsigned b, bool there) {
+            u64 packed = there ? get_slot(workspace, 0, b) : pack(NO_UNIT, NO_UNIT, 0);
+            nonzero = nonzero || packed >> 32;
+            if (there)
+                shared.packed[b] = (unsigned)packed;
+#pragma unroll
+            for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+                int own = unpack((unsigned)packed, u);
+                lowest[u] = min(lowest[u], own == NO_UNIT ? -NO_UNIT : own);
+                highest[u] = max(highest[u], own);
+            }
+        });
+        if (nonzero)
+            raise_flag(shared.block.partial.nonzero);
+        int common[2] = {NO_UNIT, NO_UNIT};
+#pragma unroll
+        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+            int least = (int)warp_min((unsigned)(lowest[u] + OFFSET)) - OFFSET;
+            int most = (int)warp_max((unsigned)(highest[u] + OFFSET)) - OFFSET;
+            if (lane_index() == 0) {
+                shared.range[u][warp_index()][0] = least;
+                shared.range[u][warp_index()][1] = most;
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+            const int *range = shared.range[u][lane_index() & (WARPS - 1)];
+            common[u] = common_unit(range[0], range[1]);
+        }
+#pragma unroll 1
+        for (int word = warp_index(); word < WORDS; word += WARPS) {
+            int u = Place(word).unit, unit = u == 0 ? common[0] : common[1];
+            i64 sum = 0;
+#pragma unroll 1
+            for (unsigned first = lane_index(); first < gridDim.x; first += 32 * BATCH) {
+                if (word != warp_index() || first != lane_index())
+                    load_words(value, workspace, word, first);
+#pragma unroll
+                for (int i = 0; i < BATCH; i++) {
+                    unsigned b = first + i * 32;
+                    int own = b < gridDim.x ? unpack(shared.packed[b], u) : NO_UNIT;
+                    if (unit == SPREAD && own != NO_UNIT)
+                        scatter(shared.block, word, value[i], own);
+                    else if (own != NO_UNIT)
+                        sum += value[i] << (own - unit);
+                }
+            }
+            sum = warp_add(sum);
+            if (lane_index() == 0)
+                shared.words[word] = sum;
+        }
+        __syncthreads();
+        return finish_words(common, used);
+    }
+};
+
+/* The kernel of one element type and transform. */
+template <class T, int TRANSFORM> __device__ __forceinline__ void exact_sum(const rd_cuda_call &call) {
+    typedef Sums<T, TRANSFORM> Method;
+    __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
+    typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
+    Method sums(shared, call);
+    open_block(shared.block);
+
+    const Span<T> span(call.x, call.count);
+    const T *other = static_cast<const T *>(call.y);
+    u64 at;
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+        deposit_term<T, TRANSFORM>(shared.block, call, span.x[at], Method::PAIRS ? other[at] : (T)0, call.first + at);
+
+    /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0 */
+    const unsigned sign = 0x80000000;
+    const uint4 padding = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
+    typedef typename Method::Part Part;
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, padding,
+                                                 [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); });
+    bool done = sums.combine_warps(call.workspace);
+    if (gridDim.x > 1) {
+        if (!close_block(shared.block, call.workspace))
+            return;
+        bool used = collect(shared.block, call.workspace);
+        done = sums.combine_blocks(call.workspace, used);
+    } else if (threadIdx.x == 0) {
+        shared.block.partial.nan_index = ~shared.block.nan_below;
+    }
+    __syncthreads();
+    if (done)
+        return;
+    constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
+    deliver(call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+}
+
+/* Blocks that a multiprocessor shall hold, for the compiler to keep to the registers: what measured best. */
+#define RD_CUDA_EXACT_KERNEL(NAME, TYPE, TRANSFORM, BLOCKS)                                                            \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
+        NAME(const __grid_constant__ rd_cuda_call call) {                                                              \
+        exact_sum<TYPE, TRANSFORM>(call);                                                                              \
+    }
+
+} // namespace

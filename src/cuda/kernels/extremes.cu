@@ -1,0 +1,344 @@
+/* Extremes: the least and greatest element or magnitude, and where the first of them is.
+ *
+ * Overview. Elements become unsigned keys that order as wanted: for the least element the smallest key is best, for the
+ * greatest the same with all bits flipped. A thread finds the best key of a tile, and only where that beats all tiles
+ * before it looks for its place; ties keep the earlier one. One- and two-byte elements are compared two at a time.
+ *
+ * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
+ * has any. */
+#include "common.cuh"
+
+namespace {
+
+template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
+template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
+
+template <int BYTES> struct Unsigned { typedef unsigned Key; };
+template <> struct Unsigned<8> { typedef u64 Key; };
+
+/* The order of one element type. */
+template <class T> struct Order {
+    typedef typename Unsigned<sizeof(T)>::Key Key;
+    static constexpr int BITS = 8 * sizeof(T);
+    static constexpr Key SIGN = (Key)1 << (BITS - 1), MASK = SIGN | (SIGN - 1);
+
+    static __device__ __forceinline__ Key bits(T x) {
+        if constexpr (IS_FLOAT<T> && sizeof(T) == 8)
+            return (Key)__double_as_longlong(x);
+        else if constexpr (IS_FLOAT<T>)
+            return __float_as_uint(x);
+        else
+            return (Key)x & MASK;
+    }
+
+    /* Ascending keys for ascending elements, or magnitudes. */
+    static __device__ __forceinline__ Key key(T x, bool absolute) {
+        Key b = bits(x);
+        if constexpr (IS_FLOAT<T>) {
+            b = absolute ? b & ~SIGN : b;
+            return b & SIGN ? ~b & MASK : b | SIGN;
+        } else if constexpr (IS_SIGNED<T>) {
+            return absolute ? (b & SIGN ? (0 - b) & MASK : b) : b ^ SIGN;
+        } else {
+            return b;
+        }
+    }
+
+    /* Back to the bits that the key stands for. */
+    static __device__ Key element(Key key, bool absolute) {
+        if constexpr (IS_FLOAT<T>)
+            return key & SIGN ? key & ~SIGN : ~key & MASK;
+        else if constexpr (IS_SIGNED<T>)
+            return absolute ? key : key ^ SIGN;
+        else
+            return key;
+    }
+
+    /* The upper half of the key of eight bytes, from the upper half of the bits. Of signed magnitudes it may come out one
+     * more than it is, which does no harm to a bound on the greatest. */
+    static __device__ __forceinline__ unsigned upper_key(unsigned upper, bool absolute) {
+        if constexpr (IS_FLOAT<T>) {
+            upper = absolute ? upper & 0x7fffffff : upper;
+            return upper ^ ((unsigned)((int)upper >> 31) | 0x80000000);
+        } else if constexpr (IS_SIGNED<T>) {
+            return absolute ? ((int)upper < 0 ? 0 - upper : upper) : upper ^ 0x80000000;
+        } else {
+            return upper;
+        }
+    }
+    /* Infinities are suspected too. */
+    static __device__ __forceinline__ bool upper_may_be_nan(unsigned least, unsigned greatest) {
+        return IS_FLOAT<T> && (greatest >= 0xfff00000 || least <= 0x000fffff);
+    }
+
+    static __device__ __forceinline__ bool is_nan(T x) {
+        return IS_FLOAT<T> && x != x;
+    }
+    /* Whether keys from `least` to `greatest` are not all numbers. */
+    static __device__ __forceinline__ bool has_nan(Key least, Key greatest) {
+        constexpr Key INFINITY_BITS = sizeof(T) == 8 ? (Key)0x7ff << (BITS - 12) : (Key)0xff << (BITS - 9);
+        return IS_FLOAT<T> && (greatest > (INFINITY_BITS | SIGN) || least < (~(INFINITY_BITS | SIGN) & MASK));
+    }
+};
+
+template <class K> __device__ __forceinline__ K smaller(K a, K b) {
+    return a < b ? a : b;
+}
+template <class K> __device__ __forceinline__ K larger(K a, K b) {
+    return a > b ? a : b;
+}
+
+/* The smaller of three, in each half. */
+__device__ __forceinline__ unsigned least_halves(unsigned a, unsigned b, unsigned c) {
+#if __CUDA_ARCH__ >= 900
+    return __vimin3_u16x2(a, b, c);
+#else
+    return __vminu2(__vminu2(a, b), c);
+#endif
+}
+
+/* What a thread has found: smaller keys are better, then smaller indices. */
+template <class K> struct Best {
+    K key;
+    u64 index; /* UINT64_MAX: nothing yet */
+
+    __device__ __forceinline__ void take(K key2, u64 index2) {
+        if (key2 < key || (key2 == key && index2 < index)) {
+            key = key2;
+            index = index2;
+        }
+    }
+};
+
+template <class T, int V> struct Search {
+    typedef Order<T> O;
+    typedef typename O::Key Key;
+    typedef Tile<T, V> Part;
+    Block &block;
+    const rd_cuda_call &call;
+    bool absolute;
+    Key flip; /* for the greatest: all bits */
+    Best<Key> best;
+
+    __device__ Search(Block &b, const rd_cuda_call &c)
+        : block(b), call(c), absolute(c.transform == RD_ABSOLUTE),
+          flip(c.combine == RD_GREATEST ? O::MASK : 0), best{O::MASK, UINT64_MAX} {
+    }
+
+    __device__ __forceinline__ Key key(T x) const {
+        return O::key(x, absolute) ^ flip;
+    }
+
+    /* The best key of small integers, two halves at a time. */
+    __device__ __forceinline__ Key best_of_small(const Part &tile) const {
+        unsigned halves = 0xffffffff;
+        const unsigned sign = absolute || !IS_SIGNED<T> ? 0 : sizeof(T) == 1 ? 0x80808080 : 0x80008000;
+        const unsigned turn = sign ^ (unsigned)(flip ? 0xffffffff : 0);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+#pragma unroll
+            for (int w = 0; w < 4; w += sizeof(T)) {
+                unsigned word = tile.vector[v].word[w];
+                if (IS_SIGNED<T> && absolute)
+                    word = sizeof(T) == 1 ? __vabs4(word) : __vabs2(word);
+                word ^= turn;
+                if constexpr (sizeof(T) == 1) {
+                    halves = least_halves(halves, word & 0x00ff00ff, word >> 8 & 0x00ff00ff);
+                } else {
+                    unsigned next = tile.vector[v].word[w + 1];
+                    if (IS_SIGNED<T> && absolute)
+                        next = __vabs2(next);
+                    halves = least_halves(halves, word, next ^ turn);
+                }
+            }
+        return smaller(halves & 0xffff, halves >> 16);
+    }
+
+    /* One element, known by its index in the array. */
+    __device__ __forceinline__ void take_one(T x, u64 index) {
+        if (!O::is_nan(x)) {
+            best.take(key(x), index);
+        } else {
+            raise_flag(block.used);
+            if (call.nan == REDUCT_NAN_IGNORE)
+                count(block.partial.ignored, 1);
+            else
+                note_nan(block, index);
+        }
+    }
+
+    /* Element by element, up to the index where the vectors end; what is beyond was loaded to fill the tile. */
+    __device__ __noinline__ static Best<Key> take_slowly(Block &block, const rd_cuda_call &call, Best<Key> best,
+                                                         Part tile, u64 index, u64 end) {
+        Search search(block, call);
+        search.best = best;
+#pragma unroll
+        for (int i = 0; i < Part::COUNT; i++)
+            if (index + Part::place(i) < end)
+                search.take_one(tile.get(i), index + Part::place(i));
+        return search.best;
+    }
+
+    /* Of floats: the magnitude where that is asked for, and the opposite where the greatest is. */
+    __device__ __forceinline__ float turn(float x) const {
+        return __uint_as_float((__float_as_uint(x) & (absolute ? 0x7fffffffu : 0xffffffffu)) ^
+                               ((unsigned)flip & 0x80000000u));
+    }
+
+    /* The smaller, -0 before +0; NaN if either is. */
+    static __device__ __forceinline__ float min_or_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+        float least;
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+        return least;
+#else
+        if (a != a || b != b)
+            return __uint_as_float(0x7fc00000);
+        return O::key(a, false) < O::key(b, false) ? a : b;
+#endif
+    }
+
+    /* A key that no element of the tile is better than, and whether the tile may hold NaNs; for eight bytes from the upper
+     * halves alone. */
+    __device__ __forceinline__ Key bound(const Part &tile, bool &suspect) const {
+        suspect = false;
+        if constexpr (sizeof(T) <= 2) {
+            return best_of_small(tile);
+        } else if constexpr (sizeof(T) == 4 && IS_FLOAT<T>) {
+            float least = turn(tile.get(0));
+#pragma unroll
+            for (int i = 1; i < Part::COUNT; i++)
+                least = min_or_nan(least, turn(tile.get(i)));
+            suspect = least != least;
+            return O::key(least, false); /* keys of opposite numbers are each other's complements */
+        } else if constexpr (sizeof(T) == 4) {
+            Key least = key(tile.get(0));
+#pragma unroll
+            for (int i = 1; i < Part::COUNT; i++)
+                least = smaller(least, key(tile.get(i)));
+            return least;
+        } else {
+            unsigned least = 0xffffffff, greatest = 0;
+#pragma unroll
+            for (int v = 0; v < V; v++)
+#pragma unroll
+                for (int w = 1; w < 4; w += 2) {
+                    unsigned k = O::upper_key(tile.vector[v].word[w], absolute);
+                    least = smaller(least, k);
+                    greatest = larger(greatest, k);
+                }
+            suspect = O::upper_may_be_nan(least, greatest);
+            return (Key)(flip ? ~greatest : least) << 32;
+        }
+    }
+
+    /* The index is that of the tile's first element; vectors end before `end`. */
+    __device__ __forceinline__ void take(const Part &tile, u64 index, u64 end) {
+        bool suspect;
+        Key limit = bound(tile, suspect);
+        if (suspect) {
+            best = take_slowly(block, call, best, tile, index, end);
+            return;
+        }
+        if (limit >= best.key && best.index != UINT64_MAX)
+            return;
+#pragma unroll
+        for (int i = 0; i < Part::COUNT; i++) {
+            Key k = key(tile.get(i));
+            if (k < best.key || best.index == UINT64_MAX) {
+                best.key = k;
+                best.index = index + Part::place(i);
+            }
+        }
+    }
+};
+
+template <class K> __device__ void merge_lanes(Best<K> &best) {
+#pragma unroll
+    for (int distance = 16; distance; distance /= 2) {
+        K key = __shfl_xor_sync(ALL, best.key, distance);
+        u64 index = __shfl_xor_sync(ALL, best.index, distance);
+        best.take(key, index);
+    }
+}
+
+/* Over the block, in all threads. */
+template <class K> __device__ void merge_block(Best<K> &best, Best<K> *of_warps) {
+    merge_lanes(best);
+    if (lane_index() == 0)
+        of_warps[warp_index()] = best;
+    __syncthreads();
+    best = of_warps[lane_index() & (WARPS - 1)];
+    merge_lanes(best);
+    __syncthreads();
+}
+
+template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &call) {
+    constexpr int VECTORS = 4;
+    typedef Search<T, VECTORS> Method;
+    typedef typename Method::Key Key;
+    __shared__ Block block;
+    __shared__ FinishRoom room;
+    __shared__ Best<Key> of_warps[WARPS];
+    open_block(block);
+
+    Method search(block, call);
+    const Span<T> span(call.x, call.count);
+    typedef Tile<T, VECTORS> Part;
+    /* The first element, again and again, fills the last tile: it is no better than itself, nor earlier. */
+    Vector<T> filling;
+#pragma unroll
+    for (int i = 0; i < Span<T>::PER_VECTOR; i++)
+        filling.element[i] = call.count ? span.x[0] : (T)0;
+    for_tiles<false, T, VECTORS>(call, span, filling.bits, [&](Part &tile, Part &, u64 index) {
+        search.take(tile, index, call.first + span.tail);
+    });
+
+    u64 at; /* strays come last: with equal keys, tiles look no further, but these compare indices */
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+        search.take_one(span.x[at], call.first + at);
+    Best<Key> best = search.best;
+    merge_block(best, of_warps);
+    if (gridDim.x > 1) {
+        if (threadIdx.x == 0) {
+            put_slot(call.workspace, 0, best.key);
+            put_slot(call.workspace, 1, best.index);
+        }
+        if (!close_block(block, call.workspace))
+            return;
+        collect(block, call.workspace);
+        best = {Order<T>::MASK, UINT64_MAX};
+        for_blocks([&](unsigned b, bool there) {
+            Key key = there ? (Key)get_slot(call.workspace, 0, b) : Order<T>::MASK;
+            best.take(key, there ? get_slot(call.workspace, 1, b) : UINT64_MAX);
+        });
+        merge_block(best, of_warps);
+    } else if (threadIdx.x == 0) {
+        block.partial.nan_index = ~block.nan_below;
+    }
+    if (threadIdx.x == 0) {
+        block.partial.found = best.index != UINT64_MAX;
+        block.partial.index = best.index;
+        block.partial.extreme = Order<T>::element((best.key ^ search.flip) & Order<T>::MASK, search.absolute);
+    }
+    deliver(call, block, room, 0, 0);
+}
+
+} // namespace
+
+#define KERNEL(name, TYPE)                                                                                             \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4)                                                   \
+        extreme_##name(const __grid_constant__ rd_cuda_call call) {                                                    \
+        extreme<TYPE>(call);                                                                                           \
+    }
+
+KERNEL(f64, double)
+KERNEL(f32, float)
+KERNEL(i8, int8_t)
+KERNEL(i16, int16_t)
+KERNEL(i32, int32_t)
+KERNEL(i64, i64)
+KERNEL(u8, uint8_t)
+KERNEL(u16, uint16_t)
+KERNEL(u32, uint32_t)
+KERNEL(u64, u64)

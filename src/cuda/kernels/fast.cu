@@ -1,0 +1,282 @@
+/* Fast sums of f64 and f32 elements, of their squares and products, and fast moments: plain hardware arithmetic, the
+ * same bits run to run on the same device.
+ *
+ * Sums. A thread adds the terms of a tile pairwise in the element type, and tiles with compensation in f64 (2Sum: D. E.
+ * Knuth, "The Art of Computer Programming", volume 2, section 4.2.2), so that the error does not grow with the number of
+ * elements. Threads, warps and blocks are added in a fixed order.
+ *
+ * Moments. A thread adds differences from its own first element, and their squares, in f64; means and squared deviations
+ * of threads, warps and blocks are merged as T. F. Chan, G. H. Golub, R. J. LeVeque do in "Updating formulae and a
+ * pairwise algorithm for computing sample variances", 1979.
+ *
+ * Without NaN policy nothing looks at single elements; otherwise a tile whose sum is NaN is added again without its NaN
+ * elements. */
+#include "common.cuh"
+
+namespace {
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct Compensated {
+    double high, low;
+
+    __device__ __forceinline__ void add(double term) {
+        double sum = high + term, rest = sum - high;
+        low += (high - (sum - rest)) + (term - rest);
+        high = sum;
+    }
+    __device__ __forceinline__ double value() const {
+        return fabs(high) < __longlong_as_double(0x7ff0000000000000) ? high + low : high;
+    }
+};
+
+/* What is left of a thread, a warp, a block: a plain sum. */
+struct Sum {
+    double sum;
+
+    __device__ __forceinline__ void merge(const Sum &other) {
+        sum += other.sum;
+    }
+    __device__ __forceinline__ void merge_lanes(int distance) {
+        sum += __shfl_xor_sync(ALL, sum, distance);
+    }
+    static __device__ Sum none() {
+        return {-0.0}; /* the identity of addition */
+    }
+    static constexpr int WORDS = 1;
+    __device__ void put(u64 *word) const {
+        word[0] = (u64)__double_as_longlong(sum);
+    }
+    static __device__ Sum from(const u64 *word) {
+        return {__longlong_as_double((i64)word[0])};
+    }
+    __device__ void deliver(rd_cuda_partial &partial) const {
+        partial.high = sum;
+        partial.low = 0;
+    }
+};
+
+template <class T, int TRANSFORM> struct Terms {
+    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT;
+    static constexpr int VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    typedef Tile<T, VECTORS> Part;
+
+    static __device__ __forceinline__ T term(T x, T y) {
+        return TRANSFORM == RD_IDENTITY   ? x
+               : TRANSFORM == RD_ABSOLUTE ? (T)fabs(x)
+               : TRANSFORM == RD_SQUARE   ? x * x
+                                          : x * y;
+    }
+
+    static __device__ __forceinline__ T sum(const Part &x, const Part &y) {
+        return pairwise<Part::COUNT>(x, y, 0);
+    }
+
+    template <int N> static __device__ __forceinline__ T pairwise(const Part &x, const Part &y, int first) {
+        if constexpr (N == 1)
+            return term(x.get(first), PAIRS ? y.get(first) : (T)0);
+        else
+            return pairwise<N / 2>(x, y, first) + pairwise<N / 2>(x, y, first + N / 2);
+    }
+};
+
+/* What a NaN element does where it does not propagate. */
+__device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
+    raise_flag(block.used);
+    if (call.nan == REDUCT_NAN_IGNORE)
+        count(block.partial.ignored, 1);
+    else
+        note_nan(block, index);
+}
+
+template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block &block, const rd_cuda_call &call) {
+    typedef Terms<T, TRANSFORM> Method;
+    typedef typename Method::Part Part;
+    const Span<T> span(call.x, call.count);
+    const T *other = static_cast<const T *>(call.y);
+    const unsigned sign = 0x80000000;
+    const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
+    Compensated total = {-0.0, 0.0};
+    u64 at;
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at)) {
+        T x = span.x[at], y = Method::PAIRS ? other[at] : (T)0;
+        if (call.nan != REDUCT_NAN_PROPAGATE && (x != x || y != y))
+            drop_nan(block, call, call.first + at);
+        else
+            total.add((double)Method::term(x, y));
+    }
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, minus_zero, [&](Part &x, Part &y, u64 index) {
+        T sum = Method::sum(x, y);
+        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum) {
+#pragma unroll
+            for (int i = 0; i < Part::COUNT; i++)
+                if (x.get(i) != x.get(i) || (Method::PAIRS && y.get(i) != y.get(i))) {
+                    drop_nan(block, call, index + Part::place(i));
+                    x.set(i, (T)-0.0);
+                    if (Method::PAIRS)
+                        y.set(i, (T)0);
+                }
+            sum = Method::sum(x, y);
+        }
+        total.add((double)sum);
+    });
+    return {total.value()};
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Moments
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct Deviations {
+    double count, mean, squares; /* squares of deviations from the mean */
+
+    __device__ void merge(const Deviations &other) {
+        if (other.count == 0)
+            return;
+        if (count == 0) {
+            *this = other;
+            return;
+        }
+        double total = count + other.count, delta = other.mean - mean;
+        mean += delta * (other.count / total);
+        squares += other.squares + delta * delta * (count * (other.count / total));
+        count = total;
+    }
+    /* The lower lane's first, in both, so that both compute the same. */
+    __device__ __forceinline__ void merge_lanes(int distance) {
+        Deviations other = {__shfl_xor_sync(ALL, count, distance), __shfl_xor_sync(ALL, mean, distance),
+                            __shfl_xor_sync(ALL, squares, distance)};
+        if (lane_index() & distance) {
+            Deviations own = *this;
+            *this = other;
+            merge(own);
+        } else {
+            merge(other);
+        }
+    }
+    static __device__ Deviations none() {
+        return {0, 0, 0};
+    }
+    static constexpr int WORDS = 3;
+    __device__ void put(u64 *word) const {
+        word[0] = (u64)__double_as_longlong(count);
+        word[1] = (u64)__double_as_longlong(mean);
+        word[2] = (u64)__double_as_longlong(squares);
+    }
+    static __device__ Deviations from(const u64 *word) {
+        return {__longlong_as_double((i64)word[0]), __longlong_as_double((i64)word[1]),
+                __longlong_as_double((i64)word[2])};
+    }
+    __device__ void deliver(rd_cuda_partial &partial) const {
+        partial.high = mean;
+        partial.low = squares;
+    }
+};
+
+template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
+    typedef Tile<T, RD_CUDA_VECTORS(RD_MOMENTS, sizeof(T))> Part;
+    const Span<T> span(call.x, call.count);
+    const u64 end = call.first + span.tail;
+    u64 count = 0, at;
+    double pivot = 0, sum = 0, squares = 0;
+    auto add = [&](T element, u64 index) {
+        if (call.nan != REDUCT_NAN_PROPAGATE && element != element) {
+            drop_nan(block, call, index);
+            return;
+        }
+        if (count++ == 0)
+            pivot = (double)element;
+        double difference = (double)element - pivot;
+        sum += difference;
+        squares += difference * difference;
+    };
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+        add(span.x[at], call.first + at);
+    for_tiles<false, T, Part::VECTORS>(call, span, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+#pragma unroll
+        for (int i = 0; i < Part::COUNT; i++)
+            if (index + Part::place(i) < end)
+                add(x.get(i), index + Part::place(i));
+    });
+    if (count == 0)
+        return Deviations::none();
+    double n = (double)count;
+    return {n, pivot + sum / n, squares - sum * (sum / n)};
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * From threads to the result
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Over the block, in a fixed order; held by all threads of warp 0. */
+template <class P> __device__ void merge_block(P &part, u64 (*words)[P::WORDS]) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+        part.merge_lanes(distance);
+    if (lane_index() == 0)
+        part.put(words[warp_index()]);
+    __syncthreads();
+    part = P::from(words[0]);
+    for (int w = 1; w < WARPS; w++)
+        part.merge(P::from(words[w]));
+    __syncthreads();
+}
+
+template <class P> __device__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
+    __shared__ u64 words[WARPS][P::WORDS];
+    merge_block(part, words);
+    if (gridDim.x > 1) {
+        if (threadIdx.x == 0) {
+            u64 word[P::WORDS];
+            part.put(word);
+            for (int i = 0; i < P::WORDS; i++)
+                put_slot(call.workspace, i, word[i]);
+        }
+        if (!close_block(block, call.workspace))
+            return;
+        collect(block, call.workspace);
+        part = P::none();
+        for_blocks([&](unsigned b, bool there) {
+            P of_block = P::none();
+            u64 word[P::WORDS];
+            of_block.put(word);
+            for (int i = 0; i < P::WORDS; i++)
+                word[i] = there ? get_slot(call.workspace, i, b) : word[i];
+            part.merge(P::from(word));
+        });
+        merge_block(part, words);
+    } else if (threadIdx.x == 0) {
+        block.partial.nan_index = ~block.nan_below;
+    }
+    if (threadIdx.x == 0)
+        part.deliver(block.partial);
+    deliver(call, block, room, 0, 0);
+}
+
+template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
+    __shared__ Block block;
+    __shared__ FinishRoom room;
+    open_block(block);
+    if constexpr (TRANSFORM == RD_MOMENTS)
+        end(call, block, room, sum_deviations<T>(block, call));
+    else
+        end(call, block, room, sum_terms<T, TRANSFORM>(block, call));
+}
+
+} // namespace
+
+#define KERNEL(NAME, TYPE, TRANSFORM)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4) NAME(const __grid_constant__ rd_cuda_call call) { \
+        fast<TYPE, TRANSFORM>(call);                                                                                   \
+    }
+#define KERNELS(name, TYPE)                                                                                            \
+    KERNEL(fast_identity_##name, TYPE, RD_IDENTITY)                                                                    \
+    KERNEL(fast_absolute_##name, TYPE, RD_ABSOLUTE)                                                                    \
+    KERNEL(fast_square_##name, TYPE, RD_SQUARE)                                                                        \
+    KERNEL(fast_product_##name, TYPE, RD_PRODUCT)                                                                      \
+    KERNEL(fast_moments_##name, TYPE, RD_MOMENTS)
+
+KERNELS(f64, double)
+KERNELS(f32, float)

@@ -1,0 +1,205 @@
+/* Finishing on the device: the library's own exact arithmetic, compiled for the GPU, so that a result is rounded by the
+ * same lines wherever it was formed. Run by one warp of the last block; one thread does the work, over the limbs that
+ * are in use. */
+#pragma once
+
+#include "call.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef unsigned long long u64;
+typedef long long i64;
+
+#pragma nv_diag_suppress 177 /* not every kernel needs every function */
+#include "exact/limbs.c"
+#include "exact/big.c"
+#include "exact/product.c"
+#include "exact/finish.c"
+#pragma nv_diag_default 177
+
+namespace {
+
+/* Shared memory for it. */
+struct FinishRoom {
+    struct rd_sum sum, squares;
+    struct rd_finish_room big;
+};
+
+/* The limbs in use, as a sum of few digits. By a whole warp. */
+__device__ void narrow(struct rd_sum &sum, const int64_t *limb, int first) {
+    int lowest = RD_LIMBS, highest = -1;
+    for (int i = threadIdx.x & 31; i < RD_LIMBS; i += 32)
+        if (limb[i]) {
+            lowest = min(lowest, i);
+            highest = max(highest, i);
+        }
+    for (int offset = 16; offset; offset /= 2) {
+        lowest = min(lowest, __shfl_xor_sync(0xffffffff, lowest, offset));
+        highest = max(highest, __shfl_xor_sync(0xffffffff, highest, offset));
+    }
+    if (highest < 0)
+        lowest = highest = 0;
+    int length = min(highest - lowest + 3, RD_LIMBS - lowest); /* carries reach two limbs further */
+    for (int i = threadIdx.x & 31; i < length; i += 32)
+        sum.limb[i] = limb[lowest + i];
+    sum.first = first + lowest;
+    sum.length = length;
+    sum.pending = 0;
+}
+
+__device__ void store_result(void *result, const u64 *word, int bytes) {
+    switch (bytes) {
+    case 1:
+        *static_cast<uint8_t *>(result) = (uint8_t)word[0];
+        break;
+    case 2:
+        *static_cast<uint16_t *>(result) = (uint16_t)word[0];
+        break;
+    case 4:
+        *static_cast<uint32_t *>(result) = (uint32_t)word[0];
+        break;
+    default:
+        for (int i = 0; i < bytes / 8; i++)
+            static_cast<u64 *>(result)[i] = word[i];
+    }
+}
+
+/* A short cut for sums whose digits fit the lanes of a warp, a lane to a limb, lane 0 the lowest, worth 2^exponent: rounded
+ * in registers. The value is that of rd_finish_float(); `plain` sums have no infinities and NaNs. */
+constexpr int TOP_LANE = 12; /* takes the sign */
+
+__device__ __forceinline__ i64 pass_carries(i64 limb) {
+    int lane = threadIdx.x & 31;
+    bool carries;
+    do {
+        i64 out = lane < TOP_LANE ? limb >> 32 : 0;
+        limb = lane < TOP_LANE ? limb & 0xffffffff : limb;
+        i64 in = __shfl_up_sync(0xffffffff, out, 1);
+        limb += lane ? in : 0;
+        carries = __any_sync(0xffffffff, lane < TOP_LANE && limb >> 32);
+    } while (carries);
+    return limb;
+}
+
+__device__ u64 round_lanes(i64 limb, int exponent, const rd_cuda_call &call, bool negative_zero) {
+    limb = pass_carries(limb);
+    bool negative = __shfl_sync(0xffffffff, limb, TOP_LANE) < 0;
+    if (negative)
+        limb = pass_carries(-limb);
+    unsigned used = __ballot_sync(0xffffffff, limb != 0);
+    int precision = call.result_precision, top = 31 - __clz(used | 1);
+    u64 high = __shfl_sync(0xffffffff, limb, top), middle = __shfl_sync(0xffffffff, limb, max(top - 1, 0)),
+        low = __shfl_sync(0xffffffff, limb, max(top - 2, 0));
+    u64 sign = (u64)(negative || (!used && negative_zero)) << (8 * call.result_bytes - 1);
+    if (!used)
+        return sign;
+    unsigned __int128 leading = (unsigned __int128)high << 64 | (top > 0 ? middle << 32 : 0) | (top > 1 ? low : 0);
+    bool below = top > 2 && used & ((1u << (top - 2)) - 1);
+    exponent += 32 * (top - 2); /* of bit 0 of the leading 96 */
+    int length = 96 - __clz((unsigned)high), lowest = 2 - call.result_max_exponent - precision;
+    int place = max(exponent + length - precision, lowest), cut = place - exponent;
+    if (place + precision - 1 > call.result_max_exponent)
+        return sign | (u64)(2 * call.result_max_exponent + 1) << (precision - 1);
+    u64 significand;
+    if (cut <= 0) {
+        significand = (u64)(leading << -cut); /* fewer bits than the significand has: nothing is below */
+    } else if (cut > 96) {
+        significand = 0; /* less than half of the smallest subnormal */
+    } else {
+        unsigned __int128 rest = leading & (((unsigned __int128)1 << cut) - 1),
+                          half = (unsigned __int128)1 << (cut - 1);
+        significand = (u64)(leading >> cut);
+        significand += rest > half || (rest == half && (below || significand & 1));
+    }
+    return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
+}
+
+/* Whether the short cut will do, where nothing but finite terms came. */
+__device__ __forceinline__ bool is_short(const rd_cuda_call &call) {
+    return call.finish == RD_VALUE && call.result_class == RD_FLOAT && !call.partial && call.count >= call.minimum;
+}
+
+__device__ void deliver_short(const rd_cuda_call &call, u64 bits) {
+    store_result(call.result, &bits, call.result_bytes);
+    if (call.outcome) {
+        call.outcome->index = UINT64_MAX;
+        call.outcome->reserved = 0;
+        call.outcome->status = REDUCT_OK;
+    }
+}
+
+/* The result's bits, and whether it exists. */
+__device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial &partial, struct rd_total &total,
+                                 u64 *word) {
+    struct rd_type type = {};
+    type.kind = (enum rd_class)call.result_class;
+    type.bytes = call.result_bytes;
+    type.precision = call.result_precision;
+    type.max_exponent = call.result_max_exponent;
+    if (call.combine != RD_ADD) {
+        bool nan = partial.nan_index != UINT64_MAX;
+        if (call.finish == RD_INDEX)
+            word[0] = nan ? partial.nan_index : partial.index;
+        else
+            word[0] = nan ? rd_nan_bits(&type) : partial.found ? partial.extreme : 0;
+    } else if (!call.exact) {
+        word[0] = rd_finish_fast(&total, &type);
+    } else if (type.kind == RD_FLOAT) {
+        word[0] = rd_finish_float(&total, &type);
+    } else {
+        uint64_t words[4];
+        bool fits = rd_finish_integer(&total, &type, words);
+        for (int i = 0; i < 4; i++)
+            word[i] = words[i];
+        if (!fits && !call.wrap)
+            return REDUCT_ERROR_OVERFLOW;
+    }
+    return REDUCT_OK;
+}
+
+/* Writes the result and what became of it. By a whole warp. */
+__device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_partial &partial, FinishRoom &room,
+                                    int first_of_terms, int first_of_squares) {
+    struct rd_total total = {};
+    if (call.combine == RD_ADD && call.exact) {
+        narrow(room.sum, partial.limb[0], first_of_terms);
+        if (call.transform == RD_MOMENTS)
+            narrow(room.squares, partial.limb[1], first_of_squares);
+    }
+    __syncwarp();
+    if ((threadIdx.x & 31) != 0)
+        return;
+    total.transform = (enum rd_transform)call.transform;
+    total.finish = (enum rd_finish)call.finish;
+    total.population = call.population;
+    total.is_float = call.is_float;
+    total.nonzero = partial.nonzero;
+    total.count = call.count - partial.ignored;
+    total.nans = partial.nans;
+    total.plus_infinities = partial.plus_infinities;
+    total.minus_infinities = partial.minus_infinities;
+    total.sum = &room.sum;
+    total.squares = &room.squares;
+    total.room = &room.big;
+    total.high = partial.high;
+    total.low = partial.low;
+
+    u64 word[4] = {0, 0, 0, 0};
+    uint32_t status = REDUCT_OK;
+    if (call.nan == REDUCT_NAN_ERROR && partial.nan_index != UINT64_MAX)
+        status = REDUCT_ERROR_NAN;
+    else if (total.count < call.minimum)
+        status = REDUCT_ERROR_EMPTY;
+    else
+        status = finish_words(call, partial, total, word);
+    if (status == REDUCT_OK)
+        store_result(call.result, word, call.result_bytes);
+    if (call.outcome) {
+        call.outcome->index = status == REDUCT_ERROR_NAN ? partial.nan_index : UINT64_MAX;
+        call.outcome->reserved = 0;
+        call.outcome->status = status;
+    }
+}
+
+} // namespace

@@ -1,0 +1,209 @@
+/* Exact sums of integers, of their magnitudes, squares and products, and both moments in one pass.
+ *
+ * Overview. A thread keeps 64-bit sums that stand for 32 bits each, least significant first: a term that is wider is
+ * added in pieces. Nothing can overflow before 2^31 terms per thread. At the end carries are passed on, so that warps,
+ * blocks and the grid can add words without more ado. Bytes are added four at a time by dot-product instructions. */
+#include "common.cuh"
+
+namespace {
+
+/* Words that a sum of terms takes, before its carries. */
+template <class T> constexpr int TERM_WORDS = sizeof(T) == 8 ? 2 : 1;
+template <class T> constexpr int PRODUCT_WORDS = sizeof(T) == 8 ? 4 : sizeof(T) == 4 ? 2 : 1;
+
+template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
+
+/* A term of up to 64 bits, in as many words as the sum has. */
+template <int WORDS, class V> __device__ __forceinline__ void add_value(i64 *word, V value) {
+    if constexpr (WORDS == 1) {
+        word[0] += (i64)value;
+    } else {
+        word[0] += (i64)(value & 0xffffffff);
+        word[1] += (i64)(value >> 32);
+    }
+}
+
+template <class T> __device__ __forceinline__ void add_magnitude(i64 *word, T x) {
+    if constexpr (!IS_SIGNED<T>)
+        add_value<TERM_WORDS<T>>(word, x);
+    else if constexpr (sizeof(T) == 8)
+        add_value<2>(word, x < 0 ? 0 - (u64)x : (u64)x);
+    else
+        word[0] += x < 0 ? -(i64)x : (i64)x;
+}
+
+template <class T> __device__ __forceinline__ void add_product(i64 *word, T x, T y) {
+    if constexpr (sizeof(T) == 8) {
+        u64 low = (u64)x * (u64)y;
+        word[0] += (i64)(low & 0xffffffff);
+        word[1] += (i64)(low >> 32);
+        if constexpr (IS_SIGNED<T>) {
+            i64 high = __mul64hi(x, y);
+            word[2] += high & 0xffffffff;
+            word[3] += high >> 32;
+        } else {
+            u64 high = __umul64hi(x, y);
+            word[2] += (i64)(high & 0xffffffff);
+            word[3] += (i64)(high >> 32);
+        }
+    } else if constexpr (sizeof(T) == 4 && IS_SIGNED<T>) {
+        add_value<2>(word, (i64)x * y);
+    } else if constexpr (sizeof(T) == 4) {
+        add_value<2>(word, (u64)x * y);
+    } else {
+        word[0] += (i64)x * y;
+    }
+}
+
+/* One term; `terms` and `products` are the sums that the transform has. */
+template <class T, int TRANSFORM> __device__ __forceinline__ void add_one(i64 *terms, i64 *products, T x, T y) {
+    if constexpr (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_MOMENTS)
+        add_value<TERM_WORDS<T>>(terms, x);
+    if constexpr (TRANSFORM == RD_ABSOLUTE)
+        add_magnitude(terms, x);
+    if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
+        add_product(products, x, x);
+    if constexpr (TRANSFORM == RD_PRODUCT)
+        add_product(products, x, y);
+}
+
+/* Four bytes: their sum, or that of their products with four others. */
+template <class T> __device__ __forceinline__ int dot_bytes(unsigned x, unsigned y, int sum) {
+    return IS_SIGNED<T> ? __dp4a((int)x, (int)y, sum) : (int)__dp4a(x, y, (unsigned)sum);
+}
+
+/* A vector: of bytes by words, of others one by one. */
+template <class T, int TRANSFORM>
+__device__ __forceinline__ void add_vector(i64 *terms, i64 *products, const Vector<T> &x, const Vector<T> &y) {
+    if constexpr (sizeof(T) == 1) {
+        int sum = 0, product = 0;
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            if constexpr (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_MOMENTS)
+                sum = dot_bytes<T>(x.word[w], 0x01010101, sum);
+            if constexpr (TRANSFORM == RD_ABSOLUTE)
+                sum = dot_bytes<uint8_t>(IS_SIGNED<T> ? __vabs4(x.word[w]) : x.word[w], 0x01010101, sum);
+            if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
+                product = dot_bytes<T>(x.word[w], x.word[w], product);
+            if constexpr (TRANSFORM == RD_PRODUCT)
+                product = dot_bytes<T>(x.word[w], y.word[w], product);
+        }
+        terms[0] += sum;
+        products[0] += product;
+    } else if constexpr (sizeof(T) == 2 && TRANSFORM == RD_IDENTITY) {
+        int sum = 0; /* eight halves */
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            sum = IS_SIGNED<T> ? __dp2a_lo((int)x.word[w], 0x0101, sum)
+                               : (int)__dp2a_lo(x.word[w], 0x0101u, (unsigned)sum);
+        terms[0] += sum;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 16 / (int)sizeof(T); i++)
+            add_one<T, TRANSFORM>(terms, products, x.element[i], y.element[i]);
+    }
+}
+
+/* Passes carries on; the last word takes the sign. */
+template <int WORDS> __device__ void carry(const i64 *word, i64 *carried) {
+    i64 above = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        /* Halves apart, as word + carry may not fit. */
+        i64 low = (word[i] & 0xffffffff) + (above & 0xffffffff);
+        carried[i] = low & 0xffffffff;
+        above = (word[i] >> 32) + (above >> 32) + (low >> 32);
+    }
+    carried[WORDS] = above;
+}
+
+template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
+    constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
+                   HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
+                   PAIRS = TRANSFORM == RD_PRODUCT;
+    constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
+    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    __shared__ Block block;
+    __shared__ FinishRoom room;
+    __shared__ i64 words[WORDS][WARPS];
+    open_block(block);
+
+    const Span<T> span(call.x, call.count);
+    const T *other = static_cast<const T *>(call.y);
+    i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
+    u64 at;
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+        add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0);
+    typedef Tile<T, VECTORS> Part;
+    for_tiles<PAIRS, T, VECTORS>(call, span, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+            add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);
+    });
+
+    i64 carried[WORDS];
+    if constexpr (HAS_TERMS)
+        carry<TERM_WORDS<T>>(terms, carried);
+    if constexpr (HAS_PRODUCTS)
+        carry<PRODUCT_WORDS<T>>(products, carried + T_WORDS);
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) {
+        i64 sum = warp_add(carried[w]);
+        if (lane_index() == 0)
+            words[w][warp_index()] = sum;
+    }
+    __syncthreads();
+    i64 sum = 0; /* of word number threadIdx.x */
+    if (threadIdx.x < WORDS)
+        for (int w = 0; w < WARPS; w++)
+            sum += words[threadIdx.x][w];
+    if (gridDim.x > 1) {
+        if (threadIdx.x < WORDS)
+            put_slot(call.workspace, threadIdx.x, (u64)sum);
+        if (!close_block(block, call.workspace))
+            return;
+        collect(block, call.workspace);
+        for (int w = warp_index(); w < WORDS; w += WARPS) {
+            i64 total = 0;
+            for (unsigned first = lane_index(); first < gridDim.x; first += 32 * 2 * OWN) {
+#pragma unroll
+                for (int i = 0; i < 2 * OWN; i++) { /* asked for together */
+                    unsigned b = first + i * 32;
+                    total += b < gridDim.x ? (i64)get_slot(call.workspace, w, b) : 0;
+                }
+            }
+            total = warp_add(total);
+            if (lane_index() == 0)
+                words[w][0] = total;
+        }
+        __syncthreads();
+        sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
+    }
+    if (threadIdx.x < WORDS) {
+        bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
+        block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
+    }
+    deliver(call, block, room, 0, 0);
+}
+
+} // namespace
+
+#define KERNEL(NAME, TYPE, TRANSFORM)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4) NAME(const __grid_constant__ rd_cuda_call call) { \
+        integer<TYPE, TRANSFORM>(call);                                                                                \
+    }
+#define KERNELS(name, TYPE)                                                                                            \
+    KERNEL(integer_identity_##name, TYPE, RD_IDENTITY)                                                                 \
+    KERNEL(integer_absolute_##name, TYPE, RD_ABSOLUTE)                                                                 \
+    KERNEL(integer_square_##name, TYPE, RD_SQUARE)                                                                     \
+    KERNEL(integer_product_##name, TYPE, RD_PRODUCT)                                                                   \
+    KERNEL(integer_moments_##name, TYPE, RD_MOMENTS)
+
+KERNELS(i8, int8_t)
+KERNELS(i16, int16_t)
+KERNELS(i32, int32_t)
+KERNELS(i64, i64)
+KERNELS(u8, uint8_t)
+KERNELS(u16, uint16_t)
+KERNELS(u32, uint32_t)
+KERNELS(u64, u64)

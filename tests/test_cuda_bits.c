@@ -1,0 +1,358 @@
+/* Results of reduct_cuda_execute(): every bit of them, and the outcome beside them.
+ *
+ * Exact results are compared with the oracle, or where the data are large with the CPU, which other tests compare with
+ * it; fast ones with themselves, run to run, and with what reduct_plan_execute() gives. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_support.h"
+
+/* Arrays on the host and the same on the device. */
+struct arrays {
+    void *x, *y;
+    rd_cu_address device_x, device_y;
+    size_t bytes;
+};
+
+static struct arrays arrays_of(size_t bytes) {
+    return (struct arrays){test_alloc(bytes), test_alloc(bytes), gpu_alloc(bytes), gpu_alloc(bytes), bytes};
+}
+
+static void arrays_send(const struct arrays *arrays, size_t bytes) {
+    gpu_upload(arrays->device_x, arrays->x, bytes);
+    gpu_upload(arrays->device_y, arrays->y, bytes);
+}
+
+static void arrays_free(const struct arrays *arrays) {
+    gpu_free(arrays->device_x);
+    gpu_free(arrays->device_y);
+    free(arrays->x);
+    free(arrays->y);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Every operator, element type, result type and NaN policy
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
+    reduct_type allowed[TEST_MAX_TYPES];
+    size_t count = 0;
+    for (size_t i = 0; i < test_type_count; i++)
+        if (oracle_has_result(op, element, test_types[i].type))
+            allowed[count++] = test_types[i].type;
+    return allowed[rng_below(rng, count)];
+}
+
+struct matrix {
+    struct rng rng;
+    struct arrays arrays;
+    struct oracle single, pairs;
+    uint64_t cases;
+};
+
+/* The data in the arrays, through every operator and policy. */
+static void check_data(struct matrix *matrix, const struct test_type *type, const char *distribution, size_t count) {
+    const struct arrays *arrays = &matrix->arrays;
+    arrays_send(arrays, count * type->size);
+    oracle_read(&matrix->single, type->type, arrays->x, NULL, count);
+    oracle_read(&matrix->pairs, type->type, arrays->x, arrays->y, count);
+    for (size_t o = 0; o < test_operator_count; o++)
+        for (int policy = REDUCT_NAN_PROPAGATE; policy <= REDUCT_NAN_ERROR; policy++) {
+            const struct test_operator *op = &test_operators[o];
+            const bool two = op->inputs == 2;
+            if (!gpu_has(op->op))
+                continue;
+            reduct_reduction reduction = {.op = op->op,
+                                          .element = type->type,
+                                          .result = pick_result(&matrix->rng, op->op, type->type),
+                                          .nan = (reduct_nan)policy,
+                                          .flags = (uint32_t)rng_below(&matrix->rng, 4)};
+            const struct oracle_result expected = oracle_expect(two ? &matrix->pairs : &matrix->single, &reduction);
+            if (gpu_always_exact(op->op, type) && rng_below(&matrix->rng, 4) == 0)
+                reduction.mode = REDUCT_FAST;
+            const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays->device_x, 0),
+                                                       two ? gpu_pointer(arrays->device_y, 0) : NULL, count);
+            test_check(&got, &expected, &reduction, "%zu %s", count, distribution);
+            matrix->cases++;
+        }
+}
+
+static void operators_and_types(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 3, 17, 255, 1000, 4097, 20011, 70001};
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct matrix matrix = {.rng = rng_of(test_seed()), .arrays = arrays_of(70001 * sizeof(double))};
+    oracle_init(&matrix.single);
+    oracle_init(&matrix.pairs);
+    for (size_t e = 0; e < element_count; e++)
+        for (size_t d = 0; d < distribution_count; d++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                const double share = gpu.quick ? 0.012 : sizes[s] > 5000 ? 0.05 : 0.3;
+                if (!distribution_suits(&distributions[d], elements[e]) || rng_unit(&matrix.rng) >= share)
+                    continue;
+                distributions[d].fill(&matrix.rng, elements[e], matrix.arrays.x, matrix.arrays.y, sizes[s]);
+                check_data(&matrix, elements[e], distributions[d].name, sizes[s]);
+            }
+    oracle_clear(&matrix.single);
+    oracle_clear(&matrix.pairs);
+    arrays_free(&matrix.arrays);
+    print_message("%" PRIu64 " cases\n", matrix.cases);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Fast mode
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The first run's bits again and again, from plans made anew and through reduct_plan_execute(). */
+static void check_repeats(const reduct_reduction *reduction, const void *x, const void *y, size_t count,
+                          const char *distribution) {
+    reduct_plan *plan = gpu_plan(reduction, count);
+    const struct test_outcome first = gpu_run(plan, x, y);
+    struct oracle_result expected = {.status = first.status, .index = first.error.index};
+    memcpy(expected.bytes, first.bytes, sizeof expected.bytes);
+    for (int run = 0; run < (gpu.quick ? 2 : 10); run++) {
+        const struct test_outcome again = run & 1 ? gpu_run(plan, x, y) : gpu_reduce(reduction, x, y, count);
+        test_check(&again, &expected, reduction, "%zu %s, run %d against the first", count, distribution, run);
+    }
+    const struct test_outcome waited = gpu_execute(plan, x, y);
+    test_check(&waited, &expected, reduction, "%zu %s, reduct_plan_execute against reduct_cuda_execute", count,
+               distribution);
+    reduct_plan_destroy(plan);
+}
+
+static void fast_repeats(void **state) {
+    (void)state;
+    static const char *const names[] = {"normal", "60_binades", "nan_middle", "overflow"};
+    static const size_t sizes[] = {1, 1000, 65537, 3000017};
+    const size_t size_count = gpu.quick ? 2 : sizeof sizes / sizeof *sizes;
+    struct rng rng = rng_of(test_seed() + 1);
+    struct arrays arrays = arrays_of(sizes[size_count - 1] * sizeof(double));
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (size_t s = 0; s < size_count; s++)
+            for (int single = 0; single < 2; single++) {
+                const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+                distribution_named(names[n])->fill(&rng, type, arrays.x, arrays.y, sizes[s]);
+                arrays_send(&arrays, sizes[s] * type->size);
+                for (size_t o = 0; o < test_operator_count; o++) {
+                    reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
+                    if (sizes[s] < test_operators[o].minimum || !gpu_has(test_operators[o].op))
+                        continue;
+                    reduction.mode = REDUCT_FAST;
+                    reduction.nan = (reduct_nan)rng_below(&rng, 3);
+                    check_repeats(&reduction, gpu_pointer(arrays.device_x, 0),
+                                  test_operators[o].inputs == 2 ? gpu_pointer(arrays.device_y, 0) : NULL, sizes[s],
+                                  names[n]);
+                }
+            }
+    arrays_free(&arrays);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Addresses and sizes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { OFFSETS = 16 };
+
+static void check_offsets(const struct arrays *arrays, const struct test_type *type, const reduct_reduction *reduction,
+                          size_t count) {
+    const bool two = test_operator(reduction->op)->inputs == 2;
+    reduct_plan *plan = gpu_plan(reduction, count);
+    for (size_t i = 0; i < OFFSETS; i++)
+        for (size_t j = 0; j < (two ? OFFSETS : 1); j++) {
+            if (gpu.quick && two && (i * 5 + j) % 7)
+                continue;
+            const size_t x = i * type->size, y = j * type->size;
+            const struct oracle_result expected =
+                gpu_expected(reduction, (char *)arrays->x + x, two ? (char *)arrays->y + y : NULL, count);
+            const struct test_outcome got =
+                gpu_run(plan, gpu_pointer(arrays->device_x, x), two ? gpu_pointer(arrays->device_y, y) : NULL);
+            test_check(&got, &expected, reduction, "%zu elements, %zu and %zu beyond an alignment of 256", count, i, j);
+        }
+    reduct_plan_destroy(plan);
+}
+
+static const char *rich_data(const struct test_type *type) {
+    return type->class == FLOAT ? "60_binades" : "raw";
+}
+
+/* Every element offset of x and of y: short arrays that have no whole vector, and two and a half tiles. */
+static void misaligned(void **state) {
+    (void)state;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements), most = 40 << 10;
+    struct rng rng = rng_of(test_seed() + 2);
+    struct arrays arrays = arrays_of(most + OFFSETS * sizeof(double));
+    for (size_t e = 0; e < element_count; e++) {
+        const struct test_type *type = elements[e];
+        distribution_named(rich_data(type))->fill(&rng, type, arrays.x, arrays.y, arrays.bytes / type->size);
+        arrays_send(&arrays, arrays.bytes);
+        for (size_t o = 0; o < test_operator_count; o++) {
+            if ((gpu.quick && (o + e) % 5) || !gpu_has(test_operators[o].op))
+                continue;
+            const reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
+            check_offsets(&arrays, type, &reduction, most / type->size);
+            check_offsets(&arrays, type, &reduction, 3 + rng_below(&rng, 40));
+        }
+    }
+    arrays_free(&arrays);
+}
+
+/* One below, at and above: vectors, warps of vectors, blocks of 1, 2 and 4 vectors per thread. */
+static size_t small_sizes(size_t element, size_t *sizes) {
+    static const size_t bytes[] = {16, 32, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536};
+    size_t count = 0;
+    for (size_t i = 0; i < 20; i++)
+        sizes[count++] = i;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        for (size_t n = bytes[i] / element - 1; n <= bytes[i] / element + 1; n++)
+            sizes[count++] = n;
+    return count;
+}
+
+/* The same where grids are full: by 1 to 16 blocks per multiprocessor, of half tiles, and where some go round again. */
+static size_t large_sizes(size_t element, size_t *sizes) {
+    static const size_t rounds[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
+        for (int by = -1; by <= 1; by++)
+            sizes[count++] = rounds[i] * gpu.multiprocessors * 8192 / element + (size_t)(ptrdiff_t)by;
+    return count;
+}
+
+enum { SIZES_MOST = 128 };
+
+static void check_sizes(const struct arrays *arrays, const struct test_type *type, const size_t *sizes, size_t count) {
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_ARGMAX, REDUCT_VAR};
+    for (size_t s = 0; s < count; s++)
+        for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+            const reduct_reduction reduction = test_reduction(ops[o], type->type, REDUCT_DEFAULT);
+            const bool two = ops[o] == REDUCT_DOT, costly = sizes[s] * type->size > 1 << 20;
+            if ((s + o) % (gpu.quick ? 4 : costly ? 2 : 1)) /* each size sees some of the four */
+                continue;
+            const struct oracle_result expected = gpu_expected(&reduction, arrays->x, two ? arrays->y : NULL, sizes[s]);
+            const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays->device_x, 0),
+                                                       two ? gpu_pointer(arrays->device_y, 0) : NULL, sizes[s]);
+            test_check(&got, &expected, &reduction, "%zu elements", sizes[s]);
+        }
+}
+
+static void boundaries(void **state) {
+    (void)state;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    const size_t bytes = gpu.quick ? 66000 : (size_t)32 * gpu.multiprocessors * 8192 + 64;
+    struct rng rng = rng_of(test_seed() + 3);
+    struct arrays arrays = arrays_of(bytes);
+    for (size_t e = 0; e < element_count; e++) {
+        size_t sizes[SIZES_MOST];
+        const struct test_type *type = elements[e];
+        if (gpu.quick && e > 1 && e % 4) /* both floats, and two others */
+            continue;
+        distribution_named(rich_data(type))->fill(&rng, type, arrays.x, arrays.y, bytes / type->size);
+        arrays_send(&arrays, bytes);
+        check_sizes(&arrays, type, sizes, small_sizes(type->size, sizes));
+        if (!gpu.quick)
+            check_sizes(&arrays, type, sizes, large_sizes(type->size, sizes));
+    }
+    arrays_free(&arrays);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * More than 2^32 elements
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Memory for an array so large; 0, and a message, where the device has less. */
+static rd_cu_address huge_alloc(size_t bytes) {
+    size_t available = 0, total = 0;
+    CU(gpu.driver->cuMemGetInfo(&available, &total));
+    if (bytes + ((size_t)1 << 30) < available)
+        return gpu_alloc(bytes);
+    print_message("not tested here for lack of memory on the device: an array of %zu bytes\n", bytes);
+    return 0;
+}
+
+static uint64_t whole_result(reduct_operator op, reduct_type element, const void *x, const void *y, uint64_t count) {
+    const reduct_reduction reduction = test_reduction(op, element, REDUCT_DEFAULT);
+    const struct test_outcome got = gpu_reduce(&reduction, x, y, count);
+    uint64_t result = 0;
+    test_status(got.status, REDUCT_OK);
+    memcpy(&result, got.bytes, test_type(reduction.result)->size);
+    return result;
+}
+
+/* Bytes, each 3 as a signed and as an unsigned number; the last five special. */
+static void huge_bytes(void **state) {
+    (void)state;
+    const uint64_t count = ((uint64_t)1 << 32) + 5, most = (uint64_t)3 << 32;
+    const uint8_t tail[5] = {3, 127, 0, 127, 0};
+    const rd_cu_address x = gpu.quick ? 0 : huge_alloc(count);
+    if (!x)
+        return;
+    gpu_fill(x, 3, count);
+    gpu_upload(x + count - 5, tail, sizeof tail);
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+        const reduct_type type = is_signed ? REDUCT_I8 : REDUCT_U8;
+        const void *at = gpu_pointer(x, 0);
+        assert_int_equal(whole_result(REDUCT_SUM, type, at, NULL, count), most + 3 + 254);
+        assert_int_equal(whole_result(REDUCT_SUMSQ, type, at, NULL, count), 3 * most + 9 + 2 * 16129);
+        assert_int_equal(whole_result(REDUCT_DOT, type, at, at, count), 3 * most + 9 + 2 * 16129);
+        assert_int_equal(whole_result(REDUCT_ARGMAX, type, at, NULL, count), ((uint64_t)1 << 32) + 1);
+        assert_int_equal(whole_result(REDUCT_ARGMIN, type, at, NULL, count), ((uint64_t)1 << 32) + 2);
+        assert_int_equal(whole_result(REDUCT_MAX, type, at, NULL, count), 127);
+        assert_int_equal(whole_result(REDUCT_MIN, type, at, NULL, count), 0);
+        const void *next = gpu_pointer(x, 1); /* all vectors elsewhere */
+        assert_int_equal(whole_result(REDUCT_SUM, type, next, NULL, count - 1), most + 254);
+        assert_int_equal(whole_result(REDUCT_ARGMIN, type, next, NULL, count - 1), ((uint64_t)1 << 32) + 1);
+    }
+    gpu_free(x);
+}
+
+static double float_sum(reduct_mode mode, const void *x, uint64_t count) {
+    reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F32, .result = REDUCT_F64, .mode = mode};
+    const struct test_outcome got = gpu_reduce(&sum, x, NULL, count);
+    double result;
+    test_status(got.status, REDUCT_OK);
+    memcpy(&result, got.bytes, sizeof result);
+    return result;
+}
+
+/* Floats, each 2^-10; the last three cancel but for 2^-149, or end with a NaN. */
+static void huge_floats(void **state) {
+    (void)state;
+    const uint64_t many = (uint64_t)1 << 32, count = many + 3;
+    const float tail[3] = {0x1p100F, -0x1p100F, 0x1p-149F}, nan[1] = {NAN};
+    const rd_cu_address x = gpu.quick ? 0 : huge_alloc(count * sizeof(float));
+    if (!x)
+        return;
+    const void *at = gpu_pointer(x, 0), *next = gpu_pointer(x, sizeof(float));
+    CU(gpu.driver->cuMemsetD32Async(x, 0x3a800000, count, gpu.stream));
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    assert_true(float_sum(REDUCT_EXACT, at, count) == 0x1p22 + 3 * 0x1p-10);
+    assert_true(fabs(float_sum(REDUCT_FAST, at, count) / 0x1p22 - 1) < 1e-5);
+    gpu_upload(x + many * sizeof(float), tail, sizeof tail);
+    assert_true(float_sum(REDUCT_EXACT, at, count) == 0x1p22);
+    assert_true(float_sum(REDUCT_EXACT, next, count - 1) == 0x1p22 - 0x1p-10);
+    assert_int_equal(whole_result(REDUCT_ARGMAX, REDUCT_F32, at, NULL, count), many);
+    assert_int_equal(whole_result(REDUCT_ARGMIN, REDUCT_F32, next, NULL, count - 1), many);
+    gpu_upload(x + (many + 2) * sizeof(float), nan, sizeof nan);
+    assert_int_equal(whole_result(REDUCT_ARGMAX, REDUCT_F32, at, NULL, count), many + 2);
+    for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
+        const reduct_reduction strict = {
+            .op = REDUCT_SUM, .element = REDUCT_F32, .mode = (reduct_mode)mode, .nan = REDUCT_NAN_ERROR};
+        const struct test_outcome got = gpu_reduce(&strict, at, NULL, count);
+        assert_int_equal(got.status, REDUCT_ERROR_NAN);
+        assert_int_equal(got.error.index, many + 2);
+    }
+    gpu_free(x);
+}
+
+int test_cuda_bits(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_and_types), cmocka_unit_test(fast_repeats), cmocka_unit_test(misaligned),
+        cmocka_unit_test(boundaries),          cmocka_unit_test(huge_bytes),   cmocka_unit_test(huge_floats),
+    };
+    return cmocka_run_group_tests_name("cuda: bits", tests, NULL, NULL);
+}

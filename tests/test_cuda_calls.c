@@ -1,0 +1,574 @@
+/* How the CUDA backend can be called: arguments, outcomes, kinds of memory, workspaces, graphs, streams, threads, data
+ * on the host, contexts. */
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_support.h"
+#include "src/cuda/kernels/call.h"
+
+/* Doubles on the host and on the device. */
+struct doubles {
+    double *host;
+    rd_cu_address device;
+    size_t count;
+};
+
+static struct doubles doubles_of(uint64_t stream, const char *distribution, size_t count) {
+    struct rng rng = rng_of(test_seed() + 100 + stream);
+    struct doubles data = {test_alloc(count * sizeof(double)), 0, count};
+    distribution_named(distribution)->fill(&rng, test_type(REDUCT_F64), data.host, NULL, count);
+    data.device = gpu_copy_of(data.host, count * sizeof(double));
+    return data;
+}
+
+static void doubles_free(const struct doubles *data) {
+    gpu_free(data->device);
+    free(data->host);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A call that must be refused with a reason, and queue nothing. */
+static void check_refused(const reduct_plan *plan, const void *const *inputs, void *const *results, void *outcome,
+                          void *workspace, const char *named) {
+    reduct_error error = {.message = ""};
+    const reduct_status status = reduct_cuda_execute(plan, inputs, results, outcome, workspace, gpu.stream, &error);
+    if (status != REDUCT_ERROR_ARGUMENT || error.status != status || !strstr(error.message, named))
+        test_fail("a wrong %s: status %d, %s", named, (int)status, error.message);
+    assert_int_equal(reduct_cuda_execute(plan, inputs, results, outcome, workspace, gpu.stream, NULL), status);
+}
+
+static void arguments(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(0, "normal", 100);
+    const reduct_reduction dot = test_reduction(REDUCT_DOT, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_plan *plan = gpu_plan(&dot, 99), *other = NULL;
+    unsigned char *x = gpu_pointer(data.device, 0), *seen = gpu.seen;
+    const void *good[2] = {x, x}, *no_x[2] = {NULL, x}, *no_y[2] = {x, NULL}, *odd_x[2] = {x + 4, x},
+               *odd_y[2] = {x, x + 1};
+    void *result[1] = {seen}, *no_result[1] = {NULL}, *odd_result[1] = {seen + 4};
+    memset(seen, ORACLE_UNTOUCHED, 256);
+    check_refused(NULL, good, result, NULL, NULL, "plan");
+    check_refused(plan, NULL, result, NULL, NULL, "inputs");
+    check_refused(plan, good, NULL, NULL, NULL, "results");
+    check_refused(plan, no_x, result, NULL, NULL, "inputs[0]");
+    check_refused(plan, no_y, result, NULL, NULL, "inputs[1]");
+    check_refused(plan, odd_x, result, NULL, NULL, "inputs[0]");
+    check_refused(plan, odd_y, result, NULL, NULL, "inputs[1]");
+    check_refused(plan, good, no_result, NULL, NULL, "results[0]");
+    check_refused(plan, good, odd_result, NULL, NULL, "results[0]");
+    check_refused(plan, good, result, seen + 68, NULL, "outcome");
+    check_refused(plan, good, result, NULL, x + 64, "workspace");
+    const reduct_plan_options options = {.reductions = &dot,
+                                         .reduction_count = 1,
+                                         .shape = {.outer = 1, .n = 99, .inner = 1, .stride = 1},
+                                         .device = "cpu"};
+    test_status(reduct_plan_create(&options, &other, NULL), REDUCT_OK);
+    check_refused(other, good, result, NULL, NULL, "plan");
+    assert_int_equal(reduct_cuda_workspace_size(other), 0);
+    assert_int_equal(reduct_cuda_workspace_size(NULL), 0);
+    assert_true(reduct_cuda_workspace_size(plan) > 0);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    for (size_t i = 0; i < 256; i++)
+        assert_int_equal(seen[i], ORACLE_UNTOUCHED);
+    reduct_plan_destroy(other);
+    reduct_plan_destroy(plan);
+    doubles_free(&data);
+}
+
+/* Arrays of no elements: no pointers are needed, and the outcome says whether there is a result. */
+static void nothing(void **state) {
+    (void)state;
+    for (size_t o = 0; o < test_operator_count; o++) {
+        const reduct_reduction reduction = test_reduction(test_operators[o].op, REDUCT_F32, REDUCT_DEFAULT);
+        struct oracle oracle;
+        if (!gpu_has(test_operators[o].op))
+            continue;
+        oracle_init(&oracle);
+        oracle_read(&oracle, REDUCT_F32, "", test_operators[o].inputs == 2 ? "" : NULL, 0);
+        const struct oracle_result expected = oracle_expect(&oracle, &reduction);
+        const struct test_outcome got = gpu_reduce(&reduction, NULL, NULL, 0);
+        test_check(&got, &expected, &reduction, "no elements");
+        oracle_clear(&oracle);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Outcomes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void check_status(const reduct_reduction *reduction, const void *x, size_t count, reduct_status status,
+                         uint64_t index) {
+    const struct test_outcome got = gpu_reduce(reduction, x, NULL, count);
+    struct oracle_result expected = {.status = status, .index = index};
+    memset(expected.bytes, ORACLE_UNTOUCHED, sizeof expected.bytes);
+    test_check(&got, &expected, reduction, "%zu elements", count);
+}
+
+/* What only the data can tell arrives in the outcome, and the result is untouched. gpu_run() checks that an execution
+ * that succeeds says so. */
+static void outcomes(void **state) {
+    (void)state;
+    enum { COUNT = 100003 };
+    const size_t count = gpu.quick ? 5003 : COUNT;
+    int64_t *large = test_alloc(count * sizeof *large);
+    double *nans = test_alloc(count * sizeof *nans);
+    const uint64_t nan = UINT64_C(0x7ff8000000000000);
+    for (size_t i = 0; i < count; i++) {
+        large[i] = INT64_MAX;
+        memcpy(&nans[i], &nan, sizeof nan);
+    }
+    const rd_cu_address x = gpu_copy_of(large, count * sizeof *large), y = gpu_copy_of(nans, count * sizeof *nans);
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_I64, .result = REDUCT_I64};
+    check_status(&sum, gpu_pointer(x, 0), 2, REDUCT_ERROR_OVERFLOW, UINT64_MAX);
+    check_status(&sum, gpu_pointer(x, 0), count, REDUCT_ERROR_OVERFLOW, UINT64_MAX);
+    static const reduct_operator absent[] = {REDUCT_MEAN, REDUCT_VAR, REDUCT_RMS,    REDUCT_MIN,
+                                             REDUCT_MAX,  REDUCT_STD, REDUCT_ARGMIN, REDUCT_ARGMAX};
+    for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
+        for (size_t o = 0; o < sizeof absent / sizeof *absent; o++) {
+            reduct_reduction ignore = test_reduction(absent[o], REDUCT_F64, REDUCT_DEFAULT);
+            ignore.nan = REDUCT_NAN_IGNORE;
+            ignore.mode = (reduct_mode)mode;
+            check_status(&ignore, gpu_pointer(y, 0), count, REDUCT_ERROR_EMPTY, UINT64_MAX);
+        }
+        for (size_t o = 0; o < test_operator_count; o++) {
+            reduct_reduction strict = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
+            strict.nan = REDUCT_NAN_ERROR;
+            strict.mode = (reduct_mode)mode;
+            if (test_operators[o].inputs == 1 && gpu_has(test_operators[o].op))
+                check_status(&strict, gpu_pointer(y, 0), count, REDUCT_ERROR_NAN, 0);
+        }
+    }
+    gpu_free(x);
+    gpu_free(y);
+    free(large);
+    free(nans);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* An execution with everything in the memory given: 4096 bytes that the host sees at `host`, or, where that is null, on
+ * the device. */
+static void check_memory(const struct doubles *data, const void *x, void *memory, unsigned char *host, bool outcome) {
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&sum, data->host, NULL, data->count);
+    reduct_plan *plan = gpu_plan(&sum, data->count);
+    unsigned char seen[128];
+    void *results[1] = {memory};
+    gpu_fill((rd_cu_address)(uintptr_t)memory, ORACLE_UNTOUCHED, sizeof seen);
+    test_status(
+        reduct_cuda_execute(plan, &x, results, outcome ? (void *)((char *)memory + 64) : NULL, NULL, gpu.stream, NULL),
+        REDUCT_OK);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    if (host)
+        memcpy(seen, host, sizeof seen);
+    else
+        gpu_download(seen, (rd_cu_address)(uintptr_t)memory, sizeof seen);
+    const reduct_cuda_outcome fine = {.status = REDUCT_OK, .index = UINT64_MAX};
+    assert_memory_equal(seen, expected.bytes, sizeof(double));
+    for (size_t i = sizeof(double); i < sizeof seen; i++)
+        if (!outcome || i < 64 || i >= 64 + sizeof fine)
+            assert_int_equal(seen[i], ORACLE_UNTOUCHED);
+    if (outcome)
+        assert_memory_equal(seen + 64, &fine, sizeof fine);
+    reduct_plan_destroy(plan);
+}
+
+static void kinds_of_memory(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(1, "300_binades", gpu.quick ? 3001 : 200003);
+    const size_t bytes = data.count * sizeof(double);
+    rd_cu_address managed = 0, managed_result = 0, device_result = gpu_alloc(4096);
+    void *locked = NULL;
+    CU(gpu.cuMemAllocManaged(&managed, bytes, 1));
+    CU(gpu.cuMemAllocManaged(&managed_result, 4096, 1));
+    CU(gpu.driver->cuMemHostAlloc(&locked, bytes, 0));
+    memcpy(gpu_pointer(managed, 0), data.host, bytes);
+    memcpy(locked, data.host, bytes);
+    const void *x[3] = {gpu_pointer(data.device, 0), gpu_pointer(managed, 0), locked};
+    for (int i = 0; i < 3; i++)
+        for (int outcome = 0; outcome < 2; outcome++) {
+            check_memory(&data, x[i], gpu_pointer(device_result, 0), NULL, outcome);
+            check_memory(&data, x[i], gpu.seen, gpu.seen, outcome);
+            check_memory(&data, x[i], gpu_pointer(managed_result, 0), gpu_pointer(managed_result, 0), outcome);
+        }
+    /* The waiting call takes each of them, too. */
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&sum, data.host, NULL, data.count);
+    reduct_plan *plan = gpu_plan(&sum, data.count);
+    for (int i = 0; i < 3; i++) {
+        const struct test_outcome got = gpu_execute(plan, x[i], NULL);
+        test_check(&got, &expected, &sum, "memory of kind %d", i);
+    }
+    reduct_plan_destroy(plan);
+    gpu_free(managed);
+    gpu_free(managed_result);
+    gpu_free(device_result);
+    CU(gpu.driver->cuMemFreeHost(locked));
+    doubles_free(&data);
+}
+
+/* Executions leave a workspace as they found it, all zero but for the slots that blocks write before they are read: so
+ * one serves plans of every kind in turn. */
+static void workspaces(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(2, "anything", gpu.quick ? 20011 : 300007);
+    const reduct_reduction first = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_plan *plan = gpu_plan(&first, data.count);
+    const size_t size = reduct_cuda_workspace_size(plan), kept = offsetof(struct rd_cuda_workspace, slot);
+    const rd_cu_address workspace = gpu_workspace(plan);
+    unsigned char *seen = test_alloc(size);
+    reduct_plan_destroy(plan);
+    assert_true(kept < size);
+    for (int round = 0; round < 3; round++)
+        for (size_t o = 0; o < test_operator_count; o++) {
+            const bool two = test_operators[o].inputs == 2;
+            const void *x = gpu_pointer(data.device, 0), *inputs[2] = {x, two ? x : NULL};
+            if (!gpu_has(test_operators[o].op))
+                continue;
+            void *results[1] = {gpu.seen};
+            reduct_reduction reduction = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
+            reduction.nan = (reduct_nan)round;
+            const struct oracle_result expected =
+                gpu_expected(&reduction, data.host, two ? data.host : NULL, data.count);
+            plan = gpu_plan(&reduction, data.count);
+            assert_int_equal(reduct_cuda_workspace_size(plan), size);
+            memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
+            test_status(reduct_cuda_execute(plan, inputs, results, NULL, gpu_pointer(workspace, 0), gpu.stream, NULL),
+                        REDUCT_OK);
+            CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+            assert_memory_equal(gpu.seen, expected.bytes, sizeof expected.bytes);
+            gpu_download(seen, workspace, size);
+            for (size_t i = 0; i < kept; i++)
+                if (seen[i])
+                    test_fail("%s left %d in byte %zu of the workspace", test_operators[o].name, seen[i], i);
+            reduct_plan_destroy(plan);
+        }
+    free(seen);
+    gpu_free(workspace);
+    doubles_free(&data);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Graphs and streams
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Three executions in one graph, each one kernel and nothing else; launched again and again as the data change. */
+static void graphs(void **state) {
+    (void)state;
+    enum { PLANS = 3, CAPTURE_GLOBAL = 0 };
+    static const reduct_operator ops[PLANS] = {REDUCT_SUM, REDUCT_NORM2, REDUCT_ARGMIN};
+    struct doubles data = doubles_of(3, "normal", gpu.quick ? 9001 : 500009);
+    struct rng rng = rng_of(test_seed() + 200);
+    reduct_plan *plans[PLANS];
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    size_t nodes = 0;
+    const void *x = gpu_pointer(data.device, 0);
+    for (int i = 0; i < PLANS; i++) {
+        const reduct_reduction reduction = test_reduction(ops[i], REDUCT_F64, REDUCT_DEFAULT);
+        plans[i] = gpu_plan(&reduction, data.count);
+    }
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    for (int i = 0; i < PLANS; i++)
+        test_status(reduct_cuda_execute(plans[i], &x, (void *[]){gpu.seen + 8 * i},
+                                        (reduct_cuda_outcome *)(void *)(gpu.seen + 64 + 16 * i), NULL, gpu.stream,
+                                        NULL),
+                    REDUCT_OK);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphGetNodes(graph, NULL, &nodes));
+    assert_int_equal(nodes, PLANS);
+    CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int launch = 0; launch < 4; launch++) {
+        distribution_named(launch & 1 ? "300_binades" : "uniform")
+            ->fill(&rng, test_type(REDUCT_F64), data.host, NULL, data.count);
+        gpu_upload(data.device, data.host, data.count * sizeof(double));
+        memset(gpu.seen, ORACLE_UNTOUCHED, 256);
+        CU(gpu.cuGraphLaunch(exec, gpu.stream));
+        CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+        for (int i = 0; i < PLANS; i++) {
+            const reduct_reduction reduction = test_reduction(ops[i], REDUCT_F64, REDUCT_DEFAULT);
+            const struct oracle_result expected = gpu_expected(&reduction, data.host, NULL, data.count);
+            assert_memory_equal(gpu.seen + 8 * i, expected.bytes, 8);
+            assert_int_equal(((reduct_cuda_outcome *)(void *)(gpu.seen + 64 + 16 * i))->status, REDUCT_OK);
+        }
+    }
+    CU(gpu.cuGraphExecDestroy(exec));
+    CU(gpu.cuGraphDestroy(graph));
+    for (int i = 0; i < PLANS; i++)
+        reduct_plan_destroy(plans[i]);
+    doubles_free(&data);
+}
+
+/* One plan in many streams at once, each with a workspace and an array of results of its own. */
+static void streams(void **state) {
+    (void)state;
+    enum { STREAMS = 16, RUNS = 32 };
+    struct doubles data = doubles_of(4, "300_binades", gpu.quick ? 5003 : 400009);
+    const int runs = gpu.quick ? 3 : RUNS;
+    rd_cu_stream stream[STREAMS];
+    rd_cu_address workspace[STREAMS], result[STREAMS];
+    for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
+        reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+        sum.mode = (reduct_mode)mode;
+        reduct_plan *plan = gpu_plan(&sum, data.count);
+        const void *x = gpu_pointer(data.device, 0);
+        const struct test_outcome one = gpu_run(plan, x, NULL);
+        for (int s = 0; s < STREAMS; s++) {
+            CU(gpu.driver->cuStreamCreate(&stream[s], RD_CU_STREAM_NON_BLOCKING));
+            workspace[s] = gpu_workspace(plan);
+            result[s] = gpu_alloc(RUNS * sizeof(double));
+            gpu_fill(result[s], ORACLE_UNTOUCHED, RUNS * sizeof(double));
+        }
+        for (int run = 0; run < runs; run++)
+            for (int s = 0; s < STREAMS; s++)
+                test_status(reduct_cuda_execute(plan, &x,
+                                                (void *[]){gpu_pointer(result[s], (size_t)run * sizeof(double))}, NULL,
+                                                gpu_pointer(workspace[s], 0), stream[s], NULL),
+                            REDUCT_OK);
+        for (int s = 0; s < STREAMS; s++) {
+            double seen[RUNS];
+            CU(gpu.driver->cuStreamSynchronize(stream[s]));
+            gpu_download(seen, result[s], sizeof seen);
+            for (int run = 0; run < runs; run++)
+                assert_memory_equal(&seen[run], one.bytes, sizeof(double));
+            CU(gpu.driver->cuStreamDestroy(stream[s]));
+            gpu_free(workspace[s]);
+            gpu_free(result[s]);
+        }
+        reduct_plan_destroy(plan);
+    }
+    doubles_free(&data);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Threads
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { THREADS = 8, THREAD_OPS = 4 };
+static const reduct_operator thread_ops[THREAD_OPS] = {REDUCT_SUM, REDUCT_STD, REDUCT_ARGMAX, REDUCT_NORM1};
+
+struct share {
+    const struct doubles *data;
+    reduct_plan *const *plans;
+    const struct oracle_result *expected;
+    int rounds, wrong;
+};
+
+/* An accumulator of the device: a part from the host, a part that is there, one that another accumulator brings. */
+static bool accumulates(const struct share *share, int which, size_t cut) {
+    const reduct_reduction reduction = test_reduction(thread_ops[which], REDUCT_F64, REDUCT_DEFAULT);
+    const double *host = share->data->host, *there = gpu_pointer(share->data->device, 0);
+    const size_t count = share->data->count, half = cut / 2;
+    reduct_accumulator *whole = NULL, *rest = NULL;
+    struct test_outcome got = test_outcome();
+    bool done = reduct_accumulator_create(&reduction, GPU_DEVICE, 1, &whole, NULL) == REDUCT_OK &&
+                reduct_accumulator_create(&reduction, cut & 1 ? GPU_DEVICE : "cpu", 1, &rest, NULL) == REDUCT_OK &&
+                reduct_accumulator_add(whole, host, NULL, half, NULL) == REDUCT_OK &&
+                reduct_accumulator_add(whole, there + half, NULL, cut - half, NULL) == REDUCT_OK &&
+                reduct_accumulator_add(rest, host + cut, NULL, count - cut, NULL) == REDUCT_OK &&
+                reduct_accumulator_merge(whole, rest, NULL) == REDUCT_OK;
+    got.status = reduct_accumulator_result(whole, REDUCT_DEFAULT, got.bytes, &got.error);
+    reduct_accumulator_destroy(whole);
+    reduct_accumulator_destroy(rest);
+    return done && test_agrees(&got, &share->expected[which]);
+}
+
+static void *work(void *argument) {
+    struct share *share = argument;
+    struct rng rng = rng_of((uint64_t)(uintptr_t)argument);
+    for (int round = 0; round < share->rounds; round++)
+        for (int which = 0; which < THREAD_OPS; which++) {
+            const struct test_outcome here = gpu_execute(share->plans[which], share->data->host, NULL);
+            const struct test_outcome there =
+                gpu_execute(share->plans[which], gpu_pointer(share->data->device, 0), NULL);
+            share->wrong += !test_agrees(&here, &share->expected[which]);
+            share->wrong += !test_agrees(&there, &share->expected[which]);
+            share->wrong += !accumulates(share, which, rng_below(&rng, share->data->count));
+        }
+    return NULL;
+}
+
+/* Many threads share plans and have accumulators of their own, on data here and there. */
+static void threads(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(5, "jumps", gpu.quick ? 3001 : 200003);
+    reduct_plan *plans[THREAD_OPS];
+    struct oracle_result expected[THREAD_OPS];
+    for (int i = 0; i < THREAD_OPS; i++) {
+        const reduct_reduction reduction = test_reduction(thread_ops[i], REDUCT_F64, REDUCT_DEFAULT);
+        plans[i] = gpu_plan(&reduction, data.count);
+        expected[i] = gpu_expected(&reduction, data.host, NULL, data.count);
+    }
+    struct share shares[THREADS];
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        shares[i] = (struct share){&data, plans, expected, gpu.quick ? 1 : 10, 0};
+        assert_int_equal(pthread_create(&thread[i], NULL, work, &shares[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        if (shares[i].wrong)
+            test_fail("%d wrong results on thread %d", shares[i].wrong, i);
+    for (int i = 0; i < THREAD_OPS; i++)
+        reduct_plan_destroy(plans[i]);
+    doubles_free(&data);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data on the host
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Fills an array with copies of an odd number of elements; the last but one is the greatest. */
+static void fill_long(struct rng *rng, const struct test_type *type, unsigned char *x, size_t count) {
+    const size_t period = count < 100003 ? count : 100003, bytes = count * type->size;
+    distribution_named(type->class == FLOAT ? "60_binades" : "small_integer")->fill(rng, type, x, NULL, period);
+    for (size_t filled = period * type->size; filled < bytes;) {
+        const size_t more = bytes - filled < filled ? bytes - filled : filled;
+        memcpy(x + filled, x, more);
+        filled += more;
+    }
+    if (count > 2 && type->class == FLOAT)
+        values_put(type, x, count - 2, 1e30);
+    else if (count > 2)
+        values_put_bits(type, x, count - 2, (UINT64_C(1) << (8 * type->size - 1)) - 1);
+}
+
+static void check_host(const struct test_type *type, const unsigned char *x, size_t count) {
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_ARGMAX, REDUCT_DOT, REDUCT_VAR};
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+        const reduct_reduction reduction = test_reduction(ops[o], type->type, REDUCT_DEFAULT);
+        const void *y = ops[o] == REDUCT_DOT ? x : NULL;
+        const struct oracle_result expected = gpu_expected(&reduction, x, y, count);
+        reduct_plan *plan = gpu_plan(&reduction, count);
+        const struct test_outcome got = gpu_execute(plan, x, y);
+        test_check(&got, &expected, &reduction, "%zu elements from the host", count);
+        reduct_plan_destroy(plan);
+    }
+}
+
+/* Arrays in host memory, page-locked or not, around the size of a staging buffer and several times as large. */
+static void host_data(void **state) {
+    (void)state;
+    enum { BUFFER = 32 << 20 };
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32, REDUCT_U8, REDUCT_I16};
+    const size_t most = gpu.quick ? 70001 : (size_t)3 * BUFFER + 123457;
+    struct rng rng = rng_of(test_seed() + 300);
+    void *locked = NULL;
+    CU(gpu.driver->cuMemHostAlloc(&locked, most, 0));
+    unsigned char *pageable = test_alloc(most);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const struct test_type *type = test_type(types[t]);
+        const size_t whole = BUFFER / type->size, half = whole / 2, all = most / type->size;
+        const size_t sizes[] = {3, 1000, half - 1, half + 1, whole - 1, whole, whole + 1, 2 * whole + 1, all};
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            const size_t count = sizes[s] < all ? sizes[s] : all;
+            unsigned char *x = (s + t) % 3 ? pageable : locked;
+            if (gpu.quick && sizes[s] > all)
+                continue;
+            fill_long(&rng, type, x, count);
+            check_host(type, x, count);
+            check_host(type, x + type->size, count - 1);
+        }
+    }
+    free(pageable);
+    CU(gpu.driver->cuMemFreeHost(locked));
+}
+
+/* One array here and the other there is more than a call can mean. */
+static void split_data(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(6, "normal", 1000);
+    const reduct_reduction dot = test_reduction(REDUCT_DOT, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_plan *plan = gpu_plan(&dot, data.count);
+    const void *here = data.host, *there = gpu_pointer(data.device, 0);
+    for (int i = 0; i < 2; i++) {
+        const struct test_outcome got = gpu_execute(plan, i ? here : there, i ? there : here);
+        assert_int_equal(got.status, REDUCT_ERROR_ARGUMENT);
+        assert_true(strstr(got.error.message, "memory") != NULL);
+    }
+    reduct_plan_destroy(plan);
+    doubles_free(&data);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Contexts
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void check_current(rd_cu_context expected) {
+    rd_cu_context current = NULL;
+    CU(gpu.driver->cuCtxGetCurrent(&current));
+    assert_ptr_equal(current, expected);
+}
+
+/* A plan belongs to the context that was current where it was made, whatever is current later; a context that was
+ * destroyed is not taken for one that got its handle. */
+static void contexts(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(7, "60_binades", gpu.quick ? 5003 : 100003);
+    const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&reduction, data.host, NULL, data.count);
+    reduct_plan *plan = gpu_plan(&reduction, data.count);
+    for (int round = 0; round < 3; round++) {
+        rd_cu_context second = NULL;
+        CU(gpu.cuCtxCreate(&second, 0, gpu.device)); /* and makes it current */
+        rd_cu_address x = 0;
+        CU(gpu.driver->cuMemAlloc(&x, data.count * sizeof(double)));
+        CU(gpu.driver->cuMemcpyHtoDAsync(x, data.host, data.count * sizeof(double), NULL));
+        CU(gpu.driver->cuStreamSynchronize(NULL));
+        reduct_plan *own = gpu_plan(&reduction, data.count);
+        check_current(second);
+        const struct test_outcome in_second = gpu_run_in(own, gpu_pointer(x, 0), NULL, NULL);
+        test_check(&in_second, &expected, &reduction, "in a second context");
+        const struct test_outcome waited = gpu_execute(own, gpu_pointer(x, 0), NULL);
+        test_check(&waited, &expected, &reduction, "in a second context, waiting");
+        const struct test_outcome streamed = gpu_execute(own, data.host, NULL);
+        test_check(&streamed, &expected, &reduction, "in a second context, from the host");
+        const struct test_outcome in_first = gpu_run(plan, gpu_pointer(data.device, 0), NULL);
+        test_check(&in_first, &expected, &reduction, "in the first context while the second is current");
+        check_current(second);
+        CU(gpu.driver->cuMemFree(x));
+        reduct_plan_destroy(own);
+        CU(gpu.cuCtxDestroy(second));
+        check_current(gpu.primary);
+        const struct test_outcome again = gpu_run(plan, gpu_pointer(data.device, 0), NULL);
+        test_check(&again, &expected, &reduction, "after a second context");
+    }
+    reduct_plan_destroy(plan);
+    doubles_free(&data);
+}
+
+/* With no context current, calls use the device's primary one, and leave none. */
+static void no_context(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(8, "normal", 10007);
+    const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&reduction, data.host, NULL, data.count);
+    CU(gpu.driver->cuCtxSetCurrent(NULL));
+    reduct_plan *plan = gpu_plan(&reduction, data.count);
+    const struct test_outcome here = gpu_execute(plan, data.host, NULL);
+    const struct test_outcome there = gpu_execute(plan, gpu_pointer(data.device, 0), NULL);
+    check_current(NULL);
+    reduct_plan_destroy(plan);
+    CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
+    test_check(&here, &expected, &reduction, "no context, from the host");
+    test_check(&there, &expected, &reduction, "no context, from the device");
+    doubles_free(&data);
+}
+
+int test_cuda_calls(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),    cmocka_unit_test(outcomes),
+        cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces), cmocka_unit_test(graphs),
+        cmocka_unit_test(streams),         cmocka_unit_test(threads),    cmocka_unit_test(host_data),
+        cmocka_unit_test(split_data),      cmocka_unit_test(contexts),   cmocka_unit_test(no_context),
+    };
+    return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
+}

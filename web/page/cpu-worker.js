@@ -1,0 +1,150 @@
+/* The CPU's side, away from the page's own thread: makes the numbers, computes what is expected with the C library in
+ * WebAssembly, and runs the CPU's rungs. Without WebAssembly's module there is still a loop in JavaScript.
+ *
+ * Messages: {id, call, ...arguments} is answered by {id, ...result} or {id, error}. */
+import { KINDS, fill } from './data.js';
+import { load } from '../reduct/index.js';
+import { statistics } from './stopwatch.js';
+
+const ROUNDS = 5;
+const WARM_SECONDS = 0.15;
+const ROUND_SECONDS = 0.02;
+const MOST_REPEATS = 2 ** 16;
+
+let reduct = null; /* the library, or null where it could not be loaded */
+let held = null; /* {x, at, n, type}: the numbers, in WebAssembly's memory at `at` if it is there */
+
+const calls = { open, make, measure };
+
+async function open() {
+    try {
+        reduct = await load();
+        return { library: reduct.version };
+    } catch (error) {
+        return {
+            missing: `WebAssembly's part of the page could not be loaded (${error.message}); \`make web\` builds it.`,
+        };
+    }
+}
+
+function typedArray(type, n) {
+    return type === 'f32' ? new Float32Array(n) : new Int32Array(n);
+}
+
+/* Makes the numbers. Answers with a copy of them and what their sum must be. */
+function make({ kind, n, seed }) {
+    release();
+    const { type } = KINDS[kind];
+    const x = typedArray(type, n);
+    fill(x, kind, seed);
+    const expected = expect(x, type, kind);
+    hold(x, type);
+    return { type, expected, numbers: x, transfer: reduct ? [x.buffer] : [] };
+}
+
+/* The exact sum as a number to compare with, its bits, and the sum of magnitudes, which bounds errors. */
+function expect(x, type, kind) {
+    let magnitude = 0;
+    for (let i = 0; i < x.length; i++) magnitude += Math.abs(x[i]);
+    if (!reduct)
+        return {
+            value: kind === 'cancelling' ? null : loop(x),
+            magnitude,
+            judge: 'JavaScript (this sum is exact in f64)',
+        };
+    const { value } = reduct.reduce('sum', x, { result: type === 'f32' ? 'f64' : 'i64' });
+    const bits = Object.fromEntries(
+        (type === 'f32' ? ['sum', 'mean', 'min', 'max', 'norm2', 'dot'] : ['sum', 'min', 'max'])
+            .map(operator => [operator, reduct.reduce(operator, x, operator === 'dot' ? { y: x } : {})])
+            .map(([operator, result]) => [
+                operator,
+                { value: Number(result.value), bits: result.bits, type: result.type },
+            ]),
+    );
+    return { value: Number(value), magnitude, bits, judge: 'the C library in WebAssembly' };
+}
+
+function release() {
+    if (held?.at) reduct.exports.free(held.at);
+    held = null;
+}
+
+function hold(x, type) {
+    const n = x.length;
+    if (!reduct) {
+        held = { x, n, type };
+        return;
+    }
+    const at = reduct.exports.malloc(Math.max(4 * n, 4));
+    if (!at) throw new Error(`${n} numbers do not fit into WebAssembly's memory; choose fewer`);
+    new x.constructor(reduct.exports.memory.buffer, at, n).set(x);
+    held = { at, n, type };
+}
+
+function loop(x) {
+    let sum = 0;
+    for (let i = 0; i < x.length; i++) sum += x[i];
+    return sum;
+}
+
+/* The exact sum by the library, on the numbers where they are. Integers are summed as i64. */
+function exactSum() {
+    const { type, at, n } = held;
+    const { exports } = reduct;
+    const out = exports.malloc(8);
+    try {
+        const status = exports[`reduct_sum_${type}`](at, n, out);
+        if (status !== 0) throw new Error(`the library answers with status ${status}`);
+        const view = new DataView(exports.memory.buffer);
+        return type === 'f32' ? view.getFloat32(out, true) : Number(view.getBigInt64(out, true));
+    } finally {
+        exports.free(out);
+    }
+}
+
+function runnerOf(rung) {
+    if (rung === 'js') {
+        const x =
+            held.x ??
+            new (held.type === 'f32' ? Float32Array : Int32Array)(reduct.exports.memory.buffer, held.at, held.n);
+        return () => loop(x);
+    }
+    if (!reduct) return null;
+    if (rung === 'cpu-exact') return exactSum;
+    const run = reduct.exports[`ladder_${rung}`];
+    return held.type === 'f32' && run ? () => run(held.at, held.n) : null;
+}
+
+/* Seconds of `repeats` runs. */
+function pass(run, repeats) {
+    const start = performance.now();
+    for (let k = 0; k < repeats; k++) run();
+    return (performance.now() - start) / 1000;
+}
+
+/* Runs a rung in rounds that are long beside the clock's steps; its value is null where it cannot run here. */
+function measure({ rung }) {
+    const run = runnerOf(rung);
+    if (!run) return { value: null };
+    const value = run();
+    const start = performance.now();
+    while (performance.now() - start < WARM_SECONDS * 1000) /* JavaScript is compiled while it runs */ run();
+    let repeats = 1;
+    let once = pass(run, 1);
+    while (once < ROUND_SECONDS / 2 && repeats < MOST_REPEATS) {
+        repeats *= 4;
+        once = pass(run, repeats);
+    }
+    const seconds = [];
+    while (seconds.length < ROUNDS) seconds.push(pass(run, repeats) / repeats);
+    return { value, ...statistics(seconds), repeats, clock: 'wall' };
+}
+
+onmessage = async ({ data: { id, call, ...rest } }) => {
+    try {
+        const { transfer, ...result } = await calls[call](rest);
+        postMessage({ id, result }, transfer ?? []);
+    } catch (error) {
+        postMessage({ id, error: error.message });
+    }
+};

@@ -1,0 +1,61 @@
+/* What is right: exact rungs and integers to the last bit, others within the error that their method promises. */
+
+/* The distance from an f32 of this size to the next. */
+export function unitInLastPlace(value) {
+    const magnitude = Math.abs(value);
+    if (magnitude < 2 ** -126) return 2 ** -149;
+    let exponent = Math.floor(Math.log2(magnitude)); /* off by one near powers of two: */
+    if (2 ** exponent > magnitude) exponent--;
+    else if (2 ** (exponent + 1) <= magnitude) exponent++;
+    return 2 ** (exponent - 23);
+}
+
+/* {right, ulp, lost}: whether it is within its bound, how far off, whether no digit is left. `depth`: the most
+ * additions that an element passes through, 0 where the result must be exact. */
+export function judge(value, expected, type, depth) {
+    if (expected.value === null) /* nothing here is able to tell */ return { right: null, ulp: null };
+    if (type === 'i32') return { right: value === expected.value, ulp: null };
+    const unit = unitInLastPlace(expected.value);
+    const error = Math.abs(value - expected.value);
+    const bound = depth > 0 ? depth * 2 ** -24 * expected.magnitude + unit / 2 : null;
+    return {
+        right: bound === null ? Object.is(value, Math.fround(expected.value)) : error <= bound,
+        ulp: error / unit,
+        lost: error >= Math.abs(expected.value) / 2,
+    };
+}
+
+/* Bounds are too wide to judge a race on numbers that cancel. But what a specimen would be without its mistake, its
+ * repair is, to the last bit, unless the finish changes the order. */
+export function judgeSpecimen(specimen, repair) {
+    if (specimen?.seconds && repair?.seconds && specimen.finish !== 'atomic')
+        specimen.right = specimen.bits === repair.bits;
+}
+
+/* The bits of an f32 or an i32, as 0x and eight digits. */
+export function bitsOf(value, type) {
+    const view = new DataView(new ArrayBuffer(4));
+    if (type === 'f32') view.setFloat32(0, value);
+    else view.setInt32(0, value);
+    return `0x${view.getUint32(0).toString(16).padStart(8, '0')}`;
+}
+
+/* The same for the CPU's rungs: their chains of additions. JavaScript's loop adds in f64 and is rounded to f32 here. */
+export function depthOnCpu(rung, n) {
+    switch (rung) {
+        case 'js':
+            return 1 + n * 2 ** -29;
+        case 'plain':
+            return n;
+        case 'accumulators':
+            return n / 8 + 16;
+        case 'vectors':
+            return n / 32 + 40;
+        case 'kahan':
+            return 2 + n * 2 ** -23;
+        case 'pairwise':
+            return Math.ceil(Math.log2(Math.max(n, 2))) + 56;
+        default:
+            return 0;
+    }
+}

@@ -1,0 +1,177 @@
+/* The library in WebAssembly: against BigInt fractions, and against the native library's bits. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as reductWeb from '../index.js';
+import { floats, generator, partners } from './data.js';
+import { native } from './native.js';
+import { bitsOf, expected, hexadecimal } from './oracle.js';
+
+const reduct = await reductWeb.load();
+const OPERATORS = ['sum', 'mean', 'norm1', 'sumsq', 'norm2', 'rms', 'var', 'std', 'min', 'max', 'norminf'];
+const SIZES = [0, 1, 2, 3, 31, 32, 33, 1023, 1024, 1025, 4097];
+
+/* The bits, or the status of the error. */
+function attempt(reduce) {
+    try {
+        return reduce().bits;
+    } catch (error) {
+        if (!(error instanceof reductWeb.ReductError))
+            throw error;
+        return error.status;
+    }
+}
+
+/* Doubles that f32 arrays cannot hold: wider in range and in significand. */
+function doubles(n) {
+    const next = generator(n + 17), view = new DataView(new ArrayBuffer(8));
+    const any = () => {
+        view.setUint32(0, next() % 0x7ff << 20 | next() >>> 12 | (next() & 1) << 31);
+        view.setUint32(4, next());
+        return view.getFloat64(0);
+    };
+    const wide = Float64Array.from({ length: n }, any);
+    return {
+        wide,
+        near: Float64Array.from({ length: n }, () => next() / 2 ** 32 + next() / 2 ** 63),
+        cancelling: Float64Array.from(wide, (v, i) => (i & 1 ? -wide[i - 1] : i === n - 1 ? 5e-324 : v)),
+        subnormal: Float64Array.from({ length: n }, () => next() * 5e-324),
+        huge: Float64Array.from({ length: n }, (_, i) => (i & 1 ? -1 : 1) * Number.MAX_VALUE),
+    };
+}
+
+for (const n of SIZES) {
+    test(`f32, ${n} elements: every operator on every kind of data`, () => {
+        for (const [name, x] of Object.entries(floats(n)))
+            for (const operator of OPERATORS)
+                for (const nan of ['propagate', 'ignore'])
+                    for (const type of operator.startsWith('m') && operator !== 'mean' || operator === 'norminf' ? ['f32'] : ['f32', 'f64'])
+                        assert.equal(attempt(() => reduct.reduce(operator, x, { nan, result: type })),
+                            expected(operator, x, { nan, type }), `${operator} of ${name} as ${type}, NaN ${nan}`);
+    });
+
+    test(`f64, ${n} elements: every operator`, () => {
+        for (const [name, x] of Object.entries(doubles(n)))
+            for (const operator of OPERATORS)
+                assert.equal(attempt(() => reduct.reduce(operator, x)), expected(operator, x), `${operator} of ${name}`);
+    });
+
+    test(`dot, ${n} pairs`, () => {
+        for (const [name, x] of Object.entries(floats(n)))
+            for (const [other, y] of Object.entries(partners(x)))
+                for (const nan of ['propagate', 'ignore'])
+                    assert.equal(attempt(() => reduct.reduce('dot', x, { y, nan })),
+                        expected('dot', x, { y, nan, type: 'f32' }), `${name} times ${other}, NaN ${nan}`);
+    });
+}
+
+test('the native library gives the same bits', () => {
+    for (const [name, x] of Object.entries(floats(5000)))
+        for (const operator of ['sum', 'mean', 'norm2', 'std', 'min', 'max']) {
+            const bits = native(operator, x, { element: 'f32', result: operator.startsWith('mi') || operator === 'max' ? undefined : 'f32' });
+            assert.equal(attempt(() => reduct.reduce(operator, x)), bits, `${operator} of ${name}`);
+        }
+    for (const [name, x] of Object.entries(doubles(5000)))
+        for (const operator of ['sum', 'norm2', 'var'])
+            assert.equal(attempt(() => reduct.reduce(operator, x)), native(operator, x, { element: 'f64' }), `${operator} of ${name}`);
+    const { normal: x } = floats(5000), { any: y } = partners(x);
+    assert.equal(reduct.reduce('dot', x, { y }).bits, native('dot', x, { y, element: 'f32', result: 'f32' }));
+});
+
+test('integers of every type, at both ends of their range', () => {
+    for (const Type of [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array]) {
+        const bits = 8 * Type.BYTES_PER_ELEMENT, signed = Type.name.includes('Int') && !Type.name.includes('Uint');
+        const low = signed ? -(1n << BigInt(bits - 1)) : 0n, high = low + (1n << BigInt(bits)) - 1n;
+        const next = generator(bits);
+        const values = Array.from({ length: 3001 }, (_, i) => (i % 3 === 0 ? low : i % 3 === 1 ? high : low + BigInt(next()) % (high - low)));
+        const cast = bits === 64 ? BigInt : Number, x = Type.from(values, cast);
+        const sum = values.reduce((a, b) => a + b, 0n), squares = values.reduce((a, b) => a + b * b, 0n);
+        assert.equal(reduct.reduce('sum', x, { result: 'i256' }).value, sum, Type.name);
+        assert.equal(reduct.reduce('dot', x, { y: x, result: 'i256' }).value, squares, Type.name);
+        assert.equal(reduct.min(x), cast(low), Type.name);
+        assert.equal(reduct.max(x), cast(high), Type.name);
+        assert.equal(reduct.reduce('argmax', x).value, 1, Type.name);
+        const fits = BigInt.asIntN(64, sum) === sum && signed || !signed && BigInt.asUintN(64, sum) === sum;
+        assert.equal(attempt(() => reduct.reduce('sum', x)), fits ? hexadecimal(sum, 8) : 'overflow', Type.name);
+        assert.equal(reduct.reduce('sum', x, { wrap: true }).bits, hexadecimal(sum, 8), Type.name);
+    }
+});
+
+test('results of every type', () => {
+    const x = Float64Array.of(1, 2 ** -30, -3);
+    assert.deepEqual(reduct.reduce('sum', x, { result: 'f16' }), { value: -2, bits: '0xc000', type: 'f16', count: 3, device: 'wasm' });
+    assert.equal(reduct.reduce('sum', Float64Array.of(2 ** -24), { result: 'f16' }).value, 2 ** -24);
+    assert.equal(reduct.reduce('sum', Float64Array.of(65504, 8), { result: 'f16' }).value, 65504);
+    assert.equal(reduct.reduce('sum', Float64Array.of(65504, 16), { result: 'f16' }).value, Infinity);
+    assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).bits, '0x3f81');
+    assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).value, 1 + 2 ** -7);
+    assert.equal(reduct.reduce('sum', Int32Array.of(-5, 2), { result: 'i128' }).value, -3n);
+    assert.equal(reduct.reduce('sum', Int32Array.of(5, 2), { result: 'f64' }).value, 7);
+});
+
+test('more data than one piece, cut anywhere', () => {
+    const x = floats(300001).fullRange, whole = reduct.reduce('sum', x);
+    assert.equal(whole.bits, expected('sum', x, { type: 'f32' }));
+    assert.equal(reduct.reduce('sum', x.subarray(1)).bits, expected('sum', x.subarray(1), { type: 'f32' }));
+    const parts = [0, 1, 77777, 200000, 300001].map((start, i, all) => x.subarray(start, all[i + 1] ?? 0));
+    const accumulators = parts.map(part => reduct.accumulator('sum', 'f32').add(part));
+    const total = accumulators.reduceRight((a, b) => a.merge(b));
+    assert.equal(total.result().bits, whole.bits);
+    assert.equal(total.count, x.length);
+    assert.equal(total.result('f64').bits, expected('sum', x, { type: 'f64' }));
+    const saved = total.save(), loaded = reduct.loadAccumulator(saved);
+    assert.equal(loaded.result().bits, whole.bits);
+    assert.equal(loaded.operator, 'sum');
+    assert.equal(loaded.element, 'f32');
+    assert.deepEqual(loaded.save(), saved);
+    saved[40] ^= 1;
+    assert.throws(() => reduct.loadAccumulator(saved), { name: 'ReductError', status: 'corrupt' });
+    accumulators.forEach(accumulator => accumulator.free());
+    assert.throws(() => total.add(x), /it has been freed/);
+});
+
+test('a NaN that is an error leaves an accumulator as it was', () => {
+    const x = new Float64Array(100000).fill(0.5);
+    const accumulator = reduct.accumulator('sum', 'f64', { nan: 'error' }).add(Float64Array.of(1, 2));
+    x[99990] = NaN;
+    assert.throws(() => accumulator.add(x), { name: 'ReductError', status: 'nan', index: 99992, message: /99992/ });
+    assert.equal(accumulator.count, 2);
+    assert.equal(accumulator.result().value, 3);
+});
+
+test('one call', async () => {
+    const x = Float64Array.of(1e100, 1, -1e100, 0.1, 0.2);
+    assert.equal(await reductWeb.sum(x), 1.3);
+    assert.equal(await reductWeb.mean(Float64Array.of(1, 2, 4, 5)), 3);
+    assert.equal(await reductWeb.min(x), -1e100);
+    assert.equal(await reductWeb.max(x), 1e100);
+    assert.equal(await reductWeb.norm2(Float64Array.of(3 * 2 ** 1000, 4 * 2 ** 1000)), 5 * 2 ** 1000);
+    assert.equal(await reductWeb.dot(Float32Array.of(1, 2), Float32Array.of(3, 4)), 11);
+    assert.equal(await reductWeb.variance(Float64Array.of(1, 3)), 2);
+    assert.equal(await reductWeb.std(Float64Array.of(1, 3), { population: true }), 1);
+    assert.equal(await reductWeb.sum(Int8Array.of(-128, -128)), -256n);
+    assert.equal((await reductWeb.reduce('sum', x)).bits, bitsOf(1.3, 'f64'));
+    assert.match(reduct.version, /^\d+\.\d+\.\d+$/);
+});
+
+test('what is wrong is said', async () => {
+    const x = Float64Array.of(1, 2);
+    await assert.rejects(reductWeb.sum([1, 2]), { name: 'TypeError', message: /data: expected one of Float64Array.*found a value of class Array; convert it, as in Float64Array\.from/ });
+    await assert.rejects(reductWeb.sum(), { name: 'TypeError', message: /data: .*found undefined/ });
+    await assert.rejects(reductWeb.reduce('median', x), { name: 'TypeError', message: /operator: expected one of sum, .*found 'median'/ });
+    await assert.rejects(reductWeb.sum(x, { reslt: 'f32' }), { name: 'TypeError', message: /'reslt' is not an option here; expected result, nan/ });
+    await assert.rejects(reductWeb.sum(x, { result: 'float' }), { name: 'TypeError', message: /options\.result: .*found 'float'/ });
+    await assert.rejects(reductWeb.sum(x, { nan: 'skip' }), { name: 'TypeError', message: /options\.nan: expected one of propagate, ignore, error, found 'skip'/ });
+    await assert.rejects(reductWeb.std(x, { population: 1 }), { name: 'TypeError', message: /options\.population: expected true or false, found number 1/ });
+    await assert.rejects(reductWeb.dot(x, Float64Array.of(1)), { name: 'RangeError', message: /y: expected as many elements as x has, 2, found 1/ });
+    await assert.rejects(reductWeb.dot(x, Float32Array.of(1, 2)), { name: 'TypeError', message: /y: expected f64 elements, found f32/ });
+    await assert.rejects(reductWeb.dot(x), { name: 'TypeError', message: /y: .*found undefined/ });
+    await assert.rejects(reductWeb.reduce('sum', x, { y: x }), { name: 'TypeError', message: /y: sum reads one array/ });
+    await assert.rejects(reductWeb.sum(x, { count: 1 }), { name: 'TypeError', message: /for GPUBuffers; give a subarray/ });
+    await assert.rejects(reductWeb.mean(new Float64Array(0)), { name: 'ReductError', status: 'empty', message: /mean of 0 elements/ });
+    await assert.rejects(reductWeb.sum(x, { result: 'i64' }), { name: 'ReductError', status: 'unsupported' });
+    await assert.rejects(reductWeb.sum(x, { device: {} }), { name: 'TypeError', message: /options\.device: expected a GPUDevice/ });
+    const other = reduct.accumulator('max', 'f64');
+    assert.throws(() => reduct.accumulator('sum', 'f64').merge(other), { status: 'mismatch' });
+    assert.throws(() => reduct.accumulator('sum', 'f64').merge(x), /other: expected an accumulator/);
+    assert.throws(() => reduct.loadAccumulator('text'), /bytes: expected a Uint8Array/);
+});
