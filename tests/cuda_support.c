@@ -171,11 +171,6 @@ struct oracle_result gpu_expected(const reduct_reduction *reduction, const void 
     return expected;
 }
 
-bool gpu_has(reduct_operator op) {
-    const reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
-    return strcmp(test_device_for(GPU_DEVICE, &reduction), GPU_DEVICE) == 0;
-}
-
 bool gpu_always_exact(reduct_operator op, const struct test_type *type) {
     return type->class != FLOAT || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ||
            op == REDUCT_NORMINF || op == REDUCT_PRODUCT;

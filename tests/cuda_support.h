@@ -88,9 +88,6 @@ struct test_outcome gpu_execute(const reduct_plan *plan, const void *x, const vo
 /* What the CPU gives for the same data on the host, as what is expected. */
 struct oracle_result gpu_expected(const reduct_reduction *reduction, const void *x, const void *y, uint64_t count);
 
-/* Whether the device has the operator. */
-bool gpu_has(reduct_operator op);
-
 /* Whether fast mode is exact for the pair as well. */
 bool gpu_always_exact(reduct_operator op, const struct test_type *type);
 

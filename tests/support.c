@@ -141,27 +141,6 @@ const char *test_device(void) {
     return name;
 }
 
-/* Operators that GPUs may lack. */
-static const reduct_operator cpu_only[] = {REDUCT_PRODUCT};
-
-const char *test_device_for(const char *device, const reduct_reduction *reduction) {
-    static bool said[sizeof cpu_only / sizeof *cpu_only];
-    size_t which = 0;
-    while (which < sizeof said && cpu_only[which] != reduction->op)
-        which++;
-    if (which == sizeof said || !device || strncmp(device, "cpu", 3) == 0)
-        return device;
-    reduct_accumulator *probe = NULL;
-    const reduct_status status = reduct_accumulator_create(reduction, device, 1, &probe, NULL);
-    reduct_accumulator_destroy(probe);
-    if (status != REDUCT_ERROR_UNSUPPORTED)
-        return device;
-    if (!said[which])
-        print_message("not tested on %s, which does not have it: %s\n", device, reduct_operator_name(reduction->op));
-    said[which] = true;
-    return "cpu";
-}
-
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
     size_t count = 0;
     for (size_t i = 0; i < test_type_count; i++) {
@@ -193,7 +172,7 @@ struct test_outcome test_run(const reduct_reduction *reduction, const char *devi
         .reductions = reduction,
         .reduction_count = 1,
         .shape = {.outer = 1, .n = count, .inner = 1, .outer_stride = 0, .stride = 1, .inner_stride = 0},
-        .device = test_device_for(device, reduction),
+        .device = device,
         .threads = threads,
     };
     reduct_plan *plan = NULL;

@@ -57,10 +57,6 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]);
  * need one device, whichever it is. */
 const char *test_device(void);
 
-/* Where to test a reduction that was to be tested on `device`: there; or on the CPU, which is said once, where the device
- * does not do it and need not in this version. */
-const char *test_device_for(const char *device, const reduct_reduction *reduction);
-
 /* The element types that this version supports; prints those that it does not, fails when a required one is missing. */
 enum { TEST_MAX_TYPES = 16 };
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]);

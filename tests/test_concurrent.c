@@ -74,7 +74,7 @@ static void one_plan_for_all(void **state) {
             const reduct_plan_options options = {.reductions = &reduction,
                                                  .reduction_count = 1,
                                                  .shape = {.outer = 1, .n = COUNT, .inner = 1, .stride = 1},
-                                                 .device = test_device_for(test_device(), &reduction),
+                                                 .device = test_device(),
                                                  .threads = 2};
             reduct_plan *plan = NULL;
             test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
@@ -107,8 +107,7 @@ struct share {
 
 static void *accumulate_share(void *argument) {
     struct share *share = argument;
-    share->status = reduct_accumulator_create(share->reduction, test_device_for(test_device(), share->reduction), 1,
-                                              &share->accumulator, NULL);
+    share->status = reduct_accumulator_create(share->reduction, test_device(), 1, &share->accumulator, NULL);
     for (size_t i = 0; i < share->count && !share->status; i += 5000) {
         const size_t left = share->count - i;
         share->status = reduct_accumulator_add(share->accumulator, share->x + i, NULL, left < 5000 ? left : 5000, NULL);

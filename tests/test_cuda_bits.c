@@ -62,8 +62,6 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
         for (int policy = REDUCT_NAN_PROPAGATE; policy <= REDUCT_NAN_ERROR; policy++) {
             const struct test_operator *op = &test_operators[o];
             const bool two = op->inputs == 2;
-            if (!gpu_has(op->op))
-                continue;
             reduct_reduction reduction = {.op = op->op,
                                           .element = type->type,
                                           .result = pick_result(&matrix->rng, op->op, type->type),
@@ -138,7 +136,7 @@ static void fast_repeats(void **state) {
                 arrays_send(&arrays, sizes[s] * type->size);
                 for (size_t o = 0; o < test_operator_count; o++) {
                     reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
-                    if (sizes[s] < test_operators[o].minimum || !gpu_has(test_operators[o].op))
+                    if (sizes[s] < test_operators[o].minimum)
                         continue;
                     reduction.mode = REDUCT_FAST;
                     reduction.nan = (reduct_nan)rng_below(&rng, 3);
@@ -190,7 +188,7 @@ static void misaligned(void **state) {
         distribution_named(rich_data(type))->fill(&rng, type, arrays.x, arrays.y, arrays.bytes / type->size);
         arrays_send(&arrays, arrays.bytes);
         for (size_t o = 0; o < test_operator_count; o++) {
-            if ((gpu.quick && (o + e) % 5) || !gpu_has(test_operators[o].op))
+            if ((gpu.quick && (o + e) % 5))
                 continue;
             const reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
             check_offsets(&arrays, type, &reduction, most / type->size);
@@ -225,12 +223,12 @@ static size_t large_sizes(size_t element, size_t *sizes) {
 enum { SIZES_MOST = 128 };
 
 static void check_sizes(const struct arrays *arrays, const struct test_type *type, const size_t *sizes, size_t count) {
-    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_ARGMAX, REDUCT_VAR};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_ARGMAX, REDUCT_VAR, REDUCT_PRODUCT};
     for (size_t s = 0; s < count; s++)
         for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
             const reduct_reduction reduction = test_reduction(ops[o], type->type, REDUCT_DEFAULT);
             const bool two = ops[o] == REDUCT_DOT, costly = sizes[s] * type->size > 1 << 20;
-            if ((s + o) % (gpu.quick ? 4 : costly ? 2 : 1)) /* each size sees some of the four */
+            if ((s + o) % (gpu.quick ? 4 : costly ? 2 : 1)) /* each size sees some of them */
                 continue;
             const struct oracle_result expected = gpu_expected(&reduction, arrays->x, two ? arrays->y : NULL, sizes[s]);
             const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays->device_x, 0),
@@ -256,6 +254,83 @@ static void boundaries(void **state) {
         check_sizes(&arrays, type, sizes, small_sizes(type->size, sizes));
         if (!gpu.quick)
             check_sizes(&arrays, type, sizes, large_sizes(type->size, sizes));
+    }
+    arrays_free(&arrays);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Products: one tree, at sizes where runs of its blocks get longer, and however the data are cut
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { BLOCK = 4096, RUNS = 4096 }; /* elements of a block of the tree; the most runs of blocks */
+
+static size_t save_accumulator(reduct_accumulator *accumulator, unsigned char bytes[BLOCK]) {
+    size_t size = BLOCK;
+    test_status(reduct_accumulator_save(accumulator, bytes, &size), REDUCT_OK);
+    reduct_accumulator_destroy(accumulator);
+    return size;
+}
+
+/* What an accumulator of `device` holds after `count` elements in pieces that end at `cuts`, which are in order. */
+static size_t accumulate_cut(const reduct_reduction *reduction, const char *device, const void *x, size_t count,
+                             const size_t *cuts, size_t cut_count, unsigned char bytes[BLOCK]) {
+    const size_t size = test_type(reduction->element)->size;
+    reduct_accumulator *accumulator = NULL;
+    test_status(reduct_accumulator_create(reduction, device, 0, &accumulator, NULL), REDUCT_OK);
+    for (size_t i = 0, from = 0; i <= cut_count; i++) {
+        const size_t to = i < cut_count ? cuts[i] : count;
+        test_status(reduct_accumulator_add(accumulator, (const char *)x + from * size, NULL, to - from, NULL),
+                    REDUCT_OK);
+        from = to;
+    }
+    return save_accumulator(accumulator, bytes);
+}
+
+static void check_cuts(struct rng *rng, const reduct_reduction *reduction, const struct arrays *arrays, size_t count) {
+    unsigned char expected[BLOCK], got[BLOCK];
+    size_t cuts[3];
+    const size_t size = accumulate_cut(reduction, "cpu", arrays->x, count, NULL, 0, expected);
+    for (int i = 0; i < 3; i++)
+        cuts[i] = rng_below(rng, count + 1) / (rng_next(rng) & 1 ? BLOCK : 1) * (rng_next(rng) & 1 ? BLOCK : 1) % count;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            if (cuts[j] > cuts[j + 1]) {
+                const size_t later = cuts[j];
+                cuts[j] = cuts[j + 1];
+                cuts[j + 1] = later;
+            }
+    for (int here = 0; here < 2; here++) {
+        const void *x = here ? arrays->x : gpu_pointer(arrays->device_x, 0);
+        assert_int_equal(accumulate_cut(reduction, GPU_DEVICE, x, count, cuts, 3, got), size);
+        if (memcmp(got, expected, size) != 0)
+            test_fail("a product of %zu elements %s, cut at %zu, %zu and %zu, is in another state", count,
+                      here ? "here" : "there", cuts[0], cuts[1], cuts[2]);
+    }
+}
+
+static void products(void **state) {
+    (void)state;
+    static const size_t blocks[] = {1, 2, 3, 33, 200, RUNS, RUNS + 1, 2 * RUNS, 5 * RUNS + 77};
+    const size_t block_count = gpu.quick ? 5 : sizeof blocks / sizeof *blocks;
+    struct rng rng = rng_of(test_seed() + 4);
+    struct arrays arrays = arrays_of((blocks[block_count - 1] * BLOCK + OFFSETS) * sizeof(double));
+    for (int single = 0; single < 2; single++) {
+        const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+        reduct_reduction product = test_reduction(REDUCT_PRODUCT, type->type, REDUCT_DEFAULT);
+        distribution_named("balanced_factors")
+            ->fill(&rng, type, arrays.x, arrays.y, blocks[block_count - 1] * BLOCK + OFFSETS);
+        arrays_send(&arrays, (blocks[block_count - 1] * BLOCK + OFFSETS) * type->size);
+        for (size_t b = 0; b < block_count; b++)
+            for (int by = -1; by <= 1; by++) {
+                const size_t count = blocks[b] * BLOCK + (size_t)(ptrdiff_t)by, offset = rng_below(&rng, OFFSETS);
+                const struct oracle_result expected =
+                    gpu_expected(&product, (char *)arrays.x + offset * type->size, NULL, count);
+                const struct test_outcome got =
+                    gpu_reduce(&product, gpu_pointer(arrays.device_x, offset * type->size), NULL, count);
+                test_check(&got, &expected, &product, "%zu elements, the first number %zu", count, offset);
+                product.nan = (reduct_nan)rng_below(&rng, 3);
+                check_cuts(&rng, &product, &arrays, count);
+            }
     }
     arrays_free(&arrays);
 }
@@ -352,7 +427,8 @@ static void huge_floats(void **state) {
 int test_cuda_bits(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_and_types), cmocka_unit_test(fast_repeats), cmocka_unit_test(misaligned),
-        cmocka_unit_test(boundaries),          cmocka_unit_test(huge_bytes),   cmocka_unit_test(huge_floats),
+        cmocka_unit_test(boundaries),          cmocka_unit_test(products),     cmocka_unit_test(huge_bytes),
+        cmocka_unit_test(huge_floats),
     };
     return cmocka_run_group_tests_name("cuda: bits", tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void run_accumulators(void *argument) {
     unsigned char bytes[4096];
     size_t saved = sizeof bytes;
     reduct_accumulator *a = NULL, *b = NULL, *c = NULL;
-    const char *device = test_device_for(call->device, call->reduction);
+    const char *device = call->device;
     reduct_status status = reduct_accumulator_create(call->reduction, device, call->threads, &a, NULL);
     if (!status)
         status = reduct_accumulator_create(call->reduction, device, call->threads, &b, NULL);

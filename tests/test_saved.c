@@ -28,8 +28,7 @@ static void save_some(struct saved *saved, struct rng *rng, const reduct_reducti
         values_put_bits(type, x, 9, values_infinity(type));
     }
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, test_device_for(test_device(), reduction), 1, &accumulator, NULL),
-                REDUCT_OK);
+    test_status(reduct_accumulator_create(reduction, test_device(), 1, &accumulator, NULL), REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, x, two ? y : NULL, 40, NULL), REDUCT_OK);
     saved->size = SAVED;
     test_status(reduct_accumulator_save(accumulator, saved->bytes, &saved->size), REDUCT_OK);

@@ -6,6 +6,7 @@
 #include "core/plan.h"
 #include "core/reduction.h"
 #include "core/status.h"
+#include "cpu/backend.h"
 #include "cpu/parallel.h"
 #include "cuda/device.h"
 #include "exact/partial.h"
@@ -41,7 +42,10 @@ static void name_kernel(const reduct_reduction *reduction, char *image, char *na
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *type = rd_type(reduction->element);
     const char *transform = transforms[op->transform];
-    if (op->combine != RD_ADD) {
+    if (op->combine == RD_MULTIPLY) {
+        snprintf(image, room, "kernels/products");
+        snprintf(name, room, "product_%s", type->name);
+    } else if (op->combine != RD_ADD) {
         snprintf(image, room, "kernels/extremes");
         snprintf(name, room, "extreme_%s", type->name);
     } else if (type->kind != RD_FLOAT) {
@@ -119,6 +123,17 @@ static void add_limbs(struct rd_sum *sum, const int64_t *limb) {
     rd_sum_merge(sum, &added);
 }
 
+static struct rd_product product_of(const struct rd_cuda_product *from) {
+    struct rd_product product = {.negative = from->negative != 0,
+                                 .zero = from->zero != 0,
+                                 .infinite = from->infinite != 0,
+                                 .count = from->count,
+                                 .exponent = from->exponent};
+    memcpy(product.lane, from->lane, sizeof product.lane);
+    memcpy(product.subtree, from->subtree, sizeof product.subtree);
+    return product;
+}
+
 /* Adds what a launch over `count` elements left behind. */
 static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial *from, uint64_t count) {
     struct rd_partial part;
@@ -131,7 +146,12 @@ static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial 
     part.minus_infinities = from->minus_infinities;
     part.nonzero = from->nonzero;
     part.nan_index = from->nan_index;
-    if (op->combine != RD_ADD) {
+    if (op->combine == RD_MULTIPLY) {
+        if (rd_type(total->reduction.element)->kind == RD_FLOAT)
+            part.product = product_of(&from->product);
+        else
+            part.whole = from->whole;
+    } else if (op->combine != RD_ADD) {
         part.found = from->found;
         part.extreme = from->extreme;
         part.index = from->index;
@@ -147,6 +167,50 @@ static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial 
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Products of floats keep to one tree, wherever the data are cut: a launch starts as if nothing came before, so its
+ * subtrees must find their place in the tree of what did.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool has_tree(const struct rd_partial *partial) {
+    return rd_operator(partial->reduction.op)->combine == RD_MULTIPLY &&
+           rd_type(partial->reduction.element)->kind == RD_FLOAT;
+}
+
+/* Elements that the next launch takes, at most `most`, of `left` that follow the first `before`: without a tree as many as
+ * there may be; with one so many that no subtree of theirs is larger than what `before` is a multiple of. */
+static uint64_t next_part(bool tree, uint64_t before, uint64_t left, uint64_t most) {
+    uint64_t part = left < most ? left : most, aligned = before & -before;
+    return tree && aligned && left / 2 >= aligned && aligned < part ? aligned : part;
+}
+
+/* Before launches: the CPU multiplies what is missing of a block of the tree. Returns how many elements that took. */
+static reduct_status fill_block(const struct rd_cuda_device *device, const void *x, bool on_device, uint64_t count,
+                                struct rd_partial *partial, uint64_t *taken, reduct_error *error) {
+    double copy[RD_PRODUCT_BLOCK];
+    struct rd_partial begun;
+    struct rd_device cpu;
+    *taken = has_tree(partial) ? -partial->product.count % RD_PRODUCT_BLOCK : 0;
+    *taken = *taken < count ? *taken : count;
+    if (!*taken)
+        return REDUCT_OK;
+    size_t bytes = (size_t)*taken * rd_type(partial->reduction.element)->bytes;
+    if (on_device) {
+        rd_cu_result result = device->driver->cuMemcpyDtoHAsync(copy, (rd_cu_address)(uintptr_t)x, bytes, NULL);
+        if (result == RD_CU_SUCCESS)
+            result = device->driver->cuStreamSynchronize(NULL);
+        if (result != RD_CU_SUCCESS)
+            return rd_cuda_fail(device, result, "to copy", error);
+    }
+    reduct_status status = rd_cpu_backend.open(NULL, &cpu, error);
+    rd_partial_begin(&begun, partial);
+    if (status == REDUCT_OK)
+        status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, 1, NULL, &begun, error);
+    if (status == REDUCT_OK)
+        rd_partial_follow(partial, &begun);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Data on the device
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -157,20 +221,26 @@ static reduct_status reduce_in_place(const struct launch *launch, const void *x,
     reduct_status status = rd_cuda_lane_take(launch->context, false, &lane, error);
     if (status != REDUCT_OK)
         return status;
-    struct rd_cuda_call call = launch->call;
-    call.x = x;
-    call.y = y;
-    call.count = count;
-    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)lane->workspace;
-    call.partial = lane->partial;
-    rd_cu_result result = start(launch, &call, rd_type(partial->reduction.element)->bytes, lane->stream);
-    if (result == RD_CU_SUCCESS)
-        result = driver->cuStreamSynchronize(lane->stream);
-    if (result != RD_CU_SUCCESS) {
-        rd_cuda_lane_destroy(launch->context, lane);
-        return rd_cuda_fail(launch->context->device, result, "to reduce", error);
+    const size_t bytes = rd_type(partial->reduction.element)->bytes;
+    const bool tree = has_tree(partial);
+    const unsigned char *from = x;
+    for (uint64_t part; count; count -= part, from += part * bytes) {
+        part = next_part(tree, tree ? partial->product.count : 0, count, UINT64_MAX);
+        struct rd_cuda_call call = launch->call;
+        call.x = from;
+        call.y = y;
+        call.count = part;
+        call.workspace = (struct rd_cuda_workspace *)(uintptr_t)lane->workspace;
+        call.partial = lane->partial;
+        rd_cu_result result = start(launch, &call, bytes, lane->stream);
+        if (result == RD_CU_SUCCESS)
+            result = driver->cuStreamSynchronize(lane->stream);
+        if (result != RD_CU_SUCCESS) {
+            rd_cuda_lane_destroy(launch->context, lane);
+            return rd_cuda_fail(launch->context->device, result, "to reduce", error);
+        }
+        merge_launch(partial, lane->partial, part);
     }
-    merge_launch(partial, lane->partial, count);
     rd_cuda_lane_give(launch->context, lane);
     return REDUCT_OK;
 }
@@ -259,15 +329,16 @@ static rd_cu_result stream_pieces(const struct launch *launch, struct piece piec
                                   const unsigned char *y, uint64_t count, unsigned threads,
                                   struct rd_partial *partial) {
     size_t bytes = rd_type(partial->reduction.element)->bytes;
-    uint64_t most = RD_CUDA_STAGE_BYTES / (y ? 2 : 1) / bytes, at = 0;
+    uint64_t most = RD_CUDA_STAGE_BYTES / (y ? 2 : 1) / bytes, at = 0, some;
+    const bool tree = has_tree(partial);
+    const uint64_t before = tree ? partial->product.count : 0;
     rd_cu_result result = RD_CU_SUCCESS;
     unsigned turn = 0;
-    for (; at < count && result == RD_CU_SUCCESS; turn ^= 1) {
-        uint64_t some = count - at < most ? count - at : most;
+    for (; at < count && result == RD_CU_SUCCESS; turn ^= 1, at += some) {
+        some = next_part(tree, before + at, count - at, most);
         result = finish_piece(launch, &piece[turn], partial);
         if (result == RD_CU_SUCCESS)
             result = start_piece(launch, &piece[turn], x + at * bytes, y ? y + at * bytes : NULL, some, bytes, threads);
-        at += some;
     }
     for (int i = 0; i < 2 && result == RD_CU_SUCCESS; i++) /* in the order of the data */
         result = finish_piece(launch, &piece[turn ^ (unsigned)i], partial);
@@ -325,9 +396,6 @@ static reduct_status cuda_supports(const struct rd_device *device, const reduct_
                                    reduct_error *error) {
     const struct rd_type *element = rd_type(reduction->element);
     bool half = element->kind == RD_FLOAT && element->bytes == 2;
-    if (rd_operator(reduction->op)->combine == RD_MULTIPLY)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "op: %s does not do %s in this version", device->name,
-                       rd_operator(reduction->op)->name);
     if (!half)
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
@@ -363,9 +431,14 @@ static reduct_status accumulate(const struct rd_device *device, const void *x, c
     if (status == REDUCT_OK && x_there != y_there)
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
                          x_there ? "y" : "x", x_there ? "x" : "y");
+    uint64_t taken = 0;
     if (status == REDUCT_OK)
-        status = x_there ? reduce_in_place(&launch, x, y, count, partial, error)
-                         : reduce_from_host(&launch, x, y, count, threads, partial, error);
+        status = fill_block(context->device, x, x_there, count, partial, &taken, error);
+    if (status == REDUCT_OK && taken < count) {
+        x = (const unsigned char *)x + taken * rd_type(partial->reduction.element)->bytes;
+        status = x_there ? reduce_in_place(&launch, x, y, count - taken, partial, error)
+                         : reduce_from_host(&launch, x, y, count - taken, threads, partial, error);
+    }
     rd_cuda_leave(context->device);
     return status;
 }

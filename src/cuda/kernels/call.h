@@ -8,6 +8,7 @@
 #define RD_CUDA_CALL_H
 
 #include "exact/limbs.h"
+#include "exact/product.h"
 
 enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 
@@ -18,9 +19,21 @@ enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
 #define RD_CUDA_VECTORS(transform, element_bytes)                                                                      \
     ((transform) == RD_PRODUCT || ((transform) == RD_MOMENTS && (element_bytes) == 8) ? 2 : 4)
 
+/* A product of floats as a kernel leaves it: what struct rd_product holds. */
+struct rd_cuda_product {
+    int64_t exponent;
+    uint64_t count;
+    double lane[RD_PRODUCT_LANES], subtree[RD_PRODUCT_LEVELS];
+    uint32_t negative, zero, infinite, reserved;
+};
+
 /* A partial result, as a kernel leaves it: what struct rd_partial holds, of one launch. */
 struct rd_cuda_partial {
-    int64_t limb[2][RD_LIMBS];                                 /* exact sums: of terms, and of squares for moments */
+    union {
+        int64_t limb[2][RD_LIMBS];      /* exact sums: of terms, and of squares for moments */
+        struct rd_cuda_product product; /* of floats */
+        struct rd_whole whole;          /* of integers */
+    };
     uint64_t ignored, nans, plus_infinities, minus_infinities; /* as in rd_partial */
     uint64_t nan_index;                                        /* UINT64_MAX if none */
     double high, low;                                          /* fast sums and moments */

@@ -31,14 +31,8 @@
 
 namespace {
 
-constexpr int SLICES = 3, STEP = 42, HEAD = 40, ADDS_MAX = 1024;
+constexpr int SLICES = 3;
 constexpr int NO_UNIT = -30000; /* fits 16 bits */
-
-static_assert(HEAD + 1 + 10 <= 51, "ADDS_MAX terms keep a slice in its binade");
-static_assert(STEP - 1 + 10 <= 51, "so do what was rounded off");
-
-/* The lowest unit of slice 0 for which the starts of all three are normal numbers. */
-constexpr int UNIT_MIN = -1022 - 52 + STEP * (SLICES - 1);
 
 /* What is added: transforms of the elements. */
 template <int TRANSFORM> constexpr bool TAKES_PAIRS = TRANSFORM == RD_PRODUCT;
@@ -51,17 +45,32 @@ template <class T> constexpr int PRECISION = sizeof(T) == 8 ? 53 : 24;
 template <class T> constexpr int BIAS = sizeof(T) == 8 ? 1023 : 127;
 template <class T> constexpr int FIRST = sizeof(T) == 8 ? -34 : -5;
 
-/* How far below the largest exponent a window opens: HEAD less what it may grow before it must be moved. */
-constexpr int START_ELEMENTS = 38, START_PRODUCTS = 36;
-
 /* ---------------------------------------------------------------------------------------------------------------------
  * Windows
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* One thread's part of its warp's window. `units` are the thread's in shared memory, THREADS apart: what slices held
- * before they were last emptied. */
-struct Window {
-    double slice[SLICES];
+/* One thread's part of its warp's window, in f64. `units` are the thread's in shared memory, THREADS apart: what slices
+ * held before they were last emptied. */
+struct DoubleWindow {
+    typedef double Slice;
+    /* Bits from a slice's unit to the next one's; from the unit of slice 0 to the largest exponent that it takes; how far
+     * below the largest exponent a window opens: HEAD less what it may grow before it must be moved. */
+    static constexpr int STEP = 42, HEAD = 40, START_ELEMENTS = 38, START_PRODUCTS = 36;
+    static constexpr int ERRORS_BELOW = 53; /* the window of products' errors, below that of the products */
+    static constexpr int ADDS_MAX =
+        1024; /* terms before slices must be emptied; and how often until units must be, which
+                                               are integers of 2^41 times 2^10 additions times 2^11 */
+    static constexpr int EMPTIES_MAX = 1 << 11;
+
+    static_assert(HEAD + 1 + 10 <= 51, "ADDS_MAX terms keep a slice in its binade");
+    static_assert(STEP - 1 + 10 <= 51, "so do what was rounded off");
+
+    /* The lowest unit of slice 0 for which the starts of all three, and of errors, are normal numbers. */
+    template <class T> static __device__ constexpr int unit_min(bool products) {
+        return -1022 - 52 + STEP * (SLICES - 1) + (products && sizeof(T) == 8 ? ERRORS_BELOW : 0);
+    }
+
+    Slice slice[SLICES];
 
     static __device__ __forceinline__ i64 start_bits(int unit, int k) {
         return ((i64)(52 + unit - STEP * k + 1023) << 52) | (i64)1 << 51;
@@ -91,6 +100,82 @@ struct Window {
             slice[k] = sum;
         }
         slice[L - 1] += term;
+    }
+};
+
+/* The same in integers, for devices whose f64 arithmetic is slow: slices are 64-bit integers that stand for 32 bits each,
+ * and a term is its significand, shifted to where it belongs in all of them. */
+struct IntegerWindow {
+    typedef i64 Slice;
+    static constexpr int STEP = 32, HEAD = 30, START_ELEMENTS = 26, START_PRODUCTS = 26;
+    static constexpr int ERRORS_BELOW = SLICES * STEP; /* products of f64 go on where the slices of a window end */
+    static constexpr int ADDS_MAX = 1 << 30, EMPTIES_MAX = 1;
+
+    static_assert(HEAD + 2 <= STEP, "the highest piece of a term has a sign");
+
+    /* The lowest unit of slice 0 for which no slice begins below the limbs. */
+    template <class T> static __device__ constexpr int unit_min(bool products) {
+        return 32 * FIRST<T> * (products ? 2 : 1) + STEP * (SLICES - 1) +
+               (products && sizeof(T) == 8 ? ERRORS_BELOW : 0);
+    }
+
+    Slice slice[SLICES];
+
+    __device__ __forceinline__ void open(int) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++)
+            slice[k] = 0;
+    }
+
+    __device__ __forceinline__ void empty(int, i64 *units) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++) {
+            units[k * THREADS] += slice[k];
+            slice[k] = 0;
+        }
+    }
+
+    /* Adds +- significand * 2^shift units of slice L - 1; that is less than 2^(32 * L - 1). */
+    template <int L> __device__ __forceinline__ void add(u64 significand, int shift, bool negative) {
+        if constexpr (L == 1) {
+            int term = (int)((unsigned)significand << shift);
+            slice[0] += negative ? -term : term;
+        } else if constexpr (L == 2) {
+            i64 term = (i64)(significand << shift);
+            term = negative ? -term : term;
+            slice[1] += (unsigned)term;
+            slice[0] += term >> 32;
+        } else {
+            __int128 term = (__int128)((unsigned __int128)significand << shift);
+            term = negative ? -term : term;
+            slice[2] += (unsigned)term;
+            slice[1] += (unsigned)(u64)(term >> 32);
+            slice[0] += (i64)(term >> 64);
+        }
+    }
+
+    /* The same for a significand of up to 106 bits and L slices of two windows, of which `low` goes on below `high`. */
+    template <int L>
+    static __device__ __forceinline__ void add_wide(IntegerWindow &high, IntegerWindow &low,
+                                                    unsigned __int128 significand, int shift, bool negative) {
+        constexpr int PIECES = 5; /* of 106 bits shifted by up to 31 */
+        int within = shift & 31, at = shift >> 5;
+        unsigned __int128 shifted = significand << within;
+        unsigned piece[PIECES];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            piece[i] = (unsigned)(u64)(shifted >> (32 * i));
+        piece[4] = (unsigned)((u64)(significand >> 97) >> (31 - within));
+#pragma unroll
+        for (int j = 0; j < L; j++) { /* slice L - 1 - j takes piece j - at */
+            unsigned part = 0;
+#pragma unroll
+            for (int i = 0; i < PIECES; i++)
+                if (j - i >= 0 && j - i <= L - 4)
+                    part = at == j - i ? piece[i] : part;
+            Slice &slice = L - 1 - j < SLICES ? high.slice[L - 1 - j] : low.slice[L - 1 - j - SLICES];
+            slice += negative ? -(i64)part : (i64)part;
+        }
     }
 };
 
@@ -165,6 +250,28 @@ __device__ i64 take_apart(double x, int &exponent) {
     return bits >> 63 ? -significand : significand;
 }
 
+/* The same of a finite number of either type, without its sign. */
+struct Parts {
+    u64 significand;
+    int exponent;
+    bool negative;
+
+    __device__ __forceinline__ explicit Parts(double x) {
+        u64 bits = (u64)__double_as_longlong(x);
+        int field = (int)(bits >> 52) & 0x7ff;
+        significand = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
+        exponent = max(field, 1) - 1075;
+        negative = bits >> 63;
+    }
+    __device__ __forceinline__ explicit Parts(float x) {
+        unsigned bits = __float_as_uint(x);
+        int field = (int)(bits >> 23) & 0xff;
+        significand = (bits & 0x7fffff) | (unsigned)(field != 0) << 23;
+        exponent = max(field, 1) - 150;
+        negative = bits >> 31;
+    }
+};
+
 __device__ __forceinline__ bool is_nan(double x) {
     return x != x;
 }
@@ -230,8 +337,10 @@ __device__ __noinline__ void deposit_term(Block &block, const rd_cuda_call &call
  * Sums: a warp's windows and a block's bins for one transform
  * ------------------------------------------------------------------------------------------------------------------ */
 
-template <class T, int TRANSFORM> struct Sums {
-    static constexpr bool WIDE = sizeof(T) == 8;
+template <class T, int TRANSFORM, class WINDOW> struct Sums {
+    typedef WINDOW Window;
+    static constexpr bool WIDE = sizeof(T) == 8, INTEGERS = std::is_same<Window, IntegerWindow>::value;
+    static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
     static constexpr int VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
@@ -297,15 +406,16 @@ template <class T, int TRANSFORM> struct Sums {
         if (PRODUCTS && product_unit != NO_UNIT) {
             products.empty(product_unit, units(ELEMENTS));
             if (ERRORS)
-                errors.empty(product_unit - 53, units(ELEMENTS + PRODUCTS));
+                errors.empty(product_unit - ERRORS_BELOW, units(ELEMENTS + PRODUCTS));
         }
         adds = 0;
     }
 
     /* A window of the whole warp into the block's limbs. Called seldom, hence not inlined; it takes what it needs by
      * value, since an object whose address is taken cannot stay in registers. */
-    static __device__ __noinline__ void bring_home(Shared &shared, int window, double slice0, double slice1,
-                                                   double slice2, int unit) {
+    typedef typename Window::Slice Slice;
+    static __device__ __noinline__ void bring_home(Shared &shared, int window, Slice slice0, Slice slice1, Slice slice2,
+                                                   int unit) {
         Window held = {{slice0, slice1, slice2}};
         i64 *units = &shared.units[window][0][threadIdx.x];
         held.empty(unit, units);
@@ -335,7 +445,7 @@ template <class T, int TRANSFORM> struct Sums {
         if (product_unit != NO_UNIT) {
             bring_home(ELEMENTS, products, product_unit);
             if (ERRORS)
-                bring_home(ELEMENTS + PRODUCTS, errors, product_unit - 53);
+                bring_home(ELEMENTS + PRODUCTS, errors, product_unit - ERRORS_BELOW);
         }
         product_unit = NO_UNIT;
     }
@@ -392,25 +502,46 @@ template <class T, int TRANSFORM> struct Sums {
 
     template <int L> __device__ __forceinline__ void add_elements(const Part &x) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            elements.add<L>(element(x, i));
+        for (int i = 0; i < COUNT; i++) {
+            if constexpr (INTEGERS) {
+                const Parts term(x.get(i));
+                int shift = term.exponent - (element_unit - STEP * (L - 1));
+                elements.template add<L>(term.significand, max(shift, 0), TRANSFORM != RD_ABSOLUTE && term.negative);
+            } else {
+                elements.template add<L>(element(x, i));
+            }
+        }
     }
 
     template <int L> __device__ __forceinline__ void add_products(const Part &x, const Part &y) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
-            double product = a * b;
-            products.add<L>(product);
-            if (ERRORS)
-                errors.add<L>(__fma_rn(a, b, -product));
+            if constexpr (INTEGERS) {
+                const Parts a(x.get(i)), b(PAIRS ? y.get(i) : x.get(i));
+                int shift = max(a.exponent + b.exponent - (product_unit - STEP * (L - 1)), 0);
+                bool negative = a.negative != b.negative;
+                if constexpr (ERRORS)
+                    Window::template add_wide<L>(products, errors, (unsigned __int128)a.significand * b.significand,
+                                                 shift, negative);
+                else
+                    products.template add<L>(a.significand * b.significand, shift, negative);
+            } else {
+                double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
+                double product = a * b;
+                products.template add<L>(product);
+                if (ERRORS)
+                    errors.template add<L>(__fma_rn(a, b, -product));
+            }
         }
     }
 
-    /* Slices of a window at `unit` for terms whose lowest bit is `lowest`; more than SLICES if there are too few. */
-    static __device__ __forceinline__ int slices_for(int unit, int lowest) {
+    /* Slices of a window at `unit` for terms whose lowest bit is `lowest`; more than MOST if there are too few. */
+    template <int MOST> static __device__ __forceinline__ int slices_for(int unit, int lowest) {
         int below = unit - lowest;
-        return below <= 0 ? 1 : below <= STEP ? 2 : below <= 2 * STEP ? 3 : SLICES + 1;
+        if constexpr (MOST > SLICES)
+            return below <= (MOST - 2) * STEP ? MOST - 1 : below <= (MOST - 1) * STEP ? MOST : MOST + 1;
+        else
+            return below <= 0 ? 1 : below <= STEP ? 2 : below <= 2 * STEP ? 3 : SLICES + 1;
     }
 
     /* By as many threads, counted from 0. */
@@ -493,22 +624,25 @@ template <class T, int TRANSFORM> struct Sums {
     }
 
     __device__ __forceinline__ void take_elements(const Part &x, const Range &range) {
-        constexpr int LIMIT = WIDE ? 1000 : 127; /* beyond, a window would reach the end of f64's range */
+        constexpr int LIMIT = !WIDE      ? 127
+                              : INTEGERS ? 1023
+                                         : 1000; /* beyond, a window would reach the end of f64's range */
+        constexpr int LEAST = Window::template unit_min<T>(false);
         int largest = range.largest(), lowest = range.smallest() - (PRECISION<T> - 1);
         if (largest > LIMIT) {
             put_elements_in_bins(x);
             return;
         }
-        int slices = slices_for(element_unit, lowest);
+        int slices = slices_for<SLICES>(element_unit, lowest);
         if (element_unit == NO_UNIT || largest > element_unit + HEAD ||
-            (slices > SLICES && largest + 4 < element_unit + START_ELEMENTS)) {
+            (slices > SLICES && largest + 4 < element_unit + Window::START_ELEMENTS)) {
             flush_elements();
-            element_unit = max(largest - START_ELEMENTS, UNIT_MIN);
+            element_unit = max(largest - Window::START_ELEMENTS, LEAST);
             elements.open(element_unit);
-            slices = slices_for(element_unit, lowest);
+            slices = slices_for<SLICES>(element_unit, lowest);
         }
         if (slices == 1)
-            add_elements<1>(x);
+            add_elements<WIDE && INTEGERS ? 2 : 1>(x); /* 53 bits do not fit 1 */
         else if (slices == 2)
             add_elements<2>(x);
         else if (slices == 3)
@@ -521,26 +655,31 @@ template <class T, int TRANSFORM> struct Sums {
     __device__ __forceinline__ void take_products(const Part &x, const Part &y, const Range &of_x, const Range &of_y,
                                                   u64 index) {
         int largest = of_x.largest() + of_y.largest() + 1, smallest = of_x.smallest() + of_y.smallest();
-        if (ERRORS && (largest > 1000 || smallest < -960)) { /* the error of a product may be lost */
+        bool extreme = ERRORS && (largest > 1000 || smallest < -960); /* the error of a product may be lost */
+        if (!INTEGERS && extreme) {
             deposit_products(shared, x, PAIRS ? y : x);
             return;
         }
-        int lowest = smallest - (WIDE ? PRECISION<T> - 1 : 2 * (PRECISION<T> - 1));
-        int slices = slices_for(product_unit, lowest);
-        constexpr int LEAST = UNIT_MIN + (ERRORS ? 53 : 0);
+        constexpr bool LONG = INTEGERS && ERRORS; /* slices of both windows hold a whole product */
+        constexpr int MOST = LONG ? 2 * SLICES : SLICES;
+        int lowest = smallest - (WIDE && !LONG ? PRECISION<T> - 1 : 2 * (PRECISION<T> - 1));
+        int slices = slices_for<MOST>(product_unit, lowest);
+        constexpr int LEAST = Window::template unit_min<T>(true);
         if (product_unit == NO_UNIT || largest > product_unit + HEAD ||
-            (slices > SLICES && largest + 6 < product_unit + START_PRODUCTS)) {
+            (slices > MOST && largest + 6 < product_unit + Window::START_PRODUCTS)) {
             flush_products();
-            product_unit = max(largest - START_PRODUCTS, LEAST);
+            product_unit = max(largest - Window::START_PRODUCTS, LEAST);
             products.open(product_unit);
             if (ERRORS)
-                errors.open(product_unit - 53);
-            slices = slices_for(product_unit, lowest);
+                errors.open(product_unit - ERRORS_BELOW);
+            slices = slices_for<MOST>(product_unit, lowest);
         }
-        if (slices <= 2)
-            add_products<2>(x, y);
-        else if (slices == 3)
-            add_products<3>(x, y);
+        if (slices <= MOST - 1)
+            add_products<MOST - 1>(x, y);
+        else if (slices == MOST)
+            add_products<MOST>(x, y);
+        else if (INTEGERS && extreme)
+            deposit_products(shared, x, PAIRS ? y : x);
         else
             put_products_in_bins(x, y);
     }
@@ -578,9 +717,9 @@ template <class T, int TRANSFORM> struct Sums {
         if constexpr (PRODUCTS)
             take_products(x, y, of_x, of_y, index);
         adds += COUNT;
-        if (adds > ADDS_MAX - COUNT) {
+        if (adds > Window::ADDS_MAX - COUNT) {
             empty();
-            if (++empties == 1 << 11) { /* integers of 2^41 units times 2^10 additions times 2^11 */
+            if (++empties == Window::EMPTIES_MAX) {
                 if (ELEMENTS)
                     flush_elements();
                 if (PRODUCTS)
@@ -629,7 +768,7 @@ template <class T, int TRANSFORM> struct Sums {
         __device__ __forceinline__ Place(int word)
             : window(word / (2 * SLICES)), slice(word / 2 % SLICES), half(word & 1),
               unit(ERRORS && window == WINDOWS - 1 ? ELEMENTS : window),
-              less(ERRORS && window == WINDOWS - 1 ? 53 : 0) {
+              less(ERRORS && window == WINDOWS - 1 ? ERRORS_BELOW : 0) {
         }
         /* Exponent of what 1 in the word is worth. */
         __device__ __forceinline__ int exponent(int of_unit) const {
@@ -735,7 +874,7 @@ template <class T, int TRANSFORM> struct Sums {
         bool all = common[0] > SPREAD && TRANSFORM != RD_MOMENTS;
         if (all && !used && is_short(call)) {
             if (warp_index() == 0) {
-                int lowest = common[0] - STEP * (SLICES - 1) - (ERRORS ? 53 : 0), limb = lowest >> 5;
+                int lowest = common[0] - STEP * (SLICES - 1) - (ERRORS ? ERRORS_BELOW : 0), limb = lowest >> 5;
                 bool negative_zero =
                     !shared.block.partial.nonzero && (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_PRODUCT);
                 u64 bits = round_lanes(words_in_lanes(common, limb), 32 * limb, call, negative_zero);
@@ -831,8 +970,8 @@ template <class T, int TRANSFORM> struct Sums {
 };
 
 /* The kernel of one element type and transform. */
-template <class T, int TRANSFORM> __device__ __forceinline__ void exact_sum(const rd_cuda_call &call) {
-    typedef Sums<T, TRANSFORM> Method;
+template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void exact_sum(const rd_cuda_call &call) {
+    typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
     Method sums(shared, call);
@@ -867,10 +1006,10 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void exact_sum(cons
 }
 
 /* Blocks that a multiprocessor shall hold, for the compiler to keep to the registers: what measured best. */
-#define RD_CUDA_EXACT_KERNEL(NAME, TYPE, TRANSFORM, BLOCKS)                                                            \
+#define RD_CUDA_EXACT_KERNEL(NAME, TYPE, TRANSFORM, WINDOW, BLOCKS)                                                    \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
         NAME(const __grid_constant__ rd_cuda_call call) {                                                              \
-        exact_sum<TYPE, TRANSFORM>(call);                                                                              \
+        exact_sum<TYPE, TRANSFORM, WINDOW>(call);                                                                      \
     }
 
 } // namespace

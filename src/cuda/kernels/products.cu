@@ -1,0 +1,493 @@
+/* Products of f64 and f32 elements by the tree that exact/product.h defines, so that every device gives the same bits,
+ * and of integers in 256 bits.
+ *
+ * Floats. A lane of the tree's blocks is a running product, so a warp takes a block of 4096 factors, two lanes to a
+ * thread: lanes t and t + 32, whose elements stand together over the warp at any alignment. Significands of 64 factors
+ * stay below 2^64; exponents are added apart, as integers, and signs by parity.
+ *   1. A warp multiplies the blocks of a run, an aligned subtree, and combines them as a binary counter does: lane k holds
+ *      the product of the last 2^k blocks that wait for their neighbour.
+ *   2. Products of runs, of the subtrees of a run that is cut short, and the lanes of a block that is, go to the
+ *      workspace.
+ *   3. The last block combines runs pairwise, level by level.
+ *
+ * Integers. A thread multiplies eight bytes' worth of magnitudes, which fit 64 bits, and by that its product of 256.
+ * Once this has overflowed nothing but zeros and signs matter, unless the result shall wrap. */
+#include "common.cuh"
+
+namespace {
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The end: by one thread of the last block, for whichever product
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+__device__ uint32_t round_product(const struct rd_product &product, u64 nans, const struct rd_type &type, bool,
+                                  uint64_t *word) {
+    word[0] = rd_finish_product(&product, nans, &type);
+    return REDUCT_OK;
+}
+
+__device__ uint32_t round_product(const struct rd_whole &product, u64, const struct rd_type &type, bool wrap,
+                                  uint64_t *word) {
+    return rd_finish_whole(&product, &type, word) || wrap ? REDUCT_OK : REDUCT_ERROR_OVERFLOW;
+}
+
+template <class P>
+__device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_cuda_partial &partial,
+                                            const P &product) {
+    struct rd_type type = {};
+    type.kind = (enum rd_class)call.result_class;
+    type.bytes = call.result_bytes;
+    type.precision = call.result_precision;
+    type.max_exponent = call.result_max_exponent;
+    uint64_t words[4] = {0, 0, 0, 0};
+    u64 index = call.nan == REDUCT_NAN_ERROR ? partial.nan_index : UINT64_MAX;
+    uint32_t status = index != UINT64_MAX ? REDUCT_ERROR_NAN
+                      : call.count - partial.ignored < call.minimum
+                          ? REDUCT_ERROR_EMPTY
+                          : round_product(product, partial.nans, type, call.wrap, words);
+    if (status == REDUCT_OK) {
+        u64 word[4] = {words[0], words[1], words[2], words[3]};
+        store_result(call.result, word, call.result_bytes);
+    }
+    if (call.outcome) {
+        call.outcome->index = index;
+        call.outcome->reserved = 0;
+        call.outcome->status = status;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Floats
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+constexpr int RUNS_MAX = 4096; /* in the last block a thread has 16 of them */
+
+/* Words of the workspace's slots: products of runs, of subtrees of the last run, of lanes of the last block. */
+constexpr int SUBTREES_AT = RUNS_MAX, LANES_AT = SUBTREES_AT + 32;
+static_assert(LANES_AT + RD_PRODUCT_LANES <= RD_CUDA_SLOT_WORDS * RD_CUDA_BLOCKS, "slots hold what blocks leave");
+
+/* Limbs count in place of adding: what all blocks saw, in whatever order. */
+enum { EXPONENT, NEGATIVES, ZEROS, INFINITIES };
+
+/* How the factors of a launch are shared out. */
+struct Plan {
+    u64 full;  /* blocks of the tree that have all their factors */
+    int level; /* of runs of 2^level blocks */
+    u64 runs, items;
+    bool cut; /* the last item is a block without all its factors */
+
+    __device__ explicit Plan(u64 count) : full(count / RD_PRODUCT_BLOCK), level(0) {
+        while (full >> level > RUNS_MAX)
+            level++;
+        runs = full >> level;
+        cut = count % RD_PRODUCT_BLOCK != 0;
+        items = runs + (runs << level != full) + cut;
+    }
+};
+
+/* What is no normal number multiplies by this. */
+struct Special {
+    double significand;
+    int exponent;
+    unsigned negative;
+};
+
+__device__ __noinline__ Special take_special(Block &block, const rd_cuda_call &call, double x, u64 index) {
+    int64_t *seen = block.partial.limb[0];
+    u64 bits = bits_of(x), fraction = bits & FRACTION;
+    Special special = {1, 0, (unsigned)(bits >> 63)};
+    raise_flag(block.used);
+    if (x != x) {
+        special.negative = 0;
+        count(call.nan == REDUCT_NAN_IGNORE ? block.partial.ignored : block.partial.nans, 1);
+        if (call.nan == REDUCT_NAN_ERROR)
+            note_nan(block, index);
+    } else if ((bits >> 52 & 0x7ff) == 0x7ff) {
+        atomicAdd(reinterpret_cast<u64 *>(&seen[INFINITIES]), 1);
+    } else if (fraction == 0) {
+        atomicAdd(reinterpret_cast<u64 *>(&seen[ZEROS]), 1);
+    } else {
+        int zeros = leading_zeros64(fraction); /* 12 where only the hidden bit is missing */
+        special.significand = from_bits((fraction << (zeros - 11) & FRACTION) | ONE);
+        special.exponent = -1022 - (zeros - 11);
+    }
+    return special;
+}
+
+/* A thread's part of a block: the products of two lanes, and the exponents and signs of all its factors so far. */
+struct Lanes {
+    double low, high;
+    int64_t exponent;
+    unsigned negative;
+
+    __device__ __forceinline__ void take(Block &block, const rd_cuda_call &call, double &lane, double x, u64 index) {
+        int field = (int)(bits_of(x) >> 52) & 0x7ff;
+        if (field != 0 && field != 0x7ff) {
+            lane *= from_bits((bits_of(x) & FRACTION) | ONE);
+            exponent += field - 1023;
+            negative ^= (unsigned)(bits_of(x) >> 63);
+        } else {
+            Special special = take_special(block, call, x, index);
+            lane *= special.significand;
+            exponent += special.exponent;
+            negative ^= special.negative;
+        }
+    }
+
+    /* The block at x, of which `there` factors are; others are 1. */
+    template <class T>
+    __device__ __forceinline__ void multiply_block(Block &block, const rd_cuda_call &call, const T *x, int there,
+                                                   u64 index) {
+        constexpr int ROWS = 8; /* that are loaded together */
+        low = high = 1;
+#pragma unroll 1
+        for (int row = 0; row < RD_PRODUCT_BLOCK / RD_PRODUCT_LANES; row += ROWS) {
+            T factor[ROWS][2];
+            int first = row * RD_PRODUCT_LANES + lane_index();
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    int i = first + r * RD_PRODUCT_LANES + h * 32;
+                    factor[r][h] = i < there ? __ldcs(x + i) : (T)1;
+                }
+            bool special = false;
+            int exponents = 0;
+            unsigned signs = 0;
+            double products[2] = {low, high};
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    u64 bits = bits_of((double)factor[r][h]);
+                    int field = (int)(bits >> 52) & 0x7ff;
+                    special = special || (unsigned)(field - 1) >= 0x7fe;
+                    exponents += field - 1023;
+                    signs ^= (unsigned)(bits >> 32);
+                    products[h] *= from_bits((bits & FRACTION) | ONE);
+                }
+            if (!special) {
+                low = products[0];
+                high = products[1];
+                exponent += exponents;
+                negative ^= signs >> 31;
+                continue;
+            }
+#pragma unroll 1
+            for (int i = 0; i < 2 * ROWS; i++) { /* from memory again: seldom, and registers have no index */
+                int at = first + i / 2 * RD_PRODUCT_LANES + i % 2 * 32;
+                if (at < there)
+                    take(block, call, i % 2 ? high : low, (double)x[at], index + at);
+            }
+        }
+    }
+
+    /* Brings both to [1, 2). */
+    __device__ __forceinline__ void scale() {
+        low = take_exponent(low, &exponent);
+        high = take_exponent(high, &exponent);
+    }
+
+    /* The product of the block's lanes, in all threads of the warp. */
+    __device__ __forceinline__ double close() {
+        scale();
+        double product = low * high;
+#pragma unroll
+        for (int distance = 16; distance; distance /= 2)
+            product *= __shfl_xor_sync(ALL, product, distance);
+        int64_t shift = 0;
+        product = take_exponent(product, &shift);
+        exponent += lane_index() == 0 ? shift : 0;
+        return product;
+    }
+};
+
+/* Phases 1 and 2. */
+template <class T>
+__device__ __forceinline__ void multiply_runs(Block &block, const rd_cuda_call &call, const Plan &plan) {
+    uint64_t *node = &call.workspace->slot[0][0];
+    const T *x = static_cast<const T *>(call.x);
+    Lanes lanes = {1, 1, 0, 0};
+    for (u64 item = warp_index() * (u64)gridDim.x + blockIdx.x; item < plan.items; item += (u64)gridDim.x * WARPS) {
+        if (plan.cut && item == plan.items - 1) {
+            u64 at = plan.full * RD_PRODUCT_BLOCK;
+            lanes.multiply_block(block, call, x + at, (int)(call.count - at), call.first + at);
+            lanes.scale();
+            node[LANES_AT + lane_index()] = bits_of(lanes.low);
+            node[LANES_AT + 32 + lane_index()] = bits_of(lanes.high);
+            continue;
+        }
+        u64 first = item << plan.level, blocks = min((u64)1 << plan.level, plan.full - first);
+        double waiting = 1, product = 1; /* lane k: of the last 2^k blocks, if bit k of their number is set */
+        for (u64 b = 0; b < blocks; b++) {
+            u64 at = (first + b) * RD_PRODUCT_BLOCK;
+            lanes.multiply_block(block, call, x + at, RD_PRODUCT_BLOCK, call.first + at);
+            product = lanes.close();
+            int level = 0;
+            for (; b >> level & 1; level++) {
+                int64_t shift = 0;
+                product = multiply(__shfl_sync(ALL, waiting, level), product, &shift);
+                lanes.exponent += lane_index() == 0 ? shift : 0;
+            }
+            waiting = lane_index() == level ? product : waiting;
+        }
+        if (item >= plan.runs)
+            node[SUBTREES_AT + lane_index()] = bits_of(waiting);
+        else if (lane_index() == 0)
+            node[item] = bits_of(product);
+    }
+    i64 exponent = warp_add(lanes.exponent);
+    unsigned negatives = __popc(__ballot_sync(ALL, lanes.negative));
+    if (lane_index() == 0) {
+        int64_t *seen = block.partial.limb[0];
+        atomicAdd(reinterpret_cast<u64 *>(&seen[EXPONENT]), (u64)exponent);
+        atomicAdd(reinterpret_cast<u64 *>(&seen[NEGATIVES]), (u64)negatives);
+        raise_flag(block.used);
+    }
+}
+
+/* Combines the nodes i and i + 1 of a level that has `count`, where both are there; a last one that has no neighbour is
+ * a subtree of the whole. */
+__device__ __forceinline__ double join(double left, double right, u64 i, u64 count, double &subtree,
+                                       int64_t &exponent) {
+    if (i + 1 < count)
+        return multiply(left, right, &exponent);
+    if (i + 1 == count)
+        subtree = left;
+    return 1;
+}
+
+/* Phase 3: the product of all, in shared memory. */
+__device__ void combine_runs(const rd_cuda_call &call, const Plan &plan, struct rd_product &product, double *nodes,
+                             u64 *exponent) {
+    const u64 *from = reinterpret_cast<const u64 *>(&call.workspace->slot[0][0]);
+    const unsigned t = threadIdx.x;
+    constexpr int OWNED = RUNS_MAX / THREADS;
+    double own[OWNED];
+    int64_t shift = 0;
+#pragma unroll
+    for (int i = 0; i < OWNED; i++)
+        own[i] = OWNED * t + i < plan.runs ? from_bits(__ldcg(from + OWNED * t + i)) : 1;
+    if (t < 32 && plan.full >> t & 1 && (int)t < plan.level)
+        product.subtree[t] = from_bits(__ldcg(from + SUBTREES_AT + t));
+    if (t < RD_PRODUCT_LANES)
+        product.lane[t] = plan.cut ? from_bits(__ldcg(from + LANES_AT + t)) : 1;
+    u64 count = plan.runs;
+    double *subtree = &product.subtree[plan.level];
+#pragma unroll
+    for (int width = OWNED; width > 1; width /= 2, count /= 2, subtree++)
+#pragma unroll
+        for (int i = 0; i < width; i += 2)
+            own[i / 2] = join(own[i], own[i + 1], (u64)width * t + i, count, *subtree, shift);
+    nodes[t] = own[0];
+    for (unsigned width = THREADS; count; width /= 2, count /= 2, subtree++) {
+        __syncthreads();
+        double joined = 1;
+        if (2 * t < width)
+            joined = join(nodes[2 * t], width > 1 ? nodes[2 * t + 1] : 1, 2 * t, count, *subtree, shift);
+        __syncthreads();
+        nodes[t] = joined;
+    }
+    atomicAdd(exponent, (u64)shift);
+    __syncthreads();
+}
+
+/* Leaves the partial result for the host. */
+__device__ void hand_over(const rd_cuda_call &call, const rd_cuda_partial &partial, const struct rd_product &product,
+                          i64 exponent) {
+    rd_cuda_partial &to = *call.partial;
+    for (int i = threadIdx.x; i < RD_PRODUCT_LANES; i += THREADS)
+        to.product.lane[i] = product.lane[i];
+    for (int i = threadIdx.x; i < RD_PRODUCT_LEVELS; i += THREADS)
+        to.product.subtree[i] = product.subtree[i];
+    if (threadIdx.x == 0) {
+        to.product.exponent = exponent;
+        to.product.count = product.count;
+        to.product.negative = product.negative;
+        to.product.zero = product.zero;
+        to.product.infinite = product.infinite;
+        to.ignored = partial.ignored;
+        to.nans = partial.nans;
+        to.plus_infinities = to.minus_infinities = 0;
+        to.nonzero = to.found = 0;
+        to.nan_index = partial.nan_index;
+    }
+}
+
+template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda_call &call) {
+    __shared__ Block block;
+    __shared__ double nodes[THREADS];
+    __shared__ struct rd_product product;
+    __shared__ u64 exponent;
+    open_block(block);
+    const Plan plan(call.count);
+    multiply_runs<T>(block, call, plan);
+    if (!close_block(block, call.workspace))
+        return;
+    collect(block, call.workspace);
+
+    if (threadIdx.x < RD_PRODUCT_LEVELS)
+        product.subtree[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        const int64_t *seen = block.partial.limb[0];
+        exponent = (u64)seen[EXPONENT];
+        product.negative = seen[NEGATIVES] & 1;
+        product.zero = seen[ZEROS] != 0;
+        product.infinite = seen[INFINITIES] != 0;
+        product.count = call.count;
+    }
+    __syncthreads();
+    combine_runs(call, plan, product, nodes, &exponent);
+    if (call.partial)
+        hand_over(call, block.partial, product, (i64)exponent);
+    else if (threadIdx.x == 0) {
+        product.exponent = (i64)exponent;
+        finish_product(call, block.partial, product);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Integers
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A thread's product. */
+struct Whole {
+    u64 word[4];
+    bool zero, overflow;
+    unsigned negative;
+
+    /* By what is more than 1. */
+    __device__ __forceinline__ void multiply_by(u64 factor) {
+        u64 above = 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            u64 low = word[i] * factor, high = __umul64hi(word[i], factor);
+            low += above;
+            above = high + (low < above);
+            word[i] = low;
+        }
+        overflow = overflow || above != 0;
+    }
+
+    /* By the magnitudes in a vector. */
+    template <class T> __device__ __forceinline__ void take(const Vector<T> &x, bool wrap) {
+        constexpr int HALF = 8 / (int)sizeof(T);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            u64 magnitude = 1; /* of as many as fit */
+#pragma unroll
+            for (int i = half * HALF; i < (half + 1) * HALF; i++)
+                magnitude *= magnitude_of(x.element[i]);
+            zero = zero || magnitude == 0;
+            if (magnitude > 1 && (wrap ? (word[0] | word[1] | word[2] | word[3]) != 0 : !overflow))
+                multiply_by(magnitude);
+        }
+    }
+
+    template <class T> __device__ __forceinline__ u64 magnitude_of(T x) {
+        if constexpr ((T)-1 < (T)0) {
+            negative ^= x < 0;
+            return x < 0 ? 0 - (u64)x : (u64)x;
+        } else {
+            return x;
+        }
+    }
+
+    __device__ struct rd_whole value(bool wrap) const {
+        struct rd_whole whole = {{0, 0, 0, 0}, !zero && (negative & 1), !zero && overflow};
+        if (!zero && (!overflow || wrap))
+            for (int i = 0; i < 4; i++)
+                whole.magnitude[i] = word[i];
+        return whole;
+    }
+};
+
+/* Over the block: `all[0]`. */
+__device__ __noinline__ void multiply_all(struct rd_whole *all, bool wrap) {
+    for (unsigned half = THREADS / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            rd_whole_multiply(&all[threadIdx.x], &all[threadIdx.x + half], wrap);
+    }
+    __syncthreads();
+}
+
+__device__ void put_whole(rd_cuda_workspace *workspace, const struct rd_whole &whole) {
+    for (int i = 0; i < 4; i++)
+        put_slot(workspace, i, whole.magnitude[i]);
+    put_slot(workspace, 4, (u64)whole.negative | (u64)whole.overflow << 1);
+}
+
+__device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigned of_block) {
+    u64 flags = get_slot(workspace, 4, of_block);
+    struct rd_whole whole = {{0, 0, 0, 0}, (flags & 1) != 0, (flags & 2) != 0};
+    for (int i = 0; i < 4; i++)
+        whole.magnitude[i] = get_slot(workspace, i, of_block);
+    return whole;
+}
+
+template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
+    __shared__ Block block;
+    __shared__ struct rd_whole all[THREADS];
+    open_block(block);
+    const Span<T> span(call.x, call.count);
+    Vector<T> ones;
+#pragma unroll
+    for (int i = 0; i < Span<T>::PER_VECTOR; i++)
+        ones.element[i] = 1;
+    Whole product = {{1, 0, 0, 0}, false, false, 0};
+    u64 at;
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at)) {
+        Vector<T> stray = ones;
+        stray.element[0] = span.x[at];
+        product.take<T>(stray, call.wrap);
+    }
+    constexpr int VECTORS = 4;
+    typedef Tile<T, VECTORS> Part;
+    for_tiles<false, T, VECTORS>(call, span, ones.bits, [&](Part &tile, Part &, u64) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+            product.take<T>(tile.vector[v], call.wrap);
+    });
+
+    all[threadIdx.x] = product.value(call.wrap);
+    multiply_all(all, call.wrap);
+    if (threadIdx.x == 0)
+        put_whole(call.workspace, all[0]);
+    if (!close_block(block, call.workspace))
+        return;
+    struct rd_whole own = {{1, 0, 0, 0}, false, false};
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) {
+        struct rd_whole other = get_whole(call.workspace, b);
+        rd_whole_multiply(&own, &other, call.wrap);
+    }
+    all[threadIdx.x] = own;
+    multiply_all(all, call.wrap);
+    if (threadIdx.x != 0)
+        return;
+    if (call.partial) {
+        *call.partial = block.partial; /* as there is no NaN and no sum, nothing but empty */
+        call.partial->whole = all[0];
+    } else {
+        finish_product(call, block.partial, all[0]);
+    }
+}
+
+} // namespace
+
+#define KERNEL(name, TYPE, FORM)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 3)                                                   \
+        product_##name(const __grid_constant__ rd_cuda_call call) {                                                    \
+        FORM<TYPE>(call);                                                                                              \
+    }
+
+KERNEL(f64, double, multiply_floats)
+KERNEL(f32, float, multiply_floats)
+KERNEL(i8, int8_t, multiply_integers)
+KERNEL(i16, int16_t, multiply_integers)
+KERNEL(i32, int32_t, multiply_integers)
+KERNEL(i64, i64, multiply_integers)
+KERNEL(u8, uint8_t, multiply_integers)
+KERNEL(u16, uint16_t, multiply_integers)
+KERNEL(u32, uint32_t, multiply_integers)
+KERNEL(u64, u64, multiply_integers)
