@@ -46,11 +46,16 @@ endif()
 # Adds to `target` a table of kernels, `const rd_cuda_image name[]` (see src/cuda/driver.h), one image per source, named
 # after its file and folder: SOURCES halving.cu specimens/maximum.cu make images "halving" and "specimens/maximum".
 # Without nvcc the table is empty. What ptxas says about registers and spills is kept beside the objects, *.ptxas.
-# A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only.
+# A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only. The target's
+# property REDUCT_CUDA_SOURCES lists the sources, with or without nvcc.
 #
 #   reduct_cuda_embed(target TABLE name SOURCES a.cu b.cu ...)
 function(reduct_cuda_embed target)
   cmake_parse_arguments(arg "" "TABLE" "SOURCES" ${ARGN})
+  foreach(source IN LISTS arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH source)
+    set_property(TARGET ${target} APPEND PROPERTY REDUCT_CUDA_SOURCES ${source})
+  endforeach()
   set(declarations "")
   set(rows "")
   if(REDUCT_HAS_NVCC)
@@ -72,6 +77,15 @@ const rd_cuda_image @arg_TABLE@[] = {
   set_property(SOURCE ${table} APPEND PROPERTY INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
 endfunction()
 
+# The name of a source's image.
+function(reduct_cuda_image source name)
+  cmake_path(GET source STEM LAST_ONLY stem)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  cmake_path(APPEND folder ${stem} OUTPUT_VARIABLE image)
+  set(${name} ${image} PARENT_SCOPE)
+endfunction()
+
 # One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`.
 function(reduct_cuda_compile target table source)
   get_property(least SOURCE ${source} PROPERTY REDUCT_CUDA_LEAST)
@@ -87,10 +101,7 @@ function(reduct_cuda_compile target table source)
   endif()
   list(APPEND codes "-gencode=arch=compute_${newest},code=compute_${newest}")
   cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
-  cmake_path(GET path STEM LAST_ONLY stem)
-  cmake_path(GET source PARENT_PATH folder)
-  cmake_path(GET folder FILENAME folder)
-  cmake_path(APPEND folder ${stem} OUTPUT_VARIABLE image)
+  reduct_cuda_image(${source} image)
   string(MAKE_C_IDENTIFIER "${table}_${image}" symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol})
   # Fused multiply-add would change what exact code and comparisons with it compute.

@@ -1,29 +1,40 @@
 /* A libcuda.so.1 for machines without a GPU: the functions that the CUDA backend and its tests call, over host memory,
- * with the CPU's kernels in place of the GPU's. What is tested with it is all of the backend but its kernels: arguments,
- * contexts, lanes, staging of host data, workspaces, what is launched and what comes home.
+ * with the library's kernels compiled for the host (language.h), in grids that grid.h runs. So all of the backend is tested
+ * with it: arguments, contexts, lanes, staging of host data, workspaces, what is launched and what kernels make of it.
  *
- * Not a model of CUDA: everything is done by the time that a call returns. */
+ * Not a model of CUDA's queues: everything is done by the time that a call returns. */
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "cpu/backend.h"
 #include "cuda/driver.h"
 #include "cuda/kernels/call.h"
-#include "exact/partial.h"
+#include "grid.h"
+#include "image.h"
 
 #define API __attribute__((visibility("default"))) rd_cu_result
 
-extern const rd_cuda_image rd_cuda_images[]; /* the same table as in the program that loads this */
-
-enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, DESTROYED = 709 };
+enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, DESTROYED = 709 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static and changes */
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * The device
+ * The device: a small one, so that small data fill it
  * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2 };
+
+/* EMULATED_CUDA_CAPABILITY in the environment, as 75; otherwise the newest that kernels were compiled for. */
+static int capability(void) {
+    static const int built[] = {EMULATED_CUDA_CAPABILITIES};
+    const char *text = getenv("EMULATED_CUDA_CAPABILITY");
+    return text ? atoi(text) : built[sizeof built / sizeof *built - 1];
+}
 
 API cuInit(unsigned flags);
 API cuInit(unsigned flags) {
@@ -47,8 +58,8 @@ GETTER(cuDeviceGetCount, int, 1)
         *text = value;                                                                                                 \
         return RD_CU_SUCCESS;                                                                                          \
     }
-TEXT(cuGetErrorName, "FAKE_ERROR")
-TEXT(cuGetErrorString, "the fake driver refuses")
+TEXT(cuGetErrorName, "EMULATED_ERROR")
+TEXT(cuGetErrorString, "the emulated driver refuses")
 
 API cuDeviceGet(rd_cu_device *device, int ordinal);
 API cuDeviceGet(rd_cu_device *device, int ordinal) {
@@ -59,14 +70,17 @@ API cuDeviceGet(rd_cu_device *device, int ordinal) {
 API cuDeviceGetName(char *name, int room, rd_cu_device device);
 API cuDeviceGetName(char *name, int room, rd_cu_device device) {
     (void)device;
-    strncpy(name, "fake", (size_t)room);
+    snprintf(name, (size_t)room, "emulated CUDA device");
     return RD_CU_SUCCESS;
 }
 
 API cuDeviceGetAttribute(int *value, int attribute, rd_cu_device device);
 API cuDeviceGetAttribute(int *value, int attribute, rd_cu_device device) {
     (void)device;
-    *value = attribute == RD_CU_DEVICE_MULTIPROCESSORS ? 4 : attribute == RD_CU_DEVICE_CAPABILITY_MAJOR ? 9 : 0;
+    *value = attribute == RD_CU_DEVICE_MULTIPROCESSORS    ? MULTIPROCESSORS
+             : attribute == RD_CU_DEVICE_CAPABILITY_MAJOR ? capability() / 10
+             : attribute == RD_CU_DEVICE_CAPABILITY_MINOR ? capability() % 10
+                                                          : 0;
     return RD_CU_SUCCESS;
 }
 
@@ -113,7 +127,6 @@ API cuDevicePrimaryCtxRetain(rd_cu_context *context, rd_cu_device device) {
 ACCEPTED(cuDevicePrimaryCtxRelease_v2, (rd_cu_device device))
 REFUSED(cuDevicePrimaryCtxReset_v2, (rd_cu_device device))
 ACCEPTED(cuCtxSynchronize, (void))
-ACCEPTED(cuModuleUnload, (rd_cu_module module))
 ACCEPTED(cuFuncSetAttribute, (rd_cu_function function, int attribute, int value))
 ACCEPTED(cuStreamSynchronize, (rd_cu_stream stream))
 REFUSED(cuEventCreate, (rd_cu_event * event, unsigned flags))
@@ -180,7 +193,8 @@ API cuCtxSetCurrent(rd_cu_context context) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Memory: the host's, with a note of what kind it is
+ * Memory: the host's, with a note of what kind it is. Each piece has pages before and behind it that must not be touched,
+ * and ends as close to the latter as its alignment allows; no address is of any use once it is free.
  * ------------------------------------------------------------------------------------------------------------------ */
 
 struct block {
@@ -188,12 +202,41 @@ struct block {
     size_t size;
     unsigned kind; /* RD_CU_MEMORY_HOST, _DEVICE, or MANAGED */
 };
-enum { BLOCKS = 4096, MANAGED = 3 };
+enum { BLOCKS = 4096, MANAGED = 3, PAGE = 4096, ALIGNMENT = 256 };
 static struct block blocks[BLOCKS];
+
+/* As much of fresh memory as is filled: larger pieces are buffers, most of which is never used. */
+enum { FILLED = 1 << 20 };
+
+static size_t round_up(size_t size, size_t to) {
+    return (size + to - 1) / to * to;
+}
+
+/* The size of what is mapped for a piece, guards included. */
+static size_t mapped(size_t size) {
+    return round_up(size, PAGE) + 2 * PAGE;
+}
+
+static void *map(size_t size) {
+    unsigned char *memory = mmap(NULL, mapped(size), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (mprotect(memory + PAGE, mapped(size) - 2 * PAGE, PROT_READ | PROT_WRITE) != 0) {
+        munmap(memory, mapped(size));
+        return NULL;
+    }
+    unsigned char *piece = memory + mapped(size) - PAGE - round_up(size, ALIGNMENT);
+    memset(piece, EMULATED_FRESH, size < FILLED ? round_up(size, ALIGNMENT) : FILLED);
+    return piece;
+}
+
+static void unmap(uintptr_t at, size_t size) {
+    munmap((void *)(at + round_up(size, ALIGNMENT) + PAGE - mapped(size)), mapped(size));
+}
 
 static rd_cu_result allocate(size_t size, unsigned kind, uintptr_t *address) {
     struct block *free_block = blocks;
-    void *memory = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+    void *memory = size ? map(size) : NULL;
     pthread_mutex_lock(&lock);
     while (free_block < blocks + BLOCKS && free_block->at)
         free_block++;
@@ -201,23 +244,23 @@ static rd_cu_result allocate(size_t size, unsigned kind, uintptr_t *address) {
     if (found)
         *free_block = (struct block){*address = (uintptr_t)memory, size, kind};
     pthread_mutex_unlock(&lock);
-    if (!found)
-        free(memory);
+    if (!found && memory)
+        unmap((uintptr_t)memory, size);
     return found ? RD_CU_SUCCESS : RD_CU_ERROR_OUT_OF_MEMORY;
 }
 
 static rd_cu_result release(uintptr_t address) {
-    bool found = false;
+    struct block found = {0};
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < BLOCKS && !found; i++)
+    for (size_t i = 0; i < BLOCKS && !found.at; i++)
         if (address && blocks[i].at == address) {
+            found = blocks[i];
             blocks[i] = (struct block){0};
-            found = true;
         }
     pthread_mutex_unlock(&lock);
-    if (found)
-        free((void *)address);
-    return found ? RD_CU_SUCCESS : INVALID_VALUE;
+    if (found.at)
+        unmap(found.at, found.size);
+    return found.at ? RD_CU_SUCCESS : INVALID_VALUE;
 }
 
 API cuMemAlloc_v2(rd_cu_address *address, size_t bytes);
@@ -309,41 +352,106 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Kernels: known by the image that holds them and by name, such as exact_identity in kernels/exact_f64, or
- * integer_product_u8. What to reduce how is in the call.
+ * Kernels: an image is a mark with a name, its module a shared object of that name beside this one
  * ------------------------------------------------------------------------------------------------------------------ */
 
 struct CUfunc_st {
-    reduct_type element;
+    void (*kernel)(struct rd_cuda_call call);
+    rd_cu_module module;
+    rd_cu_function next;
 };
+
+struct CUmod_st {
+    void *library;
+    void *(*shared)(void); /* where this thread has shared memory for kernels of the module */
+    size_t shared_bytes;
+    rd_cu_function functions;
+};
+
+/* ISO C has no conversion from object to function pointers, POSIX promises that the bytes are the same. */
+static bool find(void *library, const char *name, void *function) {
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+/* dl_iterate_phdr(): the size of the thread storage of the module with a number. */
+struct storage {
+    size_t number, bytes;
+};
+static int note_storage(struct dl_phdr_info *info, size_t size, void *noted) {
+    (void)size;
+    struct storage *storage = noted;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_tls_modid == storage->number && info->dlpi_phdr[i].p_type == PT_TLS)
+            storage->bytes = info->dlpi_phdr[i].p_memsz;
+    return 0;
+}
+
+static bool open_library(rd_cu_module module, const char *name) {
+    char path[4096];
+    Dl_info own;
+    struct storage storage = {0};
+    if (!dladdr(&lock, &own))
+        return false;
+    snprintf(path, sizeof path, "%.*s/%s.sm_%d.so", (int)(strrchr(own.dli_fname, '/') - own.dli_fname), own.dli_fname,
+             name, capability());
+    module->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module->library || !find(module->library, "emulated_shared", &module->shared)) {
+        fprintf(stderr, "emulated CUDA: an image cannot be loaded: %s\n", dlerror());
+        return false;
+    }
+    dlinfo(module->library, RTLD_DI_TLS_MODID, &storage.number);
+    dl_iterate_phdr(note_storage, &storage);
+    module->shared_bytes = storage.bytes;
+    return true;
+}
+
+API cuModuleUnload(rd_cu_module module);
+API cuModuleUnload(rd_cu_module module) {
+    while (module->functions) {
+        rd_cu_function function = module->functions;
+        module->functions = function->next;
+        free(function);
+    }
+    if (module->library)
+        dlclose(module->library);
+    free(module);
+    return RD_CU_SUCCESS;
+}
 
 API cuModuleLoadData(rd_cu_module *module, const void *data);
 API cuModuleLoadData(rd_cu_module *module, const void *data) {
-    const uint64_t *words = data; /* a fat binary: the second word counts the bytes after the second */
-    for (const rd_cuda_image *image = rd_cuda_images; image->name; image++) {
-        const uint64_t *own = image->data;
-        if (own[1] == words[1] && memcmp(own, words, words[1]) == 0) {
-            *module = (rd_cu_module)(uintptr_t)image;
-            return RD_CU_SUCCESS;
-        }
-    }
-    return INVALID_VALUE;
+    const size_t length = sizeof EMULATED_CUDA_MARK - 1;
+    if (strncmp(data, EMULATED_CUDA_MARK, length) != 0)
+        return INVALID_IMAGE;
+    *module = calloc(1, sizeof **module);
+    if (!*module)
+        return RD_CU_ERROR_OUT_OF_MEMORY;
+    if (open_library(*module, (const char *)data + length))
+        return RD_CU_SUCCESS;
+    cuModuleUnload(*module);
+    *module = NULL;
+    return INVALID_IMAGE;
 }
 
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name);
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name) {
-    static struct CUfunc_st functions[REDUCT_U64 + 1];
-    const rd_cuda_image *image = (const void *)module;
-    const char *in_name = strrchr(name, '_') + 1, *in_image = strrchr(image->name, '_');
-    reduct_type element;
-    if (reduct_type_parse(in_name, &element) != REDUCT_OK &&
-        (!in_image || reduct_type_parse(in_image + 1, &element) != REDUCT_OK))
-        return INVALID_VALUE;
-    *function = &functions[element];
+    struct CUfunc_st wanted = {.module = module};
+    if (!find(module->library, name, &wanted.kernel))
+        return NOT_FOUND;
     pthread_mutex_lock(&lock);
-    (*function)->element = element;
+    rd_cu_function found = module->functions;
+    while (found && found->kernel != wanted.kernel)
+        found = found->next;
+    if (!found && (found = malloc(sizeof *found))) {
+        wanted.next = module->functions;
+        *found = wanted;
+        module->functions = found;
+    }
     pthread_mutex_unlock(&lock);
-    return RD_CU_SUCCESS;
+    *function = found;
+    return found ? RD_CU_SUCCESS : RD_CU_ERROR_OUT_OF_MEMORY;
 }
 
 API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function);
@@ -356,78 +464,31 @@ API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function) {
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, rd_cu_function function, int threads, size_t shared);
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, rd_cu_function function, int threads, size_t shared) {
     (void)function, (void)threads, (void)shared;
-    *count = 2;
+    *count = BLOCKS_PER_MULTIPROCESSOR;
     return RD_CU_SUCCESS;
 }
 
-/* The reduction that a call describes. */
-static reduct_reduction reduction_of(reduct_type element, const struct rd_cuda_call *call) {
-    reduct_reduction reduction = {.element = element,
-                                  .mode = call->exact ? REDUCT_EXACT : REDUCT_FAST,
-                                  .nan = (reduct_nan)call->nan,
-                                  .flags = (call->population ? REDUCT_POPULATION : 0) | (call->wrap ? REDUCT_WRAP : 0)};
-    for (int i = REDUCT_SUM; i <= REDUCT_ARGMAX; i++) {
-        const struct rd_operator *op = rd_operator((reduct_operator)i);
-        if (op->transform == call->transform && op->combine == call->combine && op->finish == call->finish)
-            reduction.op = (reduct_operator)i;
-    }
-    for (int i = REDUCT_F64; i <= REDUCT_I256; i++) {
-        const struct rd_type *type = rd_type((reduct_type)i);
-        if (type->kind == call->result_class && type->bytes == call->result_bytes &&
-            type->precision == call->result_precision && type->max_exponent == call->result_max_exponent)
-            reduction.result = (reduct_type)i;
-    }
-    return reduction;
+struct launch {
+    rd_cu_function function;
+    unsigned blocks;
+    struct rd_cuda_call call;
+};
+
+static void run_thread(void *argument) {
+    const struct launch *launch = argument;
+    launch->function->kernel(launch->call);
 }
 
-static void leave_partial(const struct rd_partial *from, struct rd_cuda_partial *to) {
-    const struct rd_operator *op = rd_operator(from->reduction.op);
-    *to = (struct rd_cuda_partial){.ignored = from->ignored,
-                                   .nans = from->nans,
-                                   .plus_infinities = from->plus_infinities,
-                                   .minus_infinities = from->minus_infinities,
-                                   .nan_index = from->nan_index,
-                                   .high = from->high,
-                                   .low = from->low,
-                                   .extreme = from->extreme,
-                                   .index = from->index,
-                                   .nonzero = from->nonzero,
-                                   .found = from->found};
-    if (op->combine != RD_ADD || !rd_is_exact(&from->reduction))
-        return;
-    memcpy(to->limb[0], from->sum.limb, (size_t)from->sum.length * sizeof(int64_t));
-    if (op->transform == RD_MOMENTS)
-        memcpy(to->limb[1], from->squares.limb, (size_t)from->squares.length * sizeof(int64_t));
-}
-
-static void finish(const struct rd_partial *partial, const struct rd_cuda_call *call) {
-    unsigned char result[32];
-    bool nan = partial->reduction.nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX;
-    reduct_status status = nan ? REDUCT_ERROR_NAN : rd_partial_finish(partial, partial->reduction.result, result, NULL);
-    if (status == REDUCT_OK)
-        memcpy(call->result, result, call->result_bytes);
-    if (call->outcome)
-        *call->outcome = (struct rd_cuda_outcome){.status = status, .index = nan ? partial->nan_index : UINT64_MAX};
-}
-
-static rd_cu_result run(rd_cu_function function, const struct rd_cuda_call *call) {
-    struct rd_device cpu;
-    struct rd_partial partial;
-    const unsigned char *workspace = (const unsigned char *)call->workspace;
-    for (size_t i = 0; i < offsetof(struct rd_cuda_workspace, slot); i++)
-        if (workspace[i])
-            return INVALID_VALUE;
-    reduct_reduction reduction = reduction_of(function->element, call);
-    rd_partial_init(&partial, &reduction);
-    if (rd_cpu_backend.open("portable", &cpu, NULL) != REDUCT_OK)
-        return INVALID_VALUE;
-    if (call->count && rd_cpu_backend.accumulate(&cpu, call->x, call->y, call->count, 1, NULL, &partial, NULL))
-        return INVALID_VALUE;
-    partial.seen = call->count;
-    if (call->partial)
-        leave_partial(&partial, call->partial);
-    else
-        finish(&partial, call);
+static rd_cu_result run(const struct launch *launch) {
+    struct emulated_grid grid = {.body = run_thread,
+                                 .argument = (void *)(uintptr_t)launch,
+                                 .blocks = launch->blocks,
+                                 .threads = RD_CUDA_THREADS,
+                                 .shared_bytes = launch->function->module->shared_bytes};
+    launch->function->module->shared(); /* so that this thread has any */
+    if (dlinfo(launch->function->module->library, RTLD_DI_TLS_DATA, &grid.shared) != 0 || !grid.shared)
+        return INVALID_IMAGE;
+    emulated_run(&grid);
     return RD_CU_SUCCESS;
 }
 
@@ -438,10 +499,7 @@ static rd_cu_result run(rd_cu_function function, const struct rd_cuda_call *call
 enum { NODES = 16 };
 struct CUgraph_st {
     size_t count;
-    struct {
-        rd_cu_function function;
-        struct rd_cuda_call call;
-    } nodes[NODES];
+    struct launch nodes[NODES];
 };
 typedef struct CUgraph_st *graph;
 
@@ -487,13 +545,13 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                 block_y == 1 && block_z == 1;
     if (!fits)
         return INVALID_VALUE;
+    const struct launch launch = {function, grid_x, *(const struct rd_cuda_call *)arguments[0]};
     if (!stream || !stream->captured)
-        return run(function, arguments[0]);
+        return run(&launch);
     graph into = stream->captured;
     if (into->count == NODES)
         return INVALID_VALUE;
-    into->nodes[into->count].function = function;
-    into->nodes[into->count++].call = *(const struct rd_cuda_call *)arguments[0];
+    into->nodes[into->count++] = launch;
     return RD_CU_SUCCESS;
 }
 
@@ -520,7 +578,7 @@ API cuGraphLaunch(graph exec, rd_cu_stream stream) {
     (void)stream;
     rd_cu_result result = RD_CU_SUCCESS;
     for (size_t i = 0; i < exec->count && result == RD_CU_SUCCESS; i++)
-        result = run(exec->nodes[i].function, &exec->nodes[i].call);
+        result = run(&exec->nodes[i]);
     return result;
 }
 

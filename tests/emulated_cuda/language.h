@@ -1,0 +1,339 @@
+/* What CUDA C++ has beyond C++, as far as the library's kernels use it, for a compiler of the host: included before each
+ * of them. A kernel that uses more does not compile until that is here. Meanings are those of NVIDIA's "CUDA C++
+ * Programming Guide", "CUDA Math API" and "PTX ISA".
+ *
+ * Not the same as on a GPU: the memory model, as threads of a block take turns and blocks follow each other (grid.h); the
+ * bits of NaNs that arithmetic makes; how long anything takes. */
+#ifndef EMULATED_CUDA_LANGUAGE_H
+#define EMULATED_CUDA_LANGUAGE_H
+
+#include "grid.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <type_traits>
+
+#define __CUDACC__ 1 /* its architecture, __CUDA_ARCH__, is given on the command line */
+
+#define __global__ __attribute__((visibility("default")))
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__    __attribute__((noinline))
+#define __align__(n)    __attribute__((aligned(n)))
+#define __grid_constant__
+#define __launch_bounds__(...)
+/* One block at a time runs on a thread of the host. Unlike thread_local this refuses constructors, as CUDA does. */
+#define __shared__ static __thread
+
+#define threadIdx (emulated_self->thread)
+#define blockIdx  (emulated_self->block)
+#define blockDim  (emulated_self->threads)
+#define gridDim   (emulated_self->blocks)
+
+/* An address in shared memory: all of it lies in one piece, the thread's storage of the module. */
+extern "C" __attribute__((visibility("default"))) void *emulated_shared() {
+    static __thread char any;
+    return &any;
+}
+
+/* Where a function of CUDA was called: the last parameters of those that care. */
+#define EMULATED_CALLER const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define EMULATED_PLACE  (emulated_place{__func__, file, line})
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+    return {x, y, z, w};
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Threads that wait for each other
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+inline void __syncthreads(EMULATED_CALLER) {
+    emulated_barrier(EMULATED_PLACE);
+}
+inline void __syncwarp(unsigned mask = 0xffffffff, EMULATED_CALLER) {
+    emulated_meet(EMULATED_PLACE, mask, 0, nullptr);
+}
+inline void __threadfence() { /* all see memory in one order as it is */
+}
+
+template <class T> uint64_t emulated_bits(T value) {
+    static_assert(sizeof(T) <= 8 && std::is_arithmetic<T>::value, "shuffled values are numbers of up to 64 bits");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T> T emulated_value(uint64_t bits) {
+    T value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+inline int emulated_lane() {
+    return (int)(threadIdx.x % EMULATED_WARP);
+}
+
+/* The value of a lane; a lane that there is not leaves a thread its own. */
+template <class T> T emulated_shuffle(emulated_place place, unsigned mask, T value, int from, int width) {
+    if (width != EMULATED_WARP)
+        emulated_fail(place, "the width is %d; the model has %d", width, EMULATED_WARP);
+    const uint64_t *values = emulated_meet(place, mask, emulated_bits(value), nullptr);
+    return from < 0 || from >= EMULATED_WARP ? value : emulated_value<T>(values[from]);
+}
+template <class T> T __shfl_sync(unsigned mask, T value, int lane, int width = EMULATED_WARP, EMULATED_CALLER) {
+    return emulated_shuffle(EMULATED_PLACE, mask, value, lane & (EMULATED_WARP - 1), width);
+}
+template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = EMULATED_WARP, EMULATED_CALLER) {
+    return emulated_shuffle(EMULATED_PLACE, mask, value, emulated_lane() - (int)by, width);
+}
+template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = EMULATED_WARP, EMULATED_CALLER) {
+    return emulated_shuffle(EMULATED_PLACE, mask, value, emulated_lane() + (int)by, width);
+}
+template <class T> T __shfl_xor_sync(unsigned mask, T value, int with, int width = EMULATED_WARP, EMULATED_CALLER) {
+    return emulated_shuffle(EMULATED_PLACE, mask, value, emulated_lane() ^ with, width);
+}
+
+/* All values of a warp in one, which is left in the first. */
+template <class Combine> void emulated_fold(uint64_t *values, Combine combine) {
+    for (int lane = 1; lane < EMULATED_WARP; lane++)
+        values[0] = combine(values[0], values[lane]);
+}
+inline void emulated_votes(uint64_t *values) {
+    uint64_t votes = 0;
+    for (int lane = 0; lane < EMULATED_WARP; lane++)
+        votes |= (uint64_t)(values[lane] != 0) << lane;
+    values[0] = votes;
+}
+inline unsigned emulated_ballot(emulated_place place, unsigned mask, int vote) {
+    return (unsigned)emulated_meet(place, mask, vote != 0, emulated_votes)[0];
+}
+inline unsigned __ballot_sync(unsigned mask, int vote, EMULATED_CALLER) {
+    return emulated_ballot(EMULATED_PLACE, mask, vote);
+}
+inline int __any_sync(unsigned mask, int vote, EMULATED_CALLER) {
+    return emulated_ballot(EMULATED_PLACE, mask, vote) != 0;
+}
+inline int __all_sync(unsigned mask, int vote, EMULATED_CALLER) {
+    return emulated_ballot(EMULATED_PLACE, mask, vote) == 0xffffffff;
+}
+
+#if __CUDA_ARCH__ >= 800
+#define EMULATED_REDUCE(name, T, expression)                                                                           \
+    inline T name(unsigned mask, T value, EMULATED_CALLER) {                                                           \
+        const uint64_t *values = emulated_meet(EMULATED_PLACE, mask, (uint64_t)value, [](uint64_t *values) {           \
+            emulated_fold(values, [](uint64_t x, uint64_t y) {                                                         \
+                const T a = (T)x, b = (T)y;                                                                            \
+                return (uint64_t)(T)(expression);                                                                      \
+            });                                                                                                        \
+        });                                                                                                            \
+        return (T)values[0];                                                                                           \
+    }
+EMULATED_REDUCE(__reduce_add_sync, unsigned, a + b)
+EMULATED_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
+EMULATED_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
+EMULATED_REDUCE(__reduce_max_sync, int, a > b ? a : b)
+EMULATED_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+EMULATED_REDUCE(__reduce_and_sync, unsigned, a &b)
+EMULATED_REDUCE(__reduce_or_sync, unsigned, a | b)
+EMULATED_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* An access of a GPU must be aligned to its size. */
+template <class T> void emulated_check_aligned(emulated_place place, const T *address) {
+    if ((uintptr_t)address % sizeof(T))
+        emulated_fail(place, "the address %p is not a multiple of %zu", (const void *)address, sizeof(T));
+}
+template <class T> T __ldcg(const T *from, EMULATED_CALLER) {
+    emulated_check_aligned(EMULATED_PLACE, from);
+    return *from;
+}
+template <class T> T __ldcs(const T *from, EMULATED_CALLER) {
+    emulated_check_aligned(EMULATED_PLACE, from);
+    return *from;
+}
+
+/* Atomic operations return what was there. Others may go first. `Same` keeps arguments from having a say in the type. */
+template <class T> struct EmulatedSame { typedef T Type; };
+#define EMULATED_ATOMIC(name, expression)                                                                              \
+    template <class T> T name(T *at, typename EmulatedSame<T>::Type value, EMULATED_CALLER) {                          \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomic operations are on 32 or 64 bits");                     \
+        emulated_check_aligned(EMULATED_PLACE, at);                                                                    \
+        emulated_give_way();                                                                                           \
+        const T old = *at;                                                                                             \
+        *at = (expression);                                                                                            \
+        return old;                                                                                                    \
+    }
+EMULATED_ATOMIC(emulated_atomic_add, old + value)
+EMULATED_ATOMIC(atomicExch, value)
+EMULATED_ATOMIC(atomicAnd, old &value)
+EMULATED_ATOMIC(atomicOr, old | value)
+EMULATED_ATOMIC(atomicXor, old ^ value)
+EMULATED_ATOMIC(atomicMax, old > value ? old : value)
+EMULATED_ATOMIC(atomicMin, old < value ? old : value)
+EMULATED_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
+EMULATED_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
+
+/* Signed sums wrap. */
+inline int atomicAdd(int *at, int value, EMULATED_CALLER) {
+    return (int)emulated_atomic_add(reinterpret_cast<unsigned *>(at), (unsigned)value, file, line);
+}
+inline unsigned atomicAdd(unsigned *at, unsigned value, EMULATED_CALLER) {
+    return emulated_atomic_add(at, value, file, line);
+}
+inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long value, EMULATED_CALLER) {
+    return emulated_atomic_add(at, value, file, line);
+}
+template <class T>
+T atomicCAS(T *at, typename EmulatedSame<T>::Type expected, typename EmulatedSame<T>::Type value, EMULATED_CALLER) {
+    emulated_check_aligned(EMULATED_PLACE, at);
+    emulated_give_way();
+    const T old = *at;
+    *at = old == expected ? value : old;
+    return old;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Numbers
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define EMULATED_LEAST_AND_MOST(T)                                                                                     \
+    inline T min(T a, T b) {                                                                                           \
+        return a < b ? a : b;                                                                                          \
+    }                                                                                                                  \
+    inline T max(T a, T b) {                                                                                           \
+        return a > b ? a : b;                                                                                          \
+    }
+EMULATED_LEAST_AND_MOST(int)
+EMULATED_LEAST_AND_MOST(unsigned)
+EMULATED_LEAST_AND_MOST(long)
+EMULATED_LEAST_AND_MOST(unsigned long)
+EMULATED_LEAST_AND_MOST(long long)
+EMULATED_LEAST_AND_MOST(unsigned long long)
+
+#define EMULATED_CAST(name, From, To)                                                                                  \
+    inline To name(From value) {                                                                                       \
+        return emulated_value<To>(emulated_bits(value));                                                               \
+    }
+EMULATED_CAST(__double_as_longlong, double, long long)
+EMULATED_CAST(__longlong_as_double, long long, double)
+EMULATED_CAST(__float_as_uint, float, unsigned)
+EMULATED_CAST(__uint_as_float, unsigned, float)
+EMULATED_CAST(__float_as_int, float, int)
+EMULATED_CAST(__int_as_float, int, float)
+inline int __double2hiint(double x) {
+    return (int)(__double_as_longlong(x) >> 32);
+}
+inline int __double2loint(double x) {
+    return (int)__double_as_longlong(x);
+}
+
+/* fma() rounds once, as C demands, whether or not the processor has an instruction for it. */
+inline double __fma_rn(double x, double y, double z) {
+    return fma(x, y, z);
+}
+inline float __fmaf_rn(float x, float y, float z) {
+    return fmaf(x, y, z);
+}
+
+inline int __clz(int x) {
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+inline int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+inline int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+inline long long __mul64hi(long long x, long long y) {
+    return (long long)((__int128)x * y >> 64);
+}
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+    return (unsigned long long)((unsigned __int128)x * y >> 64);
+}
+
+/* Parts of a word. */
+inline unsigned emulated_byte(unsigned x, int i) {
+    return x >> (8 * i) & 0xff;
+}
+inline unsigned emulated_half(unsigned x, int i) {
+    return x >> (16 * i) & 0xffff;
+}
+
+inline int __dp4a(int x, int y, int sum) {
+    for (int i = 0; i < 4; i++)
+        sum += (int8_t)emulated_byte((unsigned)x, i) * (int8_t)emulated_byte((unsigned)y, i);
+    return sum;
+}
+inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
+    for (int i = 0; i < 4; i++)
+        sum += emulated_byte(x, i) * emulated_byte(y, i);
+    return sum;
+}
+/* Halves of x times the lower two bytes of y. */
+inline int __dp2a_lo(int x, int y, int sum) {
+    for (int i = 0; i < 2; i++)
+        sum += (int16_t)emulated_half((unsigned)x, i) * (int8_t)emulated_byte((unsigned)y, i);
+    return sum;
+}
+inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned sum) {
+    for (int i = 0; i < 2; i++)
+        sum += emulated_half(x, i) * emulated_byte(y, i);
+    return sum;
+}
+
+/* The magnitude of the least number is its own bits. */
+inline unsigned __vabs4(unsigned x) {
+    unsigned result = 0;
+    for (int i = 0; i < 4; i++) {
+        const unsigned byte = emulated_byte(x, i);
+        result |= (byte & 0x80 ? -byte & 0xff : byte) << (8 * i);
+    }
+    return result;
+}
+inline unsigned __vabs2(unsigned x) {
+    unsigned result = 0;
+    for (int i = 0; i < 2; i++) {
+        const unsigned half = emulated_half(x, i);
+        result |= (half & 0x8000 ? -half & 0xffff : half) << (16 * i);
+    }
+    return result;
+}
+inline unsigned __vminu2(unsigned x, unsigned y) {
+    return min(emulated_half(x, 0), emulated_half(y, 0)) | min(emulated_half(x, 1), emulated_half(y, 1)) << 16;
+}
+inline unsigned __viaddmin_u32(unsigned x, unsigned y, unsigned z) {
+    return min(x + y, z);
+}
+inline unsigned __vimin3_u16x2(unsigned x, unsigned y, unsigned z) {
+    return __vminu2(__vminu2(x, y), z);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Instructions of PTX that kernels have in asm statements: translate.py makes them calls, the destination first
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
+    to = min(x, y);
+}
+#if __CUDA_ARCH__ >= 800
+inline void ptx_min_NaN_f32(float &to, float x, float y) {
+    if (x != x || y != y)
+        to = __uint_as_float(0x7fffffff);
+    else if (x == y) /* -0 is less than +0 */
+        to = __uint_as_float(__float_as_uint(x) | __float_as_uint(y));
+    else
+        to = x < y ? x : y;
+}
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+"""Makes a CUDA source one that a compiler of the host can read with language.h before it: asm statements, which hold
+instructions of another processor, become calls of functions named after the instructions.
+
+    translate.py SOURCE OUTPUT
+
+    asm("min.u32 %0, %1, 1;" : "=r"(one) : "r"(word));      becomes      ptx_min_u32((one), (word), 1);
+
+Lines stay where they are, and are known to the compiler by the source's own name."""
+import re
+import sys
+
+STATEMENT = re.compile(r'\basm\s*(?:volatile\s*)?\(\s*((?:"[^"]*"\s*)+)((?::[^;"]*(?:"[^"]*"[^;"]*)*)?)\)\s*;')
+OPERAND = re.compile(r'"[=+]?[a-z]"\s*(\((?:[^()]|\([^()]*\))*\))')
+
+
+def call(instruction, operands):
+    name, _, arguments = instruction.strip().partition(' ')
+    arguments = re.sub(r'%(\d)', lambda number: operands[int(number[1])], arguments)
+    return f'ptx_{name.replace(".", "_")}({arguments.strip()});'
+
+
+def translate(statement):
+    text = ''.join(re.findall(r'"([^"]*)"', statement[1]))
+    operands = OPERAND.findall(statement[2])
+    calls = [call(instruction, operands) for instruction in text.split(';') if instruction.strip()]
+    return ' '.join(calls) + '\n' * statement[0].count('\n')
+
+
+def main():
+    source, output = sys.argv[1:]
+    with open(source) as file:
+        text = file.read()
+    with open(output, 'w') as file:
+        file.write(f'#line 1 "{source}"\n' + STATEMENT.sub(translate, text))
+
+
+main()
