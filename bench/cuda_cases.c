@@ -89,7 +89,7 @@ cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why
         return NULL;
     cuda_lab *lab = measure_allocate(sizeof *lab);
     *lab = (cuda_lab){.settings = settings, .device = opened};
-    snprintf(lab->device_name, sizeof lab->device_name, "cuda:%u", ordinal);
+    snprintf(lab->device_name, sizeof lab->device_name, "%s", colon ? device : "cuda:0");
     load_peers(lab, ordinal);
     lab->team = measure_team_create(settings.threads);
     lab->results = measure_cuda_allocate(opened, RESULTS);

@@ -26,7 +26,8 @@ static const struct argp_option known[] = {
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)", 0},
     {"device", 'D', "LIST", 0,
      "As the library names them: cpu for the best kernels here, cpu:portable, cpu:avx2, cpu:avx512; or all, for those "
-     "of these three that run here. Or one GPU: cuda:0",
+     "of these three that run here. Or one GPU: cuda:0, or cuda:0:double or cuda:0:integer for how exact sums are "
+     "formed there",
      0},
     {"threads", 'j', "LIST", 0, "Numbers of threads; all: one per usable processor", 0},
     {0, 0, 0, 0, "How to measure:", 2},

@@ -29,7 +29,7 @@ if(REDUCT_HAS_NVCC)
   execute_process(COMMAND ${REDUCT_NVCC} --list-gpu-code OUTPUT_VARIABLE reduct_nvcc_codes)
   if(NOT REDUCT_CUDA_ARCHITECTURES)
     set(reduct_nvcc_targets)
-    foreach(architecture 75 80 86 89 90 100 120)
+    foreach(architecture 75 80 86 90 100 120) # 8.9 runs what is for 8.6
       if("${reduct_nvcc_codes}" MATCHES "sm_${architecture}[^0-9a-z]")
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
@@ -46,7 +46,8 @@ endif()
 # Adds to `target` a table of kernels, `const rd_cuda_image name[]` (see src/cuda/driver.h), one image per source, named
 # after its file and folder: SOURCES halving.cu specimens/maximum.cu make images "halving" and "specimens/maximum".
 # Without nvcc the table is empty. What ptxas says about registers and spills is kept beside the objects, *.ptxas.
-# A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only. The target's
+# A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only. One with
+# REDUCT_CUDA_MAINLY gets machine code for those of the capabilities asked for, and PTX for all others. The target's
 # property REDUCT_CUDA_SOURCES lists the sources, with or without nvcc.
 #
 #   reduct_cuda_embed(target TABLE name SOURCES a.cu b.cu ...)
@@ -89,17 +90,27 @@ endfunction()
 # One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`.
 function(reduct_cuda_compile target table source)
   get_property(least SOURCE ${source} PROPERTY REDUCT_CUDA_LEAST)
+  get_property(mainly SOURCE ${source} PROPERTY REDUCT_CUDA_MAINLY)
   set(codes "")
+  set(portable "")
   foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
     if(NOT least OR architecture GREATER_EQUAL least)
-      list(APPEND codes "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+      if(NOT mainly OR architecture IN_LIST mainly)
+        list(APPEND codes "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+      elseif(NOT portable)
+        set(portable ${architecture}) # the first that lacks machine code, and later ones
+      endif()
       set(newest ${architecture})
     endif()
   endforeach()
-  if(NOT codes)
+  if(NOT newest)
     return()
   endif()
-  list(APPEND codes "-gencode=arch=compute_${newest},code=compute_${newest}")
+  list(APPEND portable ${newest})
+  list(REMOVE_DUPLICATES portable)
+  foreach(architecture IN LISTS portable)
+    list(APPEND codes "-gencode=arch=compute_${architecture},code=compute_${architecture}")
+  endforeach()
   cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
   reduct_cuda_image(${source} image)
   string(MAKE_C_IDENTIFIER "${table}_${image}" symbol)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct gpu gpu;
+struct gpu gpu = {.name = "cuda:0"};
 
 /* Where gpu_run() has the result and the outcome written, within `gpu.seen`. */
 enum { SEEN_OUTCOME = 64, SEEN_BYTES = 4096 };
@@ -106,7 +106,7 @@ reduct_status gpu_plan_create(const reduct_reduction *reduction, uint64_t count,
     const reduct_plan_options options = {.reductions = reduction,
                                          .reduction_count = 1,
                                          .shape = {.outer = 1, .n = count, .inner = 1, .stride = 1},
-                                         .device = GPU_DEVICE};
+                                         .device = gpu.name};
     return reduct_plan_create(&options, plan, error);
 }
 

@@ -11,8 +11,6 @@
 #include "support.h"
 #include "values.h"
 
-#define GPU_DEVICE "cuda:0"
-
 /* Functions of the driver that the library has no use for, as in driver.h. */
 typedef struct CUgraph_st *rd_cu_graph;
 typedef struct CUgraphExec_st *rd_cu_graph_exec;
@@ -33,6 +31,7 @@ typedef struct CUgraphExec_st *rd_cu_graph_exec;
 /* clang-format on */
 
 struct gpu {
+    const char *name; /* the device's */
     const rd_cuda_driver *driver;
 #define GPU_MEMBER(name, symbol, parameters) rd_cu_result(*name) parameters;
     GPU_FUNCTIONS(GPU_MEMBER)

@@ -55,7 +55,6 @@ static void through_bytes(struct rng *rng, reduct_accumulator **accumulator) {
     unsigned char bytes[SAVED];
     const size_t size = save(*accumulator, bytes);
     reduct_accumulator *loaded = NULL;
-    const reduct_reduction reduction = reduct_accumulator_reduction(*accumulator);
     const char *device = any_device(rng);
     test_status(reduct_accumulator_load(bytes, size, device, 1, &loaded, NULL), REDUCT_OK);
     assert_same_state(*accumulator, loaded);

@@ -1,6 +1,6 @@
 /* The CUDA backend on a GPU, through reduct/cuda.h and through the calls that all devices share.
  *
- *   test_cuda [--quick] [bits|calls|faults]...     all groups, unless some are named
+ *   test_cuda [--quick] [cuda:0:double|cuda:0:integer] [bits|calls|faults]...     all groups, unless some are named
  *
  * --quick is for compute-sanitizer's tools, under which kernels run a hundred times slower: few and small cases, and no
  * test that fills or resets the device. Without a GPU it says why there is none and ends with status 77, which ctest
@@ -31,7 +31,7 @@ static int no_device(const char *why) {
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: test_cuda [--quick] [bits|calls|faults]...\n");
+    fprintf(stderr, "usage: test_cuda [--quick] [cuda:0:double|cuda:0:integer] [bits|calls|faults]...\n");
     return 2;
 }
 
@@ -40,6 +40,10 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         bool known = strcmp(argv[i], "--quick") == 0;
         gpu.quick = gpu.quick || known;
+        if (strncmp(argv[i], "cuda:0:", 7) == 0) {
+            gpu.name = argv[i];
+            known = true;
+        }
         for (size_t g = 0; g < GROUPS; g++)
             if (strcmp(argv[i], groups[g].name) == 0)
                 known = chosen[g] = any = true;

@@ -301,7 +301,7 @@ static void check_cuts(struct rng *rng, const reduct_reduction *reduction, const
             }
     for (int here = 0; here < 2; here++) {
         const void *x = here ? arrays->x : gpu_pointer(arrays->device_x, 0);
-        assert_int_equal(accumulate_cut(reduction, GPU_DEVICE, x, count, cuts, 3, got), size);
+        assert_int_equal(accumulate_cut(reduction, gpu.name, x, count, cuts, 3, got), size);
         if (memcmp(got, expected, size) != 0)
             test_fail("a product of %zu elements %s, cut at %zu, %zu and %zu, is in another state", count,
                       here ? "here" : "there", cuts[0], cuts[1], cuts[2]);

@@ -364,8 +364,8 @@ static bool accumulates(const struct share *share, int which, size_t cut) {
     const size_t count = share->data->count, half = cut / 2;
     reduct_accumulator *whole = NULL, *rest = NULL;
     struct test_outcome got = test_outcome();
-    bool done = reduct_accumulator_create(&reduction, GPU_DEVICE, 1, &whole, NULL) == REDUCT_OK &&
-                reduct_accumulator_create(&reduction, cut & 1 ? GPU_DEVICE : "cpu", 1, &rest, NULL) == REDUCT_OK &&
+    bool done = reduct_accumulator_create(&reduction, gpu.name, 1, &whole, NULL) == REDUCT_OK &&
+                reduct_accumulator_create(&reduction, cut & 1 ? gpu.name : "cpu", 1, &rest, NULL) == REDUCT_OK &&
                 reduct_accumulator_add(whole, host, NULL, half, NULL) == REDUCT_OK &&
                 reduct_accumulator_add(whole, there + half, NULL, cut - half, NULL) == REDUCT_OK &&
                 reduct_accumulator_add(rest, host + cut, NULL, count - cut, NULL) == REDUCT_OK &&

@@ -52,7 +52,7 @@ static size_t take_all(rd_cu_address *chunks) {
 }
 
 static void check_exhausted(const char *what, reduct_status status, const reduct_error *error) {
-    if (status != REDUCT_ERROR_OUT_OF_MEMORY || error->status != status || !strstr(error->message, GPU_DEVICE))
+    if (status != REDUCT_ERROR_OUT_OF_MEMORY || error->status != status || !strstr(error->message, gpu.name))
         test_fail("%s with all memory taken: status %d, %s", what, (int)status, error->message);
 }
 
@@ -145,7 +145,7 @@ static void reset(void **state) {
     (void)state;
     reduct_plan *old = gpu_plan(&fixture.sum, COUNT);
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(&fixture.sum, GPU_DEVICE, 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(&fixture.sum, gpu.name, 1, &accumulator, NULL), REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, fixture.host, NULL, 10000, NULL), REDUCT_OK);
     CU(gpu.driver->cuCtxSynchronize());
     CU(gpu.driver->cuCtxSetCurrent(NULL));

@@ -229,7 +229,9 @@ typedef struct reduct_plan_options {
     reduct_shape shape;
     /* Where it runs: null or "auto" for the best device here, "cpu" for the best kernels of this processor, "cpu:NAME"
      * for the kernels of one instruction set, all giving the same bits: "cpu:portable", "cpu:avx2", "cpu:avx512";
-     * "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see reduct/cuda.h). */
+     * "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see reduct/cuda.h). There exact
+     * sums of floats are formed in f64 arithmetic or, on GPUs that are slow at it, in integers; "cuda:N:double" and
+     * "cuda:N:integer" say which, and give the same bits. */
     const char *device;
     unsigned threads;     /* most threads to use; 0 for one per processor that the process may run on */
     uint64_t reserved[8]; /* zero */

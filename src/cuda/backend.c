@@ -32,8 +32,8 @@ struct launch {
     struct rd_cuda_call call;
 };
 
-/* The names of a reduction's kernel and of the image that holds it. */
-static void name_kernel(const reduct_reduction *reduction, char *image, char *name, size_t room) {
+/* The names of a reduction's kernel and of the image that holds it; `integers` as in struct rd_cuda_name. */
+static void name_kernel(const reduct_reduction *reduction, bool integers, char *image, char *name, size_t room) {
     static const char *const transforms[] = {[RD_IDENTITY] = "identity",
                                              [RD_ABSOLUTE] = "absolute",
                                              [RD_SQUARE] = "square",
@@ -52,7 +52,7 @@ static void name_kernel(const reduct_reduction *reduction, char *image, char *na
         snprintf(image, room, "kernels/integers");
         snprintf(name, room, "integer_%s_%s", transform, type->name);
     } else if (reduction->mode == REDUCT_EXACT) {
-        snprintf(image, room, "kernels/exact_%s", type->name);
+        snprintf(image, room, "kernels/exact_%s%s", type->name, integers ? "_integer" : "");
         snprintf(name, room, "exact_%s", transform);
     } else {
         snprintf(image, room, "kernels/fast");
@@ -79,11 +79,11 @@ static struct rd_cuda_call describe(const reduct_reduction *reduction) {
 }
 
 /* With the context current. */
-static reduct_status make_launch(struct rd_cuda_context *context, const reduct_reduction *reduction,
+static reduct_status make_launch(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                  struct launch *launch, reduct_error *error) {
     char image[32], name[48];
     int resident = 0;
-    name_kernel(reduction, image, name, sizeof image);
+    name_kernel(reduction, integers, image, name, sizeof image);
     launch->context = context;
     launch->call = describe(reduction);
     reduct_status status = rd_cuda_kernel(context, image, name, &launch->function, error);
@@ -368,27 +368,13 @@ static reduct_status reduce_from_host(const struct launch *launch, const void *x
  * The backend
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The number in "cuda:7"; -1 for what is none. */
-static int ordinal_of(const char *rest) {
-    if (!rest)
-        return 0;
-    size_t length = strlen(rest);
-    if (!length || length > 3 || strspn(rest, "0123456789") != length)
-        return -1;
-    return atoi(rest);
-}
-
 static reduct_status cuda_open(const char *rest, struct rd_device *device, reduct_error *error) {
-    int ordinal = ordinal_of(rest);
-    if (ordinal < 0)
-        return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "device: \"cuda:%s\" is no device; expected cuda:N, as in cuda:0",
-                       rest);
-    struct rd_cuda_device *opened;
+    const struct rd_cuda_name *name;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_device_open(ordinal, &opened, error);
+    reduct_status status = rd_cuda_device_open(rest, &name, error);
     rd_environment_leave(caller);
     if (status == REDUCT_OK)
-        *device = (struct rd_device){&rd_cuda_backend, opened->name, opened};
+        *device = (struct rd_device){&rd_cuda_backend, name->text, name};
     return status;
 }
 
@@ -411,9 +397,8 @@ static size_t cuda_workspace(const struct rd_device *device, const reduct_reduct
     return 0; /* on the host */
 }
 
-/* rd_device keeps what it points to unchanged; contexts and lanes behind their locks are another matter. */
-static struct rd_cuda_device *cuda_device(const struct rd_device *device) {
-    return (struct rd_cuda_device *)(uintptr_t)device->private;
+static const struct rd_cuda_name *cuda_name(const struct rd_device *device) {
+    return device->private;
 }
 
 static reduct_status accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
@@ -422,11 +407,11 @@ static reduct_status accumulate(const struct rd_device *device, const void *x, c
     if (!count)
         return REDUCT_OK;
     struct rd_cuda_context *context;
-    reduct_status status = rd_cuda_enter(cuda_device(device), &context, error);
+    reduct_status status = rd_cuda_enter(cuda_name(device)->device, &context, error);
     if (status != REDUCT_OK)
         return status;
     struct launch launch;
-    status = make_launch(context, &partial->reduction, &launch, error);
+    status = make_launch(context, cuda_name(device)->integers, &partial->reduction, &launch, error);
     bool x_there = rd_cuda_on_device(context->device, x), y_there = y ? rd_cuda_on_device(context->device, y) : x_there;
     if (status == REDUCT_OK && x_there != y_there)
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
@@ -472,10 +457,10 @@ static void cuda_release(void *kept) {
 }
 
 /* With the context current. */
-static reduct_status prepare(struct rd_cuda_context *context, const reduct_reduction *reduction,
+static reduct_status prepare(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                              struct prepared *prepared, reduct_error *error) {
     const rd_cuda_driver *driver = context->device->driver;
-    reduct_status status = make_launch(context, reduction, &prepared->launch, error);
+    reduct_status status = make_launch(context, integers, reduction, &prepared->launch, error);
     if (status != REDUCT_OK)
         return status;
     rd_cu_result result = driver->cuMemAlloc(&prepared->workspace, sizeof(struct rd_cuda_workspace));
@@ -497,9 +482,9 @@ static reduct_status cuda_prepare(const struct rd_device *device, const reduct_r
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *prepared);
     struct rd_cuda_context *context;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_enter(cuda_device(device), &context, error);
+    reduct_status status = rd_cuda_enter(cuda_name(device)->device, &context, error);
     if (status == REDUCT_OK) {
-        status = prepare(context, reduction, prepared, error);
+        status = prepare(context, cuda_name(device)->integers, reduction, prepared, error);
         rd_cuda_leave(context->device);
     }
     rd_environment_leave(caller);

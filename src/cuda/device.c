@@ -14,8 +14,8 @@ reduct_status rd_cuda_fail(const struct rd_cuda_device *device, rd_cu_result res
     char text[160];
     rd_cuda_result_text(device->driver, result, text, sizeof text);
     if (result == RD_CU_ERROR_OUT_OF_MEMORY)
-        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%s: not enough memory %s", device->name, doing);
-    return rd_fail(error, REDUCT_ERROR_DEVICE_LOST, "%s: the device failed %s: %s", device->name, doing, text);
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%s: not enough memory %s", device->names[0].text, doing);
+    return rd_fail(error, REDUCT_ERROR_DEVICE_LOST, "%s: the device failed %s: %s", device->names[0].text, doing, text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -28,6 +28,11 @@ static struct rd_cuda_device *devices[RD_CUDA_DEVICES_MAX];
 /* f64 runs at 1/2 of f32's rate on devices for computing and at 1/32 or 1/64 on others. */
 enum { RD_CU_DEVICE_DOUBLE_RATIO = 87, SLOW_RATIO = 8 };
 
+static const struct {
+    const char *suffix;
+    bool integers;
+} ways[RD_CUDA_NAMES] = {{"", false}, {":double", false}, {":integer", true}};
+
 static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, struct rd_cuda_device **made,
                                  reduct_error *error) {
     struct rd_cuda_device *device = calloc(1, sizeof *device);
@@ -35,7 +40,6 @@ static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, stru
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated", sizeof *device);
     device->driver = driver;
     device->ordinal = ordinal;
-    snprintf(device->name, sizeof device->name, "cuda:%d", ordinal);
     pthread_mutex_init(&device->lock, NULL);
     int major = 0, minor = 0, ratio = 0;
     rd_cu_result result = driver->cuDeviceGet(&device->handle, ordinal);
@@ -50,7 +54,12 @@ static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, stru
     if (result == RD_CU_SUCCESS)
         result = driver->cuDevicePrimaryCtxRetain(&device->primary, device->handle);
     device->capability = 10 * major + minor;
-    device->slow_doubles = ratio > SLOW_RATIO;
+    for (int i = 0; i < RD_CUDA_NAMES; i++) {
+        struct rd_cuda_name *name = &device->names[i];
+        name->device = device;
+        name->integers = i == 0 ? ratio > SLOW_RATIO : ways[i].integers;
+        snprintf(name->text, sizeof name->text, "cuda:%d%s", ordinal, ways[i].suffix);
+    }
     if (result != RD_CU_SUCCESS) {
         reduct_status status = rd_cuda_fail(device, result, "to start", error);
         free(device);
@@ -60,7 +69,26 @@ static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, stru
     return REDUCT_OK;
 }
 
-reduct_status rd_cuda_device_open(int ordinal, struct rd_cuda_device **device, reduct_error *error) {
+/* Reads "7" or "7:integer"; false for what is no name. */
+static bool read_name(const char *rest, int *ordinal, int *way) {
+    *ordinal = *way = 0;
+    if (!rest)
+        return true;
+    size_t digits = strspn(rest, "0123456789");
+    if (digits < 1 || digits > 3)
+        return false;
+    *ordinal = atoi(rest);
+    while (*way < RD_CUDA_NAMES && strcmp(rest + digits, ways[*way].suffix) != 0)
+        ++*way;
+    return *way < RD_CUDA_NAMES;
+}
+
+reduct_status rd_cuda_device_open(const char *rest, const struct rd_cuda_name **name, reduct_error *error) {
+    int ordinal, way;
+    if (!read_name(rest, &ordinal, &way))
+        return rd_fail(
+            error, REDUCT_ERROR_NO_DEVICE,
+            "device: \"cuda:%s\" is no device; expected cuda:N, cuda:N:double or cuda:N:integer, as in cuda:0", rest);
     if (!rd_cuda_images[0].name)
         return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
                        "device: \"cuda:%d\" cannot be used: this library was built without CUDA kernels", ordinal);
@@ -76,7 +104,8 @@ reduct_status rd_cuda_device_open(int ordinal, struct rd_cuda_device **device, r
     reduct_status status = REDUCT_OK;
     if (!devices[ordinal])
         status = make_device(driver, ordinal, &devices[ordinal], error);
-    *device = devices[ordinal];
+    if (status == REDUCT_OK)
+        *name = &devices[ordinal]->names[way];
     pthread_mutex_unlock(&devices_lock);
     return status;
 }
@@ -171,7 +200,7 @@ reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image,
     const rd_cuda_image *found = rd_cuda_image_find(rd_cuda_images, image);
     if (!found)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "%s: this library has no CUDA kernels named %s",
-                       context->device->name, image);
+                       context->device->names[0].text, image);
     rd_cu_module *module = &context->modules[found - rd_cuda_images];
     reduct_status status = load_image(context, found, module, error);
     if (status != REDUCT_OK)

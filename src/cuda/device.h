@@ -35,19 +35,28 @@ struct rd_cuda_context {
     struct rd_cuda_context *next;
 };
 
+/* A device under one of its names, which say how exact sums of floats are formed: "cuda:0", as suits the device;
+ * "cuda:0:double", in f64; "cuda:0:integer", without f64 arithmetic. The bits are the same. */
+struct rd_cuda_name {
+    struct rd_cuda_device *device;
+    bool integers;
+    char text[32];
+};
+
+enum { RD_CUDA_NAMES = 3 };
+
 struct rd_cuda_device {
     const rd_cuda_driver *driver;
     rd_cu_device handle;
     int ordinal, multiprocessors, capability;
-    bool slow_doubles; /* f64 arithmetic at a small fraction of f32's rate */
-    char name[24];     /* "cuda:0" */
+    struct rd_cuda_name names[RD_CUDA_NAMES]; /* "cuda:0" first, which messages use */
     rd_cu_context primary;
     pthread_mutex_t lock; /* of the list of contexts */
     struct rd_cuda_context *contexts;
 };
 
-/* Device number `ordinal`; the same object every time. */
-reduct_status rd_cuda_device_open(int ordinal, struct rd_cuda_device **device, reduct_error *error);
+/* The device that is called so, without "cuda:"; null is 0. The same object every time. */
+reduct_status rd_cuda_device_open(const char *rest, const struct rd_cuda_name **name, reduct_error *error);
 
 /* Makes current the context that calls for this device belong to: the current one if it is of this device, else the
  * primary. Every success must be followed by rd_cuda_leave(). */

@@ -21,6 +21,8 @@
  * Products of f32 are exact in f64. Those of f64 are two terms, the rounded product and its error, which fused
  * multiply-add gives exactly unless the product is near the ends of f64's range; such tiles are added in integers.
  *
+ * Where f64 arithmetic is slow, the slices of a window are integers instead (IntegerWindow); all else is the same.
+ *
  * Sources: S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008 (extraction of high parts);
  * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
 #pragma once
