@@ -1,5 +1,6 @@
 /* How the CUDA backend can be called: arguments, outcomes, kinds of memory, workspaces, graphs, streams, threads, data
  * on the host, contexts. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -145,6 +146,54 @@ static void outcomes(void **state) {
     gpu_free(y);
     free(large);
     free(nans);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Names
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status open_named(const char *device, reduct_error *error) {
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_accumulator *accumulator = NULL;
+    const reduct_status status = reduct_accumulator_create(&sum, device, 1, &accumulator, error);
+    const double x[3] = {1e300, 1, -1e300};
+    double result = 0;
+    if (status == REDUCT_OK) {
+        test_status(reduct_accumulator_add(accumulator, x, NULL, 3, NULL), REDUCT_OK);
+        test_status(reduct_accumulator_result(accumulator, REDUCT_DEFAULT, &result, NULL), REDUCT_OK);
+        assert_true(result == 1);
+    }
+    reduct_accumulator_destroy(accumulator);
+    return status;
+}
+
+/* A device forms exact sums in f64 or in integers, as its name says or as suits it. */
+static void names(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"cuda:",   "cuda:0:", "cuda:0:float", "cuda:0:doubles",
+                                        "cuda:0 ", "cuda:-1", "cuda:1000"};
+    static const char *const images[] = {"kernels/exact_f64", "kernels/exact_f64_integer"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        reduct_error error;
+        assert_int_equal(open_named(wrong[i], &error), REDUCT_ERROR_NO_DEVICE);
+        assert_non_null(strstr(error.message, wrong[i]));
+    }
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *found = dlsym(library, "emulated_cuda_has_loaded");
+    bool (*has_loaded)(const char *image);
+    memcpy(&has_loaded, &found, sizeof found);
+    int ratio = 0;
+    CU(gpu.driver->cuDeviceGetAttribute(&ratio, 87, gpu.device)); /* how much slower f64 is than f32 */
+    const bool integers = ratio > 8;
+    test_status(open_named("cuda:0", NULL), REDUCT_OK);
+    if (!has_loaded)
+        print_message("not tested here, as a real driver does not tell: which kernels a name stands for\n");
+    else if (strcmp(gpu.name, "cuda:0") == 0)
+        assert_false(has_loaded(images[!integers]));
+    test_status(open_named("cuda:0:double", NULL), REDUCT_OK);
+    test_status(open_named("cuda:0:integer", NULL), REDUCT_OK);
+    for (int i = 0; i < 2 && has_loaded; i++)
+        assert_true(has_loaded(images[i]));
+    dlclose(library);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -561,10 +610,11 @@ static void no_context(void **state) {
 
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),    cmocka_unit_test(outcomes),
-        cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces), cmocka_unit_test(graphs),
-        cmocka_unit_test(streams),         cmocka_unit_test(threads),    cmocka_unit_test(host_data),
-        cmocka_unit_test(split_data),      cmocka_unit_test(contexts),   cmocka_unit_test(no_context),
+        cmocka_unit_test(names),      cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
+        cmocka_unit_test(outcomes),   cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
+        cmocka_unit_test(graphs),     cmocka_unit_test(streams),         cmocka_unit_test(threads),
+        cmocka_unit_test(host_data),  cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
+        cmocka_unit_test(no_context),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

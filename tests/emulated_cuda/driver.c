@@ -74,12 +74,20 @@ API cuDeviceGetName(char *name, int room, rd_cu_device device) {
     return RD_CU_SUCCESS;
 }
 
+/* How much slower f64 arithmetic is than f32's: EMULATED_CUDA_DOUBLE_RATIO in the environment. */
+enum { DOUBLE_RATIO = 87 };
+static int double_ratio(void) {
+    const char *named = getenv("EMULATED_CUDA_DOUBLE_RATIO");
+    return named ? atoi(named) : 2;
+}
+
 API cuDeviceGetAttribute(int *value, int attribute, rd_cu_device device);
 API cuDeviceGetAttribute(int *value, int attribute, rd_cu_device device) {
     (void)device;
     *value = attribute == RD_CU_DEVICE_MULTIPROCESSORS    ? MULTIPROCESSORS
              : attribute == RD_CU_DEVICE_CAPABILITY_MAJOR ? capability() / 10
              : attribute == RD_CU_DEVICE_CAPABILITY_MINOR ? capability() % 10
+             : attribute == DOUBLE_RATIO                  ? double_ratio()
                                                           : 0;
     return RD_CU_SUCCESS;
 }
@@ -420,6 +428,21 @@ API cuModuleUnload(rd_cu_module module) {
     return RD_CU_SUCCESS;
 }
 
+/* Images that were ever loaded, for tests to ask: no real driver tells. */
+enum { IMAGES = 256 };
+static const char *loaded[IMAGES];
+static size_t loaded_count;
+
+__attribute__((visibility("default"))) bool emulated_cuda_has_loaded(const char *image);
+bool emulated_cuda_has_loaded(const char *image) {
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < loaded_count; i++)
+        found = found || strcmp(loaded[i], image) == 0;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 API cuModuleLoadData(rd_cu_module *module, const void *data);
 API cuModuleLoadData(rd_cu_module *module, const void *data) {
     const size_t length = sizeof EMULATED_CUDA_MARK - 1;
@@ -428,8 +451,13 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
     *module = calloc(1, sizeof **module);
     if (!*module)
         return RD_CU_ERROR_OUT_OF_MEMORY;
-    if (open_library(*module, (const char *)data + length))
+    if (open_library(*module, (const char *)data + length)) {
+        pthread_mutex_lock(&lock);
+        if (loaded_count < IMAGES)
+            loaded[loaded_count++] = (const char *)data + length;
+        pthread_mutex_unlock(&lock);
         return RD_CU_SUCCESS;
+    }
     cuModuleUnload(*module);
     *module = NULL;
     return INVALID_IMAGE;

@@ -28,7 +28,9 @@ __device__ uint32_t round_product(const struct rd_product &product, u64 nans, co
 
 __device__ uint32_t round_product(const struct rd_whole &product, u64, const struct rd_type &type, bool wrap,
                                   uint64_t *word) {
-    return rd_finish_whole(&product, &type, word) || wrap ? REDUCT_OK : REDUCT_ERROR_OVERFLOW;
+    if (!rd_finish_whole(&product, &type, word) && !wrap)
+        return REDUCT_ERROR_OVERFLOW;
+    return REDUCT_OK;
 }
 
 template <class P>
@@ -41,10 +43,13 @@ __device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_c
     type.max_exponent = call.result_max_exponent;
     uint64_t words[4] = {0, 0, 0, 0};
     u64 index = call.nan == REDUCT_NAN_ERROR ? partial.nan_index : UINT64_MAX;
-    uint32_t status = index != UINT64_MAX ? REDUCT_ERROR_NAN
-                      : call.count - partial.ignored < call.minimum
-                          ? REDUCT_ERROR_EMPTY
-                          : round_product(product, partial.nans, type, call.wrap, words);
+    uint32_t status = REDUCT_OK;
+    if (index != UINT64_MAX)
+        status = REDUCT_ERROR_NAN;
+    else if (call.count - partial.ignored < call.minimum)
+        status = REDUCT_ERROR_EMPTY;
+    else
+        status = round_product(product, partial.nans, type, call.wrap, words);
     if (status == REDUCT_OK) {
         u64 word[4] = {words[0], words[1], words[2], words[3]};
         store_result(call.result, word, call.result_bytes);
