@@ -4,8 +4,8 @@
 
 #include "ladder/vulkan_ladder.h"
 
-/* The exact rung on data that hurt, through both windows, bit for bit against the library on the CPU. Prints what is wrong
- * and counts. */
+/* The exact rung, and its dot product, on data that hurt, through both windows, bit for bit against the library on the
+ * CPU. Prints what is wrong and counts. */
 void vulkan_check_exact(vulkan_lab *lab, bool quick, unsigned long *passed, unsigned long *failed);
 
 #endif

@@ -63,6 +63,13 @@ static uint64_t element(const recipe *r, uint64_t i, uint64_t n, unsigned fracti
     return negative ? sign | bits : bits;
 }
 
+/* What is reduced: f32 or f64, and for a dot product of f32 a second array. */
+typedef struct problem {
+    reduct_type type, result;
+    uint64_t n, piece_most;
+    void *values, *others; /* others: null for sums */
+} problem;
+
 static void fill(const recipe *r, reduct_type type, uint64_t n, void *to) {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t f64 = type == REDUCT_F64 ? element(r, i, n, 52, 2047) : 0;
@@ -74,59 +81,85 @@ static void fill(const recipe *r, reduct_type type, uint64_t n, void *to) {
     }
 }
 
-static void library_sum(reduct_type type, const void *values, uint64_t n, void *sum) {
-    if (reduct_reduce(REDUCT_SUM, type, values, NULL, n, sum) != REDUCT_OK)
-        memset(sum, 0xa5, reduct_type_size(type));
+/* The bits of what the library makes of it. */
+static uint64_t by_library(const problem *p) {
+    const reduct_reduction reduction = {
+        .op = p->others ? REDUCT_DOT : REDUCT_SUM, .element = p->type, .result = p->result};
+    reduct_accumulator *sum = NULL;
+    uint64_t bits = 0;
+    if (reduct_accumulator_create(&reduction, "cpu", 0, &sum, NULL) != REDUCT_OK ||
+        reduct_accumulator_add(sum, p->values, p->others, p->n, NULL) != REDUCT_OK ||
+        reduct_accumulator_result(sum, p->result, &bits, NULL) != REDUCT_OK)
+        bits = UINT64_C(0xa5a5a5a5a5a5a5a5);
+    reduct_accumulator_destroy(sum);
+    return bits;
 }
 
 /* Twice, since a run must leave behind what the next one needs. */
-static bool agrees(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input, vulkan_exact_window window,
-                   const void *expected, char *why, size_t room) {
-    bool right = true;
-    vulkan_exact *exact = vulkan_exact_create(lab, type, input, window, 0, why, room);
-    for (int run = 0; exact && right && run < 2; run++) {
-        uint64_t got = 0, wanted = 0;
-        memcpy(&wanted, expected, reduct_type_size(type));
+static bool agrees(vulkan_lab *lab, vulkan_exact *exact, uint64_t expected, char *why, size_t room) {
+    for (int run = 0; exact && run < 2; run++) {
+        uint64_t got = 0;
         vulkan_exact_run(exact, 0);
         vulkan_exact_result(exact, &got);
-        right = got == wanted && !measure_vulkan_error(lab->device);
-        if (!right)
-            snprintf(why, room, "%016" PRIx64 " instead of %016" PRIx64 " %s", got, wanted,
-                     measure_vulkan_error(lab->device) ? measure_vulkan_error(lab->device) : "");
+        const char *error = measure_vulkan_error(lab->device);
+        if (got == expected && !error)
+            continue;
+        snprintf(why, room, "%016" PRIx64 " instead of %016" PRIx64 " %s", got, expected, error ? error : "");
+        return false;
     }
-    vulkan_exact_destroy(exact);
-    return exact && right;
+    return exact != NULL;
 }
 
-static void check(vulkan_lab *lab, const recipe *r, reduct_type type, uint64_t n, uint64_t piece_most,
-                  unsigned long *passed, unsigned long *failed) {
-    char why[300];
-    uint64_t bytes = n * reduct_type_size(type), expected = 0;
-    void *values = measure_allocate(bytes);
-    fill(r, type, n, values);
-    library_sum(type, values, n, &expected);
-    measure_vulkan_input input = measure_vulkan_input_create(lab->device, values, bytes, false, piece_most);
+static void check_windows(vulkan_lab *lab, const problem *p, const char *data, unsigned long *passed,
+                          unsigned long *failed) {
+    uint64_t bytes = p->n * reduct_type_size(p->type), expected = by_library(p);
+    measure_vulkan_input other = {0},
+                         input = measure_vulkan_input_create(lab->device, p->values, bytes, false, p->piece_most);
+    if (p->others)
+        other = measure_vulkan_input_create(lab->device, p->others, bytes, false, p->piece_most);
     for (vulkan_exact_window window = VULKAN_EXACT_F64; window <= VULKAN_EXACT_U32; window++) {
+        char why[300];
         if (window == VULKAN_EXACT_F64 && !lab->facts->f64)
             continue;
-        if (agrees(lab, type, &input, window, &expected, why, sizeof why)) {
-            ++*passed;
-            continue;
-        }
-        printf("WRONG  exact %s, %" PRIu64 " %s, window in %s, pieces of %" PRIu64 ": %s\n", reduct_type_name(type), n,
-               r->name, window == VULKAN_EXACT_F64 ? "f64" : "32-bit integers", piece_most, why);
-        ++*failed;
+        vulkan_exact *exact = p->others ? vulkan_exact_create_dot(lab, &input, &other, window, why, sizeof why)
+                                        : vulkan_exact_create(lab, p->type, &input, window, 0, why, sizeof why);
+        bool right = agrees(lab, exact, expected, why, sizeof why);
+        ++*(right ? passed : failed);
+        if (!right)
+            printf("WRONG  exact %s %s, %" PRIu64 " %s, window in %s, pieces of %" PRIu64 ": %s\n",
+                   p->others ? "dot" : "sum", reduct_type_name(p->type), p->n, data,
+                   window == VULKAN_EXACT_F64 ? "f64" : "32-bit integers", p->piece_most, why);
+        vulkan_exact_destroy(exact);
     }
+    measure_vulkan_input_destroy(lab->device, &other);
     measure_vulkan_input_destroy(lab->device, &input);
-    free(values);
+}
+
+/* Sums of f32 and of f64; and the dot product of f32 with the data of another recipe. */
+static void check(vulkan_lab *lab, const recipe *r, const recipe *other, uint64_t n, uint64_t piece_most,
+                  unsigned long *passed, unsigned long *failed) {
+    problem p = {.n = n, .piece_most = piece_most, .values = measure_allocate(n * sizeof(double))};
+    char data[100];
+    for (int wide = 0; wide < 2; wide++) {
+        p.type = p.result = wide ? REDUCT_F64 : REDUCT_F32;
+        fill(r, p.type, n, p.values);
+        check_windows(lab, &p, r->name, passed, failed);
+    }
+    p.type = REDUCT_F32;
+    p.others = measure_allocate(n * sizeof(float));
+    fill(r, p.type, n, p.values);
+    fill(other, p.type, n, p.others);
+    snprintf(data, sizeof data, "%s, times those %s", r->name, other->name);
+    check_windows(lab, &p, data, passed, failed);
+    free(p.others);
+    free(p.values);
 }
 
 void vulkan_check_exact(vulkan_lab *lab, bool quick, unsigned long *passed, unsigned long *failed) {
     static const uint64_t sizes[] = {1, 2, 5, 1023, 4097, 100003, 3000017, 20000003};
-    size_t count = sizeof sizes / sizeof *sizes - (quick ? 2 : 0);
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
-        for (size_t s = 0; s < count && !measure_vulkan_error(lab->device); s++)
-            for (int wide = 0; wide < 2; wide++) /* every other size in pieces */
-                check(lab, &recipes[i], wide ? REDUCT_F64 : REDUCT_F32, sizes[s],
-                      s % 2 ? 0 : 256 + sizes[s] / 1024 * 1024, passed, failed);
+    size_t count = sizeof sizes / sizeof *sizes - (quick ? 2 : 0), known = sizeof recipes / sizeof *recipes;
+    for (size_t i = 0; i < known; i++)
+        for (size_t s = 0; s < count && !measure_vulkan_error(lab->device); s++) /* every other size in pieces */
+            check(lab, &recipes[i], &recipes[(i + s) % known], sizes[s], s % 2 ? 0 : 256 + sizes[s] / 1024 * 1024,
+                  passed, failed);
 }

@@ -13,9 +13,9 @@ enum { SAW_NAN = 1, SAW_PLUS = 2, SAW_MINUS = 4, SAW_OTHER = 8 };
 
 struct vulkan_exact {
     vulkan_lab *lab;
-    reduct_type type;
+    reduct_type type; /* of the elements */
     uint64_t n;
-    const measure_vulkan_input *input;
+    const measure_vulkan_input *input, *other; /* other: for a dot product */
     vulkan_exact_window window;
     measure_vulkan_kernel *kernel;
     uint64_t resident, groups; /* groups that the device holds; of all pieces */
@@ -26,9 +26,10 @@ struct vulkan_exact {
  * On the device
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t piece(const vulkan_exact *exact, uint64_t copy, size_t number, measure_vulkan_slice *slice) {
+static uint64_t piece(const vulkan_exact *exact, const measure_vulkan_input *input, uint64_t copy, size_t number,
+                      measure_vulkan_slice *slice) {
     uint64_t bytes;
-    *slice = measure_vulkan_input_piece(exact->input, copy, number, &bytes);
+    *slice = measure_vulkan_input_piece(input, copy, number, &bytes);
     return bytes / reduct_type_size(exact->type);
 }
 
@@ -52,7 +53,7 @@ static bool choose_kernel(vulkan_exact *exact, char *why, size_t room) {
     char name[64];
     bool passed;
     snprintf(name, sizeof name, "glsl/exact_%s_%s", exact->window == VULKAN_EXACT_F64 ? "f64" : "u32",
-             reduct_type_name(exact->type));
+             exact->other ? "dot" : reduct_type_name(exact->type));
     exact->kernel = vulkan_lab_kernel(exact->lab, name, GROUP, VULKAN_LAST_GROUP, exact->type, VULKAN_NEEDS_NOTHING,
                                       &passed, why, room);
     return exact->kernel != NULL;
@@ -74,7 +75,7 @@ static bool prepare(vulkan_exact *exact, unsigned group, char *why, size_t room)
         return false;
     exact->resident = vulkan_lab_resident_groups(lab, GROUP, measure_vulkan_kernel_registers(exact->kernel));
     for (size_t i = 0; i < exact->input->pieces; i++)
-        exact->groups += groups_for(exact, piece(exact, 0, i, &slice));
+        exact->groups += groups_for(exact, piece(exact, exact->input, 0, i, &slice));
     exact->sums = measure_vulkan_allocate(lab->device, LIMBS_BYTES);
     exact->result = measure_vulkan_allocate(lab->device, LIMBS_BYTES);
     measure_vulkan_fill(lab->device, exact->sums, 0, 0, LIMBS_BYTES);
@@ -83,15 +84,26 @@ static bool prepare(vulkan_exact *exact, unsigned group, char *why, size_t room)
     return !measure_vulkan_error(lab->device);
 }
 
-vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input,
-                                  vulkan_exact_window window, unsigned group, char *why, size_t room) {
+static vulkan_exact *create(vulkan_exact wanted, unsigned group, char *why, size_t room) {
     vulkan_exact *exact = measure_allocate(sizeof *exact);
-    *exact = (vulkan_exact){
-        .lab = lab, .type = type, .n = input->bytes / reduct_type_size(type), .input = input, .window = window};
+    *exact = wanted;
+    exact->n = exact->input->bytes / reduct_type_size(exact->type);
     if (prepare(exact, group, why, room))
         return exact;
     vulkan_exact_destroy(exact);
     return NULL;
+}
+
+vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input,
+                                  vulkan_exact_window window, unsigned group, char *why, size_t room) {
+    return create((vulkan_exact){.lab = lab, .type = type, .input = input, .window = window}, group, why, room);
+}
+
+vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const measure_vulkan_input *left,
+                                      const measure_vulkan_input *right, vulkan_exact_window window, char *why,
+                                      size_t room) {
+    return create((vulkan_exact){.lab = lab, .type = REDUCT_F32, .input = left, .other = right, .window = window}, 0,
+                  why, room);
 }
 
 void vulkan_exact_destroy(vulkan_exact *exact) {
@@ -102,17 +114,19 @@ void vulkan_exact_destroy(vulkan_exact *exact) {
     free(exact);
 }
 
-/* A dispatch for each piece; the last group of all hands the limbs out. */
+/* A dispatch for each piece; the last group of all hands the limbs out. Inputs of the same size have the same pieces. */
 void vulkan_exact_run(vulkan_exact *exact, uint64_t copy) {
     vulkan_lab *lab = exact->lab;
     for (size_t i = 0; i < exact->input->pieces; i++) {
-        measure_vulkan_slice slice;
-        uint64_t n = piece(exact, copy, i, &slice), groups = groups_for(exact, n);
+        measure_vulkan_slice slice, last = {lab->ticket, 0, 16};
+        uint64_t n = piece(exact, exact->input, copy, i, &slice), groups = groups_for(exact, n);
         vulkan_push push = {.n = (uint32_t)n, .groups = (uint32_t)groups, .total = (uint32_t)exact->groups};
         unsigned rows;
         measure_vulkan_grid(lab->device, groups, &push.row, &rows);
+        if (exact->other)
+            piece(exact, exact->other, copy, i, &last);
         const measure_vulkan_slice slices[] = {
-            slice, {exact->sums, 0, LIMBS_BYTES}, {exact->result, 0, LIMBS_BYTES}, {lab->ticket, 0, 16}};
+            slice, {exact->sums, 0, LIMBS_BYTES}, {exact->result, 0, LIMBS_BYTES}, last};
         measure_vulkan_dispatch(lab->device, exact->kernel, groups, slices, &push);
     }
 }
@@ -182,15 +196,16 @@ static void round_sum(reduct_type type, const double *term, size_t count, void *
 }
 
 void vulkan_exact_result(vulkan_exact *exact, void *result) {
-    unsigned count = exact->type == REDUCT_F64 ? LIMBS_MOST : 10;
+    reduct_type type = exact->other ? REDUCT_F64 : exact->type;
+    unsigned count = type == REDUCT_F64 ? LIMBS_MOST : 10;
     uint32_t limbs[2 * LIMBS_MOST + 1] = {0};
     double term[LIMBS_MOST + 4];
     measure_vulkan_download(exact->lab->device, limbs, exact->result, 0, (2 * count + 1) * sizeof *limbs);
-    if (exact->type == REDUCT_I32) {
+    if (type == REDUCT_I32) {
         uint32_t sum = limbs[0] - limbs[count];
         memcpy(result, &sum, sizeof sum);
         return;
     }
-    size_t terms = exact->n ? terms_of(limbs, count, exact->type == REDUCT_F64 ? -1074 : -149, term) : 0;
-    round_sum(exact->type, term, terms, result);
+    size_t terms = exact->n ? terms_of(limbs, count, type == REDUCT_F64 ? -1074 : -149, term) : 0;
+    round_sum(type, term, terms, result);
 }

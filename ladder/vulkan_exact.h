@@ -1,5 +1,5 @@
-/* The exact rung on Vulkan: the library's sum, the infinitely precise one, rounded once. The device adds up integers, in
- * glsl/exact_f64.comp or glsl/exact_u32.comp; the library rounds what they come to. */
+/* The exact rung on Vulkan: the library's sum, the infinitely precise one, rounded once; and its dot product of f32. The
+ * device adds up integers, in glsl/exact_f64.comp or glsl/exact_u32.comp; the library rounds what they come to. */
 #ifndef LADDER_VULKAN_EXACT_H
 #define LADDER_VULKAN_EXACT_H
 
@@ -15,12 +15,18 @@ typedef struct vulkan_exact vulkan_exact;
  * one sentence in `why`, where that cannot be on this device. Lab and input must live as long as this. */
 vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input,
                                   vulkan_exact_window window, unsigned group, char *why, size_t room);
+
+/* The same for the dot product of two inputs of f32, as long as each other, in a window of either kind. Its result is an
+ * f64: there the library's has the same bits. */
+vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const measure_vulkan_input *left,
+                                      const measure_vulkan_input *right, vulkan_exact_window window, char *why,
+                                      size_t room);
 void vulkan_exact_destroy(vulkan_exact *exact);
 
-/* Records the sum of the copy of that number, once. */
+/* Records the reduction of the copy of that number, once. */
 void vulkan_exact_run(vulkan_exact *exact, uint64_t copy);
 
-/* What the last run gave, in the element type; of i32 the sum modulo 2^32. */
+/* What the last run gave: a sum in the element type, of i32 modulo 2^32; a dot product as f64. */
 void vulkan_exact_result(vulkan_exact *exact, void *result);
 
 /* The row's block, registers and, in its note, the window. */

@@ -54,7 +54,8 @@ const vulkan_rung *vulkan_rung_named(const char *name) {
     return NULL;
 }
 
-/* glslang's HLSL has neither vectors of buffers' elements nor integers or floats of 64 bits. */
+/* vector-loads and exact are written in GLSL alone. In HLSL the first would need its input bound once more, as vectors,
+ * and the second the bits of a double, which glslang's has no asuint() for. */
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type) {
     if (rung->only_glsl && lab->hlsl)
         return false;
@@ -132,7 +133,7 @@ static bool is_power_of_two(unsigned x) {
 static const char *lack(const vulkan_run *run) {
     const measure_vulkan_facts *facts = run->lab->facts;
     if (run->type == REDUCT_F64 && run->lab->hlsl)
-        return "glslang's HLSL has no f64";
+        return "in HLSL compiled for i32 and f32";
     if (run->type == REDUCT_F64 && !facts->f64)
         return "this device has no f64";
     if (run->type == REDUCT_F64 && run->finish == LADDER_FINISH_ATOMIC && !facts->i64_atomics)

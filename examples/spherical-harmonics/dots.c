@@ -7,7 +7,7 @@ static const struct {
     const char *prefix; /* of the device's name */
     dots_way *compute;
 } WAYS[] = {
-    {"", dots_by_library}, /* all others; last */
+    {"vulkan", dots_by_vulkan}, {"", dots_by_library}, /* all others; last */
 };
 
 bool dots(const dots_request *request, const dots_input *input, double *results, dots_used *used, problem *why) {

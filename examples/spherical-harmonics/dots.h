@@ -18,7 +18,7 @@ typedef struct dots_input {
 } dots_input;
 
 typedef struct dots_request {
-    const char *device; /* "auto", "cpu", "cpu:avx2", "cuda:0", ... */
+    const char *device; /* "auto", "cpu", "cpu:avx2", "cuda:0", "vulkan:0", "vulkan:llvmpipe", ... */
     unsigned threads;   /* most to use; 0 for as many as pay */
 } dots_request;
 
@@ -36,5 +36,8 @@ typedef bool dots_way(const dots_request *request, const dots_input *input, doub
 
 /* The library's operator `dot`, on every device that the library knows. */
 dots_way dots_by_library;
+
+/* The exact shaders of the ladder, on Vulkan devices, which the library does not know. */
+dots_way dots_by_vulkan;
 
 #endif

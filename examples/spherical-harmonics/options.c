@@ -13,7 +13,9 @@ enum { INVALID = 256, PLAIN, EXPECT, MAKE, CUBE_FORM };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How it is computed:", 1},
-    {"device", DEVICE, "NAME", 0, "auto (the default), cpu, cpu:avx2 or any other that the library knows", 1},
+    {"device", DEVICE, "NAME", 0,
+     "auto (the default), cpu, cpu:avx2 or any other that the library knows; vulkan:0, or vulkan: and a part of a name",
+     1},
     {"threads", THREADS, "N", 0, "most threads to use; 0, the default, for one per processor", 1},
     {"invalid", INVALID, "POLICY", 0,
      "what to do about numbers that light cannot have: error (the default) refuses maps with NaN or infinities and "
@@ -48,6 +50,7 @@ static const char EXAMPLES[] =
     "  spherical-harmonics sky.hdr --picture sky.png\n"
     "  spherical-harmonics px.png nx.png py.png ny.png pz.png nz.png\n"
     "  spherical-harmonics city.exr --device cpu:portable --threads 1\n"
+    "  spherical-harmonics city.exr --device vulkan:0\n"
     "  spherical-harmonics --make-test-map cosine cosine.hdr\n"
     "  spherical-harmonics cosine.hdr --expect cosine --plain\n";
 /* clang-format on */

@@ -46,7 +46,31 @@ layout(set = 0, binding = 0) readonly buffer Words { uint words[]; };
 // The sums of all groups, and a word for what was seen: zero before and after.
 layout(set = 0, binding = 1) coherent buffer Device { uint device_limbs[]; };
 layout(set = 0, binding = 2) writeonly buffer Result { uint result[]; };
+#ifdef DOT // the other factors; the ticket stands behind what was seen, since Vulkan promises no more than four buffers
+layout(set = 0, binding = 3) readonly buffer OtherVectors { uvec4 other_vectors[]; };
+layout(set = 0, binding = 3) readonly buffer OtherWords { uint other_words[]; };
+#define ticket device_limbs[BOTH + 1]
+#else
 layout(set = 0, binding = 3) coherent buffer Ticket { uint ticket; };
+#endif
+
+Vector vector_at(uint i) {
+#ifdef DOT
+    return products(vectors[i], other_vectors[i]);
+#else
+    return vectors[i];
+#endif
+}
+
+Element element_at(uint i) {
+#if defined DOT
+    return element_of(products(uvec4(words[i]), uvec4(other_words[i])), 0);
+#elif defined TYPE_F64
+    return uvec2(words[2 * i], words[2 * i + 1]);
+#else
+    return words[i];
+#endif
+}
 
 #define tid gl_LocalInvocationIndex
 #define group (gl_WorkGroupID.y * row + gl_WorkGroupID.x)
@@ -157,20 +181,28 @@ bool move_window(uint highest) {
 #define FOR_EACH_VECTOR(body) body(0) body(1) body(2) body(3)
 #define HAS_VECTOR(k) (at + k * GROUP < count)
 
-uvec4 tile[LOADS];
+Vector tile[LOADS];
 
 void add_one(inout Window with_tile, inout Reach reach, Element x) {
     extend(reach, x);
     window_add(with_tile, x); // it does not matter what comes of one too far away
 }
 
-void add_vector(inout Window with_tile, inout Reach reach, uvec4 vector) {
+void add_vector(inout Window with_tile, inout Reach reach, Vector vector) {
     add_one(with_tile, reach, element_of(vector, 0));
     add_one(with_tile, reach, element_of(vector, 1));
-#ifndef TYPE_F64
+#if PER_VECTOR == 4
     add_one(with_tile, reach, element_of(vector, 2));
     add_one(with_tile, reach, element_of(vector, 3));
 #endif
+}
+
+uint signs_of(Vector vector) {
+    uint signs = leading_word(element_of(vector, 0)) & leading_word(element_of(vector, 1));
+#if PER_VECTOR == 4
+    signs = signs & leading_word(element_of(vector, 2)) & leading_word(element_of(vector, 3));
+#endif
+    return signs;
 }
 
 // Of a tile that holds nothing but zeros.
@@ -178,7 +210,7 @@ bool has_plus_zero(uint at, uint count) {
     uint signs = SIGN;
 #define COMPARE(k)                                                                                                     \
     if (HAS_VECTOR(k))                                                                                                 \
-        signs &= PER_VECTOR == 2 ? tile[k].y & tile[k].w : tile[k].x & tile[k].y & tile[k].z & tile[k].w;
+        signs &= signs_of(tile[k]);
     FOR_EACH_VECTOR(COMPARE)
     return signs == 0;
 }
@@ -198,9 +230,9 @@ bool tile_fits(bool whole, uint at, uint count) {
     return true;
 }
 
-uint highest_in_vector(uvec4 vector) {
+uint highest_in_vector(Vector vector) {
     uint highest = max(magnitude_of(element_of(vector, 0)), magnitude_of(element_of(vector, 1)));
-#ifndef TYPE_F64
+#if PER_VECTOR == 4
     highest = max(highest, max(magnitude_of(element_of(vector, 2)), magnitude_of(element_of(vector, 3))));
 #endif
     return highest >> EXPONENT_SHIFT;
@@ -218,12 +250,12 @@ uint highest_in_tile(uint at, uint count) {
 bool add_tile(uint at, uint count) {
     bool whole = at + (LOADS - 1) * GROUP < count, tried = whole && is_placed;
     if (whole) {
-#define LOAD(k) tile[k] = vectors[at + k * GROUP];
+#define LOAD(k) tile[k] = vector_at(at + k * GROUP);
         FOR_EACH_VECTOR(LOAD)
     } else {
 #define LOAD_IF_THERE(k)                                                                                               \
     if (HAS_VECTOR(k))                                                                                                 \
-        tile[k] = vectors[at + k * GROUP];
+        tile[k] = vector_at(at + k * GROUP);
         FOR_EACH_VECTOR(LOAD_IF_THERE)
     }
     if (tried && tile_fits(true, at, count))
@@ -236,14 +268,6 @@ bool add_tile(uint at, uint count) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Phase 2: element by element
 // ---------------------------------------------------------------------------------------------------------------------
-
-Element element_at(uint i) {
-#ifdef TYPE_F64
-    return uvec2(words[2 * i], words[2 * i + 1]);
-#else
-    return words[i];
-#endif
-}
 
 void add_element(Element x) {
     Reach reach = NOWHERE;

@@ -14,7 +14,9 @@
 // (TOP_MOST).
 //
 // When it loses: in registers, for f64, and where the device has no f64: there exact_u32.comp does it.
-#ifdef TYPE_F64
+#if defined DOT
+const uint PARTS = 2, RANGE = 20, TILES = 1, LOW_BITS = 27; // 27 bits, 20 places, 16 elements: 2^51
+#elif defined TYPE_F64
 const uint PARTS = 2, RANGE = 21, TILES = 1, LOW_BITS = 27; // 27 bits, 21 places, 8 elements: 2^51
 #else
 const uint PARTS = 1, RANGE = 22, TILES = 2; // 24 bits, 22 places, 32 elements: 2^51

@@ -16,7 +16,9 @@
 //
 // When it loses: a dozen integer instructions per f32, where a window in f64 takes one addition.
 
-#if defined TYPE_F64
+#if defined DOT
+const uint PARTS = 2, RANGE = 28, TILES = 1, LOW_BITS = 27; // 16 elements of 27 bits
+#elif defined TYPE_F64
 const uint PARTS = 2, RANGE = 28, TILES = 2, LOW_BITS = 27; // 16 elements of 27 bits
 #elif defined TYPE_F32
 const uint PARTS = 1, RANGE = 26, TILES = 4; // 64 elements of 24 bits

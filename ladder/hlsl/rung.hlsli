@@ -31,7 +31,8 @@
 #define WAY WAY_STORE
 #endif
 
-// i32 is added as unsigned: the sum modulo 2^32, which cannot overflow. There is no f64: glslang's HLSL has none.
+// i32 is added as unsigned: the sum modulo 2^32, which cannot overflow. f64 is left to GLSL: glslang's HLSL has doubles,
+// but not the atomics of 64 bits that WAY_ATOMIC would take.
 #ifdef TYPE_I32
 typedef uint T;
 #else

@@ -1,5 +1,8 @@
 /* The parts of examples/spherical-harmonics: angles against MPFR, texels that cover the sphere, coefficients against
- * closed forms within derived bounds, dot products against the oracle, files cut short anywhere. */
+ * closed forms within derived bounds, dot products against the oracle, files cut short anywhere.
+ *
+ *   test_harmonics [vulkan]     vulkan: instead, dot products on the first Vulkan device against those on the CPU; fails
+ *                               where there is none, since whoever asks for it means to have one */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,10 @@
 #include "projection.h"
 #include "support.h"
 #include "values.h"
+
+#ifdef HARMONICS_HAS_VULKAN
+#include "ladder/vulkan_exact.h"
+#endif
 
 static problem why; /* of what failed last */
 
@@ -288,9 +295,9 @@ static void symmetry_is_exact(void **state) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* The sky, or light over all exponents of a float with negative numbers among it. */
-static void wild_map(uint32_t rows, bool wild, environment *map) {
+static void wild_map(layout form, uint32_t rows, bool wild, environment *map) {
     struct rng rng = rng_of(test_seed());
-    make("sky", PANORAMA, rows, map);
+    make("sky", form, rows, map);
     for (size_t i = 0; wild && i < CHANNELS * environment_count(map); i++) {
         const uint64_t bits = rng_next(&rng);
         map->image.channel[0][i] = ldexpf((float)(int32_t)(uint32_t)bits, (int)(bits >> 32) % 120 - 60);
@@ -317,7 +324,7 @@ static void bits_of_the_oracle(void **state) {
         environment map;
         weights table;
         coefficients expected;
-        wild_map((uint32_t)test_scaled(256, 32), wild, &map);
+        wild_map(PANORAMA, (uint32_t)test_scaled(256, 32), wild, &map);
         require(weights_tabulate(&map, &table, &why));
         for (int k = 0; k < HARMONICS; k++) {
             for (int c = 0; c < CHANNELS; c++) {
@@ -349,6 +356,101 @@ static void unknown_device(void **state) {
     weights_free(&table);
     environment_free(&map);
 }
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Vulkan
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#ifdef HARMONICS_HAS_VULKAN
+/* Light that is none: a NaN, an infinity, infinities of both signs, in a channel each. */
+static void add_specials(environment *map) {
+    const size_t last = environment_count(map) - 1;
+    map->image.channel[0][last / 3] = NAN;
+    map->image.channel[1][last / 2] = INFINITY;
+    map->image.channel[2][0] = INFINITY;
+    map->image.channel[2][last] = -INFINITY;
+}
+
+static void compare_with_cpu(const environment *map, const char *what) {
+    coefficients expected, got;
+    project_on(map, "cpu:portable", 1, &expected);
+    project_on(map, "vulkan:0", 0, &got);
+    if (memcmp(&got, &expected, sizeof got) != 0)
+        fail_msg("%s of %zu texels: other bits on vulkan:0", what, environment_count(map));
+}
+
+static void bits_on_vulkan(void **state) {
+    (void)state;
+    for (size_t s = 0; s < SHAPE_COUNT; s++) {
+        environment map;
+        wild_map(SHAPES[s].form, SHAPES[s].rows, true, &map);
+        compare_with_cpu(&map, "wild light");
+        if (s % 3 == 1) {
+            add_specials(&map);
+            compare_with_cpu(&map, "NaN and infinities");
+        }
+        environment_free(&map);
+    }
+}
+
+static void compare_window(vulkan_lab *lab, const environment *map, const weights *table, vulkan_exact_window window,
+                           const coefficients *expected) {
+    const uint64_t bytes = table->count * sizeof(float), pieces = 4096;
+    for (int i = 0; i < HARMONICS * CHANNELS; i++) {
+        char text[240];
+        double got;
+        const int k = i / CHANNELS, c = i % CHANNELS;
+        measure_vulkan_input factors = measure_vulkan_input_create(lab->device, table->of[k], bytes, false, pieces);
+        measure_vulkan_input light =
+            measure_vulkan_input_create(lab->device, map->image.channel[c], bytes, false, pieces);
+        vulkan_exact *exact = vulkan_exact_create_dot(lab, &factors, &light, window, text, sizeof text);
+        if (!exact)
+            fail_msg("%s", text);
+        vulkan_exact_run(exact, 0);
+        vulkan_exact_result(exact, &got);
+        if (memcmp(&got, &expected->of[k][c], sizeof got) != 0)
+            fail_msg("window %d, %s, channel %d: %a instead of %a", (int)window, harmonic_name(k), c, got,
+                     expected->of[k][c]);
+        vulkan_exact_destroy(exact);
+        measure_vulkan_input_destroy(lab->device, &light);
+        measure_vulkan_input_destroy(lab->device, &factors);
+    }
+}
+
+/* Both windows of the shaders, whichever the device is better with, on arrays in pieces. */
+static void windows_on_vulkan(void **state) {
+    (void)state;
+    vulkan_lab lab;
+    reduct_error error;
+    if (vulkan_lab_open(&lab, "vulkan:0", NULL, &error) != REDUCT_OK)
+        fail_msg("%s", error.message);
+    print_message("%s: f64 %s\n", lab.facts->name, lab.facts->f64 ? "yes" : "no, so no window in f64");
+    for (int wild = 0; wild < 2; wild++) {
+        environment map;
+        weights table;
+        coefficients expected;
+        wild_map(wild ? CUBE : PANORAMA, 61, wild, &map);
+        require(weights_tabulate(&map, &table, &why));
+        project_on(&map, "cpu:portable", 1, &expected);
+        compare_window(&lab, &map, &table, VULKAN_EXACT_U32, &expected);
+        if (lab.facts->f64)
+            compare_window(&lab, &map, &table, VULKAN_EXACT_F64, &expected);
+        weights_free(&table);
+        environment_free(&map);
+    }
+    vulkan_lab_close(&lab);
+}
+
+static int test_vulkan(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_on_vulkan), cmocka_unit_test(windows_on_vulkan)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+static int test_vulkan(void) {
+    print_error("this build has no Vulkan\n");
+    return 1;
+}
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Files
@@ -462,7 +564,9 @@ static void policies(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "vulkan") == 0)
+        return test_vulkan();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turns),
         cmocka_unit_test(rectangles),

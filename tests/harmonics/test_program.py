@@ -14,7 +14,7 @@ import zlib
 from fractions import Fraction
 
 PROGRAM, FOLDER, DEFINITIONS = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
-HAS_EXR, HAS_PNG = 'HARMONICS_HAS_EXR' in DEFINITIONS, 'HARMONICS_HAS_PNG' in DEFINITIONS
+HAS_EXR, HAS_PNG, HAS_VULKAN = ('HARMONICS_HAS_' + what in DEFINITIONS for what in ('EXR', 'PNG', 'VULKAN'))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -417,6 +417,8 @@ class Errors(ProgramTest):
         self.bad(2, ['--exposure', "'bright'"], path, '--exposure', 'bright')
         self.bad(2, ['unrecognized option'], path, '--colour')
         self.bad(1, ['abacus:0'], path, '--device', 'abacus:0')
+        if not HAS_VULKAN:  # test_vulkan.py says what happens then
+            self.bad(1, ['vulkan:0', 'built without Vulkan', 'glslc'], path, '--device', 'vulkan:0')
         self.bad(1, ['nowhere/a.hdr', 'cannot be written'], '--make-test-map', 'sky', self.path('nowhere/a.hdr'))
         code, out, _ = self.run_program('--help')
         self.assertEqual(code, 0)

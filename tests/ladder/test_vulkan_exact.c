@@ -1,6 +1,6 @@
-/* The exact rung on Vulkan, bit for bit: against the oracle, which shares no code with it, and against the library, for
- * every distribution of values.c, through both windows, in one piece and in several, alone and again on what a run has
- * left behind. Runs on the first Vulkan device; fails where there is none, since whoever runs this means to have one.
+/* The exact rung on Vulkan and its dot product of f32, bit for bit: against the oracle, which shares no code with it, and
+ * against the library, for every distribution of values.c, through both windows, in one piece and in several, alone and
+ * again on what a run has left behind. Runs on the first Vulkan device; fails where there is none, since whoever runs this means to have one.
  *
  * From the survival list: "0, 1, and one below, at and above every vector, unroll ... and tile boundary"; all of "Values";
  * "Same bits". */
@@ -24,14 +24,16 @@ struct bench {
     vulkan_lab lab;
     struct rng rng;
     struct oracle oracle;
-    void *x;
+    void *x, *y;
     uint64_t cases;
 };
 
 static int start(void **state) {
     struct bench *bench = test_alloc(sizeof *bench);
     reduct_error error;
-    *bench = (struct bench){.rng = rng_of(test_seed()), .x = test_alloc(LARGEST * sizeof(double))};
+    *bench = (struct bench){.rng = rng_of(test_seed()),
+                            .x = test_alloc(LARGEST * sizeof(double)),
+                            .y = test_alloc(LARGEST * sizeof(float))};
     oracle_init(&bench->oracle);
     if (vulkan_lab_open(&bench->lab, "vulkan:0", NULL, &error) != REDUCT_OK) {
         print_error("%s\n", error.message);
@@ -48,18 +50,26 @@ static int stop(void **state) {
     vulkan_lab_close(&bench->lab);
     oracle_clear(&bench->oracle);
     free(bench->x);
+    free(bench->y);
     free(bench);
     return 0;
 }
 
-/* The sum of what is in bench->x, in pieces of at most that many bytes; 0 for one piece. */
-static void check_window(struct bench *bench, const struct test_type *type, size_t count, vulkan_exact_window window,
-                         uint64_t piece_most, const struct oracle_result *expected, const char *what) {
+/* The sum of what is in bench->x, or its dot product with bench->y, in pieces of at most that many bytes; 0 for one
+ * piece. */
+static void check_window(struct bench *bench, const reduct_reduction *reduction, size_t count,
+                         vulkan_exact_window window, uint64_t piece_most, const struct oracle_result *expected,
+                         const char *what) {
     char why[240];
-    const reduct_reduction reduction = test_reduction(REDUCT_SUM, type->type, type->type);
     measure_vulkan *device = bench->lab.device;
-    measure_vulkan_input input = measure_vulkan_input_create(device, bench->x, count * type->size, false, piece_most);
-    vulkan_exact *exact = vulkan_exact_create(&bench->lab, type->type, &input, window, 0, why, sizeof why);
+    const bool is_dot = reduction->op == REDUCT_DOT;
+    const uint64_t bytes = count * test_type(reduction->element)->size;
+    measure_vulkan_input input = measure_vulkan_input_create(device, bench->x, bytes, false, piece_most), other = {0};
+    if (is_dot)
+        other = measure_vulkan_input_create(device, bench->y, bytes, false, piece_most);
+    vulkan_exact *exact =
+        is_dot ? vulkan_exact_create_dot(&bench->lab, &input, &other, window, why, sizeof why)
+               : vulkan_exact_create(&bench->lab, reduction->element, &input, window, 0, why, sizeof why);
     if (!exact)
         test_fail("%s", why);
     for (int run = 0; run < 2; run++) {
@@ -68,44 +78,62 @@ static void check_window(struct bench *bench, const struct test_type *type, size
         vulkan_exact_result(exact, got.bytes);
         if (measure_vulkan_error(device))
             test_fail("%s", measure_vulkan_error(device));
-        test_check(&got, expected, &reduction, "%zu %s, window %d, pieces of %llu bytes, run %d", count, what,
+        test_check(&got, expected, reduction, "%zu %s, window %d, pieces of %llu bytes, run %d", count, what,
                    (int)window, (unsigned long long)piece_most, run);
         bench->cases++;
     }
     vulkan_exact_destroy(exact);
+    measure_vulkan_input_destroy(device, &other);
     measure_vulkan_input_destroy(device, &input);
 }
 
-static void check_data(struct bench *bench, const struct test_type *type, size_t count, const char *what) {
-    const reduct_reduction reduction = test_reduction(REDUCT_SUM, type->type, type->type);
-    oracle_read(&bench->oracle, type->type, bench->x, NULL, count);
-    struct oracle_result expected = oracle_expect(&bench->oracle, &reduction);
-    const struct test_outcome library = test_run(&reduction, "cpu", 1, bench->x, NULL, count);
-    test_check(&library, &expected, &reduction, "%zu %s, by the library", count, what);
+static void check_reduction(struct bench *bench, const reduct_reduction *reduction, size_t count, const char *what) {
+    const void *const y = reduction->op == REDUCT_DOT ? bench->y : NULL;
+    oracle_read(&bench->oracle, reduction->element, bench->x, y, count);
+    struct oracle_result expected = oracle_expect(&bench->oracle, reduction);
+    const struct test_outcome library = test_run(reduction, "cpu", 1, bench->x, y, count);
+    test_check(&library, &expected, reduction, "%zu %s, by the library", count, what);
     uint64_t pieces = rng_below(&bench->rng, 3) ? 0 : 256 * (1 + rng_below(&bench->rng, 40 + count / 64));
-    check_window(bench, type, count, VULKAN_EXACT_U32, pieces, &expected, what);
+    check_window(bench, reduction, count, VULKAN_EXACT_U32, pieces, &expected, what);
     if (bench->lab.facts->f64)
-        check_window(bench, type, count, VULKAN_EXACT_F64, pieces, &expected, what);
+        check_window(bench, reduction, count, VULKAN_EXACT_F64, pieces, &expected, what);
 }
 
-static void check_distributions(struct bench *bench, reduct_type element) {
+static void check_data(struct bench *bench, const struct test_type *type, size_t count, const char *what) {
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, type->type, type->type);
+    check_reduction(bench, &sum, count, what);
+}
+
+static void check_dot(struct bench *bench, size_t count, const char *what) {
+    const reduct_reduction dot = test_reduction(REDUCT_DOT, REDUCT_F32, REDUCT_F64);
+    check_reduction(bench, &dot, count, what);
+}
+
+static void check_distributions(struct bench *bench, reduct_type element, bool is_dot) {
     const struct test_type *type = test_type(element);
     for (size_t d = 0; d < distribution_count; d++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             const double share = 4 * test_scale() * (sizes[s] > 3000 ? 3000.0 / (double)sizes[s] : 1);
             if (!distribution_suits(&distributions[d], type) || rng_unit(&bench->rng) >= share)
                 continue;
-            distributions[d].fill(&bench->rng, type, bench->x, NULL, sizes[s]);
-            check_data(bench, type, sizes[s], distributions[d].name);
+            distributions[d].fill(&bench->rng, type, bench->x, is_dot ? bench->y : NULL, sizes[s]);
+            if (is_dot)
+                check_dot(bench, sizes[s], distributions[d].name);
+            else
+                check_data(bench, type, sizes[s], distributions[d].name);
         }
 }
 
 static void f32(void **state) {
-    check_distributions(*state, REDUCT_F32);
+    check_distributions(*state, REDUCT_F32, false);
 }
 
 static void f64(void **state) {
-    check_distributions(*state, REDUCT_F64);
+    check_distributions(*state, REDUCT_F64, false);
+}
+
+static void dot(void **state) {
+    check_distributions(*state, REDUCT_F32, true);
 }
 
 /* Random bits around an exponent that moves through the whole range: windows at, below and above both of their ends, the
@@ -132,6 +160,30 @@ static void exponents(void **state) {
     }
 }
 
+/* Factors whose exponents are around two that move through the whole range, subnormals, infinities and NaNs included, so
+ * that products do so too; once the largest significands of one sign, many of them at the very top of a window. */
+static void factors(void **state) {
+    enum { COUNT = 30000 };
+    struct bench *bench = *state;
+    const struct test_type *type = test_type(REDUCT_F32);
+    const uint64_t least_rounds = 24, rounds = test_scaled(120, least_rounds);
+    for (uint64_t round = 0; round < rounds; round++) {
+        const bool specials = rng_below(&bench->rng, 6) == 0, ones = rng_below(&bench->rng, 3) == 0;
+        const uint64_t low[2] = {round * 254 / rounds, rng_below(&bench->rng, 255)};
+        const uint64_t spread = ones ? 1 + rng_below(&bench->rng, 3) : 1 + rng_below(&bench->rng, round % 2 ? 40 : 12);
+        for (size_t i = 0; i < 2 * (size_t)COUNT; i++) {
+            uint64_t exponent = low[i % 2] + rng_below(&bench->rng, spread), most = specials ? 255 : 254;
+            uint64_t bits = ones ? (1 << 23) - 1 : rng_next(&bench->rng) & ((1 << 23) - 1);
+            exponent = exponent > most ? most : exponent;
+            if (specials && rng_below(&bench->rng, 4) == 0)
+                bits = 0; /* zeros and infinities */
+            const uint64_t sign = ones ? 0 : rng_below(&bench->rng, 2) << 31;
+            values_put_bits(type, i % 2 ? bench->y : bench->x, i / 2, sign | exponent << 23 | bits);
+        }
+        check_dot(bench, COUNT - rng_below(&bench->rng, 3000), "factors around two exponents");
+    }
+}
+
 /* As much as fits into windows before they are emptied: many tiles for each invocation, of the largest significands and of
  * one sign; right at the top, and far below an element that keeps the window up. */
 static void crowded(void **state) {
@@ -148,6 +200,33 @@ static void crowded(void **state) {
                 values_put_bits(type, bench->x, i, sign << (8 * type->size - 1) | exponent << fraction | ones);
             }
             check_data(bench, type, COUNT, "crowded");
+        }
+}
+
+/* A significand, leading one included, whose product with that of `other`, an odd one, ends with 22 ones. */
+static uint32_t factor_to_ones(uint32_t other) {
+    uint32_t inverse = other; /* right in 3 bits, then in twice as many each time */
+    for (int i = 0; i < 4; i++)
+        inverse *= 2 - other * inverse;
+    return (0u - inverse) % (1u << 22) | 3u << 22;
+}
+
+/* The same of products: of the largest significands, which fill the upper part of a window, and of those that end with
+ * ones, which fill the lower one. */
+static void crowded_dot(void **state) {
+    enum { COUNT = 1 << 20, FIRST = COUNT / 4, ONES = (1 << 24) - 1, ONE = 1 << 23 };
+    struct bench *bench = *state;
+    const struct test_type *type = test_type(REDUCT_F32);
+    for (int ends = 0; ends < 2; ends++)
+        for (unsigned below = 0; below < 32; below += below ? 1 + (unsigned)rng_below(&bench->rng, 3) : 17) {
+            const uint64_t sign = rng_below(&bench->rng, 2) << 31;
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint64_t exponent = i < FIRST ? 119 : i % 8 ? 120 - below : 120;
+                const uint32_t factor = ends ? ONES - 2 * (uint32_t)rng_below(&bench->rng, 1000) : ONES;
+                values_put_bits(type, bench->x, i, sign | exponent << 23 | factor % ONE);
+                values_put_bits(type, bench->y, i, 127 << 23 | (ends ? factor_to_ones(factor) : ONES) % ONE);
+            }
+            check_dot(bench, COUNT, "crowded");
         }
 }
 
@@ -193,7 +272,7 @@ static bool is_decorated(const rd_vulkan_shader *shader, uint32_t result, uint32
 /* Every addition and subtraction of floats (instructions 129 and 131) must be marked NoContraction (42), or a driver may
  * regroup them: optimisers have been seen to lose that on the way. */
 static void precise(void **state) {
-    static const char *const names[] = {"glsl/exact_f64_f32", "glsl/exact_f64_f64"};
+    static const char *const names[] = {"glsl/exact_f64_f32", "glsl/exact_f64_f64", "glsl/exact_f64_dot"};
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         const rd_vulkan_shader *shader = rd_vulkan_shader_find(ladder_vulkan_shaders, names[n]);
@@ -224,8 +303,10 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(f32),     cmocka_unit_test(f64), cmocka_unit_test(exponents),
-                                       cmocka_unit_test(crowded), cmocka_unit_test(i32), cmocka_unit_test(precise),
-                                       cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(f32),         cmocka_unit_test(f64),
+                                       cmocka_unit_test(dot),         cmocka_unit_test(exponents),
+                                       cmocka_unit_test(factors),     cmocka_unit_test(crowded),
+                                       cmocka_unit_test(crowded_dot), cmocka_unit_test(i32),
+                                       cmocka_unit_test(precise),     cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, start, stop);
 }
