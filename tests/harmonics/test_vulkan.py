@@ -9,7 +9,10 @@ import unittest
 
 from test_program import FOLDER, HAS_EXR, HAS_PNG, ProgramTest, exr, hdr, png
 
-LIGHTS = ('constant', 'gradient', 'harmonic', 'cosine', 'sky')
+# Some devices are slow to start: fewer maps there.
+FEW = float(os.environ.get('REDUCT_TEST_SCALE', 1)) < 0.5
+
+LIGHTS = ('sky',) if FEW else ('constant', 'gradient', 'harmonic', 'cosine', 'sky')
 
 
 class VulkanTest(ProgramTest):
@@ -45,14 +48,14 @@ class SameDigits(VulkanTest):
                 self.same(path, '--expect', light, '--plain')
 
     def test_panoramas(self):
-        for height in (1, 2, 5, 23, 101):
+        for height in (23,) if FEW else (1, 2, 5, 23, 101):
             self.same(self.file('a.hdr', hdr(self.noise(2 * height, height))))
         if HAS_PNG:
             image = [[tuple(self.random.randrange(1 << 16) for _ in range(3)) for _ in range(38)] for _ in range(19)]
             self.same(self.file('a.png', png(image, 16)))
 
     def test_cubes(self):
-        for side in (1, 19):
+        for side in (19,) if FEW else (1, 19):
             self.same(*[self.file('%d.hdr' % i, hdr(self.noise(side, side))) for i in range(6)])
         self.same(self.file('strip.hdr', hdr(self.noise(6 * 13, 13))))
         self.same(self.file('cross.hdr', hdr(self.noise(4 * 3, 3 * 3))))
@@ -67,6 +70,8 @@ class SameDigits(VulkanTest):
         path = self.file('a.exr', exr(image))
         self.same(path)
         self.same(path, '--invalid', 'zero')
+        if FEW:
+            return
         for specials in ((math.nan,), (math.inf,), (-math.inf,), (math.inf, -math.inf)):
             for i, value in enumerate(specials):
                 image[7 * i + 2][5] = (1.0, value, 1.0)
