@@ -99,15 +99,15 @@ RD_SHARED bool rd_finish_whole(const struct rd_whole *whole, const struct rd_typ
     return to_integer(word, whole->negative, type) && !whole->overflow;
 }
 
-RD_SHARED uint64_t rd_finish_product(const struct rd_product *product, uint64_t nans, const struct rd_type *type) {
+RD_SHARED uint64_t rd_finish_product(struct rd_product *product, uint64_t nans, const struct rd_type *type,
+                                     struct rd_big *value) {
     uint64_t sign = product->negative ? sign_bit(type) : 0;
     if (nans || (product->zero && product->infinite))
         return rd_nan_bits(type);
     if (product->zero || product->infinite)
         return sign | (product->infinite ? infinity_bits(type) : 0);
-    struct rd_big value;
-    rd_product_value(product, &value);
-    return rd_big_round(&value, product->negative, type);
+    rd_product_value(product, value);
+    return rd_big_round(value, product->negative, type);
 }
 
 /* Rounds a double into any floating-point type. */

@@ -35,8 +35,9 @@ RD_SHARED bool rd_finish_integer(const struct rd_total *total, const struct rd_t
 RD_SHARED bool rd_finish_whole(const struct rd_whole *whole, const struct rd_type *type, uint64_t word[4]);
 
 /* A product of floats, among them `nans` NaNs that count, rounded once more: the bit pattern of `type`, a floating-point
- * type. Run within rd_environment_enter(). */
-RD_SHARED uint64_t rd_finish_product(const struct rd_product *product, uint64_t nans, const struct rd_type *type);
+ * type. The product is used up; `value` is room to compute in. Run within rd_environment_enter(). */
+RD_SHARED uint64_t rd_finish_product(struct rd_product *product, uint64_t nans, const struct rd_type *type,
+                                     struct rd_big *value);
 
 /* A fast reduction: the bit pattern of `type`. Run within rd_environment_enter(). */
 RD_SHARED uint64_t rd_finish_fast(const struct rd_total *total, const struct rd_type *type);

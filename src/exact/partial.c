@@ -223,8 +223,10 @@ static reduct_status finish_sum(struct rd_partial partial, const struct rd_type 
 static reduct_status finish_product(const struct rd_partial *partial, const struct rd_type *type, void *result,
                                     reduct_error *error) {
     if (type->kind == RD_FLOAT) {
+        struct rd_product product = partial->product;
+        struct rd_big room;
         rd_environment caller = rd_environment_enter();
-        uint64_t bits = rd_finish_product(&partial->product, partial->nans, type);
+        uint64_t bits = rd_finish_product(&product, partial->nans, type, &room);
         rd_environment_leave(caller);
         store(result, bits, type->bytes);
         return REDUCT_OK;

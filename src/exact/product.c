@@ -77,16 +77,15 @@ RD_LOCAL void carry(struct rd_product *product, double subtree, unsigned level, 
     product->subtree[level] = subtree;
 }
 
-RD_SHARED void rd_product_close(const double lane[RD_PRODUCT_LANES], struct rd_factor *factor) {
-    double all[RD_PRODUCT_LANES];
+RD_SHARED void rd_product_close(double lane[RD_PRODUCT_LANES], struct rd_factor *factor) {
     for (int l = 0; l < RD_PRODUCT_LANES; l++) {
         factor->negative ^= bits_of(lane[l]) >> 63;
-        all[l] = take_exponent(lane[l], &factor->exponent);
+        lane[l] = take_exponent(lane[l], &factor->exponent);
     }
     for (int half = RD_PRODUCT_LANES / 2; half; half /= 2) /* 64 significands in all: below 2^64 */
         for (int l = 0; l < half; l++)
-            all[l] *= all[l + half];
-    factor->significand = take_exponent(all[0], &factor->exponent);
+            lane[l] *= lane[l + half];
+    factor->significand = take_exponent(lane[0], &factor->exponent);
 }
 
 /* The block is full: its product goes into the tree. */
@@ -158,7 +157,7 @@ RD_SHARED void rd_product_append(struct rd_product *product, const struct rd_pro
     product->count += other->count;
 }
 
-RD_SHARED void rd_product_value(const struct rd_product *product, struct rd_big *value) {
+RD_SHARED void rd_product_value(struct rd_product *product, struct rd_big *value) {
     struct rd_factor rest = {1, 0, false, false, false};
     int64_t shift = 0;
     if (product->count % RD_PRODUCT_BLOCK)

@@ -56,8 +56,8 @@ RD_SHARED void rd_product_init(struct rd_product *product);
 RD_SHARED uint64_t rd_product_add(struct rd_product *product, reduct_type element, const void *x, uint64_t count);
 
 /* Multiplies the lanes of one block, normal numbers, together: factor->significand; their exponents and signs are added
- * to those of `factor`. */
-RD_SHARED void rd_product_close(const double lane[RD_PRODUCT_LANES], struct rd_factor *factor);
+ * to those of `factor`. The lanes are used up. */
+RD_SHARED void rd_product_close(double lane[RD_PRODUCT_LANES], struct rd_factor *factor);
 
 /* Multiplies by the product of the 2^level blocks that follow; the count so far must be a multiple of as many. A last
  * block that is not full may be pushed with what is missing as 1, where nothing comes after it. */
@@ -73,8 +73,8 @@ RD_SHARED uint64_t rd_product_alignment(const struct rd_product *other);
 /* Appends the factors of `other`, another object; `product` must be empty or aligned for it. */
 RD_SHARED void rd_product_append(struct rd_product *product, const struct rd_product *other);
 
-/* The product of the factors that are finite and not zero, in 53 bits: its magnitude. */
-RD_SHARED void rd_product_value(const struct rd_product *product, struct rd_big *value);
+/* The product of the factors that are finite and not zero, in 53 bits: its magnitude. The lanes are used up. */
+RD_SHARED void rd_product_value(struct rd_product *product, struct rd_big *value);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Integers

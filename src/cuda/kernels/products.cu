@@ -20,13 +20,14 @@ namespace {
  * The end: by one thread of the last block, for whichever product
  * ------------------------------------------------------------------------------------------------------------------ */
 
-__device__ uint32_t round_product(const struct rd_product &product, u64 nans, const struct rd_type &type, bool,
+__device__ uint32_t round_product(struct rd_product &product, u64 nans, const struct rd_type &type, bool,
                                   uint64_t *word) {
-    word[0] = rd_finish_product(&product, nans, &type);
+    __shared__ struct rd_big room; /* a thread has no stack to speak of */
+    word[0] = rd_finish_product(&product, nans, &type, &room);
     return REDUCT_OK;
 }
 
-__device__ uint32_t round_product(const struct rd_whole &product, u64, const struct rd_type &type, bool wrap,
+__device__ uint32_t round_product(struct rd_whole &product, u64, const struct rd_type &type, bool wrap,
                                   uint64_t *word) {
     if (!rd_finish_whole(&product, &type, word) && !wrap)
         return REDUCT_ERROR_OVERFLOW;
@@ -34,8 +35,7 @@ __device__ uint32_t round_product(const struct rd_whole &product, u64, const str
 }
 
 template <class P>
-__device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_cuda_partial &partial,
-                                            const P &product) {
+__device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_cuda_partial &partial, P &product) {
     struct rd_type type = {};
     type.kind = (enum rd_class)call.result_class;
     type.bytes = call.result_bytes;
@@ -76,16 +76,17 @@ enum { EXPONENT, NEGATIVES, ZEROS, INFINITIES };
 
 /* How the factors of a launch are shared out. */
 struct Plan {
-    u64 full;  /* blocks of the tree that have all their factors */
+    u64 full;  /* blocks of the tree that have all their factors, or will get no others: what is missing is 1 */
     int level; /* of runs of 2^level blocks */
     u64 runs, items;
-    bool cut; /* the last item is a block without all its factors */
+    bool cut; /* the last item is a block without all its factors, to which others may come */
 
-    __device__ explicit Plan(u64 count) : full(count / RD_PRODUCT_BLOCK), level(0) {
+    __device__ explicit Plan(const rd_cuda_call &call) : level(0) {
+        cut = call.partial && call.count % RD_PRODUCT_BLOCK != 0;
+        full = call.count / RD_PRODUCT_BLOCK + (!cut && call.count % RD_PRODUCT_BLOCK != 0);
         while (full >> level > RUNS_MAX)
             level++;
         runs = full >> level;
-        cut = count % RD_PRODUCT_BLOCK != 0;
         items = runs + (runs << level != full) + cut;
     }
 };
@@ -226,7 +227,8 @@ __device__ __forceinline__ void multiply_runs(Block &block, const rd_cuda_call &
         double waiting = 1, product = 1; /* lane k: of the last 2^k blocks, if bit k of their number is set */
         for (u64 b = 0; b < blocks; b++) {
             u64 at = (first + b) * RD_PRODUCT_BLOCK;
-            lanes.multiply_block(block, call, x + at, RD_PRODUCT_BLOCK, call.first + at);
+            lanes.multiply_block(block, call, x + at, (int)min(call.count - at, (u64)RD_PRODUCT_BLOCK),
+                                 call.first + at);
             product = lanes.close();
             int level = 0;
             for (; b >> level & 1; level++) {
@@ -325,7 +327,7 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
     __shared__ struct rd_product product;
     __shared__ u64 exponent;
     open_block(block);
-    const Plan plan(call.count);
+    const Plan plan(call);
     multiply_runs<T>(block, call, plan);
     if (!close_block(block, call.workspace))
         return;
@@ -339,7 +341,7 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
         product.negative = seen[NEGATIVES] & 1;
         product.zero = seen[ZEROS] != 0;
         product.infinite = seen[INFINITIES] != 0;
-        product.count = call.count;
+        product.count = plan.cut ? call.count : plan.full * RD_PRODUCT_BLOCK;
     }
     __syncthreads();
     combine_runs(call, plan, product, nodes, &exponent);
