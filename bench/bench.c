@@ -19,10 +19,7 @@
 #include <unistd.h>
 
 /* The standard tables. The first is also what a table of one's own starts from. */
-static const struct standard {
-    const char *title;
-    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset */
-} standards[] = {
+static const matrix_standard standards[] = {
     {"Sums", {"sum", "f64,f32", "normal", "32Ki,512Ki,8Mi,256Mi", "all", "1,all", "0"}},
     {"Sums of other data", {"sum", "f64,f32", "uniform,wide,full", "256Mi", "cpu", "1,all", "0"}},
     {"Other operators", {"dot,norm1,norm2,var,min,argmin", "f64,f32", "normal", "512Ki,256Mi", "cpu", "1,all", "0"}},
@@ -57,29 +54,20 @@ static void clear_progress(void) {
 
 /* Case number `number` of a matrix. The last digits count devices, so that what is compared is measured close together;
  * the first count types and data, because changing those means making new arrays. */
+static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SIZE,
+                                         LIST_OP,     LIST_DATA,    LIST_TYPE};
+
 static bench_case pick(const bench_matrix *what, size_t number) {
-    static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SIZE,
-                                             LIST_OP,     LIST_DATA,    LIST_TYPE};
-    size_t at[LISTS];
-    for (int i = 0; i < LISTS; i++) {
-        at[order[i]] = number % what->count[order[i]];
-        number /= what->count[order[i]];
-    }
+    unsigned at[LISTS];
+    matrix_combination(what, order, LISTS, number, at);
     return (bench_case){
         .op = what->ops[at[LIST_OP]],
         .type = what->types[at[LIST_TYPE]],
         .data = what->data[at[LIST_DATA]],
-        .bytes = matrix_bytes(what, (unsigned)at[LIST_SIZE], what->types[at[LIST_TYPE]]),
+        .bytes = matrix_bytes(what, at[LIST_SIZE], what->types[at[LIST_TYPE]]),
         .device = what->devices[at[LIST_DEVICE]],
         .threads = what->threads[at[LIST_THREADS]],
     };
-}
-
-static size_t count_cases(const bench_matrix *what) {
-    size_t cases = 1;
-    for (int i = 0; i < LISTS; i++)
-        cases *= what->count[i];
-    return cases;
 }
 
 /* Integers have no fast mode and one kind of data: they are measured with the first kind alone. */
@@ -88,7 +76,7 @@ static int is_wanted(const bench_matrix *what, const bench_case *which) {
 }
 
 static void measure_matrix(bench_lab *lab, const bench_matrix *what, bench_results *results) {
-    for (size_t i = 0; i < count_cases(what); i++) {
+    for (size_t i = 0; i < matrix_combinations(what, order, LISTS); i++) {
         bench_result result;
         bench_case which = pick(what, i);
         if (!is_wanted(what, &which))
@@ -98,18 +86,6 @@ static void measure_matrix(bench_lab *lab, const bench_matrix *what, bench_resul
             add_result(results, &result);
     }
     clear_progress();
-}
-
-static bench_matrix make_matrix(const struct standard *standard, const bench_options *options) {
-    bench_matrix what;
-    char fault[MATRIX_FAULT];
-    for (int i = 0; i < LISTS; i++)
-        if (matrix_set(&what, 0, (matrix_list)i, options->lists[i] ? options->lists[i] : standard->lists[i], fault) !=
-            0) {
-            fprintf(stderr, "reduct: %s\n", fault);
-            exit(1);
-        }
-    return what;
 }
 
 static int faults(const bench_results *results) {
@@ -133,7 +109,7 @@ static void measure_all(const bench_options *options, bench_results *results) {
     bench_lab *lab = bench_lab_create(options->settings);
     size_t tables = chosen ? 1 : sizeof standards / sizeof *standards;
     for (size_t i = 0; i < tables; i++) {
-        bench_matrix what = make_matrix(&standards[i], options);
+        const bench_matrix what = matrix_make(0, &standards[i], options->lists);
         size_t first = results->count;
         measure_matrix(lab, &what, results);
         if (!options->write) {

@@ -15,10 +15,7 @@
 
 /* The standard tables: what docs/benchmarks/cuda.py makes docs/benchmarks/cuda.md from. The first is also what a table of
  * one's own starts from. */
-static const struct standard {
-    const char *title;
-    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset */
-} standards[] = {
+static const matrix_standard standards[] = {
     {"Sums by size", {"sum", "f64,f32", "normal", "all", NULL, NULL, "0"}},
     {"Sums of other data", {"sum", "f64,f32", "wide,full", "2^28", NULL, NULL, "0"}},
     {"Sums, minima and maxima of all types, aligned and not",
@@ -54,13 +51,12 @@ static void clear_progress(void) {
 
 /* Case number `number`: the last digits count operators, the first types and data, because changing those means making new
  * arrays. */
+static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_SIZE, LIST_DATA, LIST_TYPE};
+enum { DIGITS = sizeof order / sizeof *order };
+
 static cuda_case pick(const bench_matrix *what, size_t number) {
-    static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_SIZE, LIST_DATA, LIST_TYPE};
-    unsigned at[LISTS] = {0};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        at[order[i]] = (unsigned)(number % what->count[order[i]]);
-        number /= what->count[order[i]];
-    }
+    unsigned at[LISTS];
+    matrix_combination(what, order, DIGITS, number, at);
     reduct_type type = what->types[at[LIST_TYPE]];
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .type = type,
@@ -98,11 +94,7 @@ static bool is_measured(const cuda_results *results, const cuda_case *which) {
 }
 
 static void measure_matrix(cuda_lab *lab, const bench_matrix *what, cuda_results *results) {
-    static const matrix_list counted[] = {LIST_OP, LIST_OFFSET, LIST_SIZE, LIST_DATA, LIST_TYPE};
-    size_t cases = 1;
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        cases *= what->count[counted[i]];
-    for (size_t i = 0; i < cases; i++) {
+    for (size_t i = 0; i < matrix_combinations(what, order, DIGITS); i++) {
         cuda_result result;
         cuda_case which = pick(what, i);
         if (!is_wanted(what, &which) || is_measured(results, &which))
@@ -113,19 +105,6 @@ static void measure_matrix(cuda_lab *lab, const bench_matrix *what, cuda_results
             add_result(results, &result);
     }
     clear_progress();
-}
-
-static bench_matrix make_matrix(const struct standard *standard, const bench_options *options) {
-    bench_matrix what = {.count = {0}};
-    char fault[MATRIX_FAULT];
-    for (int i = 0; i < LISTS; i++) {
-        const char *text = options->lists[i] ? options->lists[i] : standard->lists[i];
-        if (text && matrix_set(&what, 1, (matrix_list)i, text, fault) != 0) {
-            fprintf(stderr, "reduct: %s\n", fault);
-            exit(1);
-        }
-    }
-    return what;
 }
 
 /* Whether the command line says what to measure, besides the device. */
@@ -140,7 +119,7 @@ static void measure_all(cuda_lab *lab, const bench_options *options, cuda_result
     bool chosen = is_chosen(options);
     size_t tables = chosen ? 1 : sizeof standards / sizeof *standards;
     for (size_t i = 0; i < tables; i++) {
-        bench_matrix what = make_matrix(&standards[i], options);
+        const bench_matrix what = matrix_make(1, &standards[i], options->lists);
         size_t first = results->count;
         measure_matrix(lab, &what, results);
         if (!options->write) {

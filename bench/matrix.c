@@ -156,3 +156,32 @@ int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text
     }
     return 0;
 }
+
+bench_matrix matrix_make(int gpu, const matrix_standard *standard, const char *const asked[LISTS]) {
+    bench_matrix matrix = {.count = {0}};
+    char fault[MATRIX_FAULT];
+    for (int i = 0; i < LISTS; i++) {
+        const char *text = asked[i] ? asked[i] : standard->lists[i];
+        if (text && matrix_set(&matrix, gpu, (matrix_list)i, text, fault) != 0) {
+            fprintf(stderr, "reduct: %s\n", fault);
+            exit(1);
+        }
+    }
+    return matrix;
+}
+
+size_t matrix_combinations(const bench_matrix *matrix, const matrix_list *order, size_t lists) {
+    size_t combinations = 1;
+    for (size_t i = 0; i < lists; i++)
+        combinations *= matrix->count[order[i]];
+    return combinations;
+}
+
+void matrix_combination(const bench_matrix *matrix, const matrix_list *order, size_t lists, size_t number,
+                        unsigned at[LISTS]) {
+    memset(at, 0, LISTS * sizeof *at);
+    for (size_t i = 0; i < lists; i++) {
+        at[order[i]] = (unsigned)(number % matrix->count[order[i]]);
+        number /= matrix->count[order[i]];
+    }
+}

@@ -30,9 +30,24 @@ typedef struct bench_matrix {
     char absent[240]; /* what the library says of a device that is not here; or empty */
 } bench_matrix;
 
-/* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or, with the reason in `fault`, 1 for a device that
- * is not here, and -1 for an unknown item, an empty list, or too many items. */
+/* A table: what is measured for it, where nothing else is asked for. */
+typedef struct matrix_standard {
+    const char *title;
+    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset; null for none */
+} matrix_standard;
+
+/* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or, with the
+ * reason in `fault`, 1 for a device that is not here, and -1 for an unknown item, an empty list, or too many items. */
 int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text, char fault[MATRIX_FAULT]);
+
+/* The lists asked for, and the standard ones in place of those that are null. What is wrong with one ends the program. */
+bench_matrix matrix_make(int gpu, const matrix_standard *standard, const char *const asked[LISTS]);
+
+/* The number of combinations of some lists; and number `number` of them, as an index into each list, which count like
+ * digits, the first in `order` fastest. Other lists are at 0. */
+size_t matrix_combinations(const bench_matrix *matrix, const matrix_list *order, size_t lists);
+void matrix_combination(const bench_matrix *matrix, const matrix_list *order, size_t lists, size_t number,
+                        unsigned at[LISTS]);
 
 /* Bytes of size number `at` for a type. */
 uint64_t matrix_bytes(const bench_matrix *matrix, unsigned at, reduct_type type);
