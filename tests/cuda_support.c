@@ -9,6 +9,9 @@ struct gpu gpu = {.name = "cuda:0"};
 /* Where gpu_run() has the result and the outcome written, within `gpu.seen`. */
 enum { SEEN_OUTCOME = 64, SEEN_BYTES = 4096 };
 
+/* Multiprocessors of a small device. */
+enum { SMALL = 8 };
+
 static bool find_functions(const char **why) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 #define GPU_FIND(name, symbol, parameters)                                                                             \
@@ -43,6 +46,7 @@ bool gpu_open(const char **why) {
     CU(gpu.driver->cuDeviceGet(&gpu.device, 0));
     CU(gpu.driver->cuDeviceGetAttribute(&count, RD_CU_DEVICE_MULTIPROCESSORS, gpu.device));
     gpu.multiprocessors = (unsigned)count;
+    gpu.small = count <= SMALL;
     CU(gpu.driver->cuDevicePrimaryCtxRetain(&gpu.primary, gpu.device));
     CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
     CU(gpu.driver->cuStreamCreate(&gpu.stream, RD_CU_STREAM_NON_BLOCKING));

@@ -41,6 +41,7 @@ struct gpu {
     rd_cu_stream stream;
     unsigned multiprocessors;
     unsigned char *seen; /* page-locked: where gpu_run() has results and outcomes written */
+    bool small;          /* few multiprocessors: it takes few data to fill all of them, which quick tests then do */
     bool quick;          /* few and small cases, for tools that slow a kernel down a hundred times */
 };
 extern struct gpu gpu;

@@ -88,7 +88,7 @@ static void operators_and_types(void **state) {
     for (size_t e = 0; e < element_count; e++)
         for (size_t d = 0; d < distribution_count; d++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-                const double share = gpu.quick ? 0.012 : sizes[s] > 5000 ? 0.05 : 0.3;
+                const double share = gpu.quick ? 0.012 * test_scale() : sizes[s] > 5000 ? 0.05 : 0.3;
                 if (!distribution_suits(&distributions[d], elements[e]) || rng_unit(&matrix.rng) >= share)
                     continue;
                 distributions[d].fill(&matrix.rng, elements[e], matrix.arrays.x, matrix.arrays.y, sizes[s]);
@@ -241,7 +241,8 @@ static void boundaries(void **state) {
     (void)state;
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
-    const size_t bytes = gpu.quick ? 66000 : (size_t)32 * gpu.multiprocessors * 8192 + 64;
+    const bool large = !gpu.quick || gpu.small;
+    const size_t bytes = large ? (size_t)32 * gpu.multiprocessors * 8192 + 64 : 66000;
     struct rng rng = rng_of(test_seed() + 3);
     struct arrays arrays = arrays_of(bytes);
     for (size_t e = 0; e < element_count; e++) {
@@ -252,7 +253,7 @@ static void boundaries(void **state) {
         distribution_named(rich_data(type))->fill(&rng, type, arrays.x, arrays.y, bytes / type->size);
         arrays_send(&arrays, bytes);
         check_sizes(&arrays, type, sizes, small_sizes(type->size, sizes));
-        if (!gpu.quick)
+        if (large)
             check_sizes(&arrays, type, sizes, large_sizes(type->size, sizes));
     }
     arrays_free(&arrays);
@@ -331,6 +332,102 @@ static void products(void **state) {
                 product.nan = (reduct_nan)rng_below(&rng, 3);
                 check_cuts(&rng, &product, &arrays, count);
             }
+    }
+    arrays_free(&arrays);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Magnitudes: where exact sums of floats go another way (src/cuda/kernels/exact.cuh)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Numbers of two magnitudes, 2^span apart, all of whose bits count; the smaller ones are any, or every other `chunk`. Each
+ * comes with its opposite, `half` elements on, but for the last, a small one: that is all that is left of the sum, so
+ * that no bit can be lost unseen. The same goes for the sum of products. */
+static void fill_span(struct rng *rng, const struct test_type *type, const struct arrays *arrays, size_t half, int span,
+                      size_t chunk) {
+    const double unit = ldexp(1, 1 - type->precision);
+    for (size_t i = 0; i <= half; i++) {
+        const bool is_small = i == half || (chunk ? i / chunk % 2 : rng_next(rng) & 1);
+        const uint64_t below_one = (rng_next(rng) & ((UINT64_C(1) << (type->precision - 1)) - 1)) | 1;
+        const double value = ldexp(1 + (double)below_one * unit, is_small ? -span : 0),
+                     sign = rng_next(rng) & 1 ? -1 : 1;
+        const size_t last = 2 * half, at = i == half ? last : i;
+        values_put(type, arrays->x, at, sign * value);
+        values_put(type, arrays->y, at, value);
+        if (i < half) {
+            values_put(type, arrays->x, i + half, -sign * value);
+            values_put(type, arrays->y, i + half, value);
+        }
+    }
+}
+
+static void check_sum(const struct arrays *arrays, const struct test_type *type, reduct_operator op, size_t count,
+                      const char *what, int number) {
+    const bool two = op == REDUCT_DOT;
+    const reduct_reduction reduction = test_reduction(op, type->type, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&reduction, arrays->x, two ? arrays->y : NULL, count);
+    const struct test_outcome got =
+        gpu_reduce(&reduction, gpu_pointer(arrays->device_x, 0), two ? gpu_pointer(arrays->device_y, 0) : NULL, count);
+    test_check(&got, &expected, &reduction, "%zu elements, %s %d", count, what, number);
+}
+
+/* Every span within a tile, between warps, and between tiles: each number of slices, and what is beyond them. */
+static void spans(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_STD};
+    const size_t half = 3 * 4096; /* tiles of f32, of which two of f64 make one */
+    const int most = 140, step = gpu.quick && !gpu.small ? 7 : 1;
+    struct rng rng = rng_of(test_seed() + 4);
+    struct arrays arrays = arrays_of((2 * half + 1) * sizeof(double));
+    for (int single = 0; single < 2; single++)
+        for (int span = 0; span < (single ? 127 : most); span += step)
+            for (int pattern = 0; pattern < 3; pattern++) {
+                const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+                const size_t tile = 16384 / type->size, chunks[] = {0, tile / 32, tile};
+                if (gpu.quick && pattern && (span + pattern) % 4)
+                    continue;
+                fill_span(&rng, type, &arrays, half, span, chunks[pattern]);
+                arrays_send(&arrays, (2 * half + 1) * type->size);
+                for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+                    check_sum(&arrays, type, ops[o], 2 * half + 1, "a span of", span);
+            }
+    arrays_free(&arrays);
+}
+
+/* One +0 among -0, wherever it is, makes the sum +0. */
+static void zeros(void **state) {
+    (void)state;
+    const size_t count = 5 * 4096;
+    struct arrays arrays = arrays_of(count * sizeof(double));
+    for (int single = 0; single < 2; single++)
+        for (size_t at = 0; at < count; at += 2039) {
+            const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+            for (size_t i = 0; i < count; i++) {
+                values_put(type, arrays.x, i, i == at ? 0.0 : -0.0);
+                values_put(type, arrays.y, i, 1);
+            }
+            arrays_send(&arrays, count * type->size);
+            check_sum(&arrays, type, REDUCT_SUM, count, "+0 at", (int)at);
+            check_sum(&arrays, type, REDUCT_DOT, count, "+0 at", (int)at);
+        }
+    arrays_free(&arrays);
+}
+
+/* More elements of one sign than a thread may add without pause, 2^rise times as large as the first, where a small device
+ * makes do with few. */
+static void many_additions(void **state) {
+    (void)state;
+    const size_t tile = 16384 / sizeof(double), blocks = 4 * gpu.multiprocessors, count = 140 * blocks * tile;
+    if (!gpu.small)
+        return;
+    struct arrays arrays = arrays_of(count * sizeof(double));
+    const struct test_type *type = test_type(REDUCT_F64);
+    double *x = arrays.x;
+    for (int rise = 1; rise < 8; rise++) {
+        for (size_t i = 0; i < count; i++)
+            x[i] = i < blocks * tile ? 1 + 0x1p-52 : ldexp(2 - 0x1p-52, rise);
+        gpu_upload(arrays.device_x, x, count * sizeof *x);
+        check_sum(&arrays, type, REDUCT_SUM, count, "rising by", rise);
     }
     arrays_free(&arrays);
 }
@@ -426,8 +523,15 @@ static void huge_floats(void **state) {
 
 int test_cuda_bits(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_and_types), cmocka_unit_test(fast_repeats), cmocka_unit_test(misaligned),
-        cmocka_unit_test(boundaries),          cmocka_unit_test(products),     cmocka_unit_test(huge_bytes),
+        cmocka_unit_test(operators_and_types),
+        cmocka_unit_test(fast_repeats),
+        cmocka_unit_test(misaligned),
+        cmocka_unit_test(boundaries),
+        cmocka_unit_test(products),
+        cmocka_unit_test(spans),
+        cmocka_unit_test(zeros),
+        cmocka_unit_test(many_additions),
+        cmocka_unit_test(huge_bytes),
         cmocka_unit_test(huge_floats),
     };
     return cmocka_run_group_tests_name("cuda: bits", tests, NULL, NULL);

@@ -112,7 +112,7 @@ void values_put(const struct test_type *type, void *array, size_t index, double 
 
 uint64_t values_nan(struct rng *rng, const struct test_type *type) {
     const uint64_t fraction = ((uint64_t)1 << (type->precision - 1)) - 1;
-    uint64_t payload = rng_next(rng) & fraction;
+    uint64_t payload = (rng_next(rng) & fraction) >> rng_below(rng, (uint64_t)type->precision);
     if (rng_next(rng) & 1)
         payload |= fraction ^ fraction >> 1; /* quiet */
     return (rng_next(rng) & 1 ? sign_bit(type) : 0) | values_infinity(type) | (payload ? payload : 1);

@@ -29,11 +29,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is stati
 
 enum { MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2 };
 
-/* EMULATED_CUDA_CAPABILITY in the environment, as 75; otherwise the newest that kernels were compiled for. */
+/* EMULATED_CUDA_CAPABILITY in the environment, as 75; otherwise what the build says. */
 static int capability(void) {
-    static const int built[] = {EMULATED_CUDA_CAPABILITIES};
     const char *text = getenv("EMULATED_CUDA_CAPABILITY");
-    return text ? atoi(text) : built[sizeof built / sizeof *built - 1];
+    return text ? atoi(text) : EMULATED_CUDA_CAPABILITY;
 }
 
 API cuInit(unsigned flags);

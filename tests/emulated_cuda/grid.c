@@ -27,6 +27,7 @@ struct fiber {
     struct emulated_thread self;
     jmp_buf at;
     struct emulated_place waits; /* at no place: `what` is null */
+    unsigned char *stack;
 };
 
 /* The lanes that are alive, that could go on, that wait for the others; one bit each. Meetings take turns in two arrays:
@@ -38,16 +39,26 @@ struct warp {
     uint64_t values[2][EMULATED_WARP];
 };
 
-struct machine {
-    const struct emulated_grid *grid;
+/* A place for one block after the other. */
+struct seat {
     struct fiber fiber[EMULATED_THREADS_MOST];
     struct warp warp[WARPS_MOST];
-    unsigned made, warps, running, favoured; /* fibers; warps of the block; the fiber that runs; a warp */
-    unsigned alive, waiting;                 /* threads; those at the barrier */
+    unsigned made, running, favoured; /* fibers; the one that runs; a warp */
+    unsigned alive, waiting;          /* threads; those at the barrier */
     struct emulated_place barrier;
-    uint32_t chance; /* never 0 */
+    unsigned char *shared; /* what it has in shared memory while the other's turn it is */
+    size_t shared_room;
+};
+enum { SEATS = 2 };
+
+struct machine {
+    const struct emulated_grid *grid;
+    struct seat seats[SEATS];
+    struct seat *seat;          /* of the block that runs */
+    unsigned warps;             /* of a block */
+    unsigned block, step, left; /* the next block to be seated, the distance to the one after, how many there are */
+    uint32_t chance;            /* never 0 */
     jmp_buf home;
-    unsigned char *stacks;
 };
 
 static __thread struct machine *machine;
@@ -99,21 +110,21 @@ void emulated_fail(struct emulated_place place, const char *format, ...) {
 /* Every place where threads wait, how many do, and the first of them. */
 static _Noreturn void fail_deadlock(void) {
     const unsigned threads = machine->grid->threads;
-    fprintf(stderr, "emulated CUDA: deadlock in block %u of %u:", machine->fiber[0].self.block.x,
-            machine->fiber[0].self.blocks.x);
+    const struct fiber *fiber = machine->seat->fiber;
+    fprintf(stderr, "emulated CUDA: deadlock in block %u of %u:", fiber->self.block.x, fiber->self.blocks.x);
     unsigned ended = threads;
     for (unsigned i = 0; i < threads; i++) {
-        const struct emulated_place *place = &machine->fiber[i].waits;
+        const struct emulated_place *place = &fiber[i].waits;
         unsigned first = 0, same = 0;
         if (!place->what)
             continue;
         ended--;
-        while (!machine->fiber[first].waits.what || !same_place(place, &machine->fiber[first].waits))
+        while (!fiber[first].waits.what || !same_place(place, &fiber[first].waits))
             first++;
         if (first < i)
             continue;
         for (unsigned j = i; j < threads; j++)
-            same += machine->fiber[j].waits.what && same_place(place, &machine->fiber[j].waits);
+            same += fiber[j].waits.what && same_place(place, &fiber[j].waits);
         fprintf(stderr, "\n  %u wait at ", same);
         print_place(place);
         fprintf(stderr, ", the first is thread %u", i);
@@ -134,42 +145,84 @@ static unsigned pick_lane(uint32_t ready, unsigned turn) {
     return (lane + start) & 31;
 }
 
-/* The fiber that goes on. A warp does so as long as it can, mostly. */
+/* The fiber of the block that goes on. A warp does so as long as it can, mostly. */
 static struct fiber *pick(void) {
-    unsigned w = machine->favoured;
-    if (!machine->warp[w].ready || draw() % 16 == 0) {
+    struct seat *seat = machine->seat;
+    unsigned w = seat->favoured;
+    if (!seat->warp[w].ready || draw() % 16 == 0) {
         const unsigned chance = draw(), step = chance & 1 ? 1 : machine->warps - 1;
         w = (chance >> 1) % machine->warps;
-        for (unsigned i = 1; i < machine->warps && !machine->warp[w].ready; i++)
+        for (unsigned i = 1; i < machine->warps && !seat->warp[w].ready; i++)
             w = (w + step) % machine->warps;
     }
-    struct warp *warp = &machine->warp[w];
+    struct warp *warp = &seat->warp[w];
     if (!warp->ready)
         fail_deadlock();
     const unsigned lane = pick_lane(warp->ready, warp->turn);
     warp->ready &= ~((uint32_t)1 << lane);
-    machine->favoured = w;
-    machine->running = EMULATED_WARP * w + lane;
-    emulated_self = &machine->fiber[machine->running].self;
-    return &machine->fiber[machine->running];
+    seat->favoured = w;
+    seat->running = EMULATED_WARP * w + lane;
+    emulated_self = &seat->fiber[seat->running].self;
+    return &seat->fiber[seat->running];
+}
+
+static struct fiber *running_fiber(void) {
+    return &machine->seat->fiber[machine->seat->running];
+}
+static struct warp *running_warp(void) {
+    return &machine->seat->warp[machine->seat->running / EMULATED_WARP];
+}
+static uint32_t running_lane(void) {
+    return (uint32_t)1 << machine->seat->running % EMULATED_WARP;
 }
 
 /* Another fiber goes on, or this one if it may and its turn comes. */
 static void switch_away(void) {
-    struct fiber *from = &machine->fiber[machine->running], *to = pick();
+    struct fiber *from = running_fiber(), *to = pick();
     if (from != to && !_setjmp(from->at))
         _longjmp(to->at, 1);
 }
 
-static void let_go_on(unsigned thread) {
-    machine->warp[thread / EMULATED_WARP].ready |= (uint32_t)1 << thread % EMULATED_WARP;
+/* The block that goes on from now on is that of another seat. */
+static void swap_in(struct seat *seat) {
+    const struct emulated_grid *grid = machine->grid;
+    if (machine->seat->alive)
+        memcpy(machine->seat->shared, grid->shared, grid->shared_bytes);
+    memcpy(grid->shared, seat->shared, grid->shared_bytes);
+    machine->seat = seat;
 }
 
-void emulated_give_way(void) {
-    if (draw() % 16)
-        return;
-    let_go_on(machine->running);
-    switch_away();
+/* The other seat, if a block is there. */
+static struct seat *other_block(void) {
+    struct seat *other = &machine->seats[machine->seat == machine->seats];
+    return other->alive ? other : NULL;
+}
+
+static bool is_shared(const void *address) {
+    return (uintptr_t)address - (uintptr_t)machine->grid->shared < machine->grid->shared_bytes;
+}
+
+static void give_way(bool to_block) {
+    struct fiber *from = running_fiber();
+    struct seat *other = to_block ? other_block() : NULL;
+    running_warp()->ready |= running_lane();
+    if (!other) {
+        switch_away();
+    } else if (!_setjmp(from->at)) {
+        swap_in(other);
+        _longjmp(pick()->at, 1);
+    }
+}
+
+void emulated_give_way(const void *address) {
+    const unsigned chance = draw() % 32;
+    if (chance < 3)
+        give_way(chance == 0 && !is_shared(address));
+}
+
+void emulated_fence(void) {
+    if (draw() % 4 == 0)
+        give_way(true);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -178,31 +231,32 @@ void emulated_give_way(void) {
 
 /* All of the block have come. */
 static void open_barrier(void) {
+    struct seat *seat = machine->seat;
     for (unsigned w = 0; w < machine->warps; w++) {
-        machine->warp[w].ready = machine->warp[w].alive;
-        machine->warp[w].turn = draw();
+        seat->warp[w].ready = seat->warp[w].alive;
+        seat->warp[w].turn = draw();
     }
-    machine->favoured = draw() % machine->warps;
-    machine->waiting = 0;
+    seat->favoured = draw() % machine->warps;
+    seat->waiting = 0;
 }
 
 void emulated_barrier(struct emulated_place place) {
-    struct fiber *own = &machine->fiber[machine->running];
-    if (machine->waiting == 0)
-        machine->barrier = place;
-    else if (!same_place(&place, &machine->barrier))
-        emulated_fail(place, "other threads of the block are at %s:%d", machine->barrier.file, machine->barrier.line);
+    struct seat *seat = machine->seat;
+    struct fiber *own = running_fiber();
+    if (seat->waiting == 0)
+        seat->barrier = place;
+    else if (!same_place(&place, &seat->barrier))
+        emulated_fail(place, "other threads of the block are at %s:%d", seat->barrier.file, seat->barrier.line);
     own->waits = place;
-    if (++machine->waiting == machine->alive)
+    if (++seat->waiting == seat->alive)
         open_barrier();
     switch_away();
     own->waits.what = NULL;
 }
 
 const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64_t value, emulated_combine *combine) {
-    struct fiber *own = &machine->fiber[machine->running];
-    struct warp *warp = &machine->warp[machine->running / EMULATED_WARP];
-    const unsigned lane = machine->running % EMULATED_WARP;
+    struct fiber *own = running_fiber();
+    struct warp *warp = running_warp();
     uint64_t *values = warp->values[warp->meetings & 1];
     if (mask != ALL_LANES)
         emulated_fail(place, "the mask is %#x; all lanes of a warp must meet here", mask);
@@ -213,8 +267,8 @@ const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64
     else if (!same_place(&place, &warp->place))
         emulated_fail(place, "other lanes of the warp are at %s (%s:%d)", warp->place.what, warp->place.file,
                       warp->place.line);
-    values[lane] = value;
-    warp->waiting |= (uint32_t)1 << lane;
+    values[own->self.thread.x % EMULATED_WARP] = value;
+    warp->waiting |= running_lane();
     own->waits = place;
     if (warp->waiting == ALL_LANES) {
         if (combine)
@@ -229,26 +283,65 @@ const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64
     return values;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Blocks
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The next block takes the seat. What it has in shared memory is put where that of a block that runs is, or where that of
+ * one that waits is kept. */
+static void seat_block(struct seat *seat, void *shared) {
+    const struct emulated_grid *grid = machine->grid;
+    machine->seat = seat;
+    for (unsigned i = 0; i < grid->threads; i++)
+        seat->fiber[i].self = (struct emulated_thread){.thread = {i, 0, 0},
+                                                       .block = {machine->block, 0, 0},
+                                                       .threads = {grid->threads, 1, 1},
+                                                       .blocks = {grid->blocks, 1, 1}};
+    for (unsigned w = 0; w < machine->warps; w++)
+        seat->warp[w].alive = ALL_LANES;
+    seat->alive = grid->threads;
+    open_barrier();
+    memset(shared, EMULATED_FRESH, grid->shared_bytes);
+    machine->block = (machine->block + machine->step) % grid->blocks;
+    machine->left--;
+}
+
 /* The running fiber's thread has ended; the rest of the block may have waited for just that. Returns at the start of the
- * next block. */
+ * next block in its seat, be it of another grid. */
 static void end_thread(void) {
-    struct fiber *own = &machine->fiber[machine->running];
-    struct warp *warp = &machine->warp[machine->running / EMULATED_WARP];
-    warp->alive &= ~((uint32_t)1 << machine->running % EMULATED_WARP);
+    struct seat *seat = machine->seat;
+    struct fiber *own = running_fiber();
+    struct warp *warp = running_warp();
+    warp->alive &= ~running_lane();
     if (warp->waiting)
         emulated_fail(warp->place, "lanes of the warp wait for thread %u, which has ended", own->self.thread.x);
-    if (--machine->alive && machine->waiting == machine->alive)
-        open_barrier();
-    if (!_setjmp(own->at))
-        _longjmp(machine->alive ? pick()->at : machine->home, 1);
+    if (_setjmp(own->at))
+        return;
+    if (--seat->alive) {
+        if (seat->waiting == seat->alive)
+            open_barrier();
+    } else if (machine->left) {
+        seat_block(seat, machine->grid->shared);
+    } else if (other_block()) {
+        swap_in(other_block());
+    } else {
+        _longjmp(machine->home, 1);
+    }
+    _longjmp(pick()->at, 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Fibers and blocks
+ * Fibers
  * ------------------------------------------------------------------------------------------------------------------ */
 
+static _Noreturn void fail_system(const char *what) {
+    fprintf(stderr, "emulated CUDA: ");
+    perror(what);
+    abort();
+}
+
 static void be_fiber(void) {
-    if (!_setjmp(machine->fiber[machine->running].at))
+    if (!_setjmp(running_fiber()->at))
         _longjmp(machine->home, 1);
     for (;;) {
         machine->grid->body(machine->grid->argument);
@@ -256,25 +349,30 @@ static void be_fiber(void) {
     }
 }
 
-static void make_fiber(unsigned thread) {
-    unsigned char *stack = machine->stacks + (size_t)thread * STACK;
+static void make_fiber(struct seat *seat) {
+    const unsigned thread = seat->made++;
     ucontext_t context;
-    if (mprotect(stack, GUARD, PROT_NONE) != 0 || getcontext(&context) != 0) {
-        perror("emulated CUDA: a stack");
-        abort();
-    }
+    void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED || mprotect(stack, GUARD, PROT_NONE) != 0 || getcontext(&context) != 0)
+        fail_system("the stack of a thread");
+    seat->fiber[thread].stack = stack;
     context.uc_stack.ss_sp = stack;
     context.uc_stack.ss_size = STACK - thread % COLOURS * COLOUR;
     context.uc_link = NULL;
     makecontext(&context, be_fiber, 0);
-    machine->running = thread;
+    machine->seat = seat;
+    seat->running = thread;
     if (!_setjmp(machine->home))
         setcontext(&context);
 }
 
 static void free_machine(void *freed) {
     struct machine *of = freed;
-    munmap(of->stacks, (size_t)EMULATED_THREADS_MOST * STACK);
+    for (int s = 0; s < SEATS; s++) {
+        for (unsigned i = 0; i < of->seats[s].made; i++)
+            munmap(of->seats[s].fiber[i].stack, STACK);
+        free(of->seats[s].shared);
+    }
     free(of);
 }
 
@@ -283,43 +381,32 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void make_key(void) {
     if (pthread_key_create(&key, free_machine) != 0)
-        abort();
+        fail_system("a key");
 }
 
-/* This thread's, with as many fibers as the block has threads. */
-static void make_machine(unsigned threads) {
+/* This thread's, with as many fibers as a block of the grid has threads. */
+static void make_machine(const struct emulated_grid *grid) {
     pthread_once(&once, make_key);
-    if (!machine) {
-        machine = calloc(1, sizeof *machine);
-        void *stacks = mmap(NULL, (size_t)EMULATED_THREADS_MOST * STACK, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (!machine || stacks == MAP_FAILED) {
-            perror("emulated CUDA: the threads of a block");
-            abort();
+    if (!machine && !(machine = calloc(1, sizeof *machine)))
+        fail_system("the threads of a block");
+    pthread_setspecific(key, machine);
+    for (struct seat *seat = machine->seats; seat < machine->seats + SEATS; seat++) {
+        while (seat->made < grid->threads)
+            make_fiber(seat);
+        if (seat->shared_room < grid->shared_bytes) {
+            free(seat->shared);
+            seat->shared = malloc(seat->shared_room = grid->shared_bytes);
+            if (!seat->shared)
+                fail_system("shared memory");
         }
-        machine->stacks = stacks;
-        pthread_setspecific(key, machine);
     }
-    while (machine->made < threads)
-        make_fiber(machine->made++);
+    machine->grid = grid;
+    machine->warps = grid->threads / EMULATED_WARP;
 }
 
-static void run_block(unsigned block) {
-    const struct emulated_grid *grid = machine->grid;
-    for (unsigned i = 0; i < grid->threads; i++)
-        machine->fiber[i].self = (struct emulated_thread){.thread = {i, 0, 0},
-                                                          .block = {block, 0, 0},
-                                                          .threads = {grid->threads, 1, 1},
-                                                          .blocks = {grid->blocks, 1, 1}};
-    machine->warps = grid->threads / EMULATED_WARP;
-    machine->alive = grid->threads;
-    for (unsigned w = 0; w < machine->warps; w++)
-        machine->warp[w].alive = ALL_LANES;
-    open_barrier();
-    memset(grid->shared, EMULATED_FRESH, grid->shared_bytes);
-    if (!_setjmp(machine->home))
-        _longjmp(pick()->at, 1);
-}
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Grids
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static unsigned common_divisor(unsigned a, unsigned b) {
     return b ? common_divisor(b, a % b) : a;
@@ -336,13 +423,17 @@ void emulated_run(const struct emulated_grid *grid) {
     fenv_t caller;
     fegetenv(&caller);
     fesetenv(FE_DFL_ENV); /* a device has its own */
-    make_machine(grid->threads);
-    machine->grid = grid;
+    make_machine(grid);
     machine->chance = chance_of_launch();
-    unsigned step = draw() % grid->blocks, block = draw() % grid->blocks;
-    while (common_divisor(step, grid->blocks) != 1)
-        step = (step + 1) % grid->blocks;
-    for (unsigned i = 0; i < grid->blocks; i++, block = (block + step) % grid->blocks)
-        run_block(block);
+    machine->left = grid->blocks;
+    machine->block = draw() % grid->blocks;
+    machine->step = draw() % grid->blocks;
+    while (common_divisor(machine->step, grid->blocks) != 1)
+        machine->step = (machine->step + 1) % grid->blocks;
+    if (machine->left > 1)
+        seat_block(&machine->seats[1], machine->seats[1].shared);
+    seat_block(&machine->seats[0], grid->shared);
+    if (!_setjmp(machine->home))
+        _longjmp(pick()->at, 1);
     fesetenv(&caller);
 }

@@ -1,14 +1,15 @@
 /* Grids of CUDA threads on one thread of the host, for kernels that were compiled for the host: see language.h.
  *
- * Blocks run one after another, in an order that changes from launch to launch. The threads of a block are fibers, each
- * with a stack of its own: one runs until it has to wait, at a barrier or for the rest of its warp, or until it gives way
- * at an atomic operation, as it does now and then. Which one goes on is drawn, anew whenever a warp or a block has met:
- * warps get ahead of each other, lanes go in another order, so that what depends on order shows. The draws follow from the
- * number of the launch on its thread and from REDUCT_TEST_SEED, hence are the same every time.
+ * The threads of a block are fibers, each with a stack of its own: one runs until it has to wait, at a barrier or for the
+ * rest of its warp, or until it gives way at an atomic operation, as it does now and then. Two blocks of a grid are under
+ * way at a time; one gives way to the other, now and then, at fences and at atomic operations on global memory. Which
+ * thread goes on is drawn, anew whenever a warp or a block has met: warps get ahead of each other, lanes and blocks go in
+ * another order, so that what depends on order shows. The draws follow from the number of the launch on its thread and
+ * from REDUCT_TEST_SEED, hence are the same every time.
  *
- * What no fiber can get out of is said on standard error, with the places in the source where each of them waits, and ends
- * the program. So do collectives where lanes of a warp meet at different ones, and barriers where threads of a block do:
- * CUDA leaves undefined what happens then. */
+ * Where no thread of a block can go on, the places in the source where each of them waits are printed, and the program
+ * ends. So it does at collectives where lanes of a warp meet at different ones, and at barriers where threads of a block
+ * do: CUDA leaves undefined what happens then. */
 #ifndef EMULATED_CUDA_GRID_H
 #define EMULATED_CUDA_GRID_H
 
@@ -38,8 +39,8 @@ struct emulated_place {
     int line;
 };
 
-/* A grid: `body(argument)` is called by every thread of it. Before each block `shared`, what its variables in shared
- * memory are in, is filled with bytes that are no likely values. Any number of threads of the host may run grids at once. */
+/* A grid: `body(argument)` is called by every thread of it. `shared` is what a block's variables in shared memory are in,
+ * filled with EMULATED_FRESH before each block. Any number of threads of the host may run grids at once. */
 struct emulated_grid {
     void (*body)(void *argument);
     void *argument;
@@ -60,8 +61,11 @@ void emulated_barrier(struct emulated_place place);
 typedef void emulated_combine(uint64_t values[EMULATED_WARP]);
 const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64_t value, emulated_combine *combine);
 
-/* At atomic operations: perhaps others go first. */
-void emulated_give_way(void);
+/* Before an atomic operation: perhaps others go first. */
+void emulated_give_way(const void *address);
+
+/* __threadfence(): a good place for another block to go first. */
+void emulated_fence(void);
 
 /* Ends the program: a sentence about what the running thread did at `place`. */
 void emulated_fail(struct emulated_place place, const char *format, ...)

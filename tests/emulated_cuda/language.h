@@ -59,6 +59,7 @@ inline void __syncwarp(unsigned mask = 0xffffffff, EMULATED_CALLER) {
     emulated_meet(EMULATED_PLACE, mask, 0, nullptr);
 }
 inline void __threadfence() { /* all see memory in one order as it is */
+    emulated_fence();
 }
 
 template <class T> uint64_t emulated_bits(T value) {
@@ -165,7 +166,7 @@ template <class T> struct EmulatedSame { typedef T Type; };
     template <class T> T name(T *at, typename EmulatedSame<T>::Type value, EMULATED_CALLER) {                          \
         static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomic operations are on 32 or 64 bits");                     \
         emulated_check_aligned(EMULATED_PLACE, at);                                                                    \
-        emulated_give_way();                                                                                           \
+        emulated_give_way(at);                                                                                         \
         const T old = *at;                                                                                             \
         *at = (expression);                                                                                            \
         return old;                                                                                                    \
@@ -193,7 +194,7 @@ inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long v
 template <class T>
 T atomicCAS(T *at, typename EmulatedSame<T>::Type expected, typename EmulatedSame<T>::Type value, EMULATED_CALLER) {
     emulated_check_aligned(EMULATED_PLACE, at);
-    emulated_give_way();
+    emulated_give_way(at);
     const T old = *at;
     *at = old == expected ? value : old;
     return old;
