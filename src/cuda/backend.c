@@ -183,7 +183,7 @@ static uint64_t next_part(bool tree, uint64_t before, uint64_t left, uint64_t mo
     return tree && aligned && left / 2 >= aligned && aligned < part ? aligned : part;
 }
 
-/* Before launches: the CPU multiplies what is missing of a block of the tree. Returns how many elements that took. */
+/* Before launches: the CPU multiplies what is missing of a block of the tree; `taken` elements. */
 static reduct_status fill_block(const struct rd_cuda_device *device, const void *x, bool on_device, uint64_t count,
                                 struct rd_partial *partial, uint64_t *taken, reduct_error *error) {
     double copy[RD_PRODUCT_BLOCK];

@@ -49,6 +49,13 @@ RD_LOCAL double multiply(double a, double b, int64_t *exponent) {
     return take_exponent(a * b, exponent);
 }
 
+/* The significand of a subnormal number that is not zero, by its fraction; its exponent is added. */
+RD_LOCAL double take_subnormal(uint64_t fraction, int64_t *exponent) {
+    int zeros = leading_zeros64(fraction); /* 12 where only the hidden bit is missing */
+    *exponent += -1022 - (zeros - 11);
+    return from_bits((fraction << (zeros - 11) & FRACTION) | ONE);
+}
+
 /* Multiplies one lane by one finite or infinite number. */
 RD_LOCAL void add_number(struct rd_product *product, double *lane, double x, int64_t *exponent) {
     uint64_t bits = bits_of(x), fraction = bits & FRACTION;
@@ -60,9 +67,7 @@ RD_LOCAL void add_number(struct rd_product *product, double *lane, double x, int
         *exponent += (int)field - 1023;
         *lane = multiply(*lane, from_bits(fraction | ONE), exponent);
     } else if (fraction) {
-        int zeros = leading_zeros64(fraction); /* 12 where only the hidden bit is missing */
-        *exponent += -1022 - (zeros - 11);
-        *lane = multiply(*lane, from_bits((fraction << (zeros - 11) & FRACTION) | ONE), exponent);
+        *lane = multiply(*lane, take_subnormal(fraction, exponent), exponent);
     } else {
         product->zero = true;
     }

@@ -59,10 +59,9 @@ struct DoubleWindow {
      * below the largest exponent a window opens: HEAD less what it may grow before it must be moved. */
     static constexpr int STEP = 42, HEAD = 40, START_ELEMENTS = 38, START_PRODUCTS = 36;
     static constexpr int ERRORS_BELOW = 53; /* the window of products' errors, below that of the products */
-    static constexpr int ADDS_MAX =
-        1024; /* terms before slices must be emptied; and how often until units must be, which
-                                               are integers of 2^41 times 2^10 additions times 2^11 */
-    static constexpr int EMPTIES_MAX = 1 << 11;
+    /* Terms before slices must be emptied; and how often they are before units must be, which then are integers of 2^41
+     * times 2^10 additions times 2^11. */
+    static constexpr int ADDS_MAX = 1024, EMPTIES_MAX = 1 << 11;
 
     static_assert(HEAD + 1 + 10 <= 51, "ADDS_MAX terms keep a slice in its binade");
     static_assert(STEP - 1 + 10 <= 51, "so do what was rounded off");
@@ -626,9 +625,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     }
 
     __device__ __forceinline__ void take_elements(const Part &x, const Range &range) {
-        constexpr int LIMIT = !WIDE      ? 127
-                              : INTEGERS ? 1023
-                                         : 1000; /* beyond, a window would reach the end of f64's range */
+        /* Beyond, a window of doubles would reach the end of f64's range. */
+        constexpr int LIMIT = !WIDE ? 127 : INTEGERS ? 1023 : 1000;
         constexpr int LEAST = Window::template unit_min<T>(false);
         int largest = range.largest(), lowest = range.smallest() - (PRECISION<T> - 1);
         if (largest > LIMIT) {

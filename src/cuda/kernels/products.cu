@@ -94,7 +94,7 @@ struct Plan {
 /* What is no normal number multiplies by this. */
 struct Special {
     double significand;
-    int exponent;
+    int64_t exponent;
     unsigned negative;
 };
 
@@ -113,9 +113,7 @@ __device__ __noinline__ Special take_special(Block &block, const rd_cuda_call &c
     } else if (fraction == 0) {
         atomicAdd(reinterpret_cast<u64 *>(&seen[ZEROS]), 1);
     } else {
-        int zeros = leading_zeros64(fraction); /* 12 where only the hidden bit is missing */
-        special.significand = from_bits((fraction << (zeros - 11) & FRACTION) | ONE);
-        special.exponent = -1022 - (zeros - 11);
+        special.significand = take_subnormal(fraction, &special.exponent);
     }
     return special;
 }
