@@ -100,7 +100,10 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
 }
 
 static unsigned blocks_for(const struct launch *launch, uint64_t count, size_t element_bytes) {
-    uint64_t per_block = (uint64_t)RD_CUDA_THREADS * 16 * RD_CUDA_VECTORS(launch->call.transform, element_bytes);
+    const struct rd_cuda_call *call = &launch->call;
+    bool floats = call->combine == RD_ADD && call->is_float;
+    unsigned vectors = RD_CUDA_VECTORS(floats, call->exact, call->transform, element_bytes);
+    uint64_t per_block = (uint64_t)RD_CUDA_THREADS * 16 * vectors;
     uint64_t wanted = (count * element_bytes + per_block - 1) / per_block;
     return (unsigned)(wanted < 1 ? 1 : wanted < launch->most_blocks ? wanted : launch->most_blocks);
 }

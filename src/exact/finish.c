@@ -130,30 +130,30 @@ RD_LOCAL uint64_t round_double(double x, const struct rd_type *type, struct rd_b
     return rd_big_round(value, negative, type);
 }
 
-/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. */
-RD_SHARED uint64_t rd_finish_fast(const struct rd_total *total, const struct rd_type *type) {
-    double n = (double)total->count, high = total->high, low = total->low;
-    double value = low == 0 || !isfinite(high) ? high : high + low;
-    double variance = (isnan(high) ? high : low) / (total->population ? n : n - 1);
-    switch (total->finish) {
+/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. Of nothing +0, where there is a result
+ * at all. */
+RD_LOCAL double fast_value(enum rd_finish finish, bool population, uint64_t count, double high, double low) {
+    double n = (double)count, value = low == 0 || !isfinite(high) ? high : high + low;
+    double variance = (isnan(high) ? high : low) / (population ? n : n - 1);
+    if (count == 0)
+        return 0;
+    switch (finish) {
     case RD_MEAN:
-        value = value / n;
-        break;
+        return value / n;
     case RD_ROOT:
-        value = sqrt(value);
-        break;
+        return sqrt(value);
     case RD_ROOT_MEAN:
-        value = sqrt(value / n);
-        break;
+        return sqrt(value / n);
     case RD_VARIANCE:
-        value = variance;
-        break;
+        return variance;
     case RD_DEVIATION:
-        value = sqrt(variance);
-        break;
+        return sqrt(variance);
     default:
-        break;
+        return value;
     }
-    return round_double(total->count ? value : 0, type,
-                        &total->room->value); /* of nothing +0, where there is a result at all */
+}
+
+RD_SHARED uint64_t rd_finish_fast(const struct rd_total *total, const struct rd_type *type) {
+    double value = fast_value(total->finish, total->population, total->count, total->high, total->low);
+    return round_double(value, type, &total->room->value);
 }

@@ -160,6 +160,14 @@ template <class T> T __ldcs(const T *from, EMULATED_CALLER) {
     return *from;
 }
 
+/* Addresses of the host are of one space. */
+inline size_t __cvta_generic_to_shared(const void *pointer) {
+    return (size_t)pointer;
+}
+inline size_t __cvta_generic_to_global(const void *pointer) {
+    return (size_t)pointer;
+}
+
 /* Atomic operations return what was there. Others may go first. `Same` keeps arguments from having a say in the type. */
 template <class T> struct EmulatedSame { typedef T Type; };
 #define EMULATED_ATOMIC(name, expression)                                                                              \
@@ -293,6 +301,20 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned sum) {
 }
 
 /* The magnitude of the least number is its own bits. */
+template <int BITS> unsigned emulated_equal_parts(unsigned x, unsigned y) {
+    const unsigned part = BITS == 8 ? 0xff : 0xffff;
+    unsigned equal = 0;
+    for (int bit = 0; bit < 32; bit += BITS)
+        if (((x ^ y) >> bit & part) == 0)
+            equal |= part << bit;
+    return equal;
+}
+inline unsigned __vcmpeq2(unsigned x, unsigned y) {
+    return emulated_equal_parts<16>(x, y);
+}
+inline unsigned __vcmpeq4(unsigned x, unsigned y) {
+    return emulated_equal_parts<8>(x, y);
+}
 inline unsigned __vabs4(unsigned x) {
     unsigned result = 0;
     for (int i = 0; i < 4; i++) {
@@ -326,6 +348,55 @@ inline unsigned __vimin3_u16x2(unsigned x, unsigned y, unsigned z) {
 inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
     to = min(x, y);
 }
+inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
+    to = which ? x : y;
+}
+inline void ptx_prefetch_global_L2(const void *) {
+}
+/* All see memory in one order as it is. */
+inline void ptx_atom_acq_rel_gpu_global_add_u32(unsigned &before, uint64_t at, unsigned value, EMULATED_CALLER) {
+    emulated_fence();
+    before = atomicAdd(reinterpret_cast<unsigned *>(at), value, file, line);
+    emulated_fence();
+}
+
+#if __CUDA_ARCH__ >= 900
+/* A barrier on which one thread announces bytes: its lowest bit is the parity of the phase that is under way, the others
+ * are the bytes that have not come yet. */
+inline void ptx_mbarrier_init_shared_b64(uint64_t barrier, unsigned count, EMULATED_CALLER) {
+    if (count != 1)
+        emulated_fail(EMULATED_PLACE, "mbarriers of one arrival per phase are modelled, not of %u", count);
+    *reinterpret_cast<uint64_t *>(barrier) = 0;
+}
+inline void ptx_fence_mbarrier_init_release_cluster() {
+    emulated_fence();
+}
+inline void ptx_mbarrier_arrive_expect_tx_shared_b64(unsigned long long &state, uint64_t barrier, unsigned bytes,
+                                                     EMULATED_CALLER) {
+    uint64_t *word = reinterpret_cast<uint64_t *>(barrier);
+    if (*word >> 1)
+        emulated_fail(EMULATED_PLACE, "bytes are announced while %llu of the phase are still to come",
+                      (unsigned long long)(*word >> 1));
+    state = *word;
+    *word |= (uint64_t)bytes << 1;
+}
+inline void ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(uint64_t to, const void *from,
+                                                                                  unsigned bytes, uint64_t barrier,
+                                                                                  EMULATED_CALLER) {
+    uint64_t *word = reinterpret_cast<uint64_t *>(barrier);
+    if (to % 16 || (uintptr_t)from % 16 || bytes % 16)
+        emulated_fail(EMULATED_PLACE, "a bulk copy takes addresses and sizes that are multiples of 16");
+    if (*word >> 1 != bytes)
+        emulated_fail(EMULATED_PLACE, "%u bytes are copied, but %llu were announced", bytes,
+                      (unsigned long long)(*word >> 1));
+    memcpy(reinterpret_cast<void *>(to), from, bytes);
+    *word = (*word & 1) ^ 1;
+}
+inline void ptx_mbarrier_try_wait_parity_shared_b64(bool &complete, uint64_t barrier, unsigned parity) {
+    emulated_give_way(reinterpret_cast<const void *>(barrier));
+    complete = (*reinterpret_cast<uint64_t *>(barrier) & 1) != parity;
+}
+#endif
 #if __CUDA_ARCH__ >= 800
 inline void ptx_min_NaN_f32(float &to, float x, float y) {
     if (x != x || y != y)

@@ -5,6 +5,7 @@ instructions of another processor, become calls of functions named after the ins
 
     asm("min.u32 %0, %1, 1;" : "=r"(one) : "r"(word));      becomes      ptx_min_u32((one), (word), 1);
 
+Registers that a statement declares are predicates, and become variables; addresses lose their brackets.
 Lines stay where they are, and are known to the compiler by the source's own name."""
 import re
 import sys
@@ -14,9 +15,14 @@ OPERAND = re.compile(r'"[=+]?[a-z]"\s*(\((?:[^()]|\([^()]*\))*\))')
 
 
 def call(instruction, operands):
+    brace, instruction = re.fullmatch(r'\s*([{}]?)\s*(.*)', instruction, re.DOTALL).groups()
+    if not instruction:
+        return brace
     name, _, arguments = instruction.strip().partition(' ')
-    arguments = re.sub(r'%(\d)', lambda number: operands[int(number[1])], arguments)
-    return f'ptx_{name.replace(".", "_")}({arguments.strip()});'
+    if name == '.reg':
+        return f'{brace} bool {arguments.split()[1]};'
+    arguments = re.sub(r'%(\d)', lambda number: operands[int(number[1])], re.sub('[][]', '', arguments))
+    return f'{brace} ptx_{re.sub("[.:]", "_", name)}({arguments.strip()});'
 
 
 def translate(statement):

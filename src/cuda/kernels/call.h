@@ -15,9 +15,12 @@ enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 /* Most blocks of a grid, and the words that each leaves for the last one. */
 enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
 
-/* 16-byte vectors that a thread loads at once, of each array: fewer where a thread keeps more sums. */
-#define RD_CUDA_VECTORS(transform, element_bytes)                                                                      \
-    ((transform) == RD_PRODUCT || ((transform) == RD_MOMENTS && (element_bytes) == 8) ? 2 : 4)
+/* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`: sums
+ * of floats, exact or fast. */
+#define RD_CUDA_VECTORS(floats, exact, transform, element_bytes)                                                       \
+    ((floats) && !(exact) && (transform) < RD_PRODUCT                                                          ? 8     \
+     : (transform) == RD_PRODUCT || ((floats) && (exact) && (transform) == RD_MOMENTS && (element_bytes) == 8) ? 2     \
+                                                                                                               : 4)
 
 /* A product of floats as a kernel leaves it: what struct rd_product holds. */
 struct rd_cuda_product {
@@ -46,8 +49,7 @@ struct rd_cuda_workspace {
     uint64_t limb[2][RD_LIMBS]; /* what did not fit the blocks' slots */
     uint64_t ignored, nans, plus_infinities, minus_infinities;
     uint64_t nan_below; /* ~index of the first NaN; 0 if none */
-    uint32_t nonzero, used, ticket, padding;
-    struct rd_cuda_partial partial;                    /* where none is asked for elsewhere */
+    uint32_t nonzero, ticket;
     uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
 };
 

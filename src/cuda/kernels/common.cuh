@@ -42,12 +42,25 @@ __device__ __forceinline__ unsigned warp_min(unsigned value) {
     return ~warp_max(~value);
 }
 
+/* The same of integers of at most 45 bits and a sign. */
+__device__ __forceinline__ i64 warp_add_half(i64 value) {
+#if __CUDA_ARCH__ >= 800
+    unsigned low = __reduce_add_sync(ALL, (unsigned)value & 0xfffff);
+    int high = (int)__reduce_add_sync(ALL, (unsigned)(int)(value >> 20));
+    return (i64)low + (i64)high * (1 << 20);
+#else
+    return warp_add(value);
+#endif
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Vectors
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* An array as 16-byte vectors, with a head before the first boundary and a tail after the last: fewer than 32 elements
- * of 1 byte, fewer of others. */
+/* An array as 16-byte vectors, from the first cache line on, which warps then load whole: with a head before it and a tail
+ * after the last vector, together fewer than 160 elements of 1 byte, fewer of others. */
+constexpr unsigned LINE = 128;
+
 template <class T> struct Span {
     static constexpr int PER_VECTOR = 16 / sizeof(T);
     const T *x;
@@ -55,7 +68,7 @@ template <class T> struct Span {
 
     __device__ Span(const void *from, u64 count)
         : x(static_cast<const T *>(from)), n(count),
-          head(min(count, (u64)((16 - (unsigned)((u64)from & 15)) & 15) / (u64)sizeof(T))),
+          head(min(count, (u64)((LINE - (unsigned)((u64)from % LINE)) % LINE) / (u64)sizeof(T))),
           vectors((count - head) / PER_VECTOR), tail(head + vectors * PER_VECTOR) {
     }
 
@@ -71,7 +84,8 @@ template <class T> struct Span {
 };
 
 /* The most elements outside vectors. */
-template <class T> constexpr int STRAYS = 2 * (16 / sizeof(T) - 1);
+template <class T> constexpr int STRAYS = LINE / sizeof(T) - 1 + 16 / sizeof(T) - 1;
+static_assert(STRAYS<char> <= THREADS, "a thread takes one at most");
 
 template <class T> union Vector {
     uint4 bits;
@@ -98,7 +112,14 @@ template <class T, int V> struct Tile {
             vector[v].bits = v * THREADS < left ? __ldcs(x + v * THREADS) : padding;
     }
 
-    /* The same from an address that is aligned to the element only. */
+    /* A whole tile, from shared memory. */
+    __device__ __forceinline__ void load_shared(const unsigned char *from) {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            vector[v].bits = reinterpret_cast<const uint4 *>(from)[threadIdx.x + v * THREADS];
+    }
+
+    /* From an address that is aligned to the element only. */
     __device__ __forceinline__ void load_elements(const T *x, int left, uint4 padding) {
 #pragma unroll
         for (int v = 0; v < V; v++) {
@@ -116,10 +137,83 @@ template <class T, int V> struct Tile {
     }
 };
 
+/* Tiles in shared memory, which the copy engine fills while others are added (compute capability 9.0 and later): more is on
+ * its way than registers could wait for. `arrived` are mbarriers: words that count arrivals and bytes, in phases that are
+ * told apart by their parity. */
+template <int TILE_BYTES, int DEPTH> struct Ring;
+
+#if __CUDA_ARCH__ >= 900
+template <int TILE_BYTES, int DEPTH> struct Ring {
+    static constexpr int STAGES = DEPTH;
+    __align__(128) unsigned char stage[STAGES][TILE_BYTES];
+    __align__(8) u64 arrived[STAGES];
+
+    __device__ __forceinline__ static u64 shared_address(const void *pointer) {
+        return (u64)__cvta_generic_to_shared(pointer);
+    }
+
+    /* By one thread. */
+    __device__ __forceinline__ void open() {
+        for (int i = 0; i < STAGES; i++)
+            asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"l"(shared_address(&arrived[i])) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+
+    /* Orders a tile from an address that is a multiple of 16. By one thread. */
+    __device__ __forceinline__ void order(int i, const void *from) {
+        u64 state;
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], %2;"
+                     : "=l"(state)
+                     : "l"(shared_address(&arrived[i])), "r"(TILE_BYTES)
+                     : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(
+                         shared_address(stage[i])),
+                     "l"(from), "r"(TILE_BYTES), "l"(shared_address(&arrived[i]))
+                     : "memory");
+        (void)state;
+    }
+
+    __device__ __forceinline__ void wait(int i, unsigned parity) {
+        unsigned done = 0;
+        while (!done)
+            asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
+                         "selp.u32 %0, 1, 0, complete; }"
+                         : "=r"(done)
+                         : "l"(shared_address(&arrived[i])), "r"(parity)
+                         : "memory");
+    }
+};
+#endif
+
+/* None. */
+template <int TILE_BYTES> struct Ring<TILE_BYTES, 0> { static constexpr int STAGES = 0; };
+
+/* For what has enough on its way without. */
+typedef Ring<0, 0> NoRing;
+
+/* A ring where there is room for one beside so many bytes. */
+template <int TILE_BYTES, int BESIDE>
+using RingBeside =
+#if __CUDA_ARCH__ >= 900
+    Ring<TILE_BYTES, BESIDE + 2 * TILE_BYTES + 256 <= (48 << 10) ? 2 : 0>;
+#else
+    Ring<TILE_BYTES, 0>;
+#endif
+
+/* Tiles per block from which on a ring is of use: it takes time to fill. (Tests on an emulated device have fewer.) */
+#ifndef RD_CUDA_RING_TILES
+#define RD_CUDA_RING_TILES 64
+#endif
+
+/* Vectors that are set on their way while a block prepares: with more, their number keeps it from preparing. */
+constexpr u64 OPENING = (4 << 20) / 16;
+
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
- * padding is what fills the last tile. */
-template <bool PAIRS, class T, int V, class Take>
-__device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, uint4 x_padding, Take take) {
+ * padding is what fills the last tile. Calls open() before; meanwhile the first tile is on its way to the L2 cache, unless
+ * there is so much that this is not worth it. */
+template <bool PAIRS, class T, int V, class R, class Open, class Take>
+__device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
+                                          Open open, Take take) {
     constexpr i64 TILE = (i64)THREADS * V;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const u64 begin = blockIdx.x * (u64)TILE + threadIdx.x;
@@ -128,11 +222,37 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     const bool aligned = ((u64)y & 15) == 0;
     const i64 step = (i64)gridDim.x * TILE;
     i64 left = (i64)(span.vectors - begin); /* vectors from this thread's first on */
-    u64 index = call.first + span.head + begin * Span<T>::PER_VECTOR;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        if (span.vectors <= OPENING && v * THREADS < left)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(x + v * THREADS));
+    [[maybe_unused]] const bool ringed = span.vectors >= (u64)step * RD_CUDA_RING_TILES;
+    [[maybe_unused]] int stage = 0;
+    [[maybe_unused]] unsigned parity = 0;
+    if constexpr (R::STAGES > 0)
+        if (ringed && threadIdx.x == 0) {
+            ring.open();
+            for (int i = 0; i < R::STAGES; i++)
+                ring.order(i, x + i * step);
+        }
+    open();
     for (; left + (int)threadIdx.x > 0; left -= step) {
         Tile<T, V> tile, other;
         int here = (int)(left < TILE ? left : TILE);
-        tile.load(x, here, x_padding);
+        bool loaded = false;
+        if constexpr (R::STAGES > 0)
+            if (ringed && left + (int)threadIdx.x >= TILE) {
+                ring.wait(stage, parity);
+                tile.load_shared(ring.stage[stage]);
+                __syncthreads(); /* all have read it */
+                if (threadIdx.x == 0 && left - R::STAGES * step >= TILE)
+                    ring.order(stage, x + R::STAGES * step);
+                parity ^= stage == R::STAGES - 1;
+                stage = stage == R::STAGES - 1 ? 0 : stage + 1;
+                loaded = true;
+            }
+        if (!loaded)
+            tile.load(x, here, x_padding);
         if constexpr (PAIRS) {
             if (aligned)
                 other.load(reinterpret_cast<const uint4 *>(y), here, zero);
@@ -140,9 +260,8 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
                 other.load_elements(y, here, zero);
             y += step * Span<T>::PER_VECTOR;
         }
-        take(tile, other, index);
+        take(tile, other, call.first + (u64)(reinterpret_cast<const T *>(x) - span.x));
         x += step;
-        index += step * Span<T>::PER_VECTOR;
     }
 }
 
@@ -165,6 +284,21 @@ __device__ __noinline__ void deposit(int64_t *limb, int first, i64 value, int ex
             atomicAdd(reinterpret_cast<u64 *>(&limb[i + k]), value < 0 ? 0 - part[k] : part[k]);
 }
 
+/* Adds value * 2^bit to an integer of W words, least significant first, in two's complement; `bit` is a constant. */
+template <int W> __device__ __forceinline__ void add_at(u64 (&word)[W], i64 value, int bit) {
+    const int first = bit / 64, shift = bit % 64;
+    const u64 sign = (u64)(value >> 63);
+    unsigned __int128 sum = 0;
+#pragma unroll
+    for (int i = first; i < W; i++) {
+        u64 part = i == first       ? (u64)value << shift
+                   : i == first + 1 ? (shift ? (u64)(value >> (64 - shift)) : sign)
+                                    : sign;
+        sum = (sum >> 64) + word[i] + part;
+        word[i] = (u64)sum;
+    }
+}
+
 __device__ void count(uint64_t &counter, u64 amount) {
     atomicAdd(reinterpret_cast<u64 *>(&counter), amount);
 }
@@ -177,10 +311,14 @@ __device__ void count(uint64_t &counter, u64 amount) {
 struct Block {
     rd_cuda_partial partial;
     u64 nan_below;
-    unsigned used; /* limbs or counts may not be zero */
-    bool last;
-    int first_limb, last_limb;
+    unsigned used;       /* limbs or counts may not be zero */
+    bool last, any_used; /* of the grid; in the last block: some block's may not be zero */
+    bool delivered;      /* the result, by a short cut */
 };
+
+/* Tickets count blocks, and above those the ones that were used. */
+constexpr unsigned USED_TICKET = 1 << 16;
+static_assert(RD_CUDA_BLOCKS < USED_TICKET, "tickets count all blocks");
 
 /* Raised by any thread at any time; atomically, so that no race need be excused. */
 template <class F> __device__ __forceinline__ void raise_flag(F &flag) {
@@ -210,33 +348,52 @@ __device__ void note_nan(Block &block, u64 index) {
     raise_flag(block.used);
 }
 
-/* Adds what the block has in limbs and counts to the workspace, where it has anything; the slots are the caller's. Then
- * takes a ticket. True in all threads of the block that is the last of its grid. */
-__device__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
-    __syncthreads();
-    rd_cuda_partial &p = block.partial;
-    if (block.used) {
-        for (int i = threadIdx.x; i < 2 * RD_LIMBS; i += THREADS) {
-            int64_t limb = (&p.limb[0][0])[i];
-            if (limb)
-                atomicAdd(reinterpret_cast<u64 *>(&workspace->limb[0][0]) + i, (u64)limb);
-        }
-        if (threadIdx.x == 0) {
-            count(workspace->ignored, p.ignored);
-            count(workspace->nans, p.nans);
-            count(workspace->plus_infinities, p.plus_infinities);
-            count(workspace->minus_infinities, p.minus_infinities);
-            atomicMax(reinterpret_cast<u64 *>(&workspace->nan_below), block.nan_below);
-            atomicOr(&workspace->nonzero, p.nonzero);
-            atomicOr(&workspace->used, 1);
-        }
+/* Takes a ticket: returns what `counter` was, and adds to it. What the thread, and those that it has met, did before is seen by
+ * whoever takes one later. (That is less than two fences and an addition order, and takes half as long.) */
+__device__ __forceinline__ unsigned take_ticket(uint32_t *counter, unsigned amount) {
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(__cvta_generic_to_global(counter)), "r"(amount)
+                 : "memory");
+    return before;
+}
+
+/* Adds what the block has in limbs and counts to the workspace. By a warp. */
+__device__ __noinline__ void publish(const Block &block, rd_cuda_workspace *workspace) {
+    const rd_cuda_partial &p = block.partial;
+    for (int i = lane_index(); i < 2 * RD_LIMBS; i += 32) {
+        int64_t limb = (&p.limb[0][0])[i];
+        if (limb)
+            atomicAdd(reinterpret_cast<u64 *>(&workspace->limb[0][0]) + i, (u64)limb);
     }
-    /* Fences are cumulative: that of thread 0 covers what the barrier made it see. */
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        block.last = atomicInc(&workspace->ticket, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();
+    if (lane_index() == 0) {
+        count(workspace->ignored, p.ignored);
+        count(workspace->nans, p.nans);
+        count(workspace->plus_infinities, p.plus_infinities);
+        count(workspace->minus_infinities, p.minus_infinities);
+        atomicMax(reinterpret_cast<u64 *>(&workspace->nan_below), block.nan_below);
+        atomicOr(&workspace->nonzero, p.nonzero);
+    }
+    __syncwarp();
+}
+
+/* Hands over what the block has in limbs and counts, and takes a ticket; slots are the caller's, who fills them before, in
+ * warp 0. The block has met since other warps had anything to add. True in all threads of the block that is the last of
+ * its grid. */
+__device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
+    if (warp_index() == 0) {
+        __syncwarp();
+        bool used = block.used;
+        if (used)
+            publish(block, workspace);
+        if (lane_index() == 0) {
+            unsigned before = take_ticket(&workspace->ticket, used ? USED_TICKET + 1 : 1);
+            block.last = (before & (USED_TICKET - 1)) == gridDim.x - 1;
+            block.any_used = used || before >= USED_TICKET;
+            if (block.last)
+                workspace->ticket = 0;
+        }
     }
     __syncthreads();
     return block.last;
@@ -262,13 +419,11 @@ __device__ __noinline__ void collect_used(Block &block, rd_cuda_workspace *works
         workspace->nonzero = 0;
     }
     __syncthreads();
-    if (threadIdx.x == 0)
-        workspace->used = 0; /* not before all threads have read it, to come here */
 }
 
 /* Returns whether any did. Where no block added anything, the last one's own limbs and counts are zero, as all are. */
 __device__ __forceinline__ bool collect(Block &block, rd_cuda_workspace *workspace) {
-    bool used = __ldcg(&workspace->used);
+    bool used = block.any_used;
     if (used)
         collect_used(block, workspace);
     return used;

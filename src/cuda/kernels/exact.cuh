@@ -83,11 +83,15 @@ struct DoubleWindow {
             slice[k] = __longlong_as_double(start_bits(unit, k));
     }
 
-    /* The bits of doubles in one binade differ by their distance in units. */
+    /* What a slice holds, in its units: the bits of doubles in one binade differ by their distance in these. */
+    __device__ __forceinline__ i64 held(int unit, int k) const {
+        return __double_as_longlong(slice[k]) - start_bits(unit, k);
+    }
+
     __device__ __forceinline__ void empty(int unit, i64 *units) {
 #pragma unroll
         for (int k = 0; k < SLICES; k++) {
-            units[k * THREADS] += __double_as_longlong(slice[k]) - start_bits(unit, k);
+            units[k * THREADS] += held(unit, k);
             slice[k] = __longlong_as_double(start_bits(unit, k));
         }
     }
@@ -126,6 +130,10 @@ struct IntegerWindow {
 #pragma unroll
         for (int k = 0; k < SLICES; k++)
             slice[k] = 0;
+    }
+
+    __device__ __forceinline__ i64 held(int, int k) const {
+        return slice[k];
     }
 
     __device__ __forceinline__ void empty(int, i64 *units) {
@@ -344,9 +352,9 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM, sizeof(T));
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
-    static constexpr int WORDS = WINDOWS * SLICES * 2; /* low and high halves of the sums of slices */
+    static constexpr int SUMS = WINDOWS * SLICES, HALVES = 2 * SUMS; /* sums of slices, and their low and high halves */
     typedef Tile<T, VECTORS> Part;
     typedef typename std::conditional<WIDE, DoubleBins, FloatBins>::type ElementBins;
     static constexpr int LOWEST_BIN =
@@ -362,11 +370,10 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                 typename std::conditional<PRODUCTS, DoubleBins, char>::type product_bins;
             };
             FinishRoom room;
-            unsigned packed[RD_CUDA_BLOCKS]; /* units of blocks */
         };
-        int unit[ELEMENTS + PRODUCTS][WARPS];
-        i64 words[WORDS];
-        int range[ELEMENTS + PRODUCTS][WARPS][2]; /* lowest and highest units */
+        i64 half[WARPS][HALVES];              /* of the sums of slices, and of all warps in the first */
+        int unit[ELEMENTS + PRODUCTS][WARPS]; /* lowest, and of blocks */
+        int highest[ELEMENTS + PRODUCTS][WARPS];
         unsigned binned;
     };
 
@@ -383,6 +390,10 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         elements.open(0);
         products.open(0);
         errors.open(0);
+    }
+
+    /* Clears shared memory. By the whole block, before the first tile. */
+    __device__ __forceinline__ void open() {
 #pragma unroll
         for (int w = 0; w < WINDOWS; w++)
 #pragma unroll
@@ -394,6 +405,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             shared.product_bins.clear();
         if (threadIdx.x == 0)
             shared.binned = 0;
+        open_block(shared.block);
     }
 
     __device__ i64 *units(int window) {
@@ -758,214 +770,273 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static __device__ __forceinline__ u64 pack(int first, int second, unsigned nonzero) {
         return (u64)nonzero << 32 | (u64)(second & 0xffff) << 16 | (u64)(first & 0xffff);
     }
-    static __device__ __forceinline__ int unpack(unsigned packed, int u) {
+    static __device__ __forceinline__ int unpack(u64 packed, int u) {
         return (int16_t)(u == 0 ? packed : packed >> 16);
     }
 
-    /* The window, slice and half of a word; and whose unit, and how much below that, the window's is. */
-    struct Place {
-        int window, slice, half, unit, less;
-        __device__ __forceinline__ Place(int word)
-            : window(word / (2 * SLICES)), slice(word / 2 % SLICES), half(word & 1),
-              unit(ERRORS && window == WINDOWS - 1 ? ELEMENTS : window),
-              less(ERRORS && window == WINDOWS - 1 ? ERRORS_BELOW : 0) {
-        }
-        /* Exponent of what 1 in the word is worth. */
-        __device__ __forceinline__ int exponent(int of_unit) const {
-            return of_unit - less - STEP * slice + 32 * half;
-        }
-    };
+    /* Of a sum of slices: its window, whose unit it has, and how many bits below that 1 in it is. */
+    static __device__ __forceinline__ constexpr int window_of(int sum) {
+        return sum / SLICES;
+    }
+    static __device__ __forceinline__ constexpr int unit_of(int sum) {
+        return ERRORS && window_of(sum) == WINDOWS - 1 ? ELEMENTS : window_of(sum);
+    }
+    static __device__ __forceinline__ constexpr int below_unit(int sum) {
+        return STEP * (sum % SLICES) + (ERRORS && window_of(sum) == WINDOWS - 1 ? ERRORS_BELOW : 0);
+    }
 
-    /* Where units lie too far apart: a word straight into limbs. */
-    static __device__ __noinline__ void scatter(Block &block, int word, i64 value, int unit) {
-        Place place(word);
-        deposit(limb_of(block, place.window), first_of(place.window), value, place.exponent(unit));
+    /* Halves of a sum of slices, into limbs. */
+    static __device__ __noinline__ void scatter(Block &block, int sum, i64 low, i64 high, int unit) {
+        int64_t *limb = limb_of(block, window_of(sum));
+        int first = first_of(window_of(sum)), exponent = unit - below_unit(sum);
+        deposit(limb, first, low, exponent);
+        deposit(limb, first, high, exponent + 32);
         raise_flag(block.used);
     }
 
-    /* Adds a word to limbs, a lane to a limb, no other thread being at them. */
-    static __device__ __forceinline__ void add_to_limbs(Block &block, int word, i64 value, int unit) {
-        Place place(word);
-        int bit = place.exponent(unit) - 32 * first_of(place.window), at = (bit >> 5) + lane_index();
-        u64 magnitude = value < 0 ? 0 - (u64)value : (u64)value;
-        int shift = 32 * lane_index() - (bit & 31);
-        unsigned part = (unsigned)(shift < 0 ? magnitude << -shift : shift < 64 ? magnitude >> shift : 0);
-        if (lane_index() < 3 && part)
-            limb_of(block, place.window)[at] += value < 0 ? -(i64)part : (i64)part;
-        __syncwarp();
+    /* What brings a sum to a lower unit: nothing where there is none, or where units lie too far apart. */
+    static __device__ __forceinline__ unsigned factor(int own, int unit) {
+        return own == NO_UNIT || unit == SPREAD ? 0 : 1u << (own - unit);
     }
 
-    /* Phase 4 in the block: sums of slices over the threads, a word per warp, for the last block; or into limbs. Code that
-     * runs once is slow to fetch, so there is little of it. True if the result is delivered. */
-    __device__ __forceinline__ bool combine_warps(rd_cuda_workspace *workspace) {
-        Block &block = shared.block;
-        empty();
+    /* Each warp's sums over its lanes, as halves, and units. */
+    __device__ __forceinline__ void add_lanes() {
+#pragma unroll
+        for (int sum = 0; sum < SUMS; sum++) {
+            const int w = window_of(sum), k = sum % SLICES,
+                      unit = unit_of(sum) == 0 && ELEMENTS ? element_unit : product_unit;
+            const Window &window = w == 0 && ELEMENTS ? elements : w == ELEMENTS ? products : errors;
+            i64 value = units(w)[k * THREADS];
+            if (unit != NO_UNIT)
+                value += window.held(unit - (below_unit(sum) - STEP * k), k);
+            i64 low = warp_add_half(value & 0xffffffff), high = warp_add_half(value >> 32);
+            if (lane_index() == 0) {
+                shared.half[warp_index()][2 * sum] = low;
+                shared.half[warp_index()][2 * sum + 1] = high;
+            }
+        }
         if (lane_index() == 0) {
             if (other)
-                raise_flag(block.partial.nonzero);
+                raise_flag(shared.block.partial.nonzero);
             if (ELEMENTS)
                 shared.unit[0][warp_index()] = element_unit;
             if (PRODUCTS)
                 shared.unit[ELEMENTS][warp_index()] = product_unit;
         }
         __syncthreads();
-        int common[2] = {NO_UNIT, NO_UNIT};
+    }
+
+    /* Phase 4 in the block, by warp 0: the warps' halves, a lane to each, in the first warp's place; or straight into limbs
+     * where units lie too far apart. */
+    __device__ __forceinline__ void add_warps(int *common) {
 #pragma unroll
         for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
             int own = shared.unit[u][lane_index() & (WARPS - 1)];
             common[u] = common_unit(own == NO_UNIT ? -NO_UNIT : own, own);
         }
-        bool alone = gridDim.x == 1;
-#pragma unroll 1
-        for (int word = warp_index(); word < WORDS; word += WARPS) {
-            Place place(word);
-            int unit = place.unit == 0 ? common[0] : common[1];
-            i64 sum = 0;
+        if (common[0] == SPREAD || common[1] == SPREAD)
+            scatter_warps(shared, common[0], common[1]);
+        if (lane_index() < HALVES) {
+            int u = unit_of(lane_index() / 2), unit = u == 0 ? common[0] : common[1];
+            i64 total = 0;
 #pragma unroll
-            for (int w = 0; w < WARPS; w++) {
-                int own = shared.unit[place.unit][w];
-                i64 units = shared.units[place.window][place.slice][lane_index() + 32 * w];
-                units = place.half ? units >> 32 : units & 0xffffffff;
-                if (unit == SPREAD && own != NO_UNIT)
-                    scatter(block, word, units, own);
-                else if (own != NO_UNIT)
-                    sum += units << (own - unit);
-            }
-            sum = warp_add(sum);
-            if (lane_index() == 0) {
-                if (!alone)
-                    put_slot(workspace, 1 + word, unit > SPREAD ? (u64)sum : 0);
-                else if (unit > SPREAD)
-                    shared.words[word] = sum;
-            }
+            for (int w = 0; w < WARPS; w++)
+                total += shared.half[w][lane_index()] * factor(shared.unit[u][w], unit);
+            shared.half[0][lane_index()] = total;
         }
-        if (threadIdx.x == 0 && !alone)
+        __syncwarp();
+    }
+
+    static __device__ __noinline__ void scatter_warps(Shared &shared, int common0, int common1) {
+        for (int i = lane_index(); i < WARPS * SUMS; i += 32) {
+            int w = i / SUMS, sum = i % SUMS, u = unit_of(sum), own = shared.unit[u][w];
+            if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
+                scatter(shared.block, sum, shared.half[w][2 * sum], shared.half[w][2 * sum + 1], own);
+        }
+        __syncwarp();
+    }
+
+    /* Sums that the last block can add up go to slots; others into limbs. */
+    static constexpr i64 SLOT_MAX = (i64)1 << 62;
+
+    __device__ __forceinline__ void fill_slots(rd_cuda_workspace *workspace, const int *common) {
+        if (lane_index() < SUMS) {
+            int unit = unit_of(lane_index()) == 0 ? common[0] : common[1];
+            i64 low = shared.half[0][2 * lane_index()], high = shared.half[0][2 * lane_index() + 1] + (low >> 32);
+            bool fits = high < SLOT_MAX >> 32 && high >= -(SLOT_MAX >> 32);
+            if (!fits)
+                scatter(shared.block, lane_index(), low & 0xffffffff, high, unit);
+            put_slot(workspace, 1 + lane_index(), fits ? (u64)high << 32 | (u64)(low & 0xffffffff) : 0);
+        }
+        if (lane_index() == 0)
             put_slot(workspace, 0,
                      pack(common[0] > SPREAD ? common[0] : NO_UNIT, common[1] > SPREAD ? common[1] : NO_UNIT,
-                          block.partial.nonzero));
-        if (shared.binned)
-            flush_bins(shared, threadIdx.x, THREADS);
-        if (alone) {
-            __syncthreads();
-            return finish_words(common, block.used);
-        }
-        return false;
+                          shared.block.partial.nonzero));
     }
 
-    /* Words as limbs, a lane each, from exponent 32 * limb on; exact as long as TOP_LANE lanes hold them. */
-    __device__ __forceinline__ i64 words_in_lanes(const int *common, int limb) const {
-        i64 sum = 0;
-#pragma unroll
-        for (int word = 0; word < WORDS; word++) {
-            Place place(word);
-            i64 value = shared.words[word];
-            u64 magnitude = value < 0 ? 0 - (u64)value : (u64)value;
-            int shift = 32 * (lane_index() + limb) - place.exponent(common[place.unit]);
-            u64 moved = shift <= -32 ? 0 : shift < 0 ? magnitude << -shift : shift < 64 ? magnitude >> shift : 0;
-            unsigned part = (unsigned)moved;
-            sum += value < 0 ? -(i64)part : (i64)part;
-        }
-        return sum;
-    }
-
-    /* The words are in shared memory, the sums of all there is but what is in limbs, if those are `used`. Delivers the
-     * result if it can be had from the words alone; otherwise adds them to the limbs. */
-    __device__ __forceinline__ bool finish_words(const int *common, bool used) {
-        bool all = common[0] > SPREAD && TRANSFORM != RD_MOMENTS;
-        if (all && !used && is_short(call)) {
-            if (warp_index() == 0) {
-                int lowest = common[0] - STEP * (SLICES - 1) - (ERRORS ? ERRORS_BELOW : 0), limb = lowest >> 5;
-                bool negative_zero =
-                    !shared.block.partial.nonzero && (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_PRODUCT);
-                u64 bits = round_lanes(words_in_lanes(common, limb), 32 * limb, call, negative_zero);
-                if (lane_index() == 0)
-                    deliver_short(call, bits);
-            }
-            return true;
-        }
-        if (warp_index() == 0) {
-#pragma unroll 1
-            for (int word = 0; word < WORDS; word++) {
-                int unit = Place(word).unit == 0 ? common[0] : common[1];
-                if (unit > SPREAD)
-                    add_to_limbs(shared.block, word, shared.words[word], unit);
-            }
-        }
-        return false;
-    }
-
-    /* Blocks that a lane looks after at a time: what they left is asked for together. */
-    static constexpr int BATCH = 17;
-
-    static __device__ __forceinline__ void load_words(i64 *value, const rd_cuda_workspace *workspace, int word,
-                                                      unsigned first) {
-#pragma unroll
-        for (int i = 0; i < BATCH; i++) {
-            unsigned b = first + i * 32;
-            value[i] = b < gridDim.x && word < WORDS ? (i64)get_slot(workspace, 1 + word, b) : 0;
-        }
-    }
-
-    /* Phase 4 in the last block: sums of words over the blocks, a word per warp. */
-    __device__ __forceinline__ bool combine_blocks(const rd_cuda_workspace *workspace, bool used) {
+    /* Phase 4 in the last block: each warp's sums over some of the blocks. */
+    __device__ __forceinline__ void add_blocks(const rd_cuda_workspace *workspace, int *common) {
+        constexpr bool EARLY = SUMS == SLICES; /* there are registers for what several blocks left */
+        constexpr int OWN = EARLY ? 3 : 1;     /* blocks that a thread looks after at a time */
         int lowest[2] = {-NO_UNIT, -NO_UNIT}, highest[2] = {NO_UNIT, NO_UNIT};
         bool nonzero = false;
-        i64 value[BATCH];
-        load_words(value, workspace, warp_index(), lane_index()); /* on their way while units are compared */
-        for_blocks([&](unsigned b, bool there) {
-            u64 packed = there ? get_slot(workspace, 0, b) : pack(NO_UNIT, NO_UNIT, 0);
-            nonzero = nonzero || packed >> 32;
-            if (there)
-                shared.packed[b] = (unsigned)packed;
+        u64 packed[OWN];
+        i64 value[OWN][SUMS];
+        auto load = [&](unsigned first, bool values) {
 #pragma unroll
-            for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-                int own = unpack((unsigned)packed, u);
-                lowest[u] = min(lowest[u], own == NO_UNIT ? -NO_UNIT : own);
-                highest[u] = max(highest[u], own);
+            for (int i = 0; i < OWN; i++) {
+                unsigned b = first + i * THREADS;
+                packed[i] = b < gridDim.x ? get_slot(workspace, 0, b) : pack(NO_UNIT, NO_UNIT, 0);
+#pragma unroll
+                for (int sum = 0; sum < SUMS; sum++)
+                    if (values)
+                        value[i][sum] = b < gridDim.x ? (i64)get_slot(workspace, 1 + sum, b) : 0;
             }
-        });
+        };
+#pragma unroll 1
+        for (int first = (int)((gridDim.x - 1) / (OWN * THREADS)) * (OWN * THREADS); first >= 0;
+             first -= OWN * THREADS) {
+            load(first + threadIdx.x, EARLY && first == 0); /* on their way while units are compared */
+#pragma unroll
+            for (int i = 0; i < OWN; i++) {
+                nonzero = nonzero || packed[i] >> 32;
+#pragma unroll
+                for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+                    int own = unpack(packed[i], u);
+                    lowest[u] = min(lowest[u], own == NO_UNIT ? -NO_UNIT : own);
+                    highest[u] = max(highest[u], own);
+                }
+            }
+        }
         if (nonzero)
             raise_flag(shared.block.partial.nonzero);
-        int common[2] = {NO_UNIT, NO_UNIT};
 #pragma unroll
         for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
             int least = (int)warp_min((unsigned)(lowest[u] + OFFSET)) - OFFSET;
             int most = (int)warp_max((unsigned)(highest[u] + OFFSET)) - OFFSET;
             if (lane_index() == 0) {
-                shared.range[u][warp_index()][0] = least;
-                shared.range[u][warp_index()][1] = most;
+                shared.unit[u][warp_index()] = least;
+                shared.highest[u][warp_index()] = most;
             }
         }
         __syncthreads();
 #pragma unroll
-        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-            const int *range = shared.range[u][lane_index() & (WARPS - 1)];
-            common[u] = common_unit(range[0], range[1]);
-        }
+        for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
+            common[u] =
+                common_unit(shared.unit[u][lane_index() & (WARPS - 1)], shared.highest[u][lane_index() & (WARPS - 1)]);
+        if (common[0] == SPREAD || common[1] == SPREAD)
+            scatter_blocks(shared, workspace, common[0], common[1]);
+        i64 low[SUMS] = {}, high[SUMS] = {};
 #pragma unroll 1
-        for (int word = warp_index(); word < WORDS; word += WARPS) {
-            int u = Place(word).unit, unit = u == 0 ? common[0] : common[1];
-            i64 sum = 0;
-#pragma unroll 1
-            for (unsigned first = lane_index(); first < gridDim.x; first += 32 * BATCH) {
-                if (word != warp_index() || first != lane_index())
-                    load_words(value, workspace, word, first);
+        for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
+            if (!EARLY || first > 0)
+                load(first + threadIdx.x, true);
 #pragma unroll
-                for (int i = 0; i < BATCH; i++) {
-                    unsigned b = first + i * 32;
-                    int own = b < gridDim.x ? unpack(shared.packed[b], u) : NO_UNIT;
-                    if (unit == SPREAD && own != NO_UNIT)
-                        scatter(shared.block, word, value[i], own);
-                    else if (own != NO_UNIT)
-                        sum += value[i] << (own - unit);
+            for (int i = 0; i < OWN; i++) {
+                if (first + i * THREADS >= gridDim.x)
+                    break;
+#pragma unroll
+                for (int sum = 0; sum < SUMS; sum++) {
+                    unsigned to = factor(unpack(packed[i], unit_of(sum)), common[unit_of(sum)]);
+                    low[sum] += (i64)((u64)(unsigned)value[i][sum] * to);
+                    high[sum] += (i64)(int)(value[i][sum] >> 32) * (int)to;
                 }
             }
-            sum = warp_add(sum);
-            if (lane_index() == 0)
-                shared.words[word] = sum;
+        }
+#pragma unroll
+        for (int sum = 0; sum < SUMS; sum++) {
+            low[sum] = warp_add_half(low[sum]);
+            high[sum] = warp_add_half(high[sum]);
+            if (lane_index() == 0) {
+                shared.half[warp_index()][2 * sum] = low[sum];
+                shared.half[warp_index()][2 * sum + 1] = high[sum];
+            }
         }
         __syncthreads();
-        return finish_words(common, used);
+        if (warp_index() == 0 && lane_index() < HALVES) {
+            i64 total = 0;
+#pragma unroll
+            for (int w = 0; w < WARPS; w++)
+                total += shared.half[w][lane_index()];
+            shared.half[0][lane_index()] = total;
+        }
+        __syncwarp();
+    }
+
+    static __device__ __noinline__ void scatter_blocks(Shared &shared, const rd_cuda_workspace *workspace, int common0,
+                                                       int common1) {
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) {
+            u64 packed = get_slot(workspace, 0, b);
+            for (int sum = 0; sum < SUMS; sum++) {
+                int u = unit_of(sum), own = unpack(packed, u);
+                i64 value = (i64)get_slot(workspace, 1 + sum, b);
+                if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
+                    scatter(shared.block, sum, value & 0xffffffff, value >> 32, own);
+            }
+        }
+    }
+
+    /* Phase 5, by warp 0: the halves are all there is but what is in limbs, if those are `used`. Delivers the result if it
+     * can be had from the halves alone; otherwise adds them to the limbs. Returns whether it is delivered. */
+    __device__ __forceinline__ bool finish_sums(const int *common, bool used) {
+        bool all = common[0] > SPREAD && !used && is_short(call) && has_float(call) && call.finish == RD_VALUE;
+        if (TRANSFORM != RD_MOMENTS && all) {
+            constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 64 > 128 + 32 ? 4 : 3;
+            u64 word[W] = {};
+#pragma unroll
+            for (int sum = 0; sum < SUMS; sum++) {
+                add_at(word, shared.half[0][2 * sum], LOWEST - below_unit(sum));
+                add_at(word, shared.half[0][2 * sum + 1], LOWEST - below_unit(sum) + 32);
+            }
+            bool negative_zero = !shared.block.partial.nonzero && (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_PRODUCT);
+            u64 bits = round_words(word, common[0] - LOWEST, call, negative_zero);
+            if (lane_index() == 0)
+                deliver_short(call, bits);
+            return true;
+        }
+        if (lane_index() < SUMS) {
+            int unit = unit_of(lane_index()) == 0 ? common[0] : common[1];
+            i64 low = shared.half[0][2 * lane_index()], high = shared.half[0][2 * lane_index() + 1];
+            if (unit > SPREAD)
+                scatter(shared.block, lane_index(), low, high, unit);
+        }
+        return false;
+    }
+
+    /* Phases 4 and 5. */
+    __device__ __forceinline__ void end() {
+        Block &block = shared.block;
+        int common[2] = {NO_UNIT, NO_UNIT};
+        add_lanes();
+        if (shared.binned) {
+            flush_bins(shared, threadIdx.x, THREADS);
+            __syncthreads();
+        }
+        if (warp_index() == 0)
+            add_warps(common);
+        bool used = false;
+        if (gridDim.x > 1) {
+            if (warp_index() == 0)
+                fill_slots(call.workspace, common);
+            if (!close_block(block, call.workspace))
+                return;
+            used = collect(block, call.workspace);
+            add_blocks(call.workspace, common);
+        }
+        if (warp_index() == 0) {
+            __syncwarp();
+            used = used || block.used;
+            bool delivered = finish_sums(common, used);
+            if (lane_index() == 0) {
+                block.delivered = delivered;
+                if (gridDim.x == 1)
+                    block.partial.nan_index = ~block.nan_below;
+            }
+        }
+        __syncthreads();
+        constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
+        if (!block.delivered)
+            deliver(call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
     }
 };
 
@@ -974,35 +1045,23 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
+    typedef RingBeside<THREADS * 16 * Method::VECTORS, Method::PAIRS ? 48 << 10 : (int)sizeof(typename Method::Shared)>
+        TileRing;
+    __shared__ TileRing ring;
     Method sums(shared, call);
-    open_block(shared.block);
 
     const Span<T> span(call.x, call.count);
     const T *other = static_cast<const T *>(call.y);
-    u64 at;
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-        deposit_term<T, TRANSFORM>(shared.block, call, span.x[at], Method::PAIRS ? other[at] : (T)0, call.first + at);
-
     /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0 */
     const unsigned sign = 0x80000000;
     const uint4 padding = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     typedef typename Method::Part Part;
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, padding,
-                                                 [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); });
-    bool done = sums.combine_warps(call.workspace);
-    if (gridDim.x > 1) {
-        if (!close_block(shared.block, call.workspace))
-            return;
-        bool used = collect(shared.block, call.workspace);
-        done = sums.combine_blocks(call.workspace, used);
-    } else if (threadIdx.x == 0) {
-        shared.block.partial.nan_index = ~shared.block.nan_below;
-    }
-    __syncthreads();
-    if (done)
-        return;
-    constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
-    deliver(call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(
+        call, span, ring, padding, [&] { sums.open(); }, [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); });
+    u64 at;
+    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+        deposit_term<T, TRANSFORM>(shared.block, call, span.x[at], Method::PAIRS ? other[at] : (T)0, call.first + at);
+    sums.end();
 }
 
 /* Blocks that a multiprocessor shall hold, for the compiler to keep to the registers: what measured best. */

@@ -1,8 +1,10 @@
 /* Extremes: the least and greatest element or magnitude, and where the first of them is.
  *
  * Overview. Elements become unsigned keys that order as wanted: for the least element the smallest key is best, for the
- * greatest the same with all bits flipped. A thread finds the best key of a tile, and only where that beats all tiles
- * before it looks for its place; ties keep the earlier one. One- and two-byte elements are compared two at a time.
+ * greatest the same with all bits flipped. A thread finds the best key of a tile, and keeps it and the tile if that beats
+ * all tiles before; ties keep the earlier one. One- and two-byte elements are compared two at a time, and so many are in
+ * a tile that their places are not looked for before the end: where the index is asked for, threads whose key is the
+ * block's best then read their tile again.
  *
  * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
  * has any. */
@@ -97,7 +99,7 @@ __device__ __forceinline__ unsigned least_halves(unsigned a, unsigned b, unsigne
 #endif
 }
 
-/* What a thread has found: smaller keys are better, then smaller indices. */
+/* What was found: smaller keys are better, then smaller indices. */
 template <class K> struct Best {
     K key;
     u64 index; /* UINT64_MAX: nothing yet */
@@ -114,15 +116,21 @@ template <class T, int V> struct Search {
     typedef Order<T> O;
     typedef typename O::Key Key;
     typedef Tile<T, V> Part;
+    /* What is kept is the index of a tile's first element; the place in it is found at the end. */
+    static constexpr bool LATE = sizeof(T) <= 2;
     Block &block;
     const rd_cuda_call &call;
     bool absolute;
     Key flip; /* for the greatest: all bits */
     Best<Key> best;
 
+    static __device__ __forceinline__ Best<Key> nothing() {
+        return {O::MASK, UINT64_MAX};
+    }
+
     __device__ Search(Block &b, const rd_cuda_call &c)
-        : block(b), call(c), absolute(c.transform == RD_ABSOLUTE),
-          flip(c.combine == RD_GREATEST ? O::MASK : 0), best{O::MASK, UINT64_MAX} {
+        : block(b), call(c), absolute(c.transform == RD_ABSOLUTE), flip(c.combine == RD_GREATEST ? O::MASK : 0),
+          best(nothing()) {
     }
 
     __device__ __forceinline__ Key key(T x) const {
@@ -154,10 +162,10 @@ template <class T, int V> struct Search {
         return smaller(halves & 0xffff, halves >> 16);
     }
 
-    /* One element, known by its index in the array. */
-    __device__ __forceinline__ void take_one(T x, u64 index) {
+    /* One element, known by its index in the array; `at` is what is kept if it is best. */
+    __device__ __forceinline__ void take_one(T x, u64 index, u64 at) {
         if (!O::is_nan(x)) {
-            best.take(key(x), index);
+            best.take(key(x), at);
         } else {
             raise_flag(block.used);
             if (call.nan == REDUCT_NAN_IGNORE)
@@ -175,7 +183,7 @@ template <class T, int V> struct Search {
 #pragma unroll
         for (int i = 0; i < Part::COUNT; i++)
             if (index + Part::place(i) < end)
-                search.take_one(tile.get(i), index + Part::place(i));
+                search.take_one(tile.get(i), index + Part::place(i), LATE ? index : index + Part::place(i));
         return search.best;
     }
 
@@ -242,18 +250,56 @@ template <class T, int V> struct Search {
         }
         if (limit >= best.key && best.index != UINT64_MAX)
             return;
+        if constexpr (LATE) {
+            best.key = limit;
+            best.index = index;
+        } else {
 #pragma unroll
-        for (int i = 0; i < Part::COUNT; i++) {
-            Key k = key(tile.get(i));
-            if (k < best.key || best.index == UINT64_MAX) {
-                best.key = k;
-                best.index = index + Part::place(i);
+            for (int i = 0; i < Part::COUNT; i++) {
+                Key k = key(tile.get(i));
+                if (k < best.key || best.index == UINT64_MAX) {
+                    best.key = k;
+                    best.index = index + Part::place(i);
+                }
             }
         }
     }
+
+    /* Where the block's tile begins that holds the thread's at this index. */
+    static __device__ __forceinline__ u64 begin_of(u64 index) {
+        return index - threadIdx.x * (u64)Part::PER_VECTOR;
+    }
+
+    /* The first of the small elements of the tile at an index that has the key; UINT64_MAX if none before `end` has. */
+    __device__ __forceinline__ u64 place_of(Key wanted, u64 index, u64 end) const {
+        const uint4 *x = reinterpret_cast<const uint4 *>(static_cast<const T *>(call.x) + (index - call.first));
+        const unsigned bits = (unsigned)O::element(wanted ^ flip, absolute) & O::MASK;
+        const unsigned opposite = IS_SIGNED<T> && absolute ? (0 - bits) & O::MASK : bits;
+        u64 found = UINT64_MAX;
+#pragma unroll 1
+        for (int v = 0; v < V && found == UINT64_MAX; v++) {
+            u64 at = index + Part::place(v * Part::PER_VECTOR);
+            if (at >= end)
+                break;
+            Vector<T> vector;
+            vector.bits = __ldcg(x + v * THREADS);
+#pragma unroll
+            for (int w = 3; w >= 0; w--) {
+                unsigned equal = equal_to(vector.word[w], bits) | equal_to(vector.word[w], opposite);
+                if (equal)
+                    found = at + w * (4 / sizeof(T)) + (__ffs((int)equal) - 1) / O::BITS;
+            }
+        }
+        return found;
+    }
+
+    /* All bits of the elements in a word that are equal to one. */
+    static __device__ __forceinline__ unsigned equal_to(unsigned word, unsigned element) {
+        return sizeof(T) == 1 ? __vcmpeq4(word, element * 0x01010101) : __vcmpeq2(word, element * 0x00010001);
+    }
 };
 
-template <class K> __device__ void merge_lanes(Best<K> &best) {
+template <class K> __device__ __forceinline__ void merge_lanes(Best<K> &best) {
 #pragma unroll
     for (int distance = 16; distance; distance /= 2) {
         K key = __shfl_xor_sync(ALL, best.key, distance);
@@ -263,42 +309,60 @@ template <class K> __device__ void merge_lanes(Best<K> &best) {
 }
 
 /* Over the block, in all threads. */
-template <class K> __device__ void merge_block(Best<K> &best, Best<K> *of_warps) {
+template <class K> __device__ __forceinline__ void merge_block(Best<K> &best, Best<K> *of_warps) {
     merge_lanes(best);
     if (lane_index() == 0)
         of_warps[warp_index()] = best;
     __syncthreads();
     best = of_warps[lane_index() & (WARPS - 1)];
     merge_lanes(best);
-    __syncthreads();
 }
 
 template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &call) {
-    constexpr int VECTORS = 4;
+    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY, sizeof(T));
     typedef Search<T, VECTORS> Method;
     typedef typename Method::Key Key;
     __shared__ Block block;
     __shared__ FinishRoom room;
-    __shared__ Best<Key> of_warps[WARPS];
-    open_block(block);
+    __shared__ Best<Key> of_warps[2][WARPS];
 
     Method search(block, call);
     const Span<T> span(call.x, call.count);
+    NoRing no_ring;
+    const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
     /* The first element, again and again, fills the last tile: it is no better than itself, nor earlier. */
     Vector<T> filling;
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
         filling.element[i] = call.count ? span.x[0] : (T)0;
-    for_tiles<false, T, VECTORS>(call, span, filling.bits, [&](Part &tile, Part &, u64 index) {
-        search.take(tile, index, call.first + span.tail);
-    });
+    for_tiles<false, T, VECTORS>(
+        call, span, no_ring, filling.bits, [&] { open_block(block); },
+        [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
-    u64 at; /* strays come last: with equal keys, tiles look no further, but these compare indices */
+    const Best<Key> in_tiles = search.best;
+    u64 at;
+    search.best = Method::nothing();
     if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-        search.take_one(span.x[at], call.first + at);
-    Best<Key> best = search.best;
-    merge_block(best, of_warps);
+        search.take_one(span.x[at], call.first + at, call.first + at);
+    const Best<Key> stray = search.best;
+    Best<Key> best = in_tiles;
+    if (Method::LATE && in_tiles.index != UINT64_MAX)
+        best.index = Method::begin_of(in_tiles.index);
+    const Best<Key> in_tile = best;
+    best.take(stray.key, stray.index);
+    merge_block(best, of_warps[0]);
+    if constexpr (Method::LATE) {
+        if (call.finish == RD_INDEX ||
+            call.partial) { /* tiles follow each other: the place is in the first of the best */
+            u64 place = stray.key == best.key && stray.index == best.index ? stray.index : UINT64_MAX;
+            if (in_tile.key == best.key && in_tile.index == best.index && in_tile.index != UINT64_MAX)
+                place = smaller(place, search.place_of(best.key, in_tiles.index, end));
+            best.index = place;
+            merge_block(best, of_warps[1]);
+        }
+    }
+    bool used = block.used;
     if (gridDim.x > 1) {
         if (threadIdx.x == 0) {
             put_slot(call.workspace, 0, best.key);
@@ -306,20 +370,27 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
         }
         if (!close_block(block, call.workspace))
             return;
-        collect(block, call.workspace);
-        best = {Order<T>::MASK, UINT64_MAX};
+        used = collect(block, call.workspace);
+        best = Method::nothing();
         for_blocks([&](unsigned b, bool there) {
-            Key key = there ? (Key)get_slot(call.workspace, 0, b) : Order<T>::MASK;
+            Key key = there ? (Key)get_slot(call.workspace, 0, b) : best.key;
             best.take(key, there ? get_slot(call.workspace, 1, b) : UINT64_MAX);
         });
-        merge_block(best, of_warps);
+        merge_block(best, of_warps[0]);
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
     }
+    const bool found = best.index != UINT64_MAX;
+    const u64 extreme = Order<T>::element((best.key ^ search.flip) & Order<T>::MASK, search.absolute);
+    if (!used && is_short(call)) {
+        if (threadIdx.x == 0)
+            deliver_short(call, call.finish == RD_INDEX ? best.index : found ? extreme : 0);
+        return;
+    }
     if (threadIdx.x == 0) {
-        block.partial.found = best.index != UINT64_MAX;
+        block.partial.found = found;
         block.partial.index = best.index;
-        block.partial.extreme = Order<T>::element((best.key ^ search.flip) & Order<T>::MASK, search.absolute);
+        block.partial.extreme = extreme;
     }
     deliver(call, block, room, 0, 0);
 }

@@ -9,8 +9,8 @@
  * of threads, warps and blocks are merged as T. F. Chan, G. H. Golub, R. J. LeVeque do in "Updating formulae and a
  * pairwise algorithm for computing sample variances", 1979.
  *
- * Without NaN policy nothing looks at single elements; otherwise a tile whose sum is NaN is added again without its NaN
- * elements. */
+ * Without NaN policy nothing looks at single elements; otherwise a tile whose sum is NaN is read and added again without
+ * its NaN elements. */
 #include "common.cuh"
 
 namespace {
@@ -58,9 +58,18 @@ struct Sum {
     }
 };
 
+/* What a NaN element does where it does not propagate. */
+__device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
+    raise_flag(block.used);
+    if (call.nan == REDUCT_NAN_IGNORE)
+        count(block.partial.ignored, 1);
+    else
+        note_nan(block, index);
+}
+
 template <class T, int TRANSFORM> struct Terms {
     static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    static constexpr int VECTORS = RD_CUDA_VECTORS(true, false, TRANSFORM, sizeof(T));
     typedef Tile<T, VECTORS> Part;
 
     static __device__ __forceinline__ T term(T x, T y) {
@@ -80,48 +89,46 @@ template <class T, int TRANSFORM> struct Terms {
         else
             return pairwise<N / 2>(x, y, first) + pairwise<N / 2>(x, y, first + N / 2);
     }
-};
 
-/* What a NaN element does where it does not propagate. */
-__device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
-    raise_flag(block.used);
-    if (call.nan == REDUCT_NAN_IGNORE)
-        count(block.partial.ignored, 1);
-    else
-        note_nan(block, index);
-}
+    /* The sum of the first `count` elements of a tile, known by its index, that come before `end` and are no NaN, unless NaN
+     * propagates. They are read again: so tiles need no registers longer than it takes to add them. */
+    static __device__ __noinline__ double sum_numbers(Block &block, const rd_cuda_call &call, u64 index, int count,
+                                                      u64 end) {
+        double sum = -0.0;
+        for (int i = 0; i < count && index + Part::place(i) < end; i++) {
+            u64 at = index + Part::place(i) - call.first;
+            T x = static_cast<const T *>(call.x)[at], y = PAIRS ? static_cast<const T *>(call.y)[at] : (T)0;
+            if (call.nan != REDUCT_NAN_PROPAGATE && (x != x || y != y))
+                drop_nan(block, call, index + Part::place(i));
+            else
+                sum += (double)term(x, y);
+        }
+        return sum;
+    }
+};
 
 template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block &block, const rd_cuda_call &call) {
     typedef Terms<T, TRANSFORM> Method;
     typedef typename Method::Part Part;
     const Span<T> span(call.x, call.count);
-    const T *other = static_cast<const T *>(call.y);
+    NoRing no_ring;
+    const u64 end = call.first + span.tail;
     const unsigned sign = 0x80000000;
     const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     Compensated total = {-0.0, 0.0};
-    u64 at;
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at)) {
-        T x = span.x[at], y = Method::PAIRS ? other[at] : (T)0;
-        if (call.nan != REDUCT_NAN_PROPAGATE && (x != x || y != y))
-            drop_nan(block, call, call.first + at);
-        else
-            total.add((double)Method::term(x, y));
-    }
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, minus_zero, [&](Part &x, Part &y, u64 index) {
-        T sum = Method::sum(x, y);
-        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum) {
-#pragma unroll
-            for (int i = 0; i < Part::COUNT; i++)
-                if (x.get(i) != x.get(i) || (Method::PAIRS && y.get(i) != y.get(i))) {
-                    drop_nan(block, call, index + Part::place(i));
-                    x.set(i, (T)-0.0);
-                    if (Method::PAIRS)
-                        y.set(i, (T)0);
-                }
-            sum = Method::sum(x, y);
-        }
-        total.add((double)sum);
-    });
+    auto open = [&] {
+        open_block(block);
+        u64 at;
+        if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+            total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1));
+    };
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(
+        call, span, no_ring, minus_zero, open, [&](Part &x, Part &y, u64 index) {
+            double sum = (double)Method::sum(x, y);
+            if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
+                sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
+            total.add(sum);
+        });
     return {total.value()};
 }
 
@@ -176,10 +183,11 @@ struct Deviations {
 };
 
 template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
-    typedef Tile<T, RD_CUDA_VECTORS(RD_MOMENTS, sizeof(T))> Part;
+    typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS, sizeof(T))> Part;
     const Span<T> span(call.x, call.count);
+    NoRing no_ring;
     const u64 end = call.first + span.tail;
-    u64 count = 0, at;
+    u64 count = 0;
     double pivot = 0, sum = 0, squares = 0;
     auto add = [&](T element, u64 index) {
         if (call.nan != REDUCT_NAN_PROPAGATE && element != element) {
@@ -192,14 +200,19 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
         sum += difference;
         squares += difference * difference;
     };
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-        add(span.x[at], call.first + at);
-    for_tiles<false, T, Part::VECTORS>(call, span, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+    auto open = [&] {
+        open_block(block);
+        u64 at;
+        if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+            add(span.x[at], call.first + at);
+    };
+    for_tiles<false, T, Part::VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open,
+                                       [&](Part &x, Part &, u64 index) {
 #pragma unroll
-        for (int i = 0; i < Part::COUNT; i++)
-            if (index + Part::place(i) < end)
-                add(x.get(i), index + Part::place(i));
-    });
+                                           for (int i = 0; i < Part::COUNT; i++)
+                                               if (index + Part::place(i) < end)
+                                                   add(x.get(i), index + Part::place(i));
+                                       });
     if (count == 0)
         return Deviations::none();
     double n = (double)count;
@@ -210,23 +223,26 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
  * From threads to the result
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Over the block, in a fixed order; held by all threads of warp 0. */
-template <class P> __device__ void merge_block(P &part, u64 (*words)[P::WORDS]) {
+/* Over the block, in a fixed order; held by warp 0. */
+template <class P> __device__ __forceinline__ void merge_block(P &part, u64 (*words)[P::WORDS]) {
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2)
         part.merge_lanes(distance);
     if (lane_index() == 0)
         part.put(words[warp_index()]);
     __syncthreads();
-    part = P::from(words[0]);
-    for (int w = 1; w < WARPS; w++)
-        part.merge(P::from(words[w]));
-    __syncthreads();
+    if (warp_index() == 0) {
+        part = P::from(words[0]);
+        for (int w = 1; w < WARPS; w++)
+            part.merge(P::from(words[w]));
+    }
 }
 
-template <class P> __device__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
+template <class P>
+__device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
     __shared__ u64 words[WARPS][P::WORDS];
     merge_block(part, words);
+    bool used = block.used;
     if (gridDim.x > 1) {
         if (threadIdx.x == 0) {
             u64 word[P::WORDS];
@@ -236,7 +252,7 @@ template <class P> __device__ void end(const rd_cuda_call &call, Block &block, F
         }
         if (!close_block(block, call.workspace))
             return;
-        collect(block, call.workspace);
+        used = collect(block, call.workspace);
         part = P::none();
         for_blocks([&](unsigned b, bool there) {
             P of_block = P::none();
@@ -250,15 +266,22 @@ template <class P> __device__ void end(const rd_cuda_call &call, Block &block, F
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
     }
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         part.deliver(block.partial);
-    deliver(call, block, room, 0, 0);
+        if (!used && is_short(call) && has_float(call)) {
+            double high = block.partial.high, low = block.partial.low;
+            if (call.finish != RD_VALUE || call.count == 0)
+                high = fast_value((enum rd_finish)call.finish, call.population, call.count, high, low);
+            deliver_short(call, float_bits(call, high));
+        }
+    }
+    if (used || !is_short(call) || !has_float(call))
+        deliver(call, block, room, 0, 0);
 }
 
 template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ FinishRoom room;
-    open_block(block);
     if constexpr (TRANSFORM == RD_MOMENTS)
         end(call, block, room, sum_deviations<T>(block, call));
     else

@@ -65,68 +65,75 @@ __device__ void store_result(void *result, const u64 *word, int bytes) {
     }
 }
 
-/* A short cut for sums whose digits fit the lanes of a warp, a lane to a limb, lane 0 the lowest, worth 2^exponent: rounded
- * in registers. The value is that of rd_finish_float(); `plain` sums have no infinities and NaNs. */
-constexpr int TOP_LANE = 12; /* takes the sign */
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Short cuts, in registers, for results that nothing stands in the way of: all terms were numbers, and the caller wants no
+ * partial result. Values are those of the general way, below.
+ * ------------------------------------------------------------------------------------------------------------------ */
 
-__device__ __forceinline__ i64 pass_carries(i64 limb) {
-    int lane = threadIdx.x & 31;
-    bool carries;
-    do {
-        i64 out = lane < TOP_LANE ? limb >> 32 : 0;
-        limb = lane < TOP_LANE ? limb & 0xffffffff : limb;
-        i64 in = __shfl_up_sync(0xffffffff, out, 1);
-        limb += lane ? in : 0;
-        carries = __any_sync(0xffffffff, lane < TOP_LANE && limb >> 32);
-    } while (carries);
-    return limb;
-}
-
-__device__ u64 round_lanes(i64 limb, int exponent, const rd_cuda_call &call, bool negative_zero) {
-    limb = pass_carries(limb);
-    bool negative = __shfl_sync(0xffffffff, limb, TOP_LANE) < 0;
-    if (negative)
-        limb = pass_carries(-limb);
-    unsigned used = __ballot_sync(0xffffffff, limb != 0);
-    int precision = call.result_precision, top = 31 - __clz(used | 1);
-    u64 high = __shfl_sync(0xffffffff, limb, top), middle = __shfl_sync(0xffffffff, limb, max(top - 1, 0)),
-        low = __shfl_sync(0xffffffff, limb, max(top - 2, 0));
-    u64 sign = (u64)(negative || (!used && negative_zero)) << (8 * call.result_bytes - 1);
-    if (!used)
-        return sign;
-    unsigned __int128 leading = (unsigned __int128)high << 64 | (top > 0 ? middle << 32 : 0) | (top > 1 ? low : 0);
-    bool below = top > 2 && used & ((1u << (top - 2)) - 1);
-    exponent += 32 * (top - 2); /* of bit 0 of the leading 96 */
-    int length = 96 - __clz((unsigned)high), lowest = 2 - call.result_max_exponent - precision;
-    int place = max(exponent + length - precision, lowest), cut = place - exponent;
-    if (place + precision - 1 > call.result_max_exponent)
-        return sign | (u64)(2 * call.result_max_exponent + 1) << (precision - 1);
-    u64 significand;
-    if (cut <= 0) {
-        significand = (u64)(leading << -cut); /* fewer bits than the significand has: nothing is below */
-    } else if (cut > 96) {
-        significand = 0; /* less than half of the smallest subnormal */
-    } else {
-        unsigned __int128 rest = leading & (((unsigned __int128)1 << cut) - 1),
-                          half = (unsigned __int128)1 << (cut - 1);
-        significand = (u64)(leading >> cut);
-        significand += rest > half || (rest == half && (below || significand & 1));
-    }
-    return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
-}
-
-/* Whether the short cut will do, where nothing but finite terms came. */
 __device__ __forceinline__ bool is_short(const rd_cuda_call &call) {
-    return call.finish == RD_VALUE && call.result_class == RD_FLOAT && !call.partial && call.count >= call.minimum;
+    return !call.partial && call.count >= call.minimum;
 }
 
-__device__ void deliver_short(const rd_cuda_call &call, u64 bits) {
-    store_result(call.result, &bits, call.result_bytes);
+__device__ __forceinline__ bool has_float(const rd_cuda_call &call) {
+    return call.result_class == RD_FLOAT && call.result_bytes >= 4;
+}
+
+__device__ __forceinline__ void deliver_short(const rd_cuda_call &call, u64 bits) {
+    if (call.result_bytes == 8)
+        *static_cast<u64 *>(call.result) = bits;
+    else
+        store_result(call.result, &bits, call.result_bytes);
     if (call.outcome) {
         call.outcome->index = UINT64_MAX;
         call.outcome->reserved = 0;
         call.outcome->status = REDUCT_OK;
     }
+}
+
+/* A double as a result of 4 or 8 bytes; NaN as the one there is. */
+__device__ __forceinline__ u64 float_bits(const rd_cuda_call &call, double value) {
+    if (call.result_bytes == 4)
+        return value != value ? 0x7fc00000 : __float_as_uint((float)value);
+    return value != value ? 0x7ff8000000000000 : (u64)__double_as_longlong(value);
+}
+
+/* An integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a result of 4 or 8 bytes;
+ * zero as the one that is asked for. */
+template <int W>
+__device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
+    bool negative = (i64)word[W - 1] < 0;
+    u64 carry = negative;
+#pragma unroll
+    for (int i = 0; i < W; i++) {
+        word[i] = (negative ? ~word[i] : word[i]) + carry;
+        carry = carry && word[i] == 0;
+    }
+#pragma unroll
+    for (int i = 0; i < W - 1; i++)
+        if (word[W - 1] == 0) {
+#pragma unroll
+            for (int j = W - 1; j > 0; j--)
+                word[j] = word[j - 1];
+            word[0] = 0;
+            exponent -= 64;
+        }
+    u64 sign = (u64)(negative || (word[W - 1] == 0 && negative_zero)) << (8 * call.result_bytes - 1);
+    if (word[W - 1] == 0)
+        return sign;
+    int zeros = __clzll((i64)word[W - 1]);
+    u64 leading = word[W - 1] << zeros | (zeros ? word[W - 2] >> (64 - zeros) : 0), below = word[W - 2] << zeros;
+#pragma unroll
+    for (int i = 0; i < W - 2; i++)
+        below |= word[i];
+    exponent += 64 * (W - 1) - zeros; /* of the lowest of the leading bits */
+    int precision = call.result_precision, lowest = 2 - call.result_max_exponent - precision;
+    int place = max(exponent + 64 - precision, lowest), cut = place - exponent;
+    if (place + precision - 1 > call.result_max_exponent)
+        return sign | (u64)(2 * call.result_max_exponent + 1) << (precision - 1);
+    u64 significand = cut < 64 ? leading >> cut : 0, half = cut <= 64 ? (u64)1 << (cut - 1) : 0,
+        rest = cut <= 64 ? leading & (2 * half - 1) : 0; /* beyond: less than half of the smallest subnormal */
+    significand += rest > half || (half && rest == half && (below || significand & 1));
+    return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
 }
 
 /* The result's bits, and whether it exists. */

@@ -117,25 +117,52 @@ template <int WORDS> __device__ void carry(const i64 *word, i64 *carried) {
     carried[WORDS] = above;
 }
 
+/* Delivers a sum, of which thread w of the block has word w, if it is an integer of 8 bytes and fits. */
+template <int WORDS> __device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word, Block &block) {
+    if (!is_short(call) || call.finish != RD_VALUE || call.result_class == RD_FLOAT || call.result_bytes != 8)
+        return false;
+    if (warp_index() == 0) {
+        i64 words[WORDS], carried[WORDS + 1];
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            words[w] = __shfl_sync(ALL, word, w);
+        carry<WORDS>(words, carried);
+        u64 value = (u64)carried[1] << 32 | (u64)carried[0];
+        i64 filling = call.result_class == RD_SIGNED && value >> 63 ? -1 : 0, different = carried[WORDS] ^ filling;
+#pragma unroll
+        for (int w = 2; w < WORDS; w++)
+            different |= carried[w] ^ (filling & 0xffffffff);
+        bool fits = different == 0 || call.wrap;
+        if (lane_index() == 0) {
+            block.delivered = fits;
+            if (fits)
+                deliver_short(call, value);
+        }
+    }
+    __syncthreads();
+    return block.delivered;
+}
+
 template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
     constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
                    PAIRS = TRANSFORM == RD_PRODUCT;
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
-    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(TRANSFORM, sizeof(T));
+    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM, sizeof(T));
     __shared__ Block block;
     __shared__ FinishRoom room;
     __shared__ i64 words[WORDS][WARPS];
-    open_block(block);
 
     const Span<T> span(call.x, call.count);
+    NoRing no_ring;
     const T *other = static_cast<const T *>(call.y);
     i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
     u64 at;
     if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
         add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0);
     typedef Tile<T, VECTORS> Part;
-    for_tiles<PAIRS, T, VECTORS>(call, span, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
+    auto open = [&] { open_block(block); };
+    for_tiles<PAIRS, T, VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open, [&](Part &x, Part &y, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);
@@ -179,6 +206,9 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         __syncthreads();
         sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
     }
+    if constexpr (TRANSFORM != RD_MOMENTS)
+        if (finish_short<WORDS>(call, sum, block))
+            return;
     if (threadIdx.x < WORDS) {
         bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
         block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;

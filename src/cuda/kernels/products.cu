@@ -327,6 +327,7 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
     open_block(block);
     const Plan plan(call);
     multiply_runs<T>(block, call, plan);
+    __syncthreads();
     if (!close_block(block, call.workspace))
         return;
     collect(block, call.workspace);
@@ -434,8 +435,8 @@ __device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigne
 template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ struct rd_whole all[THREADS];
-    open_block(block);
     const Span<T> span(call.x, call.count);
+    NoRing no_ring;
     Vector<T> ones;
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
@@ -447,13 +448,15 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
         stray.element[0] = span.x[at];
         product.take<T>(stray, call.wrap);
     }
-    constexpr int VECTORS = 4;
+    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY, sizeof(T));
     typedef Tile<T, VECTORS> Part;
-    for_tiles<false, T, VECTORS>(call, span, ones.bits, [&](Part &tile, Part &, u64) {
+    for_tiles<false, T, VECTORS>(
+        call, span, no_ring, ones.bits, [&] { open_block(block); },
+        [&](Part &tile, Part &, u64) {
 #pragma unroll
-        for (int v = 0; v < VECTORS; v++)
-            product.take<T>(tile.vector[v], call.wrap);
-    });
+            for (int v = 0; v < VECTORS; v++)
+                product.take<T>(tile.vector[v], call.wrap);
+        });
 
     all[threadIdx.x] = product.value(call.wrap);
     multiply_all(all, call.wrap);
