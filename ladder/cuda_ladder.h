@@ -107,7 +107,7 @@ measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char
 /* Room for so many bytes of block sums, twice on the device and once on the host. */
 void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
 
-/* The library's own reduction of n elements on a device of its; null, and one sentence in `why`, where it cannot be had. */
+/* The library's reduction of n elements, in the exact mode; null, and one sentence in `why`, where it cannot be had. */
 reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room);
 
 /* Queues one execution of a plan for the lab's device, into the lab's result. A failure is the device's. */
@@ -117,8 +117,8 @@ void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64
  * A rung made ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Prepares; `finish` may be the default one and `block` 0. Of the exact rung one run is ready at a time. Returns false, and one sentence in `why`, where the rung
- * cannot be run like that on this device. */
+/* Prepares; `finish` may be the default one and `block` 0. Returns false, and one sentence in `why`, where the rung
+ * cannot be run like that on this device. Of the exact rung, one run is ready at a time. */
 bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
                       uint64_t n, unsigned block, char *why, size_t room);
 

@@ -290,12 +290,12 @@ static bool prepare_exact(cuda_run *run, char *why, size_t room) {
     run->blocks = seen.blocks;
     run->block = seen.threads;
     snprintf(run->kernel_name, sizeof run->kernel_name, "%s", seen.kernel);
-    if (asked && asked != run->block) {
-        snprintf(why, room, "it is one call of the library, which chooses its own blocks");
-        return false;
-    }
     if (measure_cuda_error(lab->device)) {
         snprintf(why, room, "%s", measure_cuda_error(lab->device));
+        return false;
+    }
+    if (asked && asked != run->block) {
+        snprintf(why, room, "it is one call of the library, which chooses its own blocks");
         return false;
     }
     return true;
