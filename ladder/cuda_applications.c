@@ -1,5 +1,5 @@
 /* Applications: reductions other than a sum, each as one rung-sized kernel (cuda/applications/) beside one call of the
- * library. */
+ * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
 #include "measure/memory.h"
@@ -46,10 +46,7 @@ static bool prepare(application *a, const lab *l, const char *name, reduct_type 
         (uint64_t)l->cuda->facts->multiprocessors * measure_cuda_resident_blocks(l->cuda->device, &a->kernel, THREADS);
     a->blocks = (unsigned)(wanted < most ? wanted : most);
     a->terms = (double)(a->n / ((uint64_t)a->blocks * THREADS)) + a->blocks / THREADS + 32;
-    row->block = THREADS;
-    row->registers = (int)a->kernel.registers;
-    row->shared_bytes = (int)a->kernel.static_shared;
-    row->occupancy = measure_cuda_occupancy(l->cuda->device, &a->kernel, THREADS);
+    cuda_row_kernel(l->cuda, row, &a->kernel, THREADS);
     cuda_lab_reserve(l->cuda, (uint64_t)a->blocks * PART_BYTES);
     measure_cuda_fill(l->cuda->device, l->cuda->partials[0], 0, (uint64_t)a->blocks * PART_BYTES);
     return true;
@@ -64,12 +61,13 @@ static void run_once(void *context, uint64_t run) {
                         (void *[]){&x, &y, &n, &cuda->partials[0], &cuda->result, &cuda->ticket});
 }
 
-/* Times the kernel and fetches the result of a last run. */
-static void run_timed(application *a, report_row *row, void *result, size_t size) {
-    cuda_lab *cuda = a->l->cuda;
-    measure_statistics seconds = measure_cuda_time(cuda->device, run_once, a, a->l->options->rounds);
+/* Times a work on the device and fetches the result of a last run. */
+static void run_timed(const lab *l, measure_cuda_work *work, void *context, report_row *row, void *result,
+                      size_t size) {
+    cuda_lab *cuda = l->cuda;
+    measure_statistics seconds = measure_cuda_time(cuda->device, work, context, l->options->rounds);
     cuda_row_time(cuda, row, &seconds);
-    run_once(a, 0);
+    work(context, 0);
     measure_cuda_download(cuda->device, result, cuda->result, size);
 }
 
@@ -129,51 +127,88 @@ static void real_text(reduct_type type, double value, char *text, size_t room) {
     snprintf(text, room, "%.*g", type == REDUCT_F32 ? 9 : 17, value);
 }
 
-/* One library call, timed, as a row; its result is what the kernel's is judged by. */
-static bool call_library(const lab *l, reduct_operator op, const void *x, report_row *row, double *expected) {
-    reduct_reduction reduction = {.op = op, .element = l->type};
-    reduct_plan_options options = {
-        .reductions = &reduction, .reduction_count = 1, .shape = {.outer = 1, .n = l->x.n, .inner = 1, .stride = 1}};
-    reduct_plan *plan;
-    reduct_error error;
-    if (reduct_plan_create(&options, &plan, &error) != REDUCT_OK) {
+/* One call on the CPU, timed, as a row; its result, of the element type, is what those of the device are judged by. */
+static bool call_on_cpu(const lab *l, reduct_operator op, const void *x, report_row *row, void *result) {
+    reduct_plan *plan = cuda_plan("cpu", op, l->type, l->x.n, row->note, sizeof row->note);
+    if (!plan) {
         row->verdict = REPORT_NOT_RUN;
-        snprintf(row->note, sizeof row->note, "%.*s", (int)sizeof row->note - 1, error.message);
         return false;
     }
     call c = {.plan = plan, .input = {x, l->y}};
     time_call(l, run_call, &c, reduct_plan_device(plan), row);
-    *expected = real_of(l->type, c.result);
-    real_text(l->type, *expected, row->got, sizeof row->got);
-    snprintf(row->note, sizeof row->note, "%s: what the kernel is judged by",
+    memcpy(result, c.result, reduct_type_size(l->type));
+    real_text(l->type, real_of(l->type, result), row->got, sizeof row->got);
+    snprintf(row->note, sizeof row->note, "%s: what the others are judged by",
              op == REDUCT_PRODUCT ? "the same bits on every machine" : "correctly rounded");
     reduct_plan_destroy(plan);
     return true;
+}
+
+/* One execution on the device. */
+typedef struct execution {
+    cuda_lab *cuda;
+    const reduct_plan *plan;
+    const measure_cuda_input *input[2];
+} execution;
+
+static void run_execution(void *context, uint64_t run) {
+    const execution *e = context;
+    cuda_lab_execute(e->cuda, e->plan, measure_cuda_input_at(e->input[0], run),
+                     measure_cuda_input_at(e->input[1], run));
+}
+
+/* The same call on the device, timed, as a row: it must give the same bits. */
+static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_input *x, const void *expected,
+                           report_row *row) {
+    unsigned char result[8] = {0};
+    reduct_plan *plan = cuda_plan(l->cuda->name, op, l->type, l->x.n, row->note, sizeof row->note);
+    if (!plan) {
+        row->verdict = REPORT_NOT_RUN;
+        return;
+    }
+    execution e = {.cuda = l->cuda, .plan = plan, .input = {x, &l->on_device[1]}};
+    measure_cuda_launches seen = measure_cuda_watch(l->cuda->device, run_execution, &e);
+    cuda_row_kernel(l->cuda, row, &seen.needs, seen.threads);
+    run_timed(l, run_execution, &e, row, result, reduct_type_size(l->type));
+    row->verdict = memcmp(result, expected, reduct_type_size(l->type)) == 0 ? REPORT_RIGHT : REPORT_WRONG;
+    real_text(l->type, real_of(l->type, expected), row->expected, sizeof row->expected);
+    real_text(l->type, real_of(l->type, result), row->got, sizeof row->got);
+    snprintf(row->note, sizeof row->note, "the bits that the CPU gives");
+    reduct_plan_destroy(plan);
+}
+
+static void add_library(const lab *l, const char *name, reduct_operator op, const measure_cuda_input *x,
+                        const void *expected) {
+    report_row row = row_of(l, name, "library", l->type, (unsigned)reduct_operator_inputs(op));
+    call_on_device(l, op, x, expected, &row);
+    add(l, &row);
 }
 
 /* `more`: roundings on top of the combining; 0 terms for what rounds nothing. */
 static void add_pair(const lab *l, const char *name, reduct_operator op, bool rounds, double more) {
     unsigned arrays = (unsigned)reduct_operator_inputs(op);
     report_row row = row_of(l, name, "one launch", l->type, arrays);
-    report_row library = row_of(l, name, "library", l->type, arrays);
+    report_row cpu = row_of(l, name, "library", l->type, arrays);
     application a;
-    unsigned char result[8] = {0};
-    double expected;
-    bool called = call_library(l, op, l->x.values, &library, &expected);
-    if (called && prepare(&a, l, name, l->type, &row)) {
+    _Alignas(8) unsigned char expected[8] = {0}, result[8] = {0};
+    if (!call_on_cpu(l, op, l->x.values, &cpu, expected)) {
+        report_add_row(l->r, &cpu);
+        return;
+    }
+    if (prepare(&a, l, name, l->type, &row)) {
         a.input[0] = &l->on_device[0];
         a.input[1] = &l->on_device[1];
-        run_timed(&a, &row, result, reduct_type_size(l->type));
-        ladder_data answer = {.type = l->type, .n = l->x.n, .real = expected, .magnitude = expected};
-        real_text(l->type, expected, answer.exact, sizeof answer.exact);
+        run_timed(l, run_once, &a, &row, result, reduct_type_size(l->type));
+        double real = real_of(l->type, expected);
+        ladder_data answer = {.type = l->type, .n = l->x.n, .real = real, .magnitude = real};
+        real_text(l->type, real, answer.exact, sizeof answer.exact);
         ladder_judge(&row, &answer, result, rounds ? a.terms + more : 0);
     } else {
         row.verdict = REPORT_NOT_RUN;
-        if (!called)
-            snprintf(row.note, sizeof row.note, "%s", library.note);
     }
     add(l, &row);
-    report_add_row(l->r, &library);
+    add_library(l, name, op, &l->on_device[0], expected);
+    report_add_row(l->r, &cpu);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -213,25 +248,27 @@ static void judge_product(const lab *l, scaled got, double expected, report_row 
 
 static void add_product(const lab *l) {
     report_row row = row_of(l, "product", "one launch", l->type, 1);
-    report_row library = row_of(l, "product", "library", l->type, 1);
+    report_row cpu = row_of(l, "product", "library", l->type, 1);
     void *factors = make_factors(l);
     measure_cuda_input input =
         measure_cuda_input_create(l->cuda->device, factors, l->x.n * reduct_type_size(l->type), true);
     application a;
     scaled got = {0};
-    double expected;
-    bool called = call_library(l, REDUCT_PRODUCT, factors, &library, &expected);
-    if (called && prepare(&a, l, "product", l->type, &row)) {
-        a.input[0] = &input;
-        run_timed(&a, &row, &got, sizeof got);
-        judge_product(l, got, expected, &row);
-    } else {
-        row.verdict = REPORT_NOT_RUN;
+    _Alignas(8) unsigned char expected[8] = {0};
+    if (call_on_cpu(l, REDUCT_PRODUCT, factors, &cpu, expected)) {
+        if (prepare(&a, l, "product", l->type, &row)) {
+            a.input[0] = &input;
+            run_timed(l, run_once, &a, &row, &got, sizeof got);
+            judge_product(l, got, real_of(l->type, expected), &row);
+        } else {
+            row.verdict = REPORT_NOT_RUN;
+        }
+        add(l, &row);
+        add_library(l, "product", REDUCT_PRODUCT, &input, expected);
     }
+    report_add_row(l->r, &cpu);
     measure_cuda_input_destroy(l->cuda->device, &input);
     free(factors);
-    add(l, &row);
-    report_add_row(l->r, &library);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -310,7 +347,7 @@ static void add_affine(const lab *l) {
     application a;
     if (prepare(&a, l, "affine", REDUCT_I32, &row)) {
         a.input[0] = &input;
-        run_timed(&a, &row, &got, sizeof got);
+        run_timed(l, run_once, &a, &row, &got, sizeof got);
         judge_map(got, expected, "associative, not commutative: any tree that keeps the order", &row);
     } else {
         row.verdict = REPORT_NOT_RUN;

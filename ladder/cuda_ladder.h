@@ -22,7 +22,7 @@ typedef enum cuda_cover {
     CUDA_COVER_WALK,    /* an element per thread, again and again: as many blocks as the device holds */
     CUDA_COVER_VECTORS, /* four 16-byte vectors per thread, again and again */
     CUDA_COVER_TILES,   /* 16 KiB per block, again and again */
-    CUDA_COVER_EXACT    /* as src/cuda/kernels/exact_sum.h says */
+    CUDA_COVER_EXACT    /* what the library chooses: the rung is one call of it */
 } cuda_cover;
 
 /* Dynamic shared memory that a launch asks for. */
@@ -30,7 +30,7 @@ typedef enum cuda_shared { CUDA_SHARED_NONE, CUDA_SHARED_ONE, CUDA_SHARED_TWO, C
 
 typedef struct cuda_rung {
     const char *name;   /* as in rungs.def */
-    const char *image;  /* where the kernels are */
+    const char *image;  /* where the kernels are; null for the library's */
     const char *kernel; /* what their names begin with */
     cuda_cover cover;
     cuda_shared shared;   /* an element, or two, per thread; or the ring of bulk_copy.cu */
@@ -78,6 +78,7 @@ typedef struct cuda_counters {
 struct cuda_lab {
     measure_cuda *device;
     const measure_cuda_facts *facts;
+    char name[24]; /* "cuda:0" */
     struct {
         const char *image;
         measure_cuda_module *module;
@@ -86,8 +87,8 @@ struct cuda_lab {
     uint64_t partials[2], partials_bytes; /* block sums; recursive passes go from one to the other */
     uint64_t result;                      /* 64 bytes */
     uint64_t ticket;                      /* 4 bytes, zero between launches */
-    uint64_t workspace;                   /* of the exact kernels, zero between launches */
     void *host_partials;
+    reduct_plan *plan;        /* of the exact rung, as it was last made ready */
     double read_limit;        /* bytes per second; 0 until measured */
     measure_cuda_input input; /* of the climb */
     cuda_run run;             /* of the climb */
@@ -106,12 +107,18 @@ measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char
 /* Room for so many bytes of block sums, twice on the device and once on the host. */
 void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
 
+/* The library's reduction of n elements, in the exact mode; null, and one sentence in `why`, where it cannot be had. */
+reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room);
+
+/* Queues one execution of a plan for the lab's device, into the lab's result. A failure is the device's. */
+void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * A rung made ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Prepares; `finish` may be the default one and `block` 0. Returns false, and one sentence in `why`, where the rung
- * cannot be run like that on this device. */
+ * cannot be run like that on this device. Of the exact rung, one run is ready at a time. */
 bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
                       uint64_t n, unsigned block, char *why, size_t room);
 
@@ -129,6 +136,9 @@ void cuda_run_describe(const cuda_run *run, report_row *row);
 
 /* Fills in a time, and its shares of this device's limits. */
 void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds);
+
+/* Fills in what a kernel needs, launched in blocks of so many threads; nothing where it is not known. */
+void cuda_row_kernel(const cuda_lab *lab, report_row *row, const measure_cuda_kernel *kernel, unsigned block);
 
 /* A row of a group, with device and language. */
 report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n);

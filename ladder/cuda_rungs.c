@@ -2,7 +2,8 @@
 #include "ladder/cuda_ladder.h"
 
 #include "measure/memory.h"
-#include "src/cuda/kernels/exact_sum.h"
+
+#include <reduct/cuda.h>
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,11 +39,10 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error
     if (!lab->device)
         return fail(error, REDUCT_ERROR_NO_DEVICE, why);
     lab->facts = measure_cuda_describe(lab->device);
+    snprintf(lab->name, sizeof lab->name, "cuda:%u", lab->facts->ordinal);
     lab->result = measure_cuda_allocate(lab->device, 64);
     lab->ticket = measure_cuda_allocate(lab->device, 4);
-    lab->workspace = measure_cuda_allocate(lab->device, RD_CUDA_EXACT_WORKSPACE);
     measure_cuda_fill(lab->device, lab->ticket, 0, 4);
-    measure_cuda_fill(lab->device, lab->workspace, 0, RD_CUDA_EXACT_WORKSPACE);
     if (measure_cuda_error(lab->device)) {
         fail(error, REDUCT_ERROR_DEVICE_LOST, measure_cuda_error(lab->device));
         cuda_lab_close(lab);
@@ -52,13 +52,13 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error
 }
 
 void cuda_lab_close(cuda_lab *lab) {
+    reduct_plan_destroy(lab->plan);
     for (size_t i = 0; i < lab->module_count; i++)
         measure_cuda_module_unload(lab->device, lab->modules[i].module);
     for (size_t i = 0; i < 2; i++)
         measure_cuda_free(lab->device, lab->partials[i]);
     measure_cuda_free(lab->device, lab->result);
     measure_cuda_free(lab->device, lab->ticket);
-    measure_cuda_free(lab->device, lab->workspace);
     free(lab->host_partials);
     free(lab->counters);
     measure_cuda_close(lab->device);
@@ -113,6 +113,32 @@ void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes) {
     lab->partials_bytes = measure_cuda_error(lab->device) ? 0 : bytes;
 }
 
+reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room) {
+    const reduct_reduction reduction = {.op = op, .element = type};
+    const reduct_plan_options options = {.reductions = &reduction,
+                                         .reduction_count = 1,
+                                         .shape = {.outer = 1, .n = n, .inner = 1, .stride = 1},
+                                         .device = device};
+    reduct_plan *plan = NULL;
+    reduct_error error;
+    if (reduct_plan_create(&options, &plan, &error) == REDUCT_OK)
+        return plan;
+    snprintf(why, room, "%s", error.message);
+    return NULL;
+}
+
+static void *pointer(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
+void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y) {
+    reduct_error error;
+    if (!measure_cuda_error(lab->device) &&
+        reduct_cuda_execute(plan, (const void *[]){pointer(x), pointer(y)}, (void *[]){pointer(lab->result)}, NULL,
+                            NULL, measure_cuda_stream(lab->device), &error) != REDUCT_OK)
+        measure_cuda_fail(lab->device, error.message);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rungs
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -147,7 +173,7 @@ static const cuda_rung rungs[] = {
      .cover = CUDA_COVER_VECTORS, .finish = LADDER_FINISH_LAST_BLOCK},
     {.name = "bulk-copy",         .image = "bulk_copy",         .kernel = "bulk_copy",
      .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING, .finish = LADDER_FINISH_LAST_BLOCK},
-    {.name = "exact",             .image = "kernels/exact_sum", .kernel = "rd_cuda",
+    {.name = "exact",
      .cover = CUDA_COVER_EXACT, .finish = LADDER_FINISH_LAST_BLOCK},
 };
 /* clang-format on */
@@ -198,8 +224,6 @@ static uint64_t elements_per_block(const cuda_run *run) {
 /* Blocks for n elements. Those that walk come in as many as the device holds at once; the others as n demands. */
 static uint64_t blocks_for(const cuda_run *run, uint64_t n) {
     cuda_lab *lab = run->lab;
-    if (run->rung->cover == CUDA_COVER_EXACT)
-        return rd_cuda_exact_blocks(n, (uint32_t)reduct_type_size(run->type), lab->facts->multiprocessors);
     uint64_t wanted = ceil_divide(n, elements_per_block(run)), most = wanted;
     if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
         most =
@@ -234,9 +258,7 @@ static void name_kernel(cuda_run *run) {
                                                                     : "store";
     char *name = run->kernel_name;
     size_t room = sizeof run->kernel_name;
-    if (run->rung->cover == CUDA_COVER_EXACT)
-        snprintf(name, room, run->type == REDUCT_I32 ? "%s_sum_%s" : "%s_exact_sum_%s", run->rung->kernel, type);
-    else if (!run->rung->per_block_size)
+    if (!run->rung->per_block_size)
         snprintf(name, room, "%s_%s_%s", run->rung->kernel, type, way_out);
     else if (is_power_of_two(run->block))
         snprintf(name, room, "%s_%s_%s_%u", run->rung->kernel, type, way_out, run->block);
@@ -244,22 +266,50 @@ static void name_kernel(cuda_run *run) {
         snprintf(name, room, "%s_%s_%s_any", run->rung->kernel, type, way_out);
 }
 
-bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
-                      uint64_t n, unsigned block, char *why, size_t room) {
-    bool exact = rung->cover == CUDA_COVER_EXACT;
-    *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
-    if (finish == LADDER_FINISH_DEFAULT)
-        run->finish = rung->finish;
-    if (!block)
-        run->block = exact ? RD_CUDA_EXACT_THREADS : CUDA_BLOCK_DEFAULT;
-    if (exact && run->finish != LADDER_FINISH_LAST_BLOCK) {
+/* To be captured, not executed: what the array holds does not matter. */
+static void run_on_nothing(void *context, uint64_t number) {
+    cuda_lab *lab = context;
+    (void)number;
+    cuda_lab_execute(lab, lab->plan, lab->result, 0);
+}
+
+/* What the library launches is found out, not known here. */
+static bool prepare_exact(cuda_run *run, char *why, size_t room) {
+    cuda_lab *lab = run->lab;
+    unsigned asked = run->block;
+    if (run->finish != LADDER_FINISH_LAST_BLOCK) {
         snprintf(why, room, "its blocks leave no sums behind: the last one rounds");
         return false;
     }
-    if (exact && run->block != RD_CUDA_EXACT_THREADS) {
-        snprintf(why, room, "compiled for blocks of %d threads", RD_CUDA_EXACT_THREADS);
+    reduct_plan_destroy(lab->plan);
+    lab->plan = cuda_plan(lab->name, REDUCT_SUM, run->type, run->n, why, room);
+    if (!lab->plan)
+        return false;
+    measure_cuda_launches seen = measure_cuda_watch(lab->device, run_on_nothing, lab);
+    run->kernel = seen.needs;
+    run->blocks = seen.blocks;
+    run->block = seen.threads;
+    snprintf(run->kernel_name, sizeof run->kernel_name, "%s", seen.kernel);
+    if (measure_cuda_error(lab->device)) {
+        snprintf(why, room, "%s", measure_cuda_error(lab->device));
         return false;
     }
+    if (asked && asked != run->block) {
+        snprintf(why, room, "it is one call of the library, which chooses its own blocks");
+        return false;
+    }
+    return true;
+}
+
+bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
+                      uint64_t n, unsigned block, char *why, size_t room) {
+    *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
+    if (finish == LADDER_FINISH_DEFAULT)
+        run->finish = rung->finish;
+    if (rung->cover == CUDA_COVER_EXACT)
+        return prepare_exact(run, why, room);
+    if (!block)
+        run->block = CUDA_BLOCK_DEFAULT;
     if (run->block < 32 || run->block > 1024) {
         snprintf(why, room, "a block has 32 to 1024 threads");
         return false;
@@ -328,8 +378,7 @@ static void sum_on_host(cuda_run *run) {
 void cuda_run_once(cuda_run *run, uint64_t input) {
     cuda_lab *lab = run->lab;
     if (run->rung->cover == CUDA_COVER_EXACT) {
-        measure_cuda_launch(lab->device, &run->kernel, run->blocks, run->block,
-                            (void *[]){&input, &run->n, &lab->result, &lab->workspace});
+        cuda_lab_execute(lab, lab->plan, input, 0);
         return;
     }
     switch (run->finish) {
@@ -361,7 +410,7 @@ void cuda_run_result(cuda_run *run, void *result) {
     size_t size = reduct_type_size(run->type);
     if (run->finish == LADDER_FINISH_HOST)
         memcpy(result, run->host_result, size);
-    else /* of the exact kernels' i64 for i32 this is the lower half: the sum modulo 2^32 */
+    else /* of the library's i64 for i32 this is the lower half: the sum modulo 2^32 */
         measure_cuda_download(run->lab->device, result, run->lab->result, size);
 }
 
@@ -403,7 +452,7 @@ report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, re
     snprintf(row.group, sizeof row.group, "%s", group);
     snprintf(row.name, sizeof row.name, "%s", name);
     snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
-    snprintf(row.device, sizeof row.device, "cuda:%u", lab->facts->ordinal);
+    snprintf(row.device, sizeof row.device, "%s", lab->name);
     snprintf(row.language, sizeof row.language, "cuda");
     row.n = n;
     row.bytes = n * reduct_type_size(type);
@@ -423,13 +472,19 @@ static void add_counters(const cuda_run *run, report_row *row) {
     }
 }
 
+void cuda_row_kernel(const cuda_lab *lab, report_row *row, const measure_cuda_kernel *kernel, unsigned block) {
+    if (!kernel->function)
+        return;
+    row->block = block;
+    row->registers = (int)kernel->registers;
+    row->shared_bytes = (int)(kernel->static_shared + kernel->dynamic_shared);
+    row->occupancy = measure_cuda_occupancy(lab->device, kernel, block);
+}
+
 void cuda_run_describe(const cuda_run *run, report_row *row) {
     cuda_lab *lab = run->lab;
     snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
-    row->block = run->block;
-    row->registers = (int)run->kernel.registers;
-    row->shared_bytes = (int)(run->kernel.static_shared + run->kernel.dynamic_shared);
-    row->occupancy = measure_cuda_occupancy(lab->device, &run->kernel, run->block);
+    cuda_row_kernel(lab, row, &run->kernel, run->block);
     add_counters(run, row);
     if (run->rung->per_block_size && !is_power_of_two(run->block))
         snprintf(row->note, sizeof row->note, "%u threads are no power of two: the loop is kept", run->block);

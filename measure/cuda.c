@@ -121,6 +121,13 @@ const char *measure_cuda_error(const measure_cuda *device) {
     return device->failed ? device->error : NULL;
 }
 
+void measure_cuda_fail(measure_cuda *device, const char *what) {
+    if (device->failed)
+        return;
+    device->failed = true;
+    snprintf(device->error, sizeof device->error, "%s", what);
+}
+
 bool measure_cuda_forgive(measure_cuda *device) {
     if (device->driver->cuCtxSynchronize() != RD_CU_SUCCESS)
         return false;
@@ -218,23 +225,29 @@ void measure_cuda_module_unload(measure_cuda *device, measure_cuda_module *modul
         device->driver->cuModuleUnload((rd_cu_module)module);
 }
 
-measure_cuda_kernel measure_cuda_kernel_named(measure_cuda *device, measure_cuda_module *module, const char *name,
-                                              unsigned dynamic_shared) {
+measure_cuda_kernel measure_cuda_kernel_of(measure_cuda *device, void *function, unsigned dynamic_shared) {
     measure_cuda_kernel kernel = {.dynamic_shared = dynamic_shared};
-    rd_cu_function function = NULL;
     int registers = 0, shared = 0, threads = 0;
-    DO(device, cuModuleGetFunction, &function, (rd_cu_module)module, name);
     DO(device, cuFuncGetAttribute, &registers, RD_CU_FUNCTION_REGISTERS, function);
     DO(device, cuFuncGetAttribute, &shared, RD_CU_FUNCTION_SHARED_BYTES, function);
     DO(device, cuFuncGetAttribute, &threads, RD_CU_FUNCTION_MAX_THREADS, function);
-    if (dynamic_shared + (unsigned)shared > 48 << 10) /* more than any device gives unasked */
-        DO(device, cuFuncSetAttribute, function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)dynamic_shared);
     if (device->failed)
         return kernel;
     kernel.function = function;
     kernel.registers = (unsigned)registers;
     kernel.static_shared = (unsigned)shared;
     kernel.max_threads = (unsigned)threads;
+    return kernel;
+}
+
+measure_cuda_kernel measure_cuda_kernel_named(measure_cuda *device, measure_cuda_module *module, const char *name,
+                                              unsigned dynamic_shared) {
+    rd_cu_function function = NULL;
+    DO(device, cuModuleGetFunction, &function, (rd_cu_module)module, name);
+    measure_cuda_kernel kernel = measure_cuda_kernel_of(device, function, dynamic_shared);
+    if (dynamic_shared + kernel.static_shared > 48 << 10 && /* more than any device gives unasked */
+        !DO(device, cuFuncSetAttribute, function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)dynamic_shared))
+        kernel.function = NULL;
     return kernel;
 }
 

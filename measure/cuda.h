@@ -43,6 +43,9 @@ uint64_t measure_cuda_free_memory(measure_cuda *device);
 /* What failed first, as a sentence; null while nothing has. */
 const char *measure_cuda_error(const measure_cuda *device);
 
+/* Makes the failure of what others do in the stream the device's, as a sentence. */
+void measure_cuda_fail(measure_cuda *device, const char *what);
+
 /* Forgets what failed. Returns false where the device cannot go on: after a fault in a kernel, say. */
 bool measure_cuda_forgive(measure_cuda *device);
 
@@ -97,6 +100,9 @@ void measure_cuda_module_unload(measure_cuda *device, measure_cuda_module *modul
 measure_cuda_kernel measure_cuda_kernel_named(measure_cuda *device, measure_cuda_module *module, const char *name,
                                               unsigned dynamic_shared);
 
+/* A kernel that others loaded. */
+measure_cuda_kernel measure_cuda_kernel_of(measure_cuda *device, void *function, unsigned dynamic_shared);
+
 /* Blocks of `threads` that a multiprocessor holds at once; and the share of its threads that they are. */
 unsigned measure_cuda_resident_blocks(measure_cuda *device, const measure_cuda_kernel *kernel, unsigned threads);
 double measure_cuda_occupancy(measure_cuda *device, const measure_cuda_kernel *kernel, unsigned threads);
@@ -134,8 +140,9 @@ bool measure_cuda_time_in_turns(measure_cuda *device, const measure_cuda_variant
 /* What a work launches, as a graph of it shows: found out, not claimed. */
 typedef struct measure_cuda_launches {
     char kernel[64]; /* the first kernel's name, without namespaces and parameters; empty where it is not known */
-    unsigned kernels, others; /* nodes of the graph that are kernels, and that are not */
-    unsigned blocks, threads; /* of the first kernel */
+    unsigned kernels, others;  /* nodes of the graph that are kernels, and that are not */
+    unsigned blocks, threads;  /* of the first kernel */
+    measure_cuda_kernel needs; /* of the first kernel; its function null where it is not known */
 } measure_cuda_launches;
 
 /* Captures one run of a work, which is not executed. All zero where the driver cannot tell (before CUDA 12.3) or the work

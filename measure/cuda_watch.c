@@ -34,7 +34,7 @@ enum { CAPTURE_RELAXED = 2, NODE_KERNEL = 0 };
     FUNCTION(cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", (cu_node node, kernel_node *what)) \
     FUNCTION(cuGraphDestroy, "cuGraphDestroy", (cu_graph graph)) \
     FUNCTION(cuFuncGetName, "cuFuncGetName", (const char **name, rd_cu_function function)) \
-    FUNCTION(cuKernelGetName, "cuKernelGetName", (const char **name, cu_kernel kernel))
+    FUNCTION(cuKernelGetFunction, "cuKernelGetFunction", (rd_cu_function *function, cu_kernel kernel))
 /* clang-format on */
 
 typedef struct functions {
@@ -71,20 +71,21 @@ static void plain_name(const char *symbol, char *name, size_t room) {
     }
 }
 
-static void describe_kernel(const functions *cu, cu_node node, measure_cuda_launches *seen) {
+static void describe_kernel(measure_cuda *device, const functions *cu, cu_node node, measure_cuda_launches *seen) {
     kernel_node what = {0};
     const char *symbol = NULL;
     if (cu->cuGraphKernelNodeGetParams(node, &what) != RD_CU_SUCCESS)
         return;
     seen->blocks = what.grid[0] * what.grid[1] * what.grid[2];
     seen->threads = what.block[0] * what.block[1] * what.block[2];
-    rd_cu_result result =
-        what.function ? cu->cuFuncGetName(&symbol, what.function) : cu->cuKernelGetName(&symbol, what.kernel);
-    if (result == RD_CU_SUCCESS && symbol)
+    if (!what.function && cu->cuKernelGetFunction(&what.function, what.kernel) != RD_CU_SUCCESS)
+        return;
+    seen->needs = measure_cuda_kernel_of(device, what.function, what.shared);
+    if (cu->cuFuncGetName(&symbol, what.function) == RD_CU_SUCCESS && symbol)
         plain_name(symbol, seen->kernel, sizeof seen->kernel);
 }
 
-static void describe_graph(const functions *cu, cu_graph graph, measure_cuda_launches *seen) {
+static void describe_graph(measure_cuda *device, const functions *cu, cu_graph graph, measure_cuda_launches *seen) {
     enum { NODES_MOST = 16 };
     cu_node nodes[NODES_MOST];
     size_t count = NODES_MOST;
@@ -95,7 +96,7 @@ static void describe_graph(const functions *cu, cu_graph graph, measure_cuda_lau
         if (cu->cuGraphNodeGetType(nodes[i], &type) != RD_CU_SUCCESS || type != NODE_KERNEL)
             seen->others++;
         else if (seen->kernels++ == 0)
-            describe_kernel(cu, nodes[i], seen);
+            describe_kernel(device, cu, nodes[i], seen);
     }
 }
 
@@ -111,7 +112,7 @@ measure_cuda_launches measure_cuda_watch(measure_cuda *device, measure_cuda_work
         return seen;
     work(context, 0);
     if (cu.cuStreamEndCapture(stream, &graph) == RD_CU_SUCCESS && graph) {
-        describe_graph(&cu, graph, &seen);
+        describe_graph(device, &cu, graph, &seen);
         cu.cuGraphDestroy(graph);
     }
     return seen;

@@ -234,7 +234,7 @@ def applications_block(report):
     rows, seen = [], set()
     n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
     for row in report.group('applications'):
-        key = row['name'], row['variant'], row['type']
+        key = row['name'], row['variant'], row['device'], row['type']
         if row['n'] == n and key not in seen:
             seen.add(key)
             rows.append([row['name'], row['variant'] or '', row['device'] or '', row['type'] or '', time(row['seconds']),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "cuda/driver.h"
 #include "cuda/kernels/call.h"
@@ -136,11 +137,7 @@ REFUSED(cuDevicePrimaryCtxReset_v2, (rd_cu_device device))
 ACCEPTED(cuCtxSynchronize, (void))
 ACCEPTED(cuFuncSetAttribute, (rd_cu_function function, int attribute, int value))
 ACCEPTED(cuStreamSynchronize, (rd_cu_stream stream))
-REFUSED(cuEventCreate, (rd_cu_event * event, unsigned flags))
-REFUSED(cuEventDestroy_v2, (rd_cu_event event))
-REFUSED(cuEventRecord, (rd_cu_event event, rd_cu_stream stream))
-REFUSED(cuEventSynchronize, (rd_cu_event event))
-REFUSED(cuEventElapsedTime, (float *milliseconds, rd_cu_event from, rd_cu_event to))
+ACCEPTED(cuEventSynchronize, (rd_cu_event event))
 #pragma GCC diagnostic pop
 
 API cuCtxCreate_v2(rd_cu_context *context, unsigned flags, rd_cu_device device);
@@ -495,6 +492,18 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, rd_cu_function funct
     return RD_CU_SUCCESS;
 }
 
+/* A kernel is a symbol of its module. */
+API cuFuncGetName(const char **name, rd_cu_function function);
+API cuFuncGetName(const char **name, rd_cu_function function) {
+    Dl_info own;
+    void *address;
+    memcpy(&address, &function->kernel, sizeof address);
+    if (!dladdr(address, &own) || !own.dli_sname)
+        return NOT_FOUND;
+    *name = own.dli_sname;
+    return RD_CU_SUCCESS;
+}
+
 struct launch {
     rd_cu_function function;
     unsigned blocks;
@@ -590,6 +599,37 @@ API cuGraphGetNodes(graph from, void **nodes, size_t *count) {
     return RD_CU_SUCCESS;
 }
 
+/* Nodes are launches, and nothing else. */
+API cuGraphNodeGetType(const struct launch *node, int *type);
+API cuGraphNodeGetType(const struct launch *node, int *type) {
+    (void)node;
+    *type = 0; /* a kernel */
+    return RD_CU_SUCCESS;
+}
+
+/* CUDA_KERNEL_NODE_PARAMS_v2 of cuda.h. */
+struct node_parameters {
+    rd_cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **arguments, **extra, *kernel;
+    rd_cu_context context;
+};
+
+API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_parameters *what);
+API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_parameters *what) {
+    *what = (struct node_parameters){.function = node->function,
+                                     .grid = {node->blocks, 1, 1},
+                                     .block = {RD_CUDA_THREADS, 1, 1},
+                                     .context = &primary};
+    return RD_CU_SUCCESS;
+}
+
+API cuKernelGetFunction(rd_cu_function *function, void *kernel);
+API cuKernelGetFunction(rd_cu_function *function, void *kernel) {
+    (void)function, (void)kernel;
+    return INVALID_VALUE; /* there are none but functions */
+}
+
 API cuGraphInstantiateWithFlags(graph *exec, graph from, unsigned long long flags);
 API cuGraphInstantiateWithFlags(graph *exec, graph from, unsigned long long flags) {
     (void)flags;
@@ -617,3 +657,38 @@ API cuGraphLaunch(graph exec, rd_cu_stream stream) {
     }
 FREE_GRAPH(cuGraphExecDestroy)
 FREE_GRAPH(cuGraphDestroy)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Events: moments of the host's clock
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct CUevent_st {
+    struct timespec at;
+};
+
+API cuEventCreate(rd_cu_event *event, unsigned flags);
+API cuEventCreate(rd_cu_event *event, unsigned flags) {
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    return *event ? RD_CU_SUCCESS : RD_CU_ERROR_OUT_OF_MEMORY;
+}
+
+API cuEventDestroy_v2(rd_cu_event event);
+API cuEventDestroy_v2(rd_cu_event event) {
+    free(event);
+    return RD_CU_SUCCESS;
+}
+
+API cuEventRecord(rd_cu_event event, rd_cu_stream stream);
+API cuEventRecord(rd_cu_event event, rd_cu_stream stream) {
+    (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, &event->at);
+    return RD_CU_SUCCESS;
+}
+
+API cuEventElapsedTime(float *milliseconds, rd_cu_event from, rd_cu_event to);
+API cuEventElapsedTime(float *milliseconds, rd_cu_event from, rd_cu_event to) {
+    *milliseconds =
+        (float)((double)(to->at.tv_sec - from->at.tv_sec) * 1e3 + (double)(to->at.tv_nsec - from->at.tv_nsec) * 1e-6);
+    return RD_CU_SUCCESS;
+}
