@@ -130,8 +130,8 @@ RD_LOCAL uint64_t round_double(double x, const struct rd_type *type, struct rd_b
     return rd_big_round(value, negative, type);
 }
 
-/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. Of nothing +0, where there is a result
- * at all. */
+/* sqrt() is correctly rounded in IEEE 754, and an instruction wherever that matters. Of nothing +0, where there is a
+ * result at all. */
 RD_LOCAL double fast_value(enum rd_finish finish, bool population, uint64_t count, double high, double low) {
     double n = (double)count, value = low == 0 || !isfinite(high) ? high : high + low;
     double variance = (isnan(high) ? high : low) / (population ? n : n - 1);

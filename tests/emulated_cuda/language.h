@@ -392,9 +392,14 @@ inline void ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__byte
     memcpy(reinterpret_cast<void *>(to), from, bytes);
     *word = (*word & 1) ^ 1;
 }
-inline void ptx_mbarrier_try_wait_parity_shared_b64(bool &complete, uint64_t barrier, unsigned parity) {
+inline void ptx_mbarrier_try_wait_parity_shared_b64(bool &complete, uint64_t barrier, unsigned parity,
+                                                    EMULATED_CALLER) {
+    static unsigned in_vain; /* by whichever threads, one after the other */
     emulated_give_way(reinterpret_cast<const void *>(barrier));
     complete = (*reinterpret_cast<uint64_t *>(barrier) & 1) != parity;
+    in_vain = complete ? 0 : in_vain + 1;
+    if (in_vain > 100000)
+        emulated_fail(EMULATED_PLACE, "nobody completes the phase that is waited for");
 }
 #endif
 #if __CUDA_ARCH__ >= 800

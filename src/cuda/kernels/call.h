@@ -15,8 +15,8 @@ enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 /* Most blocks of a grid, and the words that each leaves for the last one. */
 enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
 
-/* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`: sums
- * of floats, exact or fast. */
+/* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`:
+ * sums of floats, exact or fast. */
 #define RD_CUDA_VECTORS(floats, exact, transform, element_bytes)                                                       \
     ((floats) && !(exact) && (transform) < RD_PRODUCT                                                          ? 8     \
      : (transform) == RD_PRODUCT || ((floats) && (exact) && (transform) == RD_MOMENTS && (element_bytes) == 8) ? 2     \

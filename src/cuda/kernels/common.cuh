@@ -137,9 +137,9 @@ template <class T, int V> struct Tile {
     }
 };
 
-/* Tiles in shared memory, which the copy engine fills while others are added (compute capability 9.0 and later): more is on
- * its way than registers could wait for. `arrived` are mbarriers: words that count arrivals and bytes, in phases that are
- * told apart by their parity. */
+/* Tiles in shared memory, which the copy engine fills while others are added (compute capability 9.0 and later): more is
+ * on its way than registers could wait for. `arrived` are mbarriers: words that count arrivals and bytes, in phases that
+ * are told apart by their parity. */
 template <int TILE_BYTES, int DEPTH> struct Ring;
 
 #if __CUDA_ARCH__ >= 900
@@ -209,8 +209,8 @@ using RingBeside =
 constexpr u64 OPENING = (4 << 20) / 16;
 
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
- * padding is what fills the last tile. Calls open() before; meanwhile the first tile is on its way to the L2 cache, unless
- * there is so much that this is not worth it. */
+ * padding is what fills the last tile. Whole tiles of large arrays come through the ring, where there is one. Calls open()
+ * before; meanwhile the first tile is on its way to the L2 cache, unless there is so much that this is not worth it. */
 template <bool PAIRS, class T, int V, class R, class Open, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
                                           Open open, Take take) {
@@ -348,8 +348,8 @@ __device__ void note_nan(Block &block, u64 index) {
     raise_flag(block.used);
 }
 
-/* Takes a ticket: returns what `counter` was, and adds to it. What the thread, and those that it has met, did before is seen by
- * whoever takes one later. (That is less than two fences and an addition order, and takes half as long.) */
+/* Takes a ticket: returns what `counter` was, and adds to it. What the thread, and those that it has met, did before is
+ * seen by whoever takes one later, and by those that it meets then. (Two fences and an addition take twice as long.) */
 __device__ __forceinline__ unsigned take_ticket(uint32_t *counter, unsigned amount) {
     unsigned before;
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

@@ -826,8 +826,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
     }
 
-    /* Phase 4 in the block, by warp 0: the warps' halves, a lane to each, in the first warp's place; or straight into limbs
-     * where units lie too far apart. */
+    /* Phase 4 in the block, by warp 0: the warps' halves, a lane to each, in the first warp's place; or straight into
+     * limbs where units lie too far apart. */
     __device__ __forceinline__ void add_warps(int *common) {
 #pragma unroll
         for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {

@@ -353,8 +353,8 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     best.take(stray.key, stray.index);
     merge_block(best, of_warps[0]);
     if constexpr (Method::LATE) {
-        if (call.finish == RD_INDEX ||
-            call.partial) { /* tiles follow each other: the place is in the first of the best */
+        /* Tiles follow each other, so the first of the best has the place. */
+        if (call.finish == RD_INDEX || call.partial) {
             u64 place = stray.key == best.key && stray.index == best.index ? stray.index : UINT64_MAX;
             if (in_tile.key == best.key && in_tile.index == best.index && in_tile.index != UINT64_MAX)
                 place = smaller(place, search.place_of(best.key, in_tiles.index, end));

@@ -90,8 +90,8 @@ template <class T, int TRANSFORM> struct Terms {
             return pairwise<N / 2>(x, y, first) + pairwise<N / 2>(x, y, first + N / 2);
     }
 
-    /* The sum of the first `count` elements of a tile, known by its index, that come before `end` and are no NaN, unless NaN
-     * propagates. They are read again: so tiles need no registers longer than it takes to add them. */
+    /* The sum of the first `count` elements of a tile, known by its index, that come before `end`; without NaN elements,
+     * unless NaN propagates. They are read again: so tiles need registers no longer than it takes to add them. */
     static __device__ __noinline__ double sum_numbers(Block &block, const rd_cuda_call &call, u64 index, int count,
                                                       u64 end) {
         double sum = -0.0;

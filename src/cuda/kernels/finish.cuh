@@ -97,8 +97,8 @@ __device__ __forceinline__ u64 float_bits(const rd_cuda_call &call, double value
     return value != value ? 0x7ff8000000000000 : (u64)__double_as_longlong(value);
 }
 
-/* An integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a result of 4 or 8 bytes;
- * zero as the one that is asked for. */
+/* An integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a result of 4 or 8
+ * bytes; zero as the one that is asked for. */
 template <int W>
 __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
     bool negative = (i64)word[W - 1] < 0;
