@@ -34,7 +34,7 @@ check: install-test-deps
 	cmake --preset release -DREDUCT_BUILD_TESTS=ON
 	$(BUILD) build --parallel $(JOBS)
 	@scripts/check-stamp
-	ctest --preset release
+	ctest --preset release --parallel $(JOBS)
 
 # The page needs no build but for its WebAssembly part; any static server does.
 web: install-web-deps
@@ -54,7 +54,7 @@ check-sanitizers: install-test-deps
 	for name in asan ubsan tsan; do \
 	    cmake --preset $$name -DREDUCT_BUILD_TESTS=ON && \
 	    $(BUILD) build/$$name --parallel $(JOBS) && \
-	    $(STEADY) ctest --preset $$name || exit 1; \
+	    $(STEADY) ctest --preset $$name --parallel $(JOBS) || exit 1; \
 	done
 
 format:
