@@ -361,14 +361,19 @@ static void fill_span(struct rng *rng, const struct test_type *type, const struc
     }
 }
 
-static void check_sum(const struct arrays *arrays, const struct test_type *type, reduct_operator op, size_t count,
-                      const char *what, int number) {
+static void check_sum_as(const struct arrays *arrays, const struct test_type *type, reduct_type result,
+                         reduct_operator op, size_t count, const char *what, int number) {
     const bool two = op == REDUCT_DOT;
-    const reduct_reduction reduction = test_reduction(op, type->type, REDUCT_DEFAULT);
+    const reduct_reduction reduction = test_reduction(op, type->type, result);
     const struct oracle_result expected = gpu_expected(&reduction, arrays->x, two ? arrays->y : NULL, count);
     const struct test_outcome got =
         gpu_reduce(&reduction, gpu_pointer(arrays->device_x, 0), two ? gpu_pointer(arrays->device_y, 0) : NULL, count);
     test_check(&got, &expected, &reduction, "%zu elements, %s %d", count, what, number);
+}
+
+static void check_sum(const struct arrays *arrays, const struct test_type *type, reduct_operator op, size_t count,
+                      const char *what, int number) {
+    check_sum_as(arrays, type, REDUCT_DEFAULT, op, count, what, number);
 }
 
 /* Every span within a tile, between warps, and between tiles: each number of slices, and what is beyond them. */
@@ -410,6 +415,56 @@ static void zeros(void **state) {
             check_sum(&arrays, type, REDUCT_SUM, count, "+0 at", (int)at);
             check_sum(&arrays, type, REDUCT_DOT, count, "+0 at", (int)at);
         }
+    arrays_free(&arrays);
+}
+
+/* The sum of so many copies of a value, half a unit of the result, and a trace. */
+static void check_tie(const struct arrays *arrays, const struct test_type *element, reduct_type result, double value,
+                      size_t copies, double half, double trace, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const double x = i < copies ? value : i == copies ? trace : i == count - 1 ? half : 0;
+        values_put(element, arrays->x, i, x);
+        values_put(element, arrays->y, i, 1);
+    }
+    arrays_send(arrays, count * element->size);
+    check_sum_as(arrays, element, result, REDUCT_SUM, count, "tie, copies", (int)copies);
+    check_sum_as(arrays, element, result, REDUCT_DOT, count, "tie, copies", (int)copies);
+}
+
+/* Sums halfway between two results, with a trace to either side or none: of normal numbers, of subnormal ones, and of the
+ * greatest and infinity; and such as are far longer than a result. By one block and by several; in whole vectors, as what is
+ * outside goes another way. */
+static void ties(void **state) {
+    (void)state;
+    static const reduct_type types[][2] = {
+        {REDUCT_F64, REDUCT_F64}, {REDUCT_F32, REDUCT_F32}, {REDUCT_F64, REDUCT_F32}};
+    const size_t few = 8, many = 5 * 4096, copies = 1 << 14;
+    struct arrays arrays = arrays_of(many * sizeof(double));
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const struct test_type *element = test_type(types[t][0]), *result = test_type(types[t][1]);
+        const bool narrows = element->type != result->type;
+        const double unit = ldexp(1, 1 - result->precision), far = ldexp(1, element->size == 8 ? -66 : -90),
+                     greatest = ldexp(2 - unit, result->max_exponent),
+                     least = ldexp(1, 2 - result->max_exponent - result->precision);
+        const double values[][2] = {/* and half a unit */
+                                    {1, unit / 2},
+                                    {1 + unit, unit / 2},
+                                    {greatest, ldexp(unit / 2, result->max_exponent)},
+                                    {2 * least, least / 2},
+                                    {3 * least, least / 2}};
+        for (int way = 0; way < 6; way++) {
+            const double sign = way & 1 ? -1 : 1, side = way / 2 - 1;
+            for (size_t v = 0; v < (narrows ? 5 : 3); v++) { /* no sum of elements lies between subnormal elements */
+                const double value = sign * values[v][0], half = sign * values[v][1],
+                             trace = side * values[v][1] / 1024;
+                check_tie(&arrays, element, result->type, value, 1, half, trace, few);
+                check_tie(&arrays, element, result->type, value, 1, half, trace, many);
+            }
+            for (size_t v = 0; v < 2; v++)
+                check_tie(&arrays, element, result->type, sign * values[v][0], copies,
+                          sign * values[v][1] * (double)copies, side * far, many);
+        }
+    }
     arrays_free(&arrays);
 }
 
@@ -530,6 +585,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(products),
         cmocka_unit_test(spans),
         cmocka_unit_test(zeros),
+        cmocka_unit_test(ties),
         cmocka_unit_test(many_additions),
         cmocka_unit_test(huge_bytes),
         cmocka_unit_test(huge_floats),
