@@ -432,8 +432,8 @@ static void check_tie(const struct arrays *arrays, const struct test_type *eleme
 }
 
 /* Sums halfway between two results, with a trace to either side or none: of normal numbers, of subnormal ones, and of the
- * greatest and infinity; and such as are far longer than a result. By one block and by several; in whole vectors, as what is
- * outside goes another way. */
+ * greatest and infinity; and such as are far longer than a result. By one block and by several; in whole vectors, as what
+ * is outside goes another way. */
 static void ties(void **state) {
     (void)state;
     static const reduct_type types[][2] = {
