@@ -146,26 +146,26 @@ RD_SHARED void rd_big_subtract(struct rd_big *a, const struct rd_big *b) {
     trim(a);
 }
 
-RD_SHARED void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
+RD_SHARED void rd_big_divide(struct rd_big *a, uint64_t divisor, int bits) {
     if (!a->length)
         return;
     int divisor_bits = 0;
-    for (rd_u128 d = divisor; d; d >>= 1)
+    for (uint64_t d = divisor; d; d >>= 1)
         divisor_bits++;
     /* With bits + divisor_bits + 1 bits of dividend the quotient has more than `bits`. What is dropped from the
      * dividend is less than one of its last place, so it cannot reach the quotient: it is sticky. */
     keep_bits(a, bits + divisor_bits + 1, false);
-    rd_u128 remainder = 0;
+    uint64_t remainder = 0;
     for (int i = a->length - 1; i >= 0; i--) {
         if (!(divisor >> 32)) { /* the machine divides by one digit */
-            uint64_t dividend = (uint64_t)remainder << 32 | a->digit[i];
-            a->digit[i] = (uint32_t)(dividend / (uint64_t)divisor);
-            remainder = dividend % (uint64_t)divisor;
+            uint64_t dividend = remainder << 32 | a->digit[i];
+            a->digit[i] = (uint32_t)(dividend / divisor);
+            remainder = dividend % divisor;
             continue;
         }
         uint32_t quotient = 0;
         for (int bit = 31; bit >= 0; bit--) {
-            bool carry = remainder >> 127;
+            bool carry = remainder >> 63;
             remainder = remainder << 1 | (a->digit[i] >> bit & 1);
             quotient <<= 1;
             if (carry || remainder >= divisor) {
@@ -179,26 +179,48 @@ RD_SHARED void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits) {
     trim(a);
 }
 
+/* The root of a number of at least 2^62, rounded down: on a device the machine's, put right; on a host bit by bit, as
+ * arithmetic on doubles would leave its marks in the caller's floating-point environment. */
+RD_LOCAL uint32_t root_of_word(uint64_t radicand) {
+#ifdef __CUDA_ARCH__
+    uint64_t root = (uint64_t)sqrt((double)radicand);
+    root -= root > UINT32_MAX || root * root > radicand;
+    return (uint32_t)root;
+#else
+    uint64_t root = 0;
+    for (uint64_t bit = (uint64_t)1 << 31; bit; bit >>= 1)
+        if ((root + bit) * (root + bit) <= radicand)
+            root += bit;
+    return (uint32_t)root;
+#endif
+}
+
+/* The root of a number of at least 2^126, rounded down, and whether it had to be: the upper half from the upper word, the
+ * lower half by one division (P. Zimmermann, "Karatsuba Square Root", 1999). */
+RD_LOCAL uint64_t root_of_words(rd_u128 radicand, bool *inexact) {
+    const uint64_t high = (uint64_t)(radicand >> 64), low = (uint64_t)radicand, upper = root_of_word(high);
+    /* (rest * 2^32 + next digit) / (2 * upper), halved so as to fit a word */
+    uint64_t root = (upper << 32) + (((high - upper * upper) << 31) + (low >> 33)) / upper;
+    if ((rd_i128)(radicand - (rd_u128)root * root) < 0 || root < upper << 32)
+        root--;
+    *inexact = (rd_u128)root * root != radicand;
+    return root;
+}
+
 RD_SHARED void rd_big_root(struct rd_big *a) {
     if (!a->length)
         return;
-    keep_bits(a, 133, true);
-    rd_u128 root = 0, remainder = 0;
-    for (int bit = 32 * a->length - 2; bit >= 0; bit -= 2) {
-        remainder = remainder << 2 | (a->digit[bit >> 5] >> (bit & 31) & 3);
-        rd_u128 trial = root << 2 | 1;
-        root <<= 1;
-        if (remainder >= trial) {
-            remainder -= trial;
-            root |= 1;
-        }
-    }
-    a->sticky = a->sticky || remainder != 0;
+    keep_bits(a, 127, true);
+    rd_u128 radicand = 0;
+    for (int i = 3; i >= 0; i--)
+        radicand = radicand << 32 | a->digit[i];
+    bool inexact;
+    uint64_t root = root_of_words(radicand, &inexact);
+    a->sticky = a->sticky || inexact;
     a->exponent /= 2;
-    a->length = 4;
-    for (int i = 0; i < 4; i++)
-        a->digit[i] = (uint32_t)(root >> (32 * i));
-    trim(a);
+    a->length = 2;
+    a->digit[0] = (uint32_t)root;
+    a->digit[1] = (uint32_t)(root >> 32);
 }
 
 RD_SHARED uint64_t rd_big_round(const struct rd_big *a, bool negative, const struct rd_type *type) {

@@ -35,9 +35,9 @@ RD_SHARED void rd_big_square(struct rd_big *square, const struct rd_big *a);
 RD_SHARED void rd_big_subtract(struct rd_big *a, const struct rd_big *b);
 
 /* a / divisor in place: at least `bits` leading bits, the rest as sticky. */
-RD_SHARED void rd_big_divide(struct rd_big *a, rd_u128 divisor, int bits);
+RD_SHARED void rd_big_divide(struct rd_big *a, uint64_t divisor, int bits);
 
-/* The square root of a in place: at least 66 leading bits, the rest as sticky. */
+/* The square root of a in place: 64 leading bits, the rest as sticky. */
 RD_SHARED void rd_big_root(struct rd_big *a);
 
 /* Rounds to nearest, ties to even, into a floating-point type: its bit pattern. Overflow gives infinity. A sticky

@@ -8,19 +8,20 @@
 #include <string.h>
 
 /* Leading bits that a quotient keeps: more than the 53 + 2 that rounding needs, and twice as many under a root. */
-enum { VALUE_BITS = 66, RADICAND_BITS = 134 };
+enum { VALUE_BITS = 66, RADICAND_BITS = 128 };
 
 /* n * sum of squares - (sum)^2, over n^2 or n * (n - 1): the variance as a quotient of integers. */
 RD_LOCAL void variance(const struct rd_total *total, int bits) {
     struct rd_big *value = &total->room->value, *mean = &total->room->mean, *square = &total->room->square;
-    rd_u128 n = total->count;
+    uint64_t n = total->count;
     rd_big_from_sum(value, total->squares);
     rd_big_scale(value, n);
     rd_big_from_sum(mean, total->sum);
     rd_big_square(square, mean);
     rd_big_align(value, square);
     rd_big_subtract(value, square);
-    rd_big_divide(value, total->population ? n * n : n * (n - 1), bits);
+    rd_big_divide(value, n, bits + 65); /* enough for the other divisor */
+    rd_big_divide(value, total->population ? n : n - 1, bits);
 }
 
 /* A finite value; a zero comes out as +0. */

@@ -27,6 +27,7 @@ enum { RD_LIMBS = 134 };
 
 __extension__ typedef __int128 rd_i128;
 __extension__ typedef unsigned __int128 rd_u128;
+__extension__ typedef __int128 rd_i128;
 
 struct rd_sum {
     int first, length; /* layout */
