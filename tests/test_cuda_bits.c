@@ -487,6 +487,41 @@ static void many_additions(void **state) {
     arrays_free(&arrays);
 }
 
+/* Arrays many times as large as the L2 cache, for which kernels have tiles copied into shared memory ahead. Some tiles range
+ * so widely that warps stay behind with them: nothing may come into a tile's place that one has not read. */
+static void beyond_caches(void **state) {
+    (void)state;
+    static const reduct_operator operators[] = {REDUCT_SUM, REDUCT_NORM2, REDUCT_VAR};
+    const struct test_type *type = test_type(REDUCT_F32);
+    const size_t period = (size_t)1 << 20;
+    rd_cu_device device;
+    int cache;
+    if (gpu.quick && !gpu.small) {
+        print_message("not tested here, for lack of time: arrays many times as large as the L2 cache\n");
+        return;
+    }
+    CU(gpu.driver->cuCtxGetDevice(&device));
+    CU(gpu.driver->cuDeviceGetAttribute(&cache, RD_CU_DEVICE_L2_BYTES, device));
+    const size_t count = (gpu.small ? 64 : 9) * ((size_t)cache / sizeof(float)) + 5;
+    float *x = test_alloc((count + period) * sizeof *x);
+    struct rng rng = rng_of(test_seed() + 9);
+    distribution_named("normal")->fill(&rng, type, x, NULL, period);
+    for (size_t i = 0; i < count; i++)
+        x[i] = ldexpf(x[i < period ? i : i - period], i % 8191 == 0 ? -60 : i % 509 == 0 ? -30 : 0);
+    const rd_cu_address device_x = gpu_alloc(count * sizeof *x);
+    gpu_upload(device_x, x, count * sizeof *x);
+    for (size_t o = 0; o < sizeof operators / sizeof *operators; o++) {
+        const reduct_reduction reduction = test_reduction(operators[o], type->type, REDUCT_DEFAULT);
+        const struct oracle_result expected = gpu_expected(&reduction, x, NULL, count);
+        for (int run = 0; run < (gpu.small ? 1 : 20); run++) {
+            const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(device_x, 0), NULL, count);
+            test_check(&got, &expected, &reduction, "%zu elements, run %d", count, run);
+        }
+    }
+    gpu_free(device_x);
+    free(x);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * More than 2^32 elements
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -587,6 +622,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(zeros),
         cmocka_unit_test(ties),
         cmocka_unit_test(many_additions),
+        cmocka_unit_test(beyond_caches),
         cmocka_unit_test(huge_bytes),
         cmocka_unit_test(huge_floats),
     };

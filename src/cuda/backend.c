@@ -29,6 +29,8 @@ struct launch {
     struct rd_cuda_context *context;
     rd_cu_function function;
     unsigned most_blocks;
+    unsigned tile_bytes; /* of each array, that a block takes at a time */
+    bool has_ring;       /* launches may be given a ring */
     struct rd_cuda_call call;
 };
 
@@ -78,6 +80,20 @@ static struct rd_cuda_call describe(const reduct_reduction *reduction) {
                                  .result_max_exponent = result->max_exponent};
 }
 
+/* Whether a launch of as many blocks has room for a ring. With the context current. */
+static bool has_ring(const struct launch *launch, bool floats, int resident) {
+    const struct rd_cuda_device *device = launch->context->device;
+    const struct rd_cuda_call *call = &launch->call;
+    const size_t bytes = (size_t)RD_CUDA_RING_TILES * launch->tile_bytes;
+    int ringed = 0;
+    return RD_CUDA_HAS_RING(floats, call->exact, call->transform) && device->capability >= RD_CUDA_RING_CAPABILITY &&
+           device->driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) ==
+               RD_CU_SUCCESS &&
+           device->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&ringed, launch->function, RD_CUDA_THREADS,
+                                                                       bytes) == RD_CU_SUCCESS &&
+           ringed >= resident;
+}
+
 /* With the context current. */
 static reduct_status make_launch(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                  struct launch *launch, reduct_error *error) {
@@ -96,24 +112,27 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
         return rd_cuda_fail(context->device, result, "to plan a launch", error);
     unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)context->device->multiprocessors;
     launch->most_blocks = most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
+    const struct rd_cuda_call *call = &launch->call;
+    bool floats = call->combine == RD_ADD && call->is_float;
+    launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(floats, call->exact, call->transform));
+    launch->has_ring = has_ring(launch, floats, resident);
     return REDUCT_OK;
 }
 
-static unsigned blocks_for(const struct launch *launch, uint64_t count, size_t element_bytes) {
-    const struct rd_cuda_call *call = &launch->call;
-    bool floats = call->combine == RD_ADD && call->is_float;
-    unsigned vectors = RD_CUDA_VECTORS(floats, call->exact, call->transform, element_bytes);
-    uint64_t per_block = (uint64_t)RD_CUDA_THREADS * 16 * vectors;
-    uint64_t wanted = (count * element_bytes + per_block - 1) / per_block;
-    return (unsigned)(wanted < 1 ? 1 : wanted < launch->most_blocks ? wanted : launch->most_blocks);
-}
+/* Tiles that one block takes in less time than several need to meet; and the array from which on a ring is of use, as a
+ * multiple of the L2 cache: it takes time to fill. */
+enum { TILES_ALONE = 3, RING_L2 = 8 };
 
 static rd_cu_result start(const struct launch *launch, struct rd_cuda_call *call, size_t element_bytes,
                           rd_cu_stream stream) {
+    const struct rd_cuda_device *device = launch->context->device;
     void *arguments[] = {call};
-    return launch->context->device->driver->cuLaunchKernel(launch->function,
-                                                           blocks_for(launch, call->count, element_bytes), 1, 1,
-                                                           RD_CUDA_THREADS, 1, 1, 0, stream, arguments, NULL);
+    uint64_t bytes = call->count * element_bytes, tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
+    unsigned blocks = tiles <= TILES_ALONE ? 1 : tiles < launch->most_blocks ? (unsigned)tiles : launch->most_blocks;
+    call->ring = launch->has_ring && bytes >= (uint64_t)RING_L2 * (uint64_t)device->l2_bytes;
+    return device->driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1,
+                                          call->ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0, stream, arguments,
+                                          NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

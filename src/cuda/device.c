@@ -50,6 +50,8 @@ static reduct_status make_device(const rd_cuda_driver *driver, int ordinal, stru
     if (result == RD_CU_SUCCESS)
         result = driver->cuDeviceGetAttribute(&minor, RD_CU_DEVICE_CAPABILITY_MINOR, device->handle);
     if (result == RD_CU_SUCCESS)
+        result = driver->cuDeviceGetAttribute(&device->l2_bytes, RD_CU_DEVICE_L2_BYTES, device->handle);
+    if (result == RD_CU_SUCCESS)
         result = driver->cuDeviceGetAttribute(&ratio, RD_CU_DEVICE_DOUBLE_RATIO, device->handle);
     if (result == RD_CU_SUCCESS)
         result = driver->cuDevicePrimaryCtxRetain(&device->primary, device->handle);

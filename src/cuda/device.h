@@ -48,7 +48,7 @@ enum { RD_CUDA_NAMES = 3 };
 struct rd_cuda_device {
     const rd_cuda_driver *driver;
     rd_cu_device handle;
-    int ordinal, multiprocessors, capability;
+    int ordinal, multiprocessors, capability, l2_bytes;
     struct rd_cuda_name names[RD_CUDA_NAMES]; /* "cuda:0" first, which messages use */
     rd_cu_context primary;
     pthread_mutex_t lock; /* of the list of contexts */

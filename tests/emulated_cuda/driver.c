@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is stati
  * The device: a small one, so that small data fill it
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2 };
+enum { MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2, L2_BYTES = 8 << 10, DYNAMIC_MOST = 200 << 10 };
 
 /* EMULATED_CUDA_CAPABILITY in the environment, as 75; otherwise what the build says. */
 static int capability(void) {
@@ -87,6 +87,7 @@ API cuDeviceGetAttribute(int *value, int attribute, rd_cu_device device) {
     *value = attribute == RD_CU_DEVICE_MULTIPROCESSORS    ? MULTIPROCESSORS
              : attribute == RD_CU_DEVICE_CAPABILITY_MAJOR ? capability() / 10
              : attribute == RD_CU_DEVICE_CAPABILITY_MINOR ? capability() % 10
+             : attribute == RD_CU_DEVICE_L2_BYTES         ? L2_BYTES
              : attribute == DOUBLE_RATIO                  ? double_ratio()
                                                           : 0;
     return RD_CU_SUCCESS;
@@ -135,7 +136,6 @@ API cuDevicePrimaryCtxRetain(rd_cu_context *context, rd_cu_device device) {
 ACCEPTED(cuDevicePrimaryCtxRelease_v2, (rd_cu_device device))
 REFUSED(cuDevicePrimaryCtxReset_v2, (rd_cu_device device))
 ACCEPTED(cuCtxSynchronize, (void))
-ACCEPTED(cuFuncSetAttribute, (rd_cu_function function, int attribute, int value))
 ACCEPTED(cuStreamSynchronize, (rd_cu_stream stream))
 ACCEPTED(cuEventSynchronize, (rd_cu_event event))
 #pragma GCC diagnostic pop
@@ -361,6 +361,7 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
 
 struct CUfunc_st {
     void (*kernel)(struct rd_cuda_call call);
+    unsigned dynamic_most; /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
     rd_cu_function next;
 };
@@ -461,7 +462,7 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
 
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name);
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name) {
-    struct CUfunc_st wanted = {.module = module};
+    struct CUfunc_st wanted = {.dynamic_most = 48 << 10, .module = module};
     if (!find(module->library, name, &wanted.kernel))
         return NOT_FOUND;
     pthread_mutex_lock(&lock);
@@ -482,6 +483,14 @@ API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function);
 API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function) {
     (void)attribute, (void)function;
     *value = 32;
+    return RD_CU_SUCCESS;
+}
+
+API cuFuncSetAttribute(rd_cu_function function, int attribute, int value);
+API cuFuncSetAttribute(rd_cu_function function, int attribute, int value) {
+    if (attribute != RD_CU_FUNCTION_MAX_DYNAMIC_SHARED || value < 0 || value > DYNAMIC_MOST)
+        return INVALID_VALUE;
+    __atomic_store_n(&function->dynamic_most, (unsigned)value, __ATOMIC_RELAXED);
     return RD_CU_SUCCESS;
 }
 
@@ -506,7 +515,7 @@ API cuFuncGetName(const char **name, rd_cu_function function) {
 
 struct launch {
     rd_cu_function function;
-    unsigned blocks;
+    unsigned blocks, dynamic_bytes;
     struct rd_cuda_call call;
 };
 
@@ -520,7 +529,8 @@ static rd_cu_result run(const struct launch *launch) {
                                  .argument = (void *)(uintptr_t)launch,
                                  .blocks = launch->blocks,
                                  .threads = RD_CUDA_THREADS,
-                                 .shared_bytes = launch->function->module->shared_bytes};
+                                 .shared_bytes = launch->function->module->shared_bytes,
+                                 .dynamic_bytes = launch->dynamic_bytes};
     launch->function->module->shared(); /* so that this thread has any */
     if (dlinfo(launch->function->module->library, RTLD_DI_TLS_DATA, &grid.shared) != 0 || !grid.shared)
         return INVALID_IMAGE;
@@ -576,12 +586,12 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
 API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra) {
-    (void)shared, (void)extra;
+    (void)extra;
     bool fits = grid_x >= 1 && grid_x <= RD_CUDA_BLOCKS && grid_y == 1 && grid_z == 1 && block_x == RD_CUDA_THREADS &&
-                block_y == 1 && block_z == 1;
+                block_y == 1 && block_z == 1 && shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
     if (!fits)
         return INVALID_VALUE;
-    const struct launch launch = {function, grid_x, *(const struct rd_cuda_call *)arguments[0]};
+    const struct launch launch = {function, grid_x, shared, *(const struct rd_cuda_call *)arguments[0]};
     if (!stream || !stream->captured)
         return run(&launch);
     graph into = stream->captured;
@@ -620,6 +630,7 @@ API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_paramet
     *what = (struct node_parameters){.function = node->function,
                                      .grid = {node->blocks, 1, 1},
                                      .block = {RD_CUDA_THREADS, 1, 1},
+                                     .shared = node->dynamic_bytes,
                                      .context = &primary};
     return RD_CU_SUCCESS;
 }

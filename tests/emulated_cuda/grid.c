@@ -47,7 +47,8 @@ struct seat {
     unsigned alive, waiting;          /* threads; those at the barrier */
     struct emulated_place barrier;
     unsigned char *shared; /* what it has in shared memory while the other's turn it is */
-    size_t shared_room;
+    unsigned char *dynamic;
+    size_t shared_room, dynamic_room;
 };
 enum { SEATS = 2 };
 
@@ -199,7 +200,8 @@ static struct seat *other_block(void) {
 }
 
 static bool is_shared(const void *address) {
-    return (uintptr_t)address - (uintptr_t)machine->grid->shared < machine->grid->shared_bytes;
+    return (uintptr_t)address - (uintptr_t)machine->grid->shared < machine->grid->shared_bytes ||
+           (uintptr_t)address - (uintptr_t)machine->seat->dynamic < machine->grid->dynamic_bytes;
 }
 
 static void give_way(bool to_block) {
@@ -218,6 +220,10 @@ void emulated_give_way(const void *address) {
     const unsigned chance = draw() % 32;
     if (chance < 3)
         give_way(chance == 0 && !is_shared(address));
+}
+
+void *emulated_dynamic(void) {
+    return machine->seat->dynamic;
 }
 
 void emulated_fence(void) {
@@ -302,6 +308,7 @@ static void seat_block(struct seat *seat, void *shared) {
     seat->alive = grid->threads;
     open_barrier();
     memset(shared, EMULATED_FRESH, grid->shared_bytes);
+    memset(seat->dynamic, EMULATED_FRESH, grid->dynamic_bytes);
     machine->block = (machine->block + machine->step) % grid->blocks;
     machine->left--;
 }
@@ -372,6 +379,7 @@ static void free_machine(void *freed) {
         for (unsigned i = 0; i < of->seats[s].made; i++)
             munmap(of->seats[s].fiber[i].stack, STACK);
         free(of->seats[s].shared);
+        free(of->seats[s].dynamic);
     }
     free(of);
 }
@@ -384,6 +392,17 @@ static void make_key(void) {
         fail_system("a key");
 }
 
+/* Shared memory, at a multiple of 128 bytes. */
+static void make_room(unsigned char **memory, size_t *room, size_t bytes) {
+    if (*memory && *room >= bytes)
+        return;
+    free(*memory);
+    *room = (bytes + 255) / 128 * 128;
+    *memory = aligned_alloc(128, *room);
+    if (!*memory)
+        fail_system("shared memory");
+}
+
 /* This thread's, with as many fibers as a block of the grid has threads. */
 static void make_machine(const struct emulated_grid *grid) {
     pthread_once(&once, make_key);
@@ -393,12 +412,8 @@ static void make_machine(const struct emulated_grid *grid) {
     for (struct seat *seat = machine->seats; seat < machine->seats + SEATS; seat++) {
         while (seat->made < grid->threads)
             make_fiber(seat);
-        if (seat->shared_room < grid->shared_bytes) {
-            free(seat->shared);
-            seat->shared = malloc(seat->shared_room = grid->shared_bytes);
-            if (!seat->shared)
-                fail_system("shared memory");
-        }
+        make_room(&seat->shared, &seat->shared_room, grid->shared_bytes);
+        make_room(&seat->dynamic, &seat->dynamic_room, grid->dynamic_bytes);
     }
     machine->grid = grid;
     machine->warps = grid->threads / EMULATED_WARP;

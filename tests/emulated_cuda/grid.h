@@ -40,15 +40,18 @@ struct emulated_place {
 };
 
 /* A grid: `body(argument)` is called by every thread of it. `shared` is what a block's variables in shared memory are in,
- * filled with EMULATED_FRESH before each block. Any number of threads of the host may run grids at once. */
+ * filled with EMULATED_FRESH before each block, as is its dynamic shared memory. Any number of threads of the host may run grids at once. */
 struct emulated_grid {
     void (*body)(void *argument);
     void *argument;
     unsigned blocks, threads; /* threads: a multiple of EMULATED_WARP */
     void *shared;
-    size_t shared_bytes;
+    size_t shared_bytes, dynamic_bytes;
 };
 void emulated_run(const struct emulated_grid *grid);
+
+/* Dynamic shared memory of the block that runs. */
+void *emulated_dynamic(void);
 
 /* What fresh memory is filled with. */
 enum { EMULATED_FRESH = 0xa5 };

@@ -361,36 +361,58 @@ inline void ptx_atom_acq_rel_gpu_global_add_u32(unsigned &before, uint64_t at, u
 }
 
 #if __CUDA_ARCH__ >= 900
-/* A barrier on which one thread announces bytes: its lowest bit is the parity of the phase that is under way, the others
- * are the bytes that have not come yet. */
-inline void ptx_mbarrier_init_shared_b64(uint64_t barrier, unsigned count, EMULATED_CALLER) {
-    if (count != 1)
-        emulated_fail(EMULATED_PLACE, "mbarriers of one arrival per phase are modelled, not of %u", count);
-    *reinterpret_cast<uint64_t *>(barrier) = 0;
+/* Barriers that count arrivals, of which one may announce bytes. The lowest bit of the word, by which they are waited for,
+ * is the parity of the phase that is under way. */
+struct emulated_mbarrier {
+    uint64_t parity : 1, pending : 15, expected : 16, bytes : 32; /* pending: arrivals, and bytes, still to come */
+
+    static emulated_mbarrier &at(uint64_t address) {
+        return *reinterpret_cast<emulated_mbarrier *>(address);
+    }
+    void end_phase() {
+        if (pending || bytes)
+            return;
+        parity ^= 1;
+        pending = expected;
+    }
+    void arrive(emulated_place place) {
+        if (!pending)
+            emulated_fail(place, "nobody is expected at this barrier before bytes have come");
+        pending--;
+        end_phase();
+    }
+};
+static_assert(sizeof(emulated_mbarrier) == sizeof(uint64_t), "a barrier is a word");
+
+inline void ptx_mbarrier_init_shared_b64(uint64_t barrier, unsigned count) {
+    emulated_mbarrier::at(barrier) = {0, count, count, 0};
 }
 inline void ptx_fence_mbarrier_init_release_cluster() {
     emulated_fence();
 }
+inline void ptx_mbarrier_arrive_shared_b64(unsigned long long &state, uint64_t barrier, EMULATED_CALLER) {
+    state = 0;
+    emulated_give_way(reinterpret_cast<const void *>(barrier));
+    emulated_mbarrier::at(barrier).arrive(EMULATED_PLACE);
+}
 inline void ptx_mbarrier_arrive_expect_tx_shared_b64(unsigned long long &state, uint64_t barrier, unsigned bytes,
                                                      EMULATED_CALLER) {
-    uint64_t *word = reinterpret_cast<uint64_t *>(barrier);
-    if (*word >> 1)
-        emulated_fail(EMULATED_PLACE, "bytes are announced while %llu of the phase are still to come",
-                      (unsigned long long)(*word >> 1));
-    state = *word;
-    *word |= (uint64_t)bytes << 1;
+    state = 0;
+    emulated_mbarrier::at(barrier).bytes += bytes;
+    emulated_mbarrier::at(barrier).arrive(EMULATED_PLACE);
 }
 inline void ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(uint64_t to, const void *from,
                                                                                   unsigned bytes, uint64_t barrier,
                                                                                   EMULATED_CALLER) {
-    uint64_t *word = reinterpret_cast<uint64_t *>(barrier);
+    emulated_mbarrier &of = emulated_mbarrier::at(barrier);
     if (to % 16 || (uintptr_t)from % 16 || bytes % 16)
         emulated_fail(EMULATED_PLACE, "a bulk copy takes addresses and sizes that are multiples of 16");
-    if (*word >> 1 != bytes)
+    if (of.bytes < bytes)
         emulated_fail(EMULATED_PLACE, "%u bytes are copied, but %llu were announced", bytes,
-                      (unsigned long long)(*word >> 1));
+                      (unsigned long long)of.bytes);
     memcpy(reinterpret_cast<void *>(to), from, bytes);
-    *word = (*word & 1) ^ 1;
+    of.bytes -= bytes;
+    of.end_phase();
 }
 inline void ptx_mbarrier_try_wait_parity_shared_b64(bool &complete, uint64_t barrier, unsigned parity,
                                                     EMULATED_CALLER) {

@@ -5,12 +5,14 @@ instructions of another processor, become calls of functions named after the ins
 
     asm("min.u32 %0, %1, 1;" : "=r"(one) : "r"(word));      becomes      ptx_min_u32((one), (word), 1);
 
+Dynamic shared memory, an array without a size, becomes what emulated_dynamic() returns.
 Registers that a statement declares are predicates, and become variables; addresses lose their brackets.
 Lines stay where they are, and are known to the compiler by the source's own name."""
 import re
 import sys
 
 STATEMENT = re.compile(r'\basm\s*(?:volatile\s*)?\(\s*((?:"[^"]*"\s*)+)((?::[^;"]*(?:"[^"]*"[^;"]*)*)?)\)\s*;')
+DYNAMIC = re.compile(r'extern __shared__ (?:__align__\(\d+\) )?unsigned char (\w+)\[\];')
 OPERAND = re.compile(r'"[=+]?[a-z]"\s*(\((?:[^()]|\([^()]*\))*\))')
 
 
@@ -37,7 +39,8 @@ def main():
     with open(source) as file:
         text = file.read()
     with open(output, 'w') as file:
-        file.write(f'#line 1 "{source}"\n' + STATEMENT.sub(translate, text))
+        file.write(f'#line 1 "{source}"\n' + DYNAMIC.sub(r'#define \1 (static_cast<unsigned char *>(emulated_dynamic()))',
+                                                              STATEMENT.sub(translate, text)))
 
 
 main()

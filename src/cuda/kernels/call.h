@@ -16,11 +16,16 @@ enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
 
 /* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`:
- * sums of floats, exact or fast. */
-#define RD_CUDA_VECTORS(floats, exact, transform, element_bytes)                                                       \
-    ((floats) && !(exact) && (transform) < RD_PRODUCT                                                          ? 8     \
-     : (transform) == RD_PRODUCT || ((floats) && (exact) && (transform) == RD_MOMENTS && (element_bytes) == 8) ? 2     \
-                                                                                                               : 4)
+ * sums of floats. */
+#define RD_CUDA_VECTORS(floats, exact, transform)                                                                      \
+    ((transform) == RD_PRODUCT ? (floats) && (exact) ? 4 : 2                                                           \
+     : !((floats) && (exact)) && ((transform) == RD_MOMENTS || ((exact) && (transform) == RD_SQUARE)) ? 4              \
+                                                                                                      : 8)
+
+/* A ring of tiles, in dynamic shared memory, and whether a kernel's tiles can come through one. */
+enum { RD_CUDA_RING_TILES = 2, RD_CUDA_RING_CAPABILITY = 90 };
+#define RD_CUDA_TILE_BYTES(vectors)                (RD_CUDA_THREADS * 16 * (vectors))
+#define RD_CUDA_HAS_RING(floats, exact, transform) ((floats) && (exact) && (transform) != RD_PRODUCT)
 
 /* A product of floats as a kernel leaves it: what struct rd_product holds. */
 struct rd_cuda_product {
@@ -72,7 +77,8 @@ struct rd_cuda_call {
     /* The reduction, in the terms of core/tables.h. */
     uint8_t transform, combine, finish, nan;
     uint8_t exact, population, wrap, is_float;
-    uint8_t result_class, reserved;
+    uint8_t result_class;
+    uint8_t ring; /* whether the launch has room for one */
     uint8_t result_bytes, result_precision;
     int16_t result_max_exponent;
 };

@@ -53,6 +53,17 @@ __device__ __forceinline__ i64 warp_add_half(i64 value) {
 #endif
 }
 
+/* The same of integers of at most 51 bits and a sign. */
+__device__ __forceinline__ i64 warp_add_slice(i64 value) {
+#if __CUDA_ARCH__ >= 800
+    unsigned low = __reduce_add_sync(ALL, (unsigned)value & 0x3ffffff);
+    int high = (int)__reduce_add_sync(ALL, (unsigned)(int)(value >> 26));
+    return (i64)low + (i64)high * (1 << 26);
+#else
+    return warp_add(value);
+#endif
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Vectors
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -137,80 +148,87 @@ template <class T, int V> struct Tile {
     }
 };
 
-/* Tiles in shared memory, which the copy engine fills while others are added (compute capability 9.0 and later): more is
- * on its way than registers could wait for. `arrived` are mbarriers: words that count arrivals and bytes, in phases that
- * are told apart by their parity. */
-template <int TILE_BYTES, int DEPTH> struct Ring;
-
+/* Tiles in dynamic shared memory, which the copy engine fills while others are added (compute capability 9.0 and later): more is on its way than registers could wait for. `arrived` and `read` are mbarriers: words that
+ * count arrivals and bytes, in phases that are told apart by their parity. */
 #if __CUDA_ARCH__ >= 900
-template <int TILE_BYTES, int DEPTH> struct Ring {
-    static constexpr int STAGES = DEPTH;
-    __align__(128) unsigned char stage[STAGES][TILE_BYTES];
-    __align__(8) u64 arrived[STAGES];
+extern __shared__ __align__(128) unsigned char ring_memory[];
+
+template <int TILE_BYTES> struct Ring {
+    static constexpr bool THERE = true;
+    static constexpr int TILES = RD_CUDA_RING_TILES;
+    __align__(8) u64 arrived[TILES], read[TILES];
 
     __device__ __forceinline__ static u64 shared_address(const void *pointer) {
         return (u64)__cvta_generic_to_shared(pointer);
     }
+    __device__ __forceinline__ static unsigned char *tile(int i) {
+        return ring_memory + i * TILE_BYTES;
+    }
 
     /* By one thread. */
     __device__ __forceinline__ void open() {
-        for (int i = 0; i < STAGES; i++)
-            asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"l"(shared_address(&arrived[i])) : "memory");
+        for (int i = 0; i < TILES; i++) {
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"l"(shared_address(&arrived[i])), "r"(1) : "memory");
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"l"(shared_address(&read[i])), "r"(WARPS) : "memory");
+        }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
 
     /* Orders a tile from an address that is a multiple of 16. By one thread. */
     __device__ __forceinline__ void order(int i, const void *from) {
+        const u64 to = shared_address(tile(i));
         u64 state;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], %2;"
                      : "=l"(state)
                      : "l"(shared_address(&arrived[i])), "r"(TILE_BYTES)
                      : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(
-                         shared_address(stage[i])),
-                     "l"(from), "r"(TILE_BYTES), "l"(shared_address(&arrived[i]))
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(to),
+            "l"(from), "r"(TILE_BYTES), "l"(shared_address(&arrived[i]))
+            : "memory");
         (void)state;
     }
 
-    __device__ __forceinline__ void wait(int i, unsigned parity) {
+    /* Lets another tile come into the place of one that the warp has read. (A barrier of the block would not do: it does not
+     * wait for loads from shared memory that are queued, say behind atomic additions, and the copy engine may overtake
+     * them.) */
+    __device__ __forceinline__ void release(int i) {
+        u64 state;
+        __syncwarp();
+        if (lane_index() == 0)
+            asm volatile("mbarrier.arrive.shared.b64 %0, [%1];"
+                         : "=l"(state)
+                         : "l"(shared_address(&read[i]))
+                         : "memory");
+        (void)state;
+    }
+
+    /* For the end of a phase of arrived[i] or read[i]. */
+    __device__ __forceinline__ static void wait(const u64 &barrier, unsigned parity) {
         unsigned done = 0;
         while (!done)
             asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
                          "selp.u32 %0, 1, 0, complete; }"
                          : "=r"(done)
-                         : "l"(shared_address(&arrived[i])), "r"(parity)
+                         : "l"(shared_address(&barrier)), "r"(parity)
                          : "memory");
     }
 };
+#else
+template <int TILE_BYTES> struct Ring { static constexpr bool THERE = false; };
 #endif
-
-/* None. */
-template <int TILE_BYTES> struct Ring<TILE_BYTES, 0> { static constexpr int STAGES = 0; };
 
 /* For what has enough on its way without. */
-typedef Ring<0, 0> NoRing;
-
-/* A ring where there is room for one beside so many bytes. */
-template <int TILE_BYTES, int BESIDE>
-using RingBeside =
-#if __CUDA_ARCH__ >= 900
-    Ring<TILE_BYTES, BESIDE + 2 * TILE_BYTES + 256 <= (48 << 10) ? 2 : 0>;
-#else
-    Ring<TILE_BYTES, 0>;
-#endif
-
-/* Tiles per block from which on a ring is of use: it takes time to fill. (Tests on an emulated device have fewer.) */
-#ifndef RD_CUDA_RING_TILES
-#define RD_CUDA_RING_TILES 64
-#endif
+struct NoRing {
+    static constexpr bool THERE = false;
+};
 
 /* Vectors that are set on their way while a block prepares: with more, their number keeps it from preparing. */
 constexpr u64 OPENING = (4 << 20) / 16;
 
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
- * padding is what fills the last tile. Whole tiles of large arrays come through the ring, where there is one. Calls open()
- * before; meanwhile the first tile is on its way to the L2 cache, unless there is so much that this is not worth it. */
+ * padding is what fills the last tile. Whole tiles come through the ring, where there is one. Calls open() before;
+ * meanwhile the first tile is on its way to the L2 cache, unless there is so much that this is not worth it. */
 template <bool PAIRS, class T, int V, class R, class Open, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
                                           Open open, Take take) {
@@ -226,33 +244,44 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     for (int v = 0; v < V; v++)
         if (span.vectors <= OPENING && v * THREADS < left)
             asm volatile("prefetch.global.L2 [%0];" ::"l"(x + v * THREADS));
-    [[maybe_unused]] const bool ringed = span.vectors >= (u64)step * RD_CUDA_RING_TILES;
-    [[maybe_unused]] int stage = 0;
-    [[maybe_unused]] unsigned parity = 0;
-    if constexpr (R::STAGES > 0)
-        if (ringed && threadIdx.x == 0) {
-            ring.open();
-            for (int i = 0; i < R::STAGES; i++)
-                ring.order(i, x + i * step);
-        }
-    open();
-    for (; left + (int)threadIdx.x > 0; left -= step) {
-        Tile<T, V> tile, other;
-        int here = (int)(left < TILE ? left : TILE);
-        bool loaded = false;
-        if constexpr (R::STAGES > 0)
-            if (ringed && left + (int)threadIdx.x >= TILE) {
-                ring.wait(stage, parity);
-                tile.load_shared(ring.stage[stage]);
-                __syncthreads(); /* all have read it */
-                if (threadIdx.x == 0 && left - R::STAGES * step >= TILE)
-                    ring.order(stage, x + R::STAGES * step);
-                parity ^= stage == R::STAGES - 1;
-                stage = stage == R::STAGES - 1 ? 0 : stage + 1;
-                loaded = true;
+    const auto take_here = [&](Tile<T, V> &tile, Tile<T, V> &other) {
+        take(tile, other, call.first + (u64)(reinterpret_cast<const T *>(x) - span.x));
+        x += step;
+        left -= step;
+    };
+    /* Two loops, since loads must all have arrived where paths join. */
+    if constexpr (R::THERE) {
+        if (call.ring) {
+            if (threadIdx.x == 0) {
+                ring.open();
+                for (int i = 0; i < R::TILES && left - i * step >= TILE; i++)
+                    ring.order(i, x + i * step);
             }
-        if (!loaded)
-            tile.load(x, here, x_padding);
+            open();
+            unsigned parity = 0;
+            for (int i = 0; left + (int)threadIdx.x >= TILE;) {
+                Tile<T, V> tile, none;
+                R::wait(ring.arrived[i], parity);
+                tile.load_shared(ring.tile(i));
+                ring.release(i);
+                if (threadIdx.x == 0 && left - R::TILES * step >= TILE) {
+                    R::wait(ring.read[i], parity);
+                    ring.order(i, x + R::TILES * step);
+                }
+                parity ^= i == R::TILES - 1;
+                i = i == R::TILES - 1 ? 0 : i + 1;
+                take_here(tile, none);
+            }
+        } else {
+            open();
+        }
+    } else {
+        open();
+    }
+    while (left + (int)threadIdx.x > 0) {
+        Tile<T, V> tile, other;
+        const int here = (int)(left < TILE ? left : TILE);
+        tile.load(x, here, x_padding);
         if constexpr (PAIRS) {
             if (aligned)
                 other.load(reinterpret_cast<const uint4 *>(y), here, zero);
@@ -260,8 +289,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
                 other.load_elements(y, here, zero);
             y += step * Span<T>::PER_VECTOR;
         }
-        take(tile, other, call.first + (u64)(reinterpret_cast<const T *>(x) - span.x));
-        x += step;
+        take_here(tile, other);
     }
 }
 
@@ -325,20 +353,19 @@ template <class F> __device__ __forceinline__ void raise_flag(F &flag) {
     atomicOr(&flag, 1);
 }
 
-__device__ void open_block(Block &block) {
-    int64_t *limbs = &block.partial.limb[0][0];
-    for (int i = threadIdx.x; i < 2 * RD_LIMBS; i += THREADS)
-        limbs[i] = 0;
-    if (threadIdx.x == 0) {
-        rd_cuda_partial &p = block.partial;
-        p.ignored = p.nans = p.plus_infinities = p.minus_infinities = 0;
-        p.nan_index = UINT64_MAX;
-        p.high = p.low = 0;
-        p.extreme = p.index = 0;
-        p.nonzero = p.found = 0;
-        block.nan_below = 0;
-        block.used = 0;
-    }
+/* Calls put(i) for i < N, shared out over the block. Without a loop: what runs once takes as long as it is. */
+template <int N, class Put> __device__ __forceinline__ void for_words(Put put) {
+#pragma unroll
+    for (int first = 0; first < N; first += THREADS)
+        if (first + (int)threadIdx.x < N)
+            put(first + (int)threadIdx.x);
+}
+
+__device__ __forceinline__ void open_block(Block &block) {
+    static_assert(sizeof(Block) % sizeof(u64) == 0, "a block is words");
+    constexpr int NAN_INDEX = offsetof(Block, partial.nan_index) / sizeof(u64);
+    for_words<sizeof(Block) / sizeof(u64)>(
+        [&](int i) { reinterpret_cast<u64 *>(&block)[i] = i == NAN_INDEX ? UINT64_MAX : 0; });
     __syncthreads();
 }
 

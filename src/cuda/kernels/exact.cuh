@@ -198,9 +198,8 @@ struct IntegerWindow {
 template <int BINS, int PIECES, int BITS, int COPIES> struct Bins {
     int piece[PIECES][BINS * COPIES];
 
-    __device__ void clear() {
-        for (int i = threadIdx.x; i < PIECES * BINS * COPIES; i += THREADS)
-            (&piece[0][0])[i] = 0;
+    __device__ __forceinline__ void clear() {
+        for_words<PIECES * BINS * COPIES>([&](int i) { (&piece[0][0])[i] = 0; });
     }
 
     __device__ __forceinline__ void add(u64 significand, bool negative, int field) {
@@ -250,16 +249,7 @@ __device__ __forceinline__ void bin_term(FloatBins &bins, float x) {
  * Single terms
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The significand of a finite double, and the exponent of its lowest bit. */
-__device__ i64 take_apart(double x, int &exponent) {
-    u64 bits = (u64)__double_as_longlong(x);
-    int field = (int)(bits >> 52) & 0x7ff;
-    i64 significand = (i64)((bits & 0xfffffffffffff) | (u64)(field != 0) << 52);
-    exponent = (field ? field : 1) - 1075;
-    return bits >> 63 ? -significand : significand;
-}
-
-/* The same of a finite number of either type, without its sign. */
+/* The significand of a finite number, the exponent of its lowest bit, and its sign. */
 struct Parts {
     u64 significand;
     int exponent;
@@ -316,7 +306,18 @@ template <int TRANSFORM> __device__ bool admit(Block &block, const rd_cuda_call 
     return false;
 }
 
-/* Adds the term of one element, or pair, straight to limbs. */
+/* Adds the product of two finite numbers straight to limbs. */
+template <class T> __device__ void deposit_product(int64_t *limb, T x, T y) {
+    const Parts a(x), b(y);
+    const u64 low = a.significand * b.significand, high = __umul64hi(a.significand, b.significand);
+    const i64 sign = a.negative != b.negative ? -1 : 1;
+    const int exponent = a.exponent + b.exponent;
+    deposit(limb, 2 * FIRST<T>, sign * (i64)(low & 0xffffffff), exponent);
+    deposit(limb, 2 * FIRST<T>, sign * (i64)(low >> 32), exponent + 32);
+    deposit(limb, 2 * FIRST<T>, sign * (i64)high, exponent + 64);
+}
+
+/* Adds the term of one element, or pair. */
 template <class T, int TRANSFORM>
 __device__ __noinline__ void deposit_term(Block &block, const rd_cuda_call &call, T x, T y, u64 index) {
     rd_cuda_partial &p = block.partial;
@@ -325,21 +326,13 @@ __device__ __noinline__ void deposit_term(Block &block, const rd_cuda_call &call
     if (is_other((double)x, TAKES_PAIRS<TRANSFORM> ? (double)y : 1.0))
         raise_flag(p.nonzero);
     raise_flag(block.used);
-    int ex, ey;
-    i64 a = take_apart((double)x, ex), b = take_apart(TAKES_PAIRS<TRANSFORM> ? (double)y : (double)x, ey);
-    if (TRANSFORM == RD_ABSOLUTE && a < 0)
-        a = -a;
-    if (TAKES_ELEMENTS<TRANSFORM>)
-        deposit(p.limb[0], FIRST<T>, a, ex);
-    if (TAKES_PRODUCTS<TRANSFORM>) {
-        int64_t *limb = p.limb[TRANSFORM == RD_MOMENTS];
-        u64 magnitude_a = a < 0 ? -a : a, magnitude_b = b < 0 ? -b : b;
-        u64 low = magnitude_a * magnitude_b, high = __umul64hi(magnitude_a, magnitude_b);
-        i64 sign = (a < 0) != (b < 0) ? -1 : 1;
-        deposit(limb, 2 * FIRST<T>, sign * (i64)(low & 0xffffffff), ex + ey);
-        deposit(limb, 2 * FIRST<T>, sign * (i64)(low >> 32), ex + ey + 32);
-        deposit(limb, 2 * FIRST<T>, sign * (i64)high, ex + ey + 64);
+    if (TAKES_ELEMENTS<TRANSFORM>) {
+        const Parts parts(x);
+        const bool negative = TRANSFORM != RD_ABSOLUTE && parts.negative;
+        deposit(p.limb[0], FIRST<T>, negative ? -(i64)parts.significand : (i64)parts.significand, parts.exponent);
     }
+    if (TAKES_PRODUCTS<TRANSFORM>)
+        deposit_product(p.limb[TRANSFORM == RD_MOMENTS], x, TAKES_PAIRS<TRANSFORM> ? y : x);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -352,14 +345,19 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM, sizeof(T));
+    static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM);
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
-    static constexpr int SUMS = WINDOWS * SLICES, HALVES = 2 * SUMS; /* sums of slices, and their low and high halves */
+    static constexpr int SUMS = WINDOWS * SLICES; /* of slices */
     typedef Tile<T, VECTORS> Part;
     typedef typename std::conditional<WIDE, DoubleBins, FloatBins>::type ElementBins;
     static constexpr int LOWEST_BIN =
         WIDE ? -1075 : -150; /* exponent of what 1 in the lowest bin of elements is worth */
     static constexpr int COUNT = Part::COUNT;
+
+    /* A sum of slices that may be wider than 64 bits: low + high * 2^32. */
+    struct alignas(16) Halves {
+        i64 low, high;
+    };
 
     struct Shared {
         Block block;
@@ -371,9 +369,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             };
             FinishRoom room;
         };
-        i64 half[WARPS][HALVES];              /* of the sums of slices, and of all warps in the first */
-        int unit[ELEMENTS + PRODUCTS][WARPS]; /* lowest, and of blocks */
-        int highest[ELEMENTS + PRODUCTS][WARPS];
+        Halves of_warp[WARPS][SUMS]; /* sums, and the units of their windows */
+        int unit[ELEMENTS + PRODUCTS][WARPS];
         unsigned binned;
     };
 
@@ -381,8 +378,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     const rd_cuda_call &call;
     Window elements, products, errors;
     int element_unit, product_unit; /* of slice 0, over the warp; NO_UNIT while closed */
-    int adds, empties, binned;
-    bool other; /* a term other than -0 was seen by the warp */
+    int adds, empties, binned;      /* empties stays 0 until slices are emptied for the first time */
+    bool other;                     /* a term other than -0 was seen by the warp */
 
     __device__ Sums(Shared &memory, const rd_cuda_call &c)
         : shared(memory), call(c), element_unit(NO_UNIT), product_unit(NO_UNIT), adds(0), empties(0), binned(0),
@@ -609,23 +606,32 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static __device__ __noinline__ void deposit_products(Shared &shared, Part x, Part y) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            deposit_finite_product(shared, x.get(i), PAIRS ? y.get(i) : x.get(i));
+            deposit_product(shared.block.partial.limb[TRANSFORM == RD_MOMENTS], x.get(i), PAIRS ? y.get(i) : x.get(i));
+        raise_flag(shared.block.used);
     }
 
-    /* Takes out of a tile what is not finite, and notes it. */
-    struct Pair {
-        Part x, y;
-    };
-    static __device__ __noinline__ Pair clean(Shared &shared, const rd_cuda_call &call, Part x, Part y, u64 index) {
+    /* Notes what is not finite; returns which elements those are, as bits. */
+    static __device__ __noinline__ unsigned note_others(Shared &shared, const rd_cuda_call &call, Part x, Part y,
+                                                        u64 index) {
+        static_assert(COUNT <= 32, "a word has bits for all");
+        unsigned found = 0;
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             if (!admit<TRANSFORM>(shared.block, call, (double)x.get(i), PAIRS ? (double)y.get(i) : 1.0,
-                                  index + Part::place(i))) {
-                x.set(i, (T)-0.0);
-                if (PAIRS)
-                    y.set(i, (T)0.0);
-            }
-        return {x, y};
+                                  index + Part::place(i)))
+                found |= 1u << i;
+        return found;
+    }
+
+    /* Makes them terms that add nothing. In place: tiles that come back from a function would be copied on every way. */
+    static __device__ __forceinline__ void take_out(Part &x, Part &y, unsigned found) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            bool out = found >> i & 1;
+            x.set(i, out ? (T)-0.0 : x.get(i));
+            if (PAIRS)
+                y.set(i, out ? (T)0.0 : y.get(i));
+        }
     }
 
     static __device__ __noinline__ bool has_other(Part x, Part y) {
@@ -696,32 +702,18 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             put_products_in_bins(x, y);
     }
 
-    static __device__ void deposit_finite_product(Shared &shared, T x, T y) {
-        int ex, ey;
-        i64 a = take_apart((double)x, ex), b = take_apart((double)y, ey);
-        u64 magnitude_a = a < 0 ? -a : a, magnitude_b = b < 0 ? -b : b;
-        u64 low = magnitude_a * magnitude_b, high = __umul64hi(magnitude_a, magnitude_b);
-        i64 sign = (a < 0) != (b < 0) ? -1 : 1;
-        int64_t *limb = shared.block.partial.limb[TRANSFORM == RD_MOMENTS];
-        deposit(limb, 2 * FIRST<T>, sign * (i64)(low & 0xffffffff), ex + ey);
-        deposit(limb, 2 * FIRST<T>, sign * (i64)(low >> 32), ex + ey + 32);
-        deposit(limb, 2 * FIRST<T>, sign * (i64)high, ex + ey + 64);
-        raise_flag(shared.block.used);
-    }
-
     /* Phases 1 to 3 for one tile; the index is of the thread's first element. */
     __device__ __forceinline__ void take(Part &x, Part &y, u64 index) {
-        Range of_x = range_of(x), of_y = PAIRS ? range_of(y) : of_x;
-        if (!of_x.finite() || !of_y.finite()) {
-            Pair cleaned = clean(shared, call, x, PAIRS ? y : x, index);
-            x = cleaned.x;
-            if (PAIRS)
-                y = cleaned.y;
+        Range of_x, of_y;
+        for (;;) {
             of_x = range_of(x);
             of_y = PAIRS ? range_of(y) : of_x;
+            if (of_x.finite() && of_y.finite())
+                break;
+            take_out(x, y, note_others(shared, call, x, PAIRS ? y : x, index));
         }
         if (!other)
-            other = has_other(x, PAIRS ? y : x);
+            other = (!PAIRS && of_x.most != 0) || has_other(x, PAIRS ? y : x);
         if (of_x.most == 0 || of_y.most == 0)
             return; /* zeros add nothing */
         if constexpr (ELEMENTS)
@@ -736,7 +728,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                     flush_elements();
                 if (PRODUCTS)
                     flush_products();
-                empties = 0;
+                empties = 1;
             }
         }
     }
@@ -752,8 +744,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return ELEMENTS && window == 0 ? FIRST<T> : 2 * FIRST<T>;
     }
 
-    /* Sums of different units can be added as long as no more than so many bits of headroom go: half words of 256 threads
-     * of 2048 blocks, shifted twice, stay below 2^32 * 2^8 * 2^11 * 2^(2 * 4) = 2^59. */
+    /* Sums of different units can be added as long as no more than so many bits of headroom go: over a block, halves stay
+     * below 2^32 * 2^8 * 2^4, and over up to 2048 blocks, which settle theirs, below 2^32 * 2^11 * 2^(2 * 4) = 2^51. */
     static constexpr int SHIFT_MAX = 4;
 
     /* The lowest unit of several windows, of those that were opened; NO_UNIT if none was; SPREAD if they lie too far
@@ -786,12 +778,19 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     }
 
     /* Halves of a sum of slices, into limbs. */
-    static __device__ __noinline__ void scatter(Block &block, int sum, i64 low, i64 high, int unit) {
+    static __device__ __noinline__ void scatter(Block &block, int sum, Halves halves, int unit) {
         int64_t *limb = limb_of(block, window_of(sum));
         int first = first_of(window_of(sum)), exponent = unit - below_unit(sum);
-        deposit(limb, first, low, exponent);
-        deposit(limb, first, high, exponent + 32);
+        deposit(limb, first, halves.low, exponent);
+        deposit(limb, first, halves.high, exponent + 32);
         raise_flag(block.used);
+    }
+
+    static __device__ __forceinline__ Halves halves_of(i64 value) {
+        return {value & 0xffffffff, value >> 32};
+    }
+    static __device__ __forceinline__ Halves add_over_warp(Halves halves) {
+        return {warp_add_half(halves.low), warp_add_half(halves.high)};
     }
 
     /* What brings a sum to a lower unit: nothing where there is none, or where units lie too far apart. */
@@ -799,22 +798,31 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return own == NO_UNIT || unit == SPREAD ? 0 : 1u << (own - unit);
     }
 
-    /* Each warp's sums over its lanes, as halves, and units. */
+    /* Each warp's sums over its lanes, and units. */
     __device__ __forceinline__ void add_lanes() {
+        /* While nothing was emptied, slices of doubles are all there is: fewer bits. */
+        auto add = [&](auto whole) {
 #pragma unroll
-        for (int sum = 0; sum < SUMS; sum++) {
-            const int w = window_of(sum), k = sum % SLICES,
-                      unit = unit_of(sum) == 0 && ELEMENTS ? element_unit : product_unit;
-            const Window &window = w == 0 && ELEMENTS ? elements : w == ELEMENTS ? products : errors;
-            i64 value = units(w)[k * THREADS];
-            if (unit != NO_UNIT)
-                value += window.held(unit - (below_unit(sum) - STEP * k), k);
-            i64 low = warp_add_half(value & 0xffffffff), high = warp_add_half(value >> 32);
-            if (lane_index() == 0) {
-                shared.half[warp_index()][2 * sum] = low;
-                shared.half[warp_index()][2 * sum + 1] = high;
+            for (int sum = 0; sum < SUMS; sum++) {
+                const int w = window_of(sum), k = sum % SLICES,
+                          unit = unit_of(sum) == 0 && ELEMENTS ? element_unit : product_unit;
+                const Window &window = w == 0 && ELEMENTS ? elements : w == ELEMENTS ? products : errors;
+                i64 value = window.held(unit - (below_unit(sum) - STEP * k), k);
+                if (unit == NO_UNIT)
+                    value = 0;
+                Halves halves;
+                if constexpr (decltype(whole)::value)
+                    halves = halves_of(warp_add_slice(value));
+                else
+                    halves = add_over_warp(halves_of(value + units(w)[k * THREADS]));
+                if (lane_index() == 0)
+                    shared.of_warp[warp_index()][sum] = halves;
             }
-        }
+        };
+        if (INTEGERS || empties)
+            add(std::false_type());
+        else
+            add(std::true_type());
         if (lane_index() == 0) {
             if (other)
                 raise_flag(shared.block.partial.nonzero);
@@ -826,65 +834,88 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
     }
 
-    /* Phase 4 in the block, by warp 0: the warps' halves, a lane to each, in the first warp's place; or straight into
-     * limbs where units lie too far apart. */
-    __device__ __forceinline__ void add_warps(int *common) {
+    /* What a block or the grid comes to, in warp 0: lane 8 * i has the sums i, i + 4, ... Those that do not fit, or whose
+     * units lie too far apart, are in limbs. */
+    static constexpr int ROWS = 32 / WARPS;
+    static constexpr i64 TOTAL_MAX = (i64)1 << 62;
+    struct Totals {
+        int unit[2];
+        i64 sum[(SUMS + ROWS - 1) / ROWS];
+
+        __device__ __forceinline__ i64 get(int i) const {
+            return __shfl_sync(ALL, sum[i / ROWS], i % ROWS * WARPS);
+        }
+    };
+
+    /* Phase 4 over the warps. A function of its own, as the last block runs it twice. By warp 0. */
+    static __device__ __noinline__ Totals add_warps(Shared &shared) {
+        Totals totals = {{NO_UNIT, NO_UNIT}, {}};
+        const int warp = lane_index() % WARPS;
+        unsigned to[2] = {0, 0};
 #pragma unroll
         for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-            int own = shared.unit[u][lane_index() & (WARPS - 1)];
-            common[u] = common_unit(own == NO_UNIT ? -NO_UNIT : own, own);
+            int own = shared.unit[u][warp];
+            totals.unit[u] = common_unit(own == NO_UNIT ? -NO_UNIT : own, own);
+            to[u] = factor(own, totals.unit[u]);
         }
-        if (common[0] == SPREAD || common[1] == SPREAD)
-            scatter_warps(shared, common[0], common[1]);
-        if (lane_index() < HALVES) {
-            int u = unit_of(lane_index() / 2), unit = u == 0 ? common[0] : common[1];
-            i64 total = 0;
+        if (totals.unit[0] == SPREAD || totals.unit[1] == SPREAD)
+            scatter_warps(shared, totals.unit[0], totals.unit[1]);
 #pragma unroll
-            for (int w = 0; w < WARPS; w++)
-                total += shared.half[w][lane_index()] * factor(shared.unit[u][w], unit);
-            shared.half[0][lane_index()] = total;
+        for (int first = 0; first < SUMS; first += ROWS) {
+            int sum = first + lane_index() / WARPS, u = unit_of(sum);
+            Halves halves = {0, 0};
+            if (sum < SUMS) {
+                unsigned times = u == 0 ? to[0] : to[1];
+                halves = shared.of_warp[warp][sum];
+                halves = {halves.low * times, halves.high * times};
+            }
+#pragma unroll
+            for (int distance = WARPS / 2; distance; distance /= 2) {
+                halves.low += __shfl_xor_sync(ALL, halves.low, distance);
+                halves.high += __shfl_xor_sync(ALL, halves.high, distance);
+            }
+            halves = {halves.low & 0xffffffff, halves.high + (halves.low >> 32)};
+            bool fits = halves.high < TOTAL_MAX >> 32 && halves.high >= -(TOTAL_MAX >> 32);
+            if (!fits && warp == 0)
+                scatter(shared.block, sum, halves, u == 0 ? totals.unit[0] : totals.unit[1]);
+            totals.sum[first / ROWS] = fits ? (i64)((u64)halves.high << 32 | (u64)halves.low) : 0;
         }
-        __syncwarp();
+        return totals;
     }
 
     static __device__ __noinline__ void scatter_warps(Shared &shared, int common0, int common1) {
         for (int i = lane_index(); i < WARPS * SUMS; i += 32) {
             int w = i / SUMS, sum = i % SUMS, u = unit_of(sum), own = shared.unit[u][w];
             if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
-                scatter(shared.block, sum, shared.half[w][2 * sum], shared.half[w][2 * sum + 1], own);
+                scatter(shared.block, sum, shared.of_warp[w][sum], own);
         }
         __syncwarp();
     }
 
-    /* Sums that the last block can add up go to slots; others into limbs. */
-    static constexpr i64 SLOT_MAX = (i64)1 << 62;
-
-    __device__ __forceinline__ void fill_slots(rd_cuda_workspace *workspace, const int *common) {
-        if (lane_index() < SUMS) {
-            int unit = unit_of(lane_index()) == 0 ? common[0] : common[1];
-            i64 low = shared.half[0][2 * lane_index()], high = shared.half[0][2 * lane_index() + 1] + (low >> 32);
-            bool fits = high < SLOT_MAX >> 32 && high >= -(SLOT_MAX >> 32);
-            if (!fits)
-                scatter(shared.block, lane_index(), low & 0xffffffff, high, unit);
-            put_slot(workspace, 1 + lane_index(), fits ? (u64)high << 32 | (u64)(low & 0xffffffff) : 0);
+    __device__ __forceinline__ void fill_slots(rd_cuda_workspace *workspace, const Totals &totals) {
+#pragma unroll
+        for (int first = 0; first < SUMS; first += ROWS) {
+            int sum = first + lane_index() / WARPS;
+            if (lane_index() % WARPS == 0 && sum < SUMS)
+                put_slot(workspace, 1 + sum, (u64)totals.sum[first / ROWS]);
         }
         if (lane_index() == 0)
             put_slot(workspace, 0,
-                     pack(common[0] > SPREAD ? common[0] : NO_UNIT, common[1] > SPREAD ? common[1] : NO_UNIT,
-                          shared.block.partial.nonzero));
+                     pack(totals.unit[0] > SPREAD ? totals.unit[0] : NO_UNIT,
+                          totals.unit[1] > SPREAD ? totals.unit[1] : NO_UNIT, shared.block.partial.nonzero));
     }
 
     /* Phase 4 in the last block: each warp's sums over some of the blocks. */
-    __device__ __forceinline__ void add_blocks(const rd_cuda_workspace *workspace, int *common) {
-        constexpr bool EARLY = SUMS == SLICES; /* there are registers for what several blocks left */
-        constexpr int OWN = EARLY ? 3 : 1;     /* blocks that a thread looks after at a time */
-        int lowest[2] = {-NO_UNIT, -NO_UNIT}, highest[2] = {NO_UNIT, NO_UNIT};
+    __device__ __forceinline__ void add_blocks(const rd_cuda_workspace *workspace) {
+        constexpr bool EARLY = SUMS == SLICES;    /* there are registers for what several blocks left */
+        constexpr int BLOCKS_OWN = EARLY ? 3 : 1; /* blocks that a thread looks after at a time */
+        int lowest[2] = {-NO_UNIT, -NO_UNIT}, highest[2] = {NO_UNIT, NO_UNIT}, common[2] = {NO_UNIT, NO_UNIT};
         bool nonzero = false;
-        u64 packed[OWN];
-        i64 value[OWN][SUMS];
+        u64 packed[BLOCKS_OWN];
+        i64 value[BLOCKS_OWN][SUMS];
         auto load = [&](unsigned first, bool values) {
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
+            for (int i = 0; i < BLOCKS_OWN; i++) {
                 unsigned b = first + i * THREADS;
                 packed[i] = b < gridDim.x ? get_slot(workspace, 0, b) : pack(NO_UNIT, NO_UNIT, 0);
 #pragma unroll
@@ -894,11 +925,11 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             }
         };
 #pragma unroll 1
-        for (int first = (int)((gridDim.x - 1) / (OWN * THREADS)) * (OWN * THREADS); first >= 0;
-             first -= OWN * THREADS) {
+        for (int first = (int)((gridDim.x - 1) / (BLOCKS_OWN * THREADS)) * (BLOCKS_OWN * THREADS); first >= 0;
+             first -= BLOCKS_OWN * THREADS) {
             load(first + threadIdx.x, EARLY && first == 0); /* on their way while units are compared */
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
+            for (int i = 0; i < BLOCKS_OWN; i++) {
                 nonzero = nonzero || packed[i] >> 32;
 #pragma unroll
                 for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
@@ -908,97 +939,85 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                 }
             }
         }
-        if (nonzero)
-            raise_flag(shared.block.partial.nonzero);
-#pragma unroll
-        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-            int least = (int)warp_min((unsigned)(lowest[u] + OFFSET)) - OFFSET;
-            int most = (int)warp_max((unsigned)(highest[u] + OFFSET)) - OFFSET;
-            if (lane_index() == 0) {
-                shared.unit[u][warp_index()] = least;
-                shared.highest[u][warp_index()] = most;
-            }
-        }
-        __syncthreads();
 #pragma unroll
         for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
-            common[u] =
-                common_unit(shared.unit[u][lane_index() & (WARPS - 1)], shared.highest[u][lane_index() & (WARPS - 1)]);
+            common[u] = common_unit(lowest[u], highest[u]);
         if (common[0] == SPREAD || common[1] == SPREAD)
             scatter_blocks(shared, workspace, common[0], common[1]);
-        i64 low[SUMS] = {}, high[SUMS] = {};
+        Halves total[SUMS] = {};
 #pragma unroll 1
-        for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
+        for (unsigned first = 0; first < gridDim.x; first += BLOCKS_OWN * THREADS) {
             if (!EARLY || first > 0)
                 load(first + threadIdx.x, true);
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
+            for (int i = 0; i < BLOCKS_OWN; i++) {
                 if (first + i * THREADS >= gridDim.x)
                     break;
 #pragma unroll
                 for (int sum = 0; sum < SUMS; sum++) {
                     unsigned to = factor(unpack(packed[i], unit_of(sum)), common[unit_of(sum)]);
-                    low[sum] += (i64)((u64)(unsigned)value[i][sum] * to);
-                    high[sum] += (i64)(int)(value[i][sum] >> 32) * (int)to;
+                    total[sum].low += (i64)((u64)(unsigned)value[i][sum] * to);
+                    total[sum].high += (i64)(int)(value[i][sum] >> 32) * (int)to;
                 }
             }
         }
 #pragma unroll
         for (int sum = 0; sum < SUMS; sum++) {
-            low[sum] = warp_add_half(low[sum]);
-            high[sum] = warp_add_half(high[sum]);
-            if (lane_index() == 0) {
-                shared.half[warp_index()][2 * sum] = low[sum];
-                shared.half[warp_index()][2 * sum + 1] = high[sum];
-            }
+            Halves halves = add_over_warp(total[sum]);
+            if (lane_index() == 0)
+                shared.of_warp[warp_index()][sum] = halves;
+        }
+        nonzero = __any_sync(ALL, nonzero);
+        if (lane_index() == 0) {
+            if (nonzero)
+                raise_flag(shared.block.partial.nonzero);
+#pragma unroll
+            for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
+                shared.unit[u][warp_index()] = common[u] > SPREAD ? common[u] : NO_UNIT;
         }
         __syncthreads();
-        if (warp_index() == 0 && lane_index() < HALVES) {
-            i64 total = 0;
-#pragma unroll
-            for (int w = 0; w < WARPS; w++)
-                total += shared.half[w][lane_index()];
-            shared.half[0][lane_index()] = total;
-        }
-        __syncwarp();
     }
 
+    /* A warp's blocks. */
     static __device__ __noinline__ void scatter_blocks(Shared &shared, const rd_cuda_workspace *workspace, int common0,
                                                        int common1) {
         for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) {
             u64 packed = get_slot(workspace, 0, b);
             for (int sum = 0; sum < SUMS; sum++) {
                 int u = unit_of(sum), own = unpack(packed, u);
-                i64 value = (i64)get_slot(workspace, 1 + sum, b);
                 if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
-                    scatter(shared.block, sum, value & 0xffffffff, value >> 32, own);
+                    scatter(shared.block, sum, halves_of((i64)get_slot(workspace, 1 + sum, b)), own);
             }
         }
     }
 
-    /* Phase 5, by warp 0: the halves are all there is but what is in limbs, if those are `used`. Delivers the result if it
-     * can be had from the halves alone; otherwise adds them to the limbs. Returns whether it is delivered. */
-    __device__ __forceinline__ bool finish_sums(const int *common, bool used) {
-        bool all = common[0] > SPREAD && !used && is_short(call) && has_float(call) && call.finish == RD_VALUE;
+    /* Phase 5, by warp 0: the totals are all there is but what is in limbs, if those are `used`. Delivers the result if it
+     * can be had from the totals alone; otherwise adds them to the limbs. Returns whether it is delivered. */
+    __device__ __forceinline__ bool finish_sums(const Totals &totals, bool used) {
+        bool all = totals.unit[0] != SPREAD && !used && is_short(call) && has_float(call);
         if (TRANSFORM != RD_MOMENTS && all) {
-            constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 64 > 128 + 32 ? 4 : 3;
+            constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 64 > 192 ? 4 : 3;
             u64 word[W] = {};
 #pragma unroll
-            for (int sum = 0; sum < SUMS; sum++) {
-                add_at(word, shared.half[0][2 * sum], LOWEST - below_unit(sum));
-                add_at(word, shared.half[0][2 * sum + 1], LOWEST - below_unit(sum) + 32);
-            }
-            bool negative_zero = !shared.block.partial.nonzero && (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_PRODUCT);
-            u64 bits = round_words(word, common[0] - LOWEST, call, negative_zero);
+            for (int sum = 0; sum < SUMS; sum++)
+                add_at(word, totals.get(sum), LOWEST - below_unit(sum));
+            bool negative_zero =
+                (TRANSFORM == RD_IDENTITY || PAIRS) && !shared.block.partial.nonzero && call.count != 0;
+            u64 bits = round_words(word, totals.unit[0] - LOWEST, call, negative_zero);
             if (lane_index() == 0)
                 deliver_short(call, bits);
             return true;
         }
+        i64 own = 0; /* a lane to each sum */
+#pragma unroll
+        for (int sum = 0; sum < SUMS; sum++) {
+            i64 value = totals.get(sum);
+            own = lane_index() == sum ? value : own;
+        }
         if (lane_index() < SUMS) {
-            int unit = unit_of(lane_index()) == 0 ? common[0] : common[1];
-            i64 low = shared.half[0][2 * lane_index()], high = shared.half[0][2 * lane_index() + 1];
+            int unit = unit_of(lane_index()) == 0 ? totals.unit[0] : totals.unit[1];
             if (unit > SPREAD)
-                scatter(shared.block, lane_index(), low, high, unit);
+                scatter(shared.block, lane_index(), halves_of(own), unit);
         }
         return false;
     }
@@ -1006,27 +1025,29 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     /* Phases 4 and 5. */
     __device__ __forceinline__ void end() {
         Block &block = shared.block;
-        int common[2] = {NO_UNIT, NO_UNIT};
+        Totals totals;
         add_lanes();
         if (shared.binned) {
             flush_bins(shared, threadIdx.x, THREADS);
             __syncthreads();
         }
         if (warp_index() == 0)
-            add_warps(common);
+            totals = add_warps(shared);
         bool used = false;
         if (gridDim.x > 1) {
             if (warp_index() == 0)
-                fill_slots(call.workspace, common);
+                fill_slots(call.workspace, totals);
             if (!close_block(block, call.workspace))
                 return;
             used = collect(block, call.workspace);
-            add_blocks(call.workspace, common);
+            add_blocks(call.workspace);
+            if (warp_index() == 0)
+                totals = add_warps(shared);
         }
         if (warp_index() == 0) {
             __syncwarp();
             used = used || block.used;
-            bool delivered = finish_sums(common, used);
+            bool delivered = finish_sums(totals, used);
             if (lane_index() == 0) {
                 block.delivered = delivered;
                 if (gridDim.x == 1)
@@ -1045,8 +1066,8 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
-    typedef RingBeside<THREADS * 16 * Method::VECTORS, Method::PAIRS ? 48 << 10 : (int)sizeof(typename Method::Shared)>
-        TileRing;
+    constexpr bool RINGED = RD_CUDA_HAS_RING(true, true, TRANSFORM);
+    typedef typename std::conditional<RINGED, Ring<RD_CUDA_TILE_BYTES(Method::VECTORS)>, NoRing>::type TileRing;
     __shared__ TileRing ring;
     Method sums(shared, call);
 

@@ -1,10 +1,10 @@
 /* Extremes: the least and greatest element or magnitude, and where the first of them is.
  *
  * Overview. Elements become unsigned keys that order as wanted: for the least element the smallest key is best, for the
- * greatest the same with all bits flipped. A thread finds the best key of a tile, and keeps it and the tile if that beats
- * all tiles before; ties keep the earlier one. One- and two-byte elements are compared two at a time, and so many are in
- * a tile that their places are not looked for before the end: where the index is asked for, threads whose key is the
- * block's best then read their tile again.
+ * greatest the same with all bits flipped. A thread finds the best key of a tile, which seldom
+ * beats what its warp has seen before; only then is it kept, with its place. Ties keep the earlier one. One- and two-byte
+ * elements are compared two at a time, and so many are in a tile that their places are not looked for before the end:
+ * where the index is asked for, threads whose key is the block's best then read their tile again.
  *
  * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
  * has any. */
@@ -56,21 +56,22 @@ template <class T> struct Order {
             return key;
     }
 
-    /* The upper half of the key of eight bytes, from the upper half of the bits. Of signed magnitudes it may come out one
-     * more than it is, which does no harm to a bound on the greatest. */
+    /* The other element of the same magnitude, if that is what counts. */
+    static __device__ __forceinline__ Key opposite(Key bits, bool absolute) {
+        if constexpr (IS_FLOAT<T>)
+            return absolute ? bits | SIGN : bits;
+        else
+            return IS_SIGNED<T> && absolute ? (0 - bits) & MASK : bits;
+    }
+
+    /* The upper half of the key of a float of eight bytes, from the upper half of the bits. */
     static __device__ __forceinline__ unsigned upper_key(unsigned upper, bool absolute) {
-        if constexpr (IS_FLOAT<T>) {
-            upper = absolute ? upper & 0x7fffffff : upper;
-            return upper ^ ((unsigned)((int)upper >> 31) | 0x80000000);
-        } else if constexpr (IS_SIGNED<T>) {
-            return absolute ? ((int)upper < 0 ? 0 - upper : upper) : upper ^ 0x80000000;
-        } else {
-            return upper;
-        }
+        upper = absolute ? upper & 0x7fffffff : upper;
+        return upper ^ ((unsigned)((int)upper >> 31) | 0x80000000);
     }
     /* Infinities are suspected too. */
     static __device__ __forceinline__ bool upper_may_be_nan(unsigned least, unsigned greatest) {
-        return IS_FLOAT<T> && (greatest >= 0xfff00000 || least <= 0x000fffff);
+        return greatest >= 0xfff00000 || least <= 0x000fffff;
     }
 
     static __device__ __forceinline__ bool is_nan(T x) {
@@ -123,6 +124,9 @@ template <class T, int V> struct Search {
     bool absolute;
     Key flip; /* for the greatest: all bits */
     Best<Key> best;
+    /* The best key that any lane of the warp has, if any has one. What is no better need not be kept: it comes later. */
+    Key bar;
+    bool barred;
 
     static __device__ __forceinline__ Best<Key> nothing() {
         return {O::MASK, UINT64_MAX};
@@ -130,7 +134,7 @@ template <class T, int V> struct Search {
 
     __device__ Search(Block &b, const rd_cuda_call &c)
         : block(b), call(c), absolute(c.transform == RD_ABSOLUTE), flip(c.combine == RD_GREATEST ? O::MASK : 0),
-          best(nothing()) {
+          best(nothing()), bar(O::MASK), barred(false) {
     }
 
     __device__ __forceinline__ Key key(T x) const {
@@ -175,15 +179,17 @@ template <class T, int V> struct Search {
         }
     }
 
-    /* Element by element, up to the index where the vectors end; what is beyond was loaded to fill the tile. */
-    __device__ __noinline__ static Best<Key> take_slowly(Block &block, const rd_cuda_call &call, Best<Key> best,
-                                                         Part tile, u64 index, u64 end) {
+    /* Element by element, up to the index where the vectors end; what is beyond was loaded to fill the tile. They are read
+     * again: so tiles need registers no longer than it takes to bound them. */
+    static __device__ __noinline__ Best<Key> take_slowly(Block &block, const rd_cuda_call &call, Best<Key> best,
+                                                         u64 index, u64 end) {
         Search search(block, call);
         search.best = best;
-#pragma unroll
-        for (int i = 0; i < Part::COUNT; i++)
-            if (index + Part::place(i) < end)
-                search.take_one(tile.get(i), index + Part::place(i), LATE ? index : index + Part::place(i));
+#pragma unroll 1
+        for (int i = 0; i < Part::COUNT && index + Part::place(i) < end; i++) {
+            u64 at = index + Part::place(i);
+            search.take_one(static_cast<const T *>(call.x)[at - call.first], at, LATE ? index : at);
+        }
         return search.best;
     }
 
@@ -206,25 +212,25 @@ template <class T, int V> struct Search {
 #endif
     }
 
-    /* A key that no element of the tile is better than, and whether the tile may hold NaNs; for eight bytes from the upper
-     * halves alone. */
+    /* The best key of the tile, and whether the tile may hold NaNs. Of floats of eight bytes, from the upper halves alone, a
+     * key that none is better than. */
     __device__ __forceinline__ Key bound(const Part &tile, bool &suspect) const {
         suspect = false;
         if constexpr (sizeof(T) <= 2) {
             return best_of_small(tile);
-        } else if constexpr (sizeof(T) == 4 && IS_FLOAT<T>) {
+        } else if constexpr (!IS_FLOAT<T>) {
+            Key least = key(tile.get(0));
+#pragma unroll
+            for (int i = 1; i < Part::COUNT; i++)
+                least = smaller(least, key(tile.get(i)));
+            return least;
+        } else if constexpr (sizeof(T) == 4) {
             float least = turn(tile.get(0));
 #pragma unroll
             for (int i = 1; i < Part::COUNT; i++)
                 least = min_or_nan(least, turn(tile.get(i)));
             suspect = least != least;
             return O::key(least, false); /* keys of opposite numbers are each other's complements */
-        } else if constexpr (sizeof(T) == 4) {
-            Key least = key(tile.get(0));
-#pragma unroll
-            for (int i = 1; i < Part::COUNT; i++)
-                least = smaller(least, key(tile.get(i)));
-            return least;
         } else {
             unsigned least = 0xffffffff, greatest = 0;
 #pragma unroll
@@ -240,29 +246,47 @@ template <class T, int V> struct Search {
         }
     }
 
+    /* The least of all lanes'. */
+    static __device__ __forceinline__ Key warp_least(Key key) {
+        if constexpr (sizeof(Key) == 4) {
+            return warp_min(key);
+        } else {
+            unsigned upper = warp_min((unsigned)(key >> 32));
+            return (Key)upper << 32 | warp_min((unsigned)(key >> 32) == upper ? (unsigned)key : 0xffffffff);
+        }
+    }
+
     /* The index is that of the tile's first element; vectors end before `end`. */
     __device__ __forceinline__ void take(const Part &tile, u64 index, u64 end) {
         bool suspect;
         Key limit = bound(tile, suspect);
+        if (!__any_sync(ALL, suspect || limit < bar || !barred))
+            return;
         if (suspect) {
-            best = take_slowly(block, call, best, tile, index, end);
-            return;
-        }
-        if (limit >= best.key && best.index != UINT64_MAX)
-            return;
-        if constexpr (LATE) {
-            best.key = limit;
-            best.index = index;
-        } else {
+            best = take_slowly(block, call, best, index, end);
+        } else if (limit < best.key || best.index == UINT64_MAX) {
+            int first = 0;
+            if constexpr (IS_FLOAT<T> && sizeof(T) == 8) {
+                limit = key(tile.get(0));
 #pragma unroll
-            for (int i = 0; i < Part::COUNT; i++) {
-                Key k = key(tile.get(i));
-                if (k < best.key || best.index == UINT64_MAX) {
-                    best.key = k;
-                    best.index = index + Part::place(i);
+                for (int i = 1; i < Part::COUNT; i++) {
+                    Key k = key(tile.get(i));
+                    first = k < limit ? i : first;
+                    limit = smaller(limit, k);
+                }
+            } else if constexpr (!LATE) { /* without keys: compilers would keep those from before */
+                const Key bits = O::element(limit ^ flip, absolute), opposite = O::opposite(bits, absolute);
+#pragma unroll
+                for (int i = Part::COUNT - 1; i >= 0; i--) {
+                    Key b = O::bits(tile.get(i));
+                    first = b == bits || b == opposite ? i : first;
                 }
             }
+            if (limit < best.key || best.index == UINT64_MAX)
+                best = {limit, index + (LATE ? 0 : Part::place(first))};
         }
+        bar = warp_least(best.key);
+        barred = __any_sync(ALL, best.index != UINT64_MAX);
     }
 
     /* Where the block's tile begins that holds the thread's at this index. */
@@ -273,8 +297,7 @@ template <class T, int V> struct Search {
     /* The first of the small elements of the tile at an index that has the key; UINT64_MAX if none before `end` has. */
     __device__ __forceinline__ u64 place_of(Key wanted, u64 index, u64 end) const {
         const uint4 *x = reinterpret_cast<const uint4 *>(static_cast<const T *>(call.x) + (index - call.first));
-        const unsigned bits = (unsigned)O::element(wanted ^ flip, absolute) & O::MASK;
-        const unsigned opposite = IS_SIGNED<T> && absolute ? (0 - bits) & O::MASK : bits;
+        const unsigned bits = O::element(wanted ^ flip, absolute) & O::MASK, opposite = O::opposite(bits, absolute);
         u64 found = UINT64_MAX;
 #pragma unroll 1
         for (int v = 0; v < V && found == UINT64_MAX; v++) {
@@ -319,7 +342,7 @@ template <class K> __device__ __forceinline__ void merge_block(Best<K> &best, Be
 }
 
 template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &call) {
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY, sizeof(T));
+    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
     typedef Search<T, VECTORS> Method;
     typedef typename Method::Key Key;
     __shared__ Block block;
@@ -332,32 +355,33 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
     /* The first element, again and again, fills the last tile: it is no better than itself, nor earlier. */
+    const T first = call.count ? span.x[0] : (T)0;
     Vector<T> filling;
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
-        filling.element[i] = call.count ? span.x[0] : (T)0;
+        filling.element[i] = first;
     for_tiles<false, T, VECTORS>(
         call, span, no_ring, filling.bits, [&] { open_block(block); },
         [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
-    const Best<Key> in_tiles = search.best;
+    const Best<Key> own = search.best;
     u64 at;
     search.best = Method::nothing();
     if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
         search.take_one(span.x[at], call.first + at, call.first + at);
     const Best<Key> stray = search.best;
-    Best<Key> best = in_tiles;
-    if (Method::LATE && in_tiles.index != UINT64_MAX)
-        best.index = Method::begin_of(in_tiles.index);
-    const Best<Key> in_tile = best;
+    Best<Key> best = own;
+    if (Method::LATE && own.index != UINT64_MAX)
+        best.index = Method::begin_of(own.index);
+    const Best<Key> tile = best;
     best.take(stray.key, stray.index);
     merge_block(best, of_warps[0]);
     if constexpr (Method::LATE) {
         /* Tiles follow each other, so the first of the best has the place. */
         if (call.finish == RD_INDEX || call.partial) {
             u64 place = stray.key == best.key && stray.index == best.index ? stray.index : UINT64_MAX;
-            if (in_tile.key == best.key && in_tile.index == best.index && in_tile.index != UINT64_MAX)
-                place = smaller(place, search.place_of(best.key, in_tiles.index, end));
+            if (tile.key == best.key && tile.index == best.index && tile.index != UINT64_MAX)
+                place = smaller(place, search.place_of(best.key, own.index, end));
             best.index = place;
             merge_block(best, of_warps[1]);
         }

@@ -69,7 +69,7 @@ __device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
 
 template <class T, int TRANSFORM> struct Terms {
     static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, false, TRANSFORM, sizeof(T));
+    static constexpr int VECTORS = RD_CUDA_VECTORS(true, false, TRANSFORM);
     typedef Tile<T, VECTORS> Part;
 
     static __device__ __forceinline__ T term(T x, T y) {
@@ -183,7 +183,7 @@ struct Deviations {
 };
 
 template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
-    typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS, sizeof(T))> Part;
+    typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS)> Part;
     const Span<T> span(call.x, call.count);
     NoRing no_ring;
     const u64 end = call.first + span.tail;

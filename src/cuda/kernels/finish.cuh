@@ -65,6 +65,15 @@ __device__ void store_result(void *result, const u64 *word, int bytes) {
     }
 }
 
+/* What became of a result; the index is that of the first NaN where that is an error. */
+__device__ __forceinline__ void tell_outcome(const rd_cuda_call &call, uint32_t status, u64 nan_index) {
+    if (!call.outcome)
+        return;
+    call.outcome->index = status == REDUCT_ERROR_NAN ? nan_index : UINT64_MAX;
+    call.outcome->reserved = 0;
+    call.outcome->status = status;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Short cuts, in registers, for results that nothing stands in the way of: all terms were numbers, and the caller wants no
  * partial result. Values are those of the general way, below.
@@ -83,11 +92,7 @@ __device__ __forceinline__ void deliver_short(const rd_cuda_call &call, u64 bits
         *static_cast<u64 *>(call.result) = bits;
     else
         store_result(call.result, &bits, call.result_bytes);
-    if (call.outcome) {
-        call.outcome->index = UINT64_MAX;
-        call.outcome->reserved = 0;
-        call.outcome->status = REDUCT_OK;
-    }
+    tell_outcome(call, REDUCT_OK, UINT64_MAX);
 }
 
 /* A double as a result of 4 or 8 bytes; NaN as the one there is. */
@@ -97,8 +102,82 @@ __device__ __forceinline__ u64 float_bits(const rd_cuda_call &call, double value
     return value != value ? 0x7ff8000000000000 : (u64)__double_as_longlong(value);
 }
 
-/* An integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a result of 4 or 8
- * bytes; zero as the one that is asked for. */
+/* The leading bits of a positive number, times 2^exponent: words, least significant first, of which the last begins with
+ * a 1, and whether anything is lost below. */
+struct Leading {
+    u64 word[3];
+    int exponent;
+    bool below;
+
+    /* Shifts left by fewer than 64 bits. */
+    __device__ __forceinline__ void shift(int bits) {
+        if (bits == 0)
+            return;
+#pragma unroll
+        for (int i = 2; i > 0; i--)
+            word[i] = word[i] << bits | word[i - 1] >> (64 - bits);
+        word[0] <<= bits;
+        exponent -= bits;
+    }
+
+    /* By a number other than zero. The quotient has 128 bits, or 127. */
+    __device__ __forceinline__ void divide(u64 divisor) {
+        const int zeros = __clzll((i64)divisor);
+        divisor <<= zeros;
+        below = below || word[0] & 1;
+        word[0] = word[0] >> 1 | word[1] << 63;
+        word[1] = word[1] >> 1 | word[2] << 63;
+        word[2] >>= 1; /* so that every quotient fits a word */
+        exponent += 1 + zeros;
+#pragma unroll
+        for (int i = 1; i >= 0; i--) {
+            unsigned __int128 dividend = (unsigned __int128)word[i + 1] << 64 | word[i];
+            word[i + 1] = (u64)(dividend / divisor);
+            word[i] = (u64)dividend - word[i + 1] * divisor;
+        }
+        below = below || word[0] != 0;
+        word[0] = 0;
+        exponent -= 64;
+        shift(__clzll((i64)word[2]));
+    }
+
+    __device__ __forceinline__ void root() {
+        /* The exponent of the upper two words becomes even. */
+        bool rest;
+        unsigned __int128 radicand = (unsigned __int128)word[2] << 64 | word[1];
+        below = below || word[0] != 0 || (exponent & 1 && word[1] & 1);
+        word[2] = root_of_words(radicand >> (exponent & 1), &rest);
+        word[1] = word[0] = 0;
+        below = below || rest;
+        exponent = (exponent + 64 + (exponent & 1)) / 2 - 128;
+    }
+};
+
+/* Rounds to a result of 4 or 8 bytes, whose sign is given. */
+__device__ __forceinline__ u64 round_leading(const Leading &leading, u64 sign, const rd_cuda_call &call) {
+    const u64 below = leading.word[1] | leading.word[0] | leading.below;
+    const int exponent = leading.exponent + 128; /* of the lowest of the leading 64 bits */
+    int precision = call.result_precision, lowest = 2 - call.result_max_exponent - precision;
+    int place = max(exponent + 64 - precision, lowest), cut = place - exponent;
+    if (place + precision - 1 > call.result_max_exponent)
+        return sign | (u64)(2 * call.result_max_exponent + 1) << (precision - 1);
+    u64 significand = cut < 64 ? leading.word[2] >> cut : 0, half = cut <= 64 ? (u64)1 << (cut - 1) : 0,
+        rest = cut <= 64 ? leading.word[2] & (2 * half - 1) : 0; /* beyond: less than half of the smallest subnormal */
+    significand += rest > half || (half && rest == half && (below || significand & 1));
+    return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
+}
+
+/* A mean, a root or the root of a mean, rounded. A function of its own, to keep the way of sums short. */
+__device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_cuda_call &call) {
+    if (call.finish != RD_ROOT)
+        leading.divide(call.count);
+    if (call.finish != RD_MEAN)
+        leading.root();
+    return round_leading(leading, sign, call);
+}
+
+/* The finish of a sum, an integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a
+ * result of 4 or 8 bytes; zero as the one that is asked for. */
 template <int W>
 __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
     bool negative = (i64)word[W - 1] < 0;
@@ -120,20 +199,14 @@ __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const r
     u64 sign = (u64)(negative || (word[W - 1] == 0 && negative_zero)) << (8 * call.result_bytes - 1);
     if (word[W - 1] == 0)
         return sign;
-    int zeros = __clzll((i64)word[W - 1]);
-    u64 leading = word[W - 1] << zeros | (zeros ? word[W - 2] >> (64 - zeros) : 0), below = word[W - 2] << zeros;
-#pragma unroll
-    for (int i = 0; i < W - 2; i++)
-        below |= word[i];
-    exponent += 64 * (W - 1) - zeros; /* of the lowest of the leading bits */
-    int precision = call.result_precision, lowest = 2 - call.result_max_exponent - precision;
-    int place = max(exponent + 64 - precision, lowest), cut = place - exponent;
-    if (place + precision - 1 > call.result_max_exponent)
-        return sign | (u64)(2 * call.result_max_exponent + 1) << (precision - 1);
-    u64 significand = cut < 64 ? leading >> cut : 0, half = cut <= 64 ? (u64)1 << (cut - 1) : 0,
-        rest = cut <= 64 ? leading & (2 * half - 1) : 0; /* beyond: less than half of the smallest subnormal */
-    significand += rest > half || (half && rest == half && (below || significand & 1));
-    return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
+    Leading leading = {{word[W - 3], word[W - 2], word[W - 1]}, exponent + 64 * (W - 3), false};
+    const int zeros = __clzll((i64)word[W - 1]);
+    leading.shift(zeros);
+    if constexpr (W > 3) {
+        leading.word[0] |= zeros ? word[W - 4] >> (64 - zeros) : 0;
+        leading.below = word[W - 4] << zeros != 0;
+    }
+    return call.finish == RD_VALUE ? round_leading(leading, sign, call) : finish_leading(leading, sign, call);
 }
 
 /* The result's bits, and whether it exists. */
@@ -202,11 +275,7 @@ __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_part
         status = finish_words(call, partial, total, word);
     if (status == REDUCT_OK)
         store_result(call.result, word, call.result_bytes);
-    if (call.outcome) {
-        call.outcome->index = status == REDUCT_ERROR_NAN ? partial.nan_index : UINT64_MAX;
-        call.outcome->reserved = 0;
-        call.outcome->status = status;
-    }
+    tell_outcome(call, status, partial.nan_index);
 }
 
 } // namespace

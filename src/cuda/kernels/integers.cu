@@ -117,9 +117,11 @@ template <int WORDS> __device__ void carry(const i64 *word, i64 *carried) {
     carried[WORDS] = above;
 }
 
-/* Delivers a sum, of which thread w of the block has word w, if it is an integer of 8 bytes and fits. */
+/* Delivers a sum, of which thread w of the block has word w, if it becomes a float, or an integer of 8 bytes that it
+ * fits. */
 template <int WORDS> __device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word, Block &block) {
-    if (!is_short(call) || call.finish != RD_VALUE || call.result_class == RD_FLOAT || call.result_bytes != 8)
+    const bool is_integer = call.finish == RD_VALUE && call.result_class != RD_FLOAT && call.result_bytes == 8;
+    if (!is_short(call) || !(is_integer || has_float(call)))
         return false;
     if (warp_index() == 0) {
         i64 words[WORDS], carried[WORDS + 1];
@@ -127,12 +129,23 @@ template <int WORDS> __device__ __forceinline__ bool finish_short(const rd_cuda_
         for (int w = 0; w < WORDS; w++)
             words[w] = __shfl_sync(ALL, word, w);
         carry<WORDS>(words, carried);
-        u64 value = (u64)carried[1] << 32 | (u64)carried[0];
-        i64 filling = call.result_class == RD_SIGNED && value >> 63 ? -1 : 0, different = carried[WORDS] ^ filling;
+        bool fits = true;
+        u64 value;
+        if (is_integer) {
+            value = (u64)carried[1] << 32 | (u64)carried[0];
+            i64 filling = call.result_class == RD_SIGNED && value >> 63 ? -1 : 0, different = carried[WORDS] ^ filling;
 #pragma unroll
-        for (int w = 2; w < WORDS; w++)
-            different |= carried[w] ^ (filling & 0xffffffff);
-        bool fits = different == 0 || call.wrap;
+            for (int w = 2; w < WORDS; w++)
+                different |= carried[w] ^ (filling & 0xffffffff);
+            fits = different == 0 || call.wrap;
+        } else {
+            constexpr int W = WORDS <= 4 ? 3 : 4;
+            u64 sum[W] = {};
+#pragma unroll
+            for (int w = 0; w <= WORDS; w++)
+                add_at(sum, carried[w], 32 * w);
+            value = round_words(sum, 0, call, false);
+        }
         if (lane_index() == 0) {
             block.delivered = fits;
             if (fits)
@@ -148,7 +161,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
                    PAIRS = TRANSFORM == RD_PRODUCT;
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
-    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM, sizeof(T));
+    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
     __shared__ Block block;
     __shared__ FinishRoom room;
     __shared__ i64 words[WORDS][WARPS];

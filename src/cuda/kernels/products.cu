@@ -54,11 +54,7 @@ __device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_c
         u64 word[4] = {words[0], words[1], words[2], words[3]};
         store_result(call.result, word, call.result_bytes);
     }
-    if (call.outcome) {
-        call.outcome->index = index;
-        call.outcome->reserved = 0;
-        call.outcome->status = status;
-    }
+    tell_outcome(call, status, index);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -448,7 +444,7 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
         stray.element[0] = span.x[at];
         product.take<T>(stray, call.wrap);
     }
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY, sizeof(T));
+    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
     typedef Tile<T, VECTORS> Part;
     for_tiles<false, T, VECTORS>(
         call, span, no_ring, ones.bits, [&] { open_block(block); },
