@@ -487,6 +487,40 @@ static void many_additions(void **state) {
     arrays_free(&arrays);
 }
 
+/* Elements that are better by one step from each tile of a thread to its next, where a small device makes do with few; an
+ * odd number of steps, so that every other one does not lead there. */
+static void rising(void **state) {
+    (void)state;
+    static const reduct_type types[] = {REDUCT_I8, REDUCT_U16, REDUCT_I32, REDUCT_I64, REDUCT_F32, REDUCT_F64};
+    static const reduct_operator operators[] = {REDUCT_MAX, REDUCT_ARGMAX, REDUCT_MIN, REDUCT_ARGMIN};
+    const size_t round = (size_t)32768 * 2 * gpu.multiprocessors, bytes = 10 * round;
+    if (!gpu.small)
+        return;
+    struct arrays arrays = arrays_of(bytes);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int falls = 0; falls < 2; falls++) {
+            const struct test_type *type = test_type(types[t]);
+            const size_t count = bytes / type->size - 3;
+            for (size_t i = 0; i < count; i++) {
+                const int value = 20 + (falls ? -1 : 1) * (int)(i * type->size / round);
+                if (type->type == REDUCT_F64)
+                    ((double *)arrays.x)[i] = 1 + value * 0x1p-52;
+                else if (type->type == REDUCT_F32)
+                    ((float *)arrays.x)[i] = 1 + (float)value * 0x1p-23F;
+                else
+                    memcpy((char *)arrays.x + i * type->size, &(int64_t){value}, type->size);
+            }
+            gpu_upload(arrays.device_x, arrays.x, bytes);
+            for (size_t o = 0; o < sizeof operators / sizeof *operators; o++) {
+                const reduct_reduction reduction = test_reduction(operators[o], type->type, REDUCT_DEFAULT);
+                const struct oracle_result expected = gpu_expected(&reduction, arrays.x, NULL, count);
+                const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays.device_x, 0), NULL, count);
+                test_check(&got, &expected, &reduction, "%zu %s", count, falls ? "falling" : "rising");
+            }
+        }
+    arrays_free(&arrays);
+}
+
 /* Arrays many times as large as the L2 cache, for which kernels have tiles copied into shared memory ahead. Some tiles range
  * so widely that warps stay behind with them: nothing may come into a tile's place that one has not read. */
 static void beyond_caches(void **state) {
@@ -622,6 +656,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(zeros),
         cmocka_unit_test(ties),
         cmocka_unit_test(many_additions),
+        cmocka_unit_test(rising),
         cmocka_unit_test(beyond_caches),
         cmocka_unit_test(huge_bytes),
         cmocka_unit_test(huge_floats),
