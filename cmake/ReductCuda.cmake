@@ -29,7 +29,7 @@ if(REDUCT_HAS_NVCC)
   execute_process(COMMAND ${REDUCT_NVCC} --list-gpu-code OUTPUT_VARIABLE reduct_nvcc_codes)
   if(NOT REDUCT_CUDA_ARCHITECTURES)
     set(reduct_nvcc_targets)
-    foreach(architecture 75 80 86 90 100 120) # 8.9 runs what is for 8.6
+    foreach(architecture 75 80 90 100 120) # 8.6 to 8.9 run what is for 8.0
       if("${reduct_nvcc_codes}" MATCHES "sm_${architecture}[^0-9a-z]")
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
