@@ -501,22 +501,14 @@ static void rising(void **state) {
         for (int falls = 0; falls < 2; falls++) {
             const struct test_type *type = test_type(types[t]);
             const size_t count = bytes / type->size - 3;
-            for (size_t i = 0; i < count; i++) {
-                const int value = 20 + (falls ? -1 : 1) * (int)(i * type->size / round);
-                if (type->type == REDUCT_F64)
-                    ((double *)arrays.x)[i] = 1 + value * 0x1p-52;
-                else if (type->type == REDUCT_F32)
-                    ((float *)arrays.x)[i] = 1 + (float)value * 0x1p-23F;
-                else
-                    memcpy((char *)arrays.x + i * type->size, &(int64_t){value}, type->size);
-            }
+            const bool is_float = type->type == REDUCT_F32 || type->type == REDUCT_F64;
+            const double first = is_float ? 1.5 : 20,
+                         step = (falls ? -1 : 1) * (is_float ? ldexp(1, 1 - type->precision) : 1);
+            for (size_t i = 0; i < count; i++)
+                values_put(type, arrays.x, i, first + (double)(i * type->size / round) * step);
             gpu_upload(arrays.device_x, arrays.x, bytes);
-            for (size_t o = 0; o < sizeof operators / sizeof *operators; o++) {
-                const reduct_reduction reduction = test_reduction(operators[o], type->type, REDUCT_DEFAULT);
-                const struct oracle_result expected = gpu_expected(&reduction, arrays.x, NULL, count);
-                const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays.device_x, 0), NULL, count);
-                test_check(&got, &expected, &reduction, "%zu %s", count, falls ? "falling" : "rising");
-            }
+            for (size_t o = 0; o < sizeof operators / sizeof *operators; o++)
+                check_sum(&arrays, type, operators[o], count, "falls", falls);
         }
     arrays_free(&arrays);
 }
