@@ -87,6 +87,18 @@ function(reduct_cuda_image source name)
   set(${name} ${image} PARENT_SCOPE)
 endfunction()
 
+# The virtual architecture that code for an architecture is made from: kernels use nothing that came between these, and what
+# architectures share is compiled to PTX once.
+function(reduct_cuda_virtual architecture name)
+  set(virtual ${architecture})
+  foreach(step 80 90)
+    if(architecture GREATER_EQUAL step)
+      set(virtual ${step})
+    endif()
+  endforeach()
+  set(${name} ${virtual} PARENT_SCOPE)
+endfunction()
+
 # One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`.
 function(reduct_cuda_compile target table source)
   get_property(least SOURCE ${source} PROPERTY REDUCT_CUDA_LEAST)
@@ -96,12 +108,13 @@ function(reduct_cuda_compile target table source)
   set(newest "")
   foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
     if(NOT least OR architecture GREATER_EQUAL least)
+      reduct_cuda_virtual(${architecture} virtual)
       if(NOT mainly OR architecture IN_LIST mainly)
-        list(APPEND codes "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+        list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${architecture}")
       elseif(NOT portable)
-        set(portable ${architecture}) # the first that lacks machine code, and later ones
+        set(portable ${virtual}) # the first that lacks machine code, and later ones
       endif()
-      set(newest ${architecture})
+      set(newest ${virtual})
     endif()
   endforeach()
   if(NOT newest)

@@ -198,6 +198,35 @@ static void misaligned(void **state) {
     arrays_free(&arrays);
 }
 
+/* Large arrays have more elements before their first vector. */
+static void misaligned_large(void **state) {
+    (void)state;
+    enum { BYTES = (1 << 20) + (40 << 10), AT_EDGE = 1024 };
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct rng rng = rng_of(test_seed() + 9);
+    struct arrays arrays = arrays_of(BYTES + AT_EDGE);
+    for (size_t e = 0; e < element_count; e++) {
+        const struct test_type *type = elements[e];
+        const size_t count = BYTES / type->size;
+        distribution_named(rich_data(type))->fill(&rng, type, arrays.x, arrays.y, arrays.bytes / type->size);
+        arrays_send(&arrays, arrays.bytes);
+        for (size_t turn = 0; turn < (gpu.quick ? 1 : 8); turn++) {
+            const size_t offset = (1 + rng_below(&rng, AT_EDGE / type->size - 1)) * type->size;
+            for (size_t o = 0; o < test_operator_count; o++) {
+                const reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
+                if (test_operators[o].inputs == 2 || (gpu.quick && (o + e) % 5))
+                    continue;
+                const struct oracle_result expected = gpu_expected(&reduction, (char *)arrays.x + offset, NULL, count);
+                const struct test_outcome got =
+                    gpu_reduce(&reduction, gpu_pointer(arrays.device_x, offset), NULL, count);
+                test_check(&got, &expected, &reduction, "%zu elements, %zu bytes beyond an alignment", count, offset);
+            }
+        }
+    }
+    arrays_free(&arrays);
+}
+
 /* One below, at and above: vectors, warps of vectors, blocks of 1, 2 and 4 vectors per thread. */
 static size_t small_sizes(size_t element, size_t *sizes) {
     static const size_t bytes[] = {16, 32, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536};
@@ -642,6 +671,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(operators_and_types),
         cmocka_unit_test(fast_repeats),
         cmocka_unit_test(misaligned),
+        cmocka_unit_test(misaligned_large),
         cmocka_unit_test(boundaries),
         cmocka_unit_test(products),
         cmocka_unit_test(spans),

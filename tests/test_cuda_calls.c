@@ -351,6 +351,74 @@ static void graphs(void **state) {
     doubles_free(&data);
 }
 
+/* Executions in one stream of which each reads what the one before wrote, the last element: launches may overlap, but must
+ * not be seen to. Of small integers, so that every mode is exact. */
+static void chained(void **state) {
+    (void)state;
+    enum { LINKS = 24, MOST = 300007, CAPTURE_GLOBAL = 0 };
+    static const struct {
+        reduct_operator op;
+        reduct_mode mode;
+    } links[] = {{REDUCT_SUM, REDUCT_EXACT}, {REDUCT_MAX, REDUCT_EXACT},   {REDUCT_SUM, REDUCT_FAST},
+                 {REDUCT_SUM, REDUCT_FAST},  {REDUCT_NORM1, REDUCT_EXACT}, {REDUCT_MIN, REDUCT_EXACT}};
+    static const size_t sizes[] = {100, 20011, MOST};
+    struct rng rng = rng_of(test_seed() + 201);
+    double *host = test_alloc((MOST + LINKS) * sizeof *host);
+    for (size_t s = 0; s < (gpu.quick ? 2 : sizeof sizes / sizeof *sizes); s++) {
+        const size_t count = sizes[s];
+        const size_t rounds = gpu.quick ? 2 : 40;
+        double total = 0, most = 0, seen[LINKS];
+        for (size_t i = 0; i < count; i++) {
+            host[i] = i ? (double)(1 + rng_below(&rng, 100)) : 1;
+            total += host[i];
+            most = host[i] > most ? host[i] : most;
+        }
+        rd_cu_address device = gpu_copy_of(host, (count + LINKS) * sizeof *host);
+        reduct_plan *plans[LINKS];
+        for (size_t i = 0; i < LINKS; i++) {
+            reduct_reduction reduction =
+                test_reduction(links[i % (sizeof links / sizeof *links)].op, REDUCT_F64, REDUCT_DEFAULT);
+            reduction.mode = links[i % (sizeof links / sizeof *links)].mode;
+            plans[i] = gpu_plan(&reduction, count + i);
+            const double link = reduction.op == REDUCT_MAX ? most : reduction.op == REDUCT_MIN ? 1 : total;
+            host[count + i] = link;
+            total += link;
+            most = link > most ? link : most;
+        }
+        const void *x = gpu_pointer(device, 0);
+        rd_cu_graph graph = NULL;
+        rd_cu_graph_exec exec = NULL;
+        for (size_t round = 0; round < 2 * rounds; round++) { /* half of them as a graph */
+            gpu_fill(device + count * sizeof *host, 0xff, LINKS * sizeof *host);
+            if (round == rounds)
+                CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+            for (size_t i = 0; i < LINKS && round <= rounds; i++)
+                test_status(reduct_cuda_execute(plans[i], &x,
+                                                (void *[]){gpu_pointer(device, (count + i) * sizeof *host)}, NULL, NULL,
+                                                gpu.stream, NULL),
+                            REDUCT_OK);
+            if (round == rounds) {
+                CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+                CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+            }
+            if (round >= rounds)
+                CU(gpu.cuGraphLaunch(exec, gpu.stream));
+            CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+            gpu_download(seen, device + count * sizeof *host, sizeof seen);
+            for (size_t i = 0; i < LINKS; i++)
+                if (memcmp(&seen[i], &host[count + i], sizeof *seen))
+                    test_fail("%zu elements, round %zu, link %zu: %a; expected %a", count, round, i, seen[i],
+                              host[count + i]);
+        }
+        CU(gpu.cuGraphExecDestroy(exec));
+        CU(gpu.cuGraphDestroy(graph));
+        for (size_t i = 0; i < LINKS; i++)
+            reduct_plan_destroy(plans[i]);
+        gpu_free(device);
+    }
+    free(host);
+}
+
 /* One plan in many streams at once, each with a workspace and an array of results of its own. */
 static void streams(void **state) {
     (void)state;
@@ -610,11 +678,11 @@ static void no_context(void **state) {
 
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),      cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
-        cmocka_unit_test(outcomes),   cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
-        cmocka_unit_test(graphs),     cmocka_unit_test(streams),         cmocka_unit_test(threads),
-        cmocka_unit_test(host_data),  cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
-        cmocka_unit_test(no_context),
+        cmocka_unit_test(names),    cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
+        cmocka_unit_test(outcomes), cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
+        cmocka_unit_test(graphs),   cmocka_unit_test(chained),         cmocka_unit_test(streams),
+        cmocka_unit_test(threads),  cmocka_unit_test(host_data),       cmocka_unit_test(split_data),
+        cmocka_unit_test(contexts), cmocka_unit_test(no_context),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

@@ -12,9 +12,9 @@ __device__ inline uint32_t shared_address(const void *pointer) {
     return uint32_t(__cvta_generic_to_shared(pointer));
 }
 
-// One arrival per phase: that of the thread which announces the bytes.
-__device__ inline void mbarrier_init(uint64_t *barrier) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+// So many arrivals per phase: one, of the thread that announces bytes; or one of each warp that has read them.
+__device__ inline void mbarrier_init(uint64_t *barrier, uint32_t arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 // Makes initialised barriers visible to the copy engine.
@@ -35,6 +35,11 @@ __device__ inline void bulk_copy_begin(void *to, const void *from, uint32_t byte
                      shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
+}
+
+// One thread arrives; what it has read by then is read before the phase is complete.
+__device__ inline void mbarrier_arrive(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
 // Returns once the phase of this parity is complete; what was copied can then be read.

@@ -8,9 +8,10 @@
 //             adding   arriving ...                                   are on their way; then tile k + 6 into stage 0
 //
 // Phases:
-//   1. thread 0 sets up a barrier per stage and orders the first copies
-//   2. for each tile: wait for its barrier, add what came, barrier of the block (everybody has read), order the next
-//      tile into the same stage
+//   1. thread 0 sets up two barriers per stage, "arrived" and "read", and orders the first copies
+//   2. for each tile: wait until it has arrived, add it, say that it is read; when all warps have said so, thread 0 orders
+//      the next tile into the same stage. (__syncthreads() would not do: it does not wait for loads from shared memory
+//      that are queued, and the copy engine may overtake them)
 //   3. what fills no tile is read directly; then as shuffle
 //
 // What it fixes: what ordinary loads can have under way is limited by registers and by the queues of the load units.
@@ -28,7 +29,7 @@ constexpr unsigned STAGES = 6, STAGE_BYTES = 16 << 10;
 template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64_t n, outlet<T> out) {
 #if __CUDA_ARCH__ >= 900
     constexpr unsigned PER_TILE = STAGE_BYTES / sizeof(T), PER_VECTOR = 16 / sizeof(T);
-    __shared__ uint64_t arrived[STAGES];
+    __shared__ uint64_t arrived[STAGES], read[STAGES];
     T *ring = shared_memory<T>();
     uint64_t tiles = n / PER_TILE;
     auto order = [&](uint64_t tile, unsigned stage) {
@@ -37,8 +38,10 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
     };
 
     if (threadIdx.x == 0) {
-        for (unsigned stage = 0; stage < STAGES; stage++)
-            mbarrier_init(&arrived[stage]);
+        for (unsigned stage = 0; stage < STAGES; stage++) {
+            mbarrier_init(&arrived[stage], 1);
+            mbarrier_init(&read[stage], (blockDim.x + 31) / 32);
+        }
         mbarrier_init_fence();
     }
     __syncthreads();
@@ -59,7 +62,11 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
             for (unsigned k = 0; k < PER_VECTOR; k++)
                 sum[k] += value[k];
         }
-        __syncthreads();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0)
+            mbarrier_arrive(&read[stage]);
+        if (threadIdx.x == 0)
+            mbarrier_wait(&read[stage], parity);
         order(tile + uint64_t(STAGES) * gridDim.x, stage);
         if (++stage == STAGES) {
             stage = 0;
@@ -72,8 +79,10 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
     for (unsigned k = 1; k < PER_VECTOR; k++)
         sum[0] += sum[k];
     __syncthreads(); // nobody waits on the barriers any more
-    if (threadIdx.x < STAGES)
+    if (threadIdx.x < STAGES) {
         mbarrier_invalidate(&arrived[threadIdx.x]);
+        mbarrier_invalidate(&read[threadIdx.x]);
+    }
     deliver<F>(block_sum(sum[0]), out);
 #endif
 }

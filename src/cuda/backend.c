@@ -31,6 +31,7 @@ struct launch {
     unsigned most_blocks;
     unsigned tile_bytes; /* of each array, that a block takes at a time */
     bool has_ring;       /* launches may be given a ring */
+    bool overlaps;       /* launches may begin while the one before ends: the kernel waits for it */
     struct rd_cuda_call call;
 };
 
@@ -94,6 +95,15 @@ static bool has_ring(const struct launch *launch, bool floats, int resident) {
            ringed >= resident;
 }
 
+/* Whether the kernel waits for the launch before: older machine code may run on newer devices. Drivers from CUDA 12.3 on
+ * can capture launches that overlap. With the context current. */
+static bool may_overlap(const rd_cuda_driver *driver, rd_cu_function function) {
+    int compiled_for = 0;
+    return driver->cuLaunchKernelEx && driver->version >= 12030 &&
+           driver->cuFuncGetAttribute(&compiled_for, RD_CU_FUNCTION_COMPILED_FOR, function) == RD_CU_SUCCESS &&
+           compiled_for >= RD_CUDA_OVERLAP_CAPABILITY;
+}
+
 /* With the context current. */
 static reduct_status make_launch(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                  struct launch *launch, reduct_error *error) {
@@ -116,6 +126,7 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
     bool floats = call->combine == RD_ADD && call->is_float;
     launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(floats, call->exact, call->transform));
     launch->has_ring = has_ring(launch, floats, resident);
+    launch->overlaps = may_overlap(driver, launch->function);
     return REDUCT_OK;
 }
 
@@ -130,9 +141,18 @@ static rd_cu_result start(const struct launch *launch, struct rd_cuda_call *call
     uint64_t bytes = call->count * element_bytes, tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
     unsigned blocks = tiles <= TILES_ALONE ? 1 : tiles < launch->most_blocks ? (unsigned)tiles : launch->most_blocks;
     call->ring = launch->has_ring && bytes >= (uint64_t)RING_L2 * (uint64_t)device->l2_bytes;
-    return device->driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1,
-                                          call->ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0, stream, arguments,
-                                          NULL);
+    const unsigned shared = call->ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
+    if (!launch->overlaps)
+        return device->driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream,
+                                              arguments, NULL);
+    const rd_cu_launch_attribute overlap = {.id = RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.number = 1};
+    const rd_cu_launch how = {.grid = {blocks, 1, 1},
+                              .block = {RD_CUDA_THREADS, 1, 1},
+                              .dynamic_shared = shared,
+                              .stream = stream,
+                              .attributes = &overlap,
+                              .attribute_count = 1};
+    return device->driver->cuLaunchKernelEx(&how, launch->function, arguments, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -41,11 +41,29 @@ enum {
     RD_CU_FUNCTION_MAX_THREADS = 0,
     RD_CU_FUNCTION_SHARED_BYTES = 1,
     RD_CU_FUNCTION_REGISTERS = 4,
+    RD_CU_FUNCTION_COMPILED_FOR = 5,
     RD_CU_FUNCTION_MAX_DYNAMIC_SHARED = 8
 };
 enum { RD_CU_POINTER_MEMORY_TYPE = 2, RD_CU_POINTER_IS_MANAGED = 8 };
 enum { RD_CU_MEMORY_HOST = 1, RD_CU_MEMORY_DEVICE = 2 };
 enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
+enum { RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+
+/* CUlaunchAttribute and CUlaunchConfig. */
+typedef struct rd_cu_launch_attribute {
+    int id;
+    union {
+        int number;
+        uint64_t room[8];
+    } value;
+} rd_cu_launch_attribute;
+
+typedef struct rd_cu_launch {
+    unsigned grid[3], block[3], dynamic_shared;
+    rd_cu_stream stream;
+    const rd_cu_launch_attribute *attributes;
+    unsigned attribute_count;
+} rd_cu_launch;
 
 /* FUNCTION(name, symbol, parameters): the symbol differs from the name where the interface has been revised. */
 /* clang-format off */
@@ -105,7 +123,9 @@ enum { RD_CU_STREAM_NON_BLOCKING = 1, RD_CU_EVENT_DEFAULT = 0 };
     FUNCTION(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, rd_cu_event from, rd_cu_event to))
 /* What newer drivers have besides; null in older ones. */
 #define RD_CUDA_NEWER_FUNCTIONS(FUNCTION) \
-    FUNCTION(cuCtxGetId, "cuCtxGetId", (rd_cu_context context, unsigned long long *id))
+    FUNCTION(cuCtxGetId, "cuCtxGetId", (rd_cu_context context, unsigned long long *id)) \
+    FUNCTION(cuLaunchKernelEx, "cuLaunchKernelEx", \
+             (const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra))
 /* clang-format on */
 
 /* The oldest driver that will do: 11020 is CUDA 11.2. */

@@ -10,7 +10,7 @@
 /* Leading bits that a quotient keeps: more than the 53 + 2 that rounding needs, and twice as many under a root. */
 enum { VALUE_BITS = 66, RADICAND_BITS = 128 };
 
-/* n * sum of squares - (sum)^2, over n^2 or n * (n - 1): the variance as a quotient of integers. */
+/* n * sum of squares - (sum)^2, over n^2 or n * (n - 1): the variance as a quotient of integers, cut to so many bits. */
 RD_LOCAL void variance(const struct rd_total *total, int bits) {
     struct rd_big *value = &total->room->value, *mean = &total->room->mean, *square = &total->room->square;
     uint64_t n = total->count;
@@ -27,15 +27,11 @@ RD_LOCAL void variance(const struct rd_total *total, int bits) {
 /* A finite value; a zero comes out as +0. */
 RD_LOCAL uint64_t finish_finite(const struct rd_total *total, const struct rd_type *type) {
     struct rd_big *value = &total->room->value;
-    bool negative = false;
     enum rd_finish finish = total->finish;
-    if (finish == RD_VARIANCE || finish == RD_DEVIATION)
-        variance(total, finish == RD_VARIANCE ? VALUE_BITS : RADICAND_BITS);
-    else
-        negative = rd_big_from_sum(value, total->sum);
+    bool negative = rd_big_from_sum(value, total->sum);
     if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
         rd_big_divide(value, total->count, finish == RD_MEAN ? VALUE_BITS : RADICAND_BITS);
-    if (finish == RD_ROOT || finish == RD_ROOT_MEAN || finish == RD_DEVIATION)
+    if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
         rd_big_root(value);
     return rd_big_round(value, negative, type);
 }
@@ -53,17 +49,25 @@ RD_LOCAL uint64_t sign_bit(const struct rd_type *type) {
 }
 
 RD_SHARED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type) {
-    bool infinite = total->plus_infinities || total->minus_infinities;
-    if (total->nans || (total->plus_infinities && total->minus_infinities) ||
-        (infinite && total->transform == RD_MOMENTS))
+    if (total->nans || (total->plus_infinities && total->minus_infinities))
         return rd_nan_bits(type);
-    if (infinite)
+    if (total->plus_infinities || total->minus_infinities)
         return infinity_bits(type) | (total->minus_infinities ? sign_bit(type) : 0);
     uint64_t bits = finish_finite(total, type);
     bool signed_terms = total->transform == RD_IDENTITY || total->transform == RD_PRODUCT;
     if (!bits && total->is_float && signed_terms && !total->nonzero && total->count)
         return sign_bit(type);
     return bits;
+}
+
+RD_SHARED uint64_t rd_finish_moments(const struct rd_total *total, const struct rd_type *type) {
+    struct rd_big *value = &total->room->value;
+    if (total->nans || total->plus_infinities || total->minus_infinities)
+        return rd_nan_bits(type);
+    variance(total, total->finish == RD_VARIANCE ? VALUE_BITS : RADICAND_BITS);
+    if (total->finish == RD_DEVIATION)
+        rd_big_root(value);
+    return rd_big_round(value, false, type);
 }
 
 /* True if bits [from, 256) all equal `bit`. */

@@ -24,8 +24,11 @@ struct rd_total {
     double high, low; /* fast sums: high + low; fast moments: the mean and sum of squared deviations */
 };
 
-/* An exact reduction, rounded once: the bit pattern of `type`, a floating-point type. */
+/* An exact sum, or what is made of one, rounded once: the bit pattern of `type`, a floating-point type. */
 RD_SHARED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type);
+
+/* The same of exact moments: a variance, or its root. */
+RD_SHARED uint64_t rd_finish_moments(const struct rd_total *total, const struct rd_type *type);
 
 /* The value of an exact sum of integers, in four words of two's complement, least significant first. Returns false if
  * it does not fit `type`, an integer type; the words then hold it modulo 2^256 all the same. */

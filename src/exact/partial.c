@@ -209,7 +209,8 @@ static reduct_status finish_sum(struct rd_partial partial, const struct rd_type 
         rd_environment_leave(caller);
         store(result, bits, type->bytes);
     } else if (type->kind == RD_FLOAT) {
-        store(result, rd_finish_float(&total, type), type->bytes);
+        bool moments = total.transform == RD_MOMENTS;
+        store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
     } else {
         uint64_t word[4];
         reduct_status status = check_fit(&partial, rd_finish_integer(&total, type, word), type, error);

@@ -481,8 +481,8 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
 
 API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function);
 API cuFuncGetAttribute(int *value, int attribute, rd_cu_function function) {
-    (void)attribute, (void)function;
-    *value = 32;
+    (void)function;
+    *value = attribute == RD_CU_FUNCTION_COMPILED_FOR ? capability() : 32;
     return RD_CU_SUCCESS;
 }
 
@@ -542,7 +542,7 @@ static rd_cu_result run(const struct launch *launch) {
  * Streams and graphs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { NODES = 16 };
+enum { NODES = 32 };
 struct CUgraph_st {
     size_t count;
     struct launch nodes[NODES];
@@ -599,6 +599,12 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         return INVALID_VALUE;
     into->nodes[into->count++] = launch;
     return RD_CU_SUCCESS;
+}
+
+API cuLaunchKernelEx(const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra);
+API cuLaunchKernelEx(const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra) {
+    return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                          launch->block[1], launch->block[2], launch->dynamic_shared, launch->stream, arguments, extra);
 }
 
 API cuGraphGetNodes(graph from, void **nodes, size_t *count);

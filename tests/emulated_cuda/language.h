@@ -361,6 +361,12 @@ inline void ptx_atom_acq_rel_gpu_global_add_u32(unsigned &before, uint64_t at, u
 }
 
 #if __CUDA_ARCH__ >= 900
+/* Launches follow each other: nothing is under way when one begins. */
+inline void ptx_griddepcontrol_wait() {
+}
+inline void ptx_griddepcontrol_launch_dependents() {
+}
+
 /* Barriers that count arrivals, of which one may announce bytes. The lowest bit of the word, by which they are waited for,
  * is the parity of the phase that is under way. */
 struct emulated_mbarrier {

@@ -22,6 +22,9 @@ enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
      : !((floats) && (exact)) && ((transform) == RD_MOMENTS || ((exact) && (transform) == RD_SQUARE)) ? 4              \
                                                                                                       : 8)
 
+/* Kernels that were compiled for this capability or a later one wait for the launch before them themselves. */
+enum { RD_CUDA_OVERLAP_CAPABILITY = 90 };
+
 /* A ring of tiles, in dynamic shared memory, and whether a kernel's tiles can come through one. */
 enum { RD_CUDA_RING_TILES = 2, RD_CUDA_RING_CAPABILITY = 90 };
 #define RD_CUDA_TILE_BYTES(vectors)                (RD_CUDA_THREADS * 16 * (vectors))

@@ -354,10 +354,16 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         WIDE ? -1075 : -150; /* exponent of what 1 in the lowest bin of elements is worth */
     static constexpr int COUNT = Part::COUNT;
 
-    /* A sum of slices that may be wider than 64 bits: low + high * 2^32. */
-    struct alignas(16) Halves {
-        i64 low, high;
-    };
+    /* Sums of slices travel over lanes, warps and blocks in pieces: the 22 lowest bits of an integer of at most 66, the 22
+     * next, and the rest with its sign. Each has an int, with room for the sum of 2^9 such. */
+    static constexpr int PIECES = 3, PIECE_BITS = 22;
+
+    static __device__ __forceinline__ int piece_of(i64 value, int piece, int shift = 0) {
+        const int mask = (1 << PIECE_BITS) - 1;
+        return piece == 0   ? (int)((unsigned)value << shift) & mask
+               : piece == 1 ? (int)(value >> (PIECE_BITS - shift)) & mask
+                            : (int)(value >> (2 * PIECE_BITS - shift));
+    }
 
     struct Shared {
         Block block;
@@ -369,7 +375,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             };
             FinishRoom room;
         };
-        Halves of_warp[WARPS][SUMS]; /* sums, and the units of their windows */
+        int of_warp[WARPS][SUMS][PIECES]; /* sums, and the units of their windows */
         int unit[ELEMENTS + PRODUCTS][WARPS];
         unsigned binned;
     };
@@ -744,18 +750,34 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return ELEMENTS && window == 0 ? FIRST<T> : 2 * FIRST<T>;
     }
 
-    /* Sums of different units can be added as long as no more than so many bits of headroom go: over a block, halves stay
-     * below 2^32 * 2^8 * 2^4, and over up to 2048 blocks, which settle theirs, below 2^32 * 2^11 * 2^(2 * 4) = 2^51. */
+    /* Sums of different units can be added as long as no more than so many bits of headroom go: sums of 62 bits then still
+     * are three pieces. */
     static constexpr int SHIFT_MAX = 4;
 
     /* The lowest unit of several windows, of those that were opened; NO_UNIT if none was; SPREAD if they lie too far
-     * apart to be added. Every lane of a warp gives some and gets the same. */
+     * apart to be added. */
     static constexpr int SPREAD = NO_UNIT + 1, OFFSET = 1 << 20;
-    static __device__ __forceinline__ int common_unit(int lowest, int highest) {
-        /* Units are above -OFFSET: order them as unsigned. */
-        int least = (int)warp_min((unsigned)(lowest + OFFSET)) - OFFSET;
-        int most = (int)warp_max((unsigned)(highest + OFFSET)) - OFFSET;
-        return most == NO_UNIT ? NO_UNIT : most - least > SHIFT_MAX ? SPREAD : least;
+    struct Units {
+        int lowest = -NO_UNIT, highest = NO_UNIT;
+
+        __device__ __forceinline__ void take(int unit) {
+            lowest = min(lowest, unit == NO_UNIT ? -NO_UNIT : unit);
+            highest = max(highest, unit);
+        }
+        __device__ __forceinline__ int common() const {
+            return highest == NO_UNIT ? NO_UNIT : highest - lowest > SHIFT_MAX ? SPREAD : lowest;
+        }
+        /* The same of all lanes. */
+        __device__ __forceinline__ void take_lanes() {
+            /* They are above -OFFSET: ordered as unsigned. */
+            lowest = (int)warp_min((unsigned)(lowest + OFFSET)) - OFFSET;
+            highest = (int)warp_max((unsigned)(highest + OFFSET)) - OFFSET;
+        }
+    };
+
+    /* What brings a sum to a lower unit: nothing where there is none, or where units lie too far apart. */
+    static __device__ __forceinline__ int factor_to(int common, int own) {
+        return own == NO_UNIT || common == SPREAD ? 0 : 1 << (own - common);
     }
 
     /* Units, and whether a term was not -0, in the first word of a slot. */
@@ -777,52 +799,35 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return STEP * (sum % SLICES) + (ERRORS && window_of(sum) == WINDOWS - 1 ? ERRORS_BELOW : 0);
     }
 
-    /* Halves of a sum of slices, into limbs. */
-    static __device__ __noinline__ void scatter(Block &block, int sum, Halves halves, int unit) {
-        int64_t *limb = limb_of(block, window_of(sum));
-        int first = first_of(window_of(sum)), exponent = unit - below_unit(sum);
-        deposit(limb, first, halves.low, exponent);
-        deposit(limb, first, halves.high, exponent + 32);
+    /* A sum of slices, or a piece of one, into limbs. */
+    static __device__ __noinline__ void scatter(Block &block, int sum, int piece, i64 value, int unit) {
+        deposit(limb_of(block, window_of(sum)), first_of(window_of(sum)), value,
+                unit - below_unit(sum) + PIECE_BITS * piece);
         raise_flag(block.used);
     }
 
-    static __device__ __forceinline__ Halves halves_of(i64 value) {
-        return {value & 0xffffffff, value >> 32};
-    }
-    static __device__ __forceinline__ Halves add_over_warp(Halves halves) {
-        return {warp_add_half(halves.low), warp_add_half(halves.high)};
-    }
-
-    /* What brings a sum to a lower unit: nothing where there is none, or where units lie too far apart. */
-    static __device__ __forceinline__ unsigned factor(int own, int unit) {
-        return own == NO_UNIT || unit == SPREAD ? 0 : 1u << (own - unit);
-    }
-
-    /* Each warp's sums over its lanes, and units. */
-    __device__ __forceinline__ void add_lanes() {
-        /* While nothing was emptied, slices of doubles are all there is: fewer bits. */
-        auto add = [&](auto whole) {
+    /* Phase 4 over lanes, of what each has in pieces: by every warp. */
+    __device__ __forceinline__ void share(int sum, const int (&piece)[PIECES]) {
 #pragma unroll
-            for (int sum = 0; sum < SUMS; sum++) {
-                const int w = window_of(sum), k = sum % SLICES,
-                          unit = unit_of(sum) == 0 && ELEMENTS ? element_unit : product_unit;
-                const Window &window = w == 0 && ELEMENTS ? elements : w == ELEMENTS ? products : errors;
-                i64 value = window.held(unit - (below_unit(sum) - STEP * k), k);
-                if (unit == NO_UNIT)
-                    value = 0;
-                Halves halves;
-                if constexpr (decltype(whole)::value)
-                    halves = halves_of(warp_add_slice(value));
-                else
-                    halves = add_over_warp(halves_of(value + units(w)[k * THREADS]));
-                if (lane_index() == 0)
-                    shared.of_warp[warp_index()][sum] = halves;
-            }
-        };
-        if (INTEGERS || empties)
-            add(std::false_type());
-        else
-            add(std::true_type());
+        for (int p = 0; p < PIECES; p++) {
+            int total = warp_add_words(piece[p]);
+            if (lane_index() == 0)
+                shared.of_warp[warp_index()][sum][p] = total;
+        }
+    }
+
+    /* Of what a block's threads have seen. */
+    __device__ __forceinline__ void add_lanes() {
+#pragma unroll
+        for (int sum = 0; sum < SUMS; sum++) {
+            const int w = window_of(sum), k = sum % SLICES,
+                      unit = unit_of(sum) == 0 && ELEMENTS ? element_unit : product_unit;
+            const Window &window = w == 0 && ELEMENTS ? elements : w == ELEMENTS ? products : errors;
+            i64 value = window.held(unit - (below_unit(sum) - STEP * k), k) + units(w)[k * THREADS];
+            if (unit == NO_UNIT)
+                value = 0;
+            share(sum, {piece_of(value, 0), piece_of(value, 1), piece_of(value, 2)});
+        }
         if (lane_index() == 0) {
             if (other)
                 raise_flag(shared.block.partial.nonzero);
@@ -834,71 +839,65 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
     }
 
-    /* What a block or the grid comes to, in warp 0: lane 8 * i has the sums i, i + 4, ... Those that do not fit, or whose
-     * units lie too far apart, are in limbs. */
-    static constexpr int ROWS = 32 / WARPS;
-    static constexpr i64 TOTAL_MAX = (i64)1 << 62;
+    /* What a block or the grid comes to, in warp 0: lane PIECES * i has sum i. Those that do not fit, or whose units lie too
+     * far apart, are in limbs. */
+    static constexpr i64 HIGH_PIECE_MAX = 1 << 17; /* sums fit 62 bits and a sign */
     struct Totals {
         int unit[2];
-        i64 sum[(SUMS + ROWS - 1) / ROWS];
+        i64 sum;
 
         __device__ __forceinline__ i64 get(int i) const {
-            return __shfl_sync(ALL, sum[i / ROWS], i % ROWS * WARPS);
+            return __shfl_sync(ALL, sum, PIECES * i);
         }
     };
+    static_assert(PIECES * SUMS <= 32, "a lane for each piece");
 
     /* Phase 4 over the warps. A function of its own, as the last block runs it twice. By warp 0. */
     static __device__ __noinline__ Totals add_warps(Shared &shared) {
-        Totals totals = {{NO_UNIT, NO_UNIT}, {}};
-        const int warp = lane_index() % WARPS;
-        unsigned to[2] = {0, 0};
+        const int piece = lane_index() % PIECES, sum = min(lane_index() / PIECES, SUMS - 1), u = unit_of(sum);
+        constexpr int UNITS = ELEMENTS + PRODUCTS;
+        int common[2] = {NO_UNIT, NO_UNIT}, own[UNITS], factor = 0; /* in lane u * WARPS + w, of unit u of warp w */
 #pragma unroll
-        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-            int own = shared.unit[u][warp];
-            totals.unit[u] = common_unit(own == NO_UNIT ? -NO_UNIT : own, own);
-            to[u] = factor(own, totals.unit[u]);
+        for (int i = 0; i < UNITS; i++) {
+            Units seen;
+            own[i] = shared.unit[i][lane_index() % WARPS];
+            seen.take(own[i]);
+            seen.take_lanes();
+            common[i] = seen.common();
+            factor = i == 0 || lane_index() >= WARPS ? factor_to(common[i], own[i]) : factor;
         }
-        if (totals.unit[0] == SPREAD || totals.unit[1] == SPREAD)
-            scatter_warps(shared, totals.unit[0], totals.unit[1]);
+        if (common[0] == SPREAD || common[1] == SPREAD)
+            scatter_warps(shared, common[0], common[1]);
+        i64 total = 0;
 #pragma unroll
-        for (int first = 0; first < SUMS; first += ROWS) {
-            int sum = first + lane_index() / WARPS, u = unit_of(sum);
-            Halves halves = {0, 0};
-            if (sum < SUMS) {
-                unsigned times = u == 0 ? to[0] : to[1];
-                halves = shared.of_warp[warp][sum];
-                halves = {halves.low * times, halves.high * times};
-            }
-#pragma unroll
-            for (int distance = WARPS / 2; distance; distance /= 2) {
-                halves.low += __shfl_xor_sync(ALL, halves.low, distance);
-                halves.high += __shfl_xor_sync(ALL, halves.high, distance);
-            }
-            halves = {halves.low & 0xffffffff, halves.high + (halves.low >> 32)};
-            bool fits = halves.high < TOTAL_MAX >> 32 && halves.high >= -(TOTAL_MAX >> 32);
-            if (!fits && warp == 0)
-                scatter(shared.block, sum, halves, u == 0 ? totals.unit[0] : totals.unit[1]);
-            totals.sum[first / ROWS] = fits ? (i64)((u64)halves.high << 32 | (u64)halves.low) : 0;
-        }
-        return totals;
+        for (int w = 0; w < WARPS; w++)
+            total += (i64)(&shared.of_warp[w][0][0])[PIECES * sum + piece] *
+                     __shfl_sync(ALL, factor, UNITS > 1 ? u * WARPS + w : w);
+        const u64 middle = (u64)__shfl_down_sync(ALL, total, 1);
+        const i64 high = __shfl_down_sync(ALL, total, 2);
+        const bool ends = lane_index() >= PIECES * SUMS || piece != 0,
+                   fits = ends || (high < HIGH_PIECE_MAX && high >= -HIGH_PIECE_MAX);
+        const unsigned fitting = __ballot_sync(ALL, fits);
+        if (fitting != ALL && lane_index() < PIECES * SUMS && !(fitting >> (lane_index() - piece) & 1))
+            scatter(shared.block, sum, piece, total, common[u]);
+        return {{common[0], common[1]},
+                fits ? (i64)((u64)total + (middle << PIECE_BITS) + ((u64)high << 2 * PIECE_BITS)) : 0};
     }
 
     static __device__ __noinline__ void scatter_warps(Shared &shared, int common0, int common1) {
-        for (int i = lane_index(); i < WARPS * SUMS; i += 32) {
-            int w = i / SUMS, sum = i % SUMS, u = unit_of(sum), own = shared.unit[u][w];
-            if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
-                scatter(shared.block, sum, shared.of_warp[w][sum], own);
+        const int piece = lane_index() % PIECES, sum = lane_index() / PIECES;
+        for (int w = 0; w < WARPS && sum < SUMS; w++) {
+            int own = shared.unit[unit_of(sum)][w];
+            if ((unit_of(sum) == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
+                scatter(shared.block, sum, piece, shared.of_warp[w][sum][piece], own);
         }
         __syncwarp();
     }
 
     __device__ __forceinline__ void fill_slots(rd_cuda_workspace *workspace, const Totals &totals) {
-#pragma unroll
-        for (int first = 0; first < SUMS; first += ROWS) {
-            int sum = first + lane_index() / WARPS;
-            if (lane_index() % WARPS == 0 && sum < SUMS)
-                put_slot(workspace, 1 + sum, (u64)totals.sum[first / ROWS]);
-        }
+        const int sum = lane_index() / PIECES;
+        if (lane_index() % PIECES == 0 && sum < SUMS)
+            put_slot(workspace, 1 + sum, (u64)totals.sum);
         if (lane_index() == 0)
             put_slot(workspace, 0,
                      pack(totals.unit[0] > SPREAD ? totals.unit[0] : NO_UNIT,
@@ -908,8 +907,10 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     /* Phase 4 in the last block: each warp's sums over some of the blocks. */
     __device__ __forceinline__ void add_blocks(const rd_cuda_workspace *workspace) {
         constexpr bool EARLY = SUMS == SLICES;    /* there are registers for what several blocks left */
-        constexpr int BLOCKS_OWN = EARLY ? 3 : 1; /* blocks that a thread looks after at a time */
-        int lowest[2] = {-NO_UNIT, -NO_UNIT}, highest[2] = {NO_UNIT, NO_UNIT}, common[2] = {NO_UNIT, NO_UNIT};
+        constexpr int BLOCKS_OWN = EARLY ? 2 : 1; /* blocks that a thread looks after at a time */
+        static_assert(RD_CUDA_BLOCKS / THREADS * 32 <= 1 << 9, "pieces have room for all");
+        Units seen[2];
+        int common[2] = {NO_UNIT, NO_UNIT};
         bool nonzero = false;
         u64 packed[BLOCKS_OWN];
         i64 value[BLOCKS_OWN][SUMS];
@@ -932,41 +933,37 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             for (int i = 0; i < BLOCKS_OWN; i++) {
                 nonzero = nonzero || packed[i] >> 32;
 #pragma unroll
-                for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-                    int own = unpack(packed[i], u);
-                    lowest[u] = min(lowest[u], own == NO_UNIT ? -NO_UNIT : own);
-                    highest[u] = max(highest[u], own);
-                }
+                for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
+                    seen[u].take(unpack(packed[i], u));
             }
         }
 #pragma unroll
-        for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
-            common[u] = common_unit(lowest[u], highest[u]);
+        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
+            seen[u].take_lanes();
+            common[u] = seen[u].common();
+        }
         if (common[0] == SPREAD || common[1] == SPREAD)
             scatter_blocks(shared, workspace, common[0], common[1]);
-        Halves total[SUMS] = {};
+        int total[SUMS][PIECES] = {};
 #pragma unroll 1
         for (unsigned first = 0; first < gridDim.x; first += BLOCKS_OWN * THREADS) {
             if (!EARLY || first > 0)
                 load(first + threadIdx.x, true);
 #pragma unroll
             for (int i = 0; i < BLOCKS_OWN; i++) {
-                if (first + i * THREADS >= gridDim.x)
-                    break;
 #pragma unroll
                 for (int sum = 0; sum < SUMS; sum++) {
-                    unsigned to = factor(unpack(packed[i], unit_of(sum)), common[unit_of(sum)]);
-                    total[sum].low += (i64)((u64)(unsigned)value[i][sum] * to);
-                    total[sum].high += (i64)(int)(value[i][sum] >> 32) * (int)to;
+                    const int to = common[unit_of(sum)], own = unpack(packed[i], unit_of(sum));
+                    const bool there = own != NO_UNIT && to != SPREAD;
+#pragma unroll
+                    for (int p = 0; p < PIECES; p++)
+                        total[sum][p] += piece_of(there ? value[i][sum] : 0, p, there ? own - to : 0);
                 }
             }
         }
 #pragma unroll
-        for (int sum = 0; sum < SUMS; sum++) {
-            Halves halves = add_over_warp(total[sum]);
-            if (lane_index() == 0)
-                shared.of_warp[warp_index()][sum] = halves;
-        }
+        for (int sum = 0; sum < SUMS; sum++)
+            share(sum, total[sum]);
         nonzero = __any_sync(ALL, nonzero);
         if (lane_index() == 0) {
             if (nonzero)
@@ -986,7 +983,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             for (int sum = 0; sum < SUMS; sum++) {
                 int u = unit_of(sum), own = unpack(packed, u);
                 if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
-                    scatter(shared.block, sum, halves_of((i64)get_slot(workspace, 1 + sum, b)), own);
+                    scatter(shared.block, sum, 0, (i64)get_slot(workspace, 1 + sum, b), own);
             }
         }
     }
@@ -996,30 +993,35 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     __device__ __forceinline__ bool finish_sums(const Totals &totals, bool used) {
         bool all = totals.unit[0] != SPREAD && !used && is_short(call) && has_float(call);
         if (TRANSFORM != RD_MOMENTS && all) {
-            constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 64 > 192 ? 4 : 3;
-            u64 word[W] = {};
-#pragma unroll
-            for (int sum = 0; sum < SUMS; sum++)
-                add_at(word, totals.get(sum), LOWEST - below_unit(sum));
-            bool negative_zero =
-                (TRANSFORM == RD_IDENTITY || PAIRS) && !shared.block.partial.nonzero && call.count != 0;
-            u64 bits = round_words(word, totals.unit[0] - LOWEST, call, negative_zero);
+            u64 bits;
+            if (SUMS > SLICES || !round_slices(totals, bits))
+                bits = round_total(totals);
             if (lane_index() == 0)
                 deliver_short(call, bits);
             return true;
         }
-        i64 own = 0; /* a lane to each sum */
-#pragma unroll
-        for (int sum = 0; sum < SUMS; sum++) {
-            i64 value = totals.get(sum);
-            own = lane_index() == sum ? value : own;
-        }
-        if (lane_index() < SUMS) {
-            int unit = unit_of(lane_index()) == 0 ? totals.unit[0] : totals.unit[1];
-            if (unit > SPREAD)
-                scatter(shared.block, lane_index(), halves_of(own), unit);
-        }
+        const int sum = lane_index() / PIECES, unit = sum < SUMS && unit_of(sum) ? totals.unit[1] : totals.unit[0];
+        if (lane_index() % PIECES == 0 && sum < SUMS && unit > SPREAD)
+            scatter(shared.block, sum, 0, totals.sum, unit);
         return false;
+    }
+
+    /* The usual case: the upper slices have the result's bits, and the lowest at most tells on which side of a tie they
+     * are. */
+    __device__ __forceinline__ bool round_slices(const Totals &totals, u64 &bits) {
+        const i64 lowest = totals.get(2);
+        const __int128 upper = ((__int128)totals.get(0) << STEP) + totals.get(1) + (lowest >> STEP);
+        return round_upper(upper, (lowest & (((i64)1 << STEP) - 1)) != 0, totals.unit[0] - STEP, call, bits);
+    }
+
+    __device__ __forceinline__ u64 round_total(const Totals &totals) {
+        constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 64 > 192 ? 4 : 3;
+        u64 word[W] = {};
+#pragma unroll
+        for (int sum = 0; sum < SUMS; sum++)
+            add_at(word, totals.get(sum), LOWEST - below_unit(sum));
+        bool negative_zero = (TRANSFORM == RD_IDENTITY || PAIRS) && !shared.block.partial.nonzero && call.count != 0;
+        return round_words(word, totals.unit[0] - LOWEST, call, negative_zero);
     }
 
     /* Phases 4 and 5. */
@@ -1057,7 +1059,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
         constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
         if (!block.delivered)
-            deliver(call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+            deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS>(
+                call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
     }
 };
 
@@ -1070,8 +1073,7 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef typename std::conditional<RINGED, Ring<RD_CUDA_TILE_BYTES(Method::VECTORS)>, NoRing>::type TileRing;
     __shared__ TileRing ring;
     Method sums(shared, call);
-
-    const Span<T> span(call.x, call.count);
+    const Span<T> span(call.x, call.count, false); /* single elements are dear */
     const T *other = static_cast<const T *>(call.y);
     /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0 */
     const unsigned sign = 0x80000000;
@@ -1079,17 +1081,11 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef typename Method::Part Part;
     for_tiles<Method::PAIRS, T, Method::VECTORS>(
         call, span, ring, padding, [&] { sums.open(); }, [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); });
-    u64 at;
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
+    span.for_strays([&](u64 at) {
         deposit_term<T, TRANSFORM>(shared.block, call, span.x[at], Method::PAIRS ? other[at] : (T)0, call.first + at);
+    });
+    let_next_come(); /* not before: their registers would keep blocks of this launch away */
     sums.end();
 }
-
-/* Blocks that a multiprocessor shall hold, for the compiler to keep to the registers: what measured best. */
-#define RD_CUDA_EXACT_KERNEL(NAME, TYPE, TRANSFORM, WINDOW, BLOCKS)                                                    \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
-        NAME(const __grid_constant__ rd_cuda_call call) {                                                              \
-        exact_sum<TYPE, TRANSFORM, WINDOW>(call);                                                                      \
-    }
 
 } // namespace

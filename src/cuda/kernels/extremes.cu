@@ -349,8 +349,9 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     __shared__ FinishRoom room;
     __shared__ Best<Key> of_warps[2][WARPS];
 
+    let_next_come();
     Method search(block, call);
-    const Span<T> span(call.x, call.count);
+    const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
@@ -365,10 +366,8 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
         [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
     const Best<Key> own = search.best;
-    u64 at;
     search.best = Method::nothing();
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-        search.take_one(span.x[at], call.first + at, call.first + at);
+    span.for_strays([&](u64 at) { search.take_one(span.x[at], call.first + at, call.first + at); });
     const Best<Key> stray = search.best;
     Best<Key> best = own;
     if (Method::LATE && own.index != UINT64_MAX)
@@ -416,16 +415,12 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
         block.partial.index = best.index;
         block.partial.extreme = extreme;
     }
-    deliver(call, block, room, 0, 0);
+    deliver<EXTREMES>(call, block, room, 0, 0);
 }
 
 } // namespace
 
-#define KERNEL(name, TYPE)                                                                                             \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4)                                                   \
-        extreme_##name(const __grid_constant__ rd_cuda_call call) {                                                    \
-        extreme<TYPE>(call);                                                                                           \
-    }
+#define KERNEL(name, TYPE) RD_CUDA_KERNEL(extreme_##name, 4, extreme<TYPE>)
 
 KERNEL(f64, double)
 KERNEL(f32, float)

@@ -110,7 +110,7 @@ template <class T, int TRANSFORM> struct Terms {
 template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block &block, const rd_cuda_call &call) {
     typedef Terms<T, TRANSFORM> Method;
     typedef typename Method::Part Part;
-    const Span<T> span(call.x, call.count);
+    const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     const u64 end = call.first + span.tail;
     const unsigned sign = 0x80000000;
@@ -118,9 +118,8 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     Compensated total = {-0.0, 0.0};
     auto open = [&] {
         open_block(block);
-        u64 at;
-        if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-            total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1));
+        span.for_strays(
+            [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
     };
     for_tiles<Method::PAIRS, T, Method::VECTORS>(
         call, span, no_ring, minus_zero, open, [&](Part &x, Part &y, u64 index) {
@@ -184,7 +183,7 @@ struct Deviations {
 
 template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
     typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS)> Part;
-    const Span<T> span(call.x, call.count);
+    const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     const u64 end = call.first + span.tail;
     u64 count = 0;
@@ -202,9 +201,7 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
     };
     auto open = [&] {
         open_block(block);
-        u64 at;
-        if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-            add(span.x[at], call.first + at);
+        span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
     };
     for_tiles<false, T, Part::VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open,
                                        [&](Part &x, Part &, u64 index) {
@@ -276,12 +273,13 @@ __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, Fini
         }
     }
     if (used || !is_short(call) || !has_float(call))
-        deliver(call, block, room, 0, 0);
+        deliver<FAST_SUMS>(call, block, room, 0, 0);
 }
 
 template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ FinishRoom room;
+    let_next_come();
     if constexpr (TRANSFORM == RD_MOMENTS)
         end(call, block, room, sum_deviations<T>(block, call));
     else
@@ -290,10 +288,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_
 
 } // namespace
 
-#define KERNEL(NAME, TYPE, TRANSFORM)                                                                                  \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4) NAME(const __grid_constant__ rd_cuda_call call) { \
-        fast<TYPE, TRANSFORM>(call);                                                                                   \
-    }
+#define KERNEL(NAME, TYPE, TRANSFORM) RD_CUDA_KERNEL(NAME, 4, fast<TYPE, TRANSFORM>)
 #define KERNELS(name, TYPE)                                                                                            \
     KERNEL(fast_identity_##name, TYPE, RD_IDENTITY)                                                                    \
     KERNEL(fast_absolute_##name, TYPE, RD_ABSOLUTE)                                                                    \

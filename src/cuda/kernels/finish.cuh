@@ -80,16 +80,18 @@ __device__ __forceinline__ void tell_outcome(const rd_cuda_call &call, uint32_t 
  * ------------------------------------------------------------------------------------------------------------------ */
 
 __device__ __forceinline__ bool is_short(const rd_cuda_call &call) {
-    return !call.partial && call.count >= call.minimum;
+    return !call.partial & (call.count >= call.minimum);
 }
 
 __device__ __forceinline__ bool has_float(const rd_cuda_call &call) {
-    return call.result_class == RD_FLOAT && call.result_bytes >= 4;
+    return (call.result_class == RD_FLOAT) & (call.result_bytes >= 4);
 }
 
 __device__ __forceinline__ void deliver_short(const rd_cuda_call &call, u64 bits) {
     if (call.result_bytes == 8)
         *static_cast<u64 *>(call.result) = bits;
+    else if (call.result_bytes == 4)
+        *static_cast<uint32_t *>(call.result) = (uint32_t)bits;
     else
         store_result(call.result, &bits, call.result_bytes);
     tell_outcome(call, REDUCT_OK, UINT64_MAX);
@@ -167,6 +169,24 @@ __device__ __forceinline__ u64 round_leading(const Leading &leading, u64 sign, c
     return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
 }
 
+/* Rounds an integer, to which a positive part of 1 is to be added if there is `more`, times 2^exponent, to a result of 4 or 8
+ * bytes. Few steps, which do not wait for each other, for what is usual; false where that is not enough: if another finish
+ * is asked for, if the integer has less than 64 bits, or if the result may be subnormal or infinite. */
+__device__ __forceinline__ bool round_upper(__int128 integer, bool more, int exponent, const rd_cuda_call &call,
+                                            u64 &bits) {
+    const u64 flip = (u64)(integer >> 127);
+    const bool carry = flip && !more; /* otherwise what is more takes the magnitude below the next integer */
+    const u64 low = ((u64)integer ^ flip) + carry, high = ((u64)(integer >> 64) ^ flip) + (carry && low == 0);
+    /* The leading 63 bits; and whether any is below. */
+    const int shift = 64 - __clzll((i64)high), cut = 63 - call.result_precision;
+    const u64 upper = high << (63 - shift) << 1 | low >> shift, rest = low << (63 - shift) << 1 | (upper & 1) | more;
+    const u64 leading = upper >> 1 | (rest != 0), odd = leading >> cut & 1, half = (u64)1 << (cut - 1);
+    const int field = exponent + shift + 63 + call.result_max_exponent;
+    bits = (flip & 1) << (8 * call.result_bytes - 1) |
+           (((u64)(field - 1) << (call.result_precision - 1)) + ((leading + (half - 1) + odd) >> cut));
+    return (high != 0) & (field > 0) & (field < 2 * call.result_max_exponent) & (call.finish == RD_VALUE);
+}
+
 /* A mean, a root or the root of a mean, rounded. A function of its own, to keep the way of sums short. */
 __device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_cuda_call &call) {
     if (call.finish != RD_ROOT)
@@ -209,7 +229,11 @@ __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const r
     return call.finish == RD_VALUE ? round_leading(leading, sign, call) : finish_leading(leading, sign, call);
 }
 
+/* What results come from. A kernel has the code for its own kind only: all of it would be most of the kernel. */
+enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS, INTEGER_SUMS, INTEGER_MOMENTS };
+
 /* The result's bits, and whether it exists. */
+template <Source SOURCE>
 __device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial &partial, struct rd_total &total,
                                  u64 *word) {
     struct rd_type type = {};
@@ -217,15 +241,17 @@ __device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial
     type.bytes = call.result_bytes;
     type.precision = call.result_precision;
     type.max_exponent = call.result_max_exponent;
-    if (call.combine != RD_ADD) {
+    if constexpr (SOURCE == EXTREMES) {
         bool nan = partial.nan_index != UINT64_MAX;
         if (call.finish == RD_INDEX)
             word[0] = nan ? partial.nan_index : partial.index;
         else
             word[0] = nan ? rd_nan_bits(&type) : partial.found ? partial.extreme : 0;
-    } else if (!call.exact) {
+    } else if constexpr (SOURCE == FAST_SUMS) {
         word[0] = rd_finish_fast(&total, &type);
-    } else if (type.kind == RD_FLOAT) {
+    } else if constexpr (SOURCE == FLOAT_MOMENTS || SOURCE == INTEGER_MOMENTS) {
+        word[0] = rd_finish_moments(&total, &type);
+    } else if (SOURCE == FLOAT_SUMS || type.kind == RD_FLOAT) {
         word[0] = rd_finish_float(&total, &type);
     } else {
         uint64_t words[4];
@@ -239,14 +265,15 @@ __device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial
 }
 
 /* Writes the result and what became of it. By a whole warp. */
+template <Source SOURCE>
 __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_partial &partial, FinishRoom &room,
                                     int first_of_terms, int first_of_squares) {
     struct rd_total total = {};
-    if (call.combine == RD_ADD && call.exact) {
+    constexpr bool MOMENTS = SOURCE == FLOAT_MOMENTS || SOURCE == INTEGER_MOMENTS;
+    if constexpr (MOMENTS || SOURCE == FLOAT_SUMS || SOURCE == INTEGER_SUMS)
         narrow(room.sum, partial.limb[0], first_of_terms);
-        if (call.transform == RD_MOMENTS)
-            narrow(room.squares, partial.limb[1], first_of_squares);
-    }
+    if constexpr (MOMENTS)
+        narrow(room.squares, partial.limb[1], first_of_squares);
     __syncwarp();
     if ((threadIdx.x & 31) != 0)
         return;
@@ -272,7 +299,7 @@ __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_part
     else if (total.count < call.minimum)
         status = REDUCT_ERROR_EMPTY;
     else
-        status = finish_words(call, partial, total, word);
+        status = finish_words<SOURCE>(call, partial, total, word);
     if (status == REDUCT_OK)
         store_result(call.result, word, call.result_bytes);
     tell_outcome(call, status, partial.nan_index);

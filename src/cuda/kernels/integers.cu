@@ -160,19 +160,18 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
     constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
                    PAIRS = TRANSFORM == RD_PRODUCT;
+    let_next_come();
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
     constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
     __shared__ Block block;
     __shared__ FinishRoom room;
     __shared__ i64 words[WORDS][WARPS];
 
-    const Span<T> span(call.x, call.count);
+    const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     const T *other = static_cast<const T *>(call.y);
     i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
-    u64 at;
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at))
-        add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0);
+    span.for_strays([&](u64 at) { add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0); });
     typedef Tile<T, VECTORS> Part;
     auto open = [&] { open_block(block); };
     for_tiles<PAIRS, T, VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open, [&](Part &x, Part &y, u64) {
@@ -226,15 +225,12 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
         block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
     }
-    deliver(call, block, room, 0, 0);
+    deliver<TRANSFORM == RD_MOMENTS ? INTEGER_MOMENTS : INTEGER_SUMS>(call, block, room, 0, 0);
 }
 
 } // namespace
 
-#define KERNEL(NAME, TYPE, TRANSFORM)                                                                                  \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 4) NAME(const __grid_constant__ rd_cuda_call call) { \
-        integer<TYPE, TRANSFORM>(call);                                                                                \
-    }
+#define KERNEL(NAME, TYPE, TRANSFORM) RD_CUDA_KERNEL(NAME, 4, integer<TYPE, TRANSFORM>)
 #define KERNELS(name, TYPE)                                                                                            \
     KERNEL(integer_identity_##name, TYPE, RD_IDENTITY)                                                                 \
     KERNEL(integer_absolute_##name, TYPE, RD_ABSOLUTE)                                                                 \

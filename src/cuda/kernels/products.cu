@@ -320,6 +320,7 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
     __shared__ double nodes[THREADS];
     __shared__ struct rd_product product;
     __shared__ u64 exponent;
+    let_next_come();
     open_block(block);
     const Plan plan(call);
     multiply_runs<T>(block, call, plan);
@@ -431,19 +432,19 @@ __device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigne
 template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ struct rd_whole all[THREADS];
-    const Span<T> span(call.x, call.count);
+    let_next_come();
+    const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     Vector<T> ones;
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
         ones.element[i] = 1;
     Whole product = {{1, 0, 0, 0}, false, false, 0};
-    u64 at;
-    if (blockIdx.x == 0 && threadIdx.x < STRAYS<T> && span.stray(threadIdx.x, at)) {
+    span.for_strays([&](u64 at) {
         Vector<T> stray = ones;
         stray.element[0] = span.x[at];
         product.take<T>(stray, call.wrap);
-    }
+    });
     constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
     typedef Tile<T, VECTORS> Part;
     for_tiles<false, T, VECTORS>(
@@ -479,11 +480,7 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
 
 } // namespace
 
-#define KERNEL(name, TYPE, FORM)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, 3)                                                   \
-        product_##name(const __grid_constant__ rd_cuda_call call) {                                                    \
-        FORM<TYPE>(call);                                                                                              \
-    }
+#define KERNEL(name, TYPE, FORM) RD_CUDA_KERNEL(product_##name, 3, FORM<TYPE>)
 
 KERNEL(f64, double, multiply_floats)
 KERNEL(f32, float, multiply_floats)
