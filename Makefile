@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check web site bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
+.PHONY: build demo check web site peers bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -46,7 +46,11 @@ site: install-web-deps
 	web/wasm/build
 	web/assemble build/site
 
-bench: build
+# Benchmarks load them if they are there. Nothing without nvcc.
+peers: build
+	$(BUILD) build --parallel $(JOBS) --target peers
+
+bench: build peers
 	build/reduct bench
 	@if nvidia-smi -L >/dev/null 2>&1; then build/reduct bench --device cuda:0; fi
 
@@ -76,6 +80,7 @@ help:
 	@echo 'make check             install what is missing, build, and run every test'
 	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
+	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'
 	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'make format            format the sources; make check-format only checks'
 	@echo 'make install PREFIX=   install below PREFIX (/usr/local)'

@@ -144,6 +144,8 @@ static report *make_report(const bench_options *options, cuda_lab *lab, const cu
     report_fact(r, "to fast, to peer, to sum",
                 "ratios of time to our own fast mode, to CUB, and to the fast sum of the same bytes: medians of the "
                 "ratios within rounds");
+    if (cuda_lab_has_gpu_to_gpu(lab))
+        report_fact(r, "to gpu_to_gpu", "the same to CUB's sum with the same bits on every GPU");
     report_add_machine(r);
     cuda_report_fill(r, lab, results->items, results->count);
     return r;
@@ -165,7 +167,7 @@ static void print_head(const cuda_lab *lab, const bench_options *options) {
     printf("read limit %.0f GB/s, measured; ", cuda_lab_read_limit(lab) / 1e9);
     if (cub)
         printf("CUB %u.%u.%u%s\n\n", cub / 100000, cub / 100 % 1000, cub % 100,
-               cub < 300100 ? " (gpu_to_gpu determinism is not in this CCCL)" : "");
+               cuda_lab_has_gpu_to_gpu(lab) ? "" : " (gpu_to_gpu determinism is not in this CCCL)");
     else
         printf("CUB is not measured: %s\n\n", cuda_lab_no_cub(lab));
 }

@@ -70,7 +70,7 @@ static void load_peers(cuda_lab *lab, unsigned ordinal) {
     const bench_peers *peers = function ? function() : NULL;
     int error = peers ? peers->open((int)ordinal) : 0;
     if (!peers)
-        lab->no_peers = BENCH_PEERS_FILE " is not beside the program";
+        lab->no_peers = BENCH_PEERS_FILE " is not beside the program, or of another version: `make peers` builds it";
     else if (error)
         lab->no_peers = peers->text(error);
     else
@@ -118,6 +118,10 @@ double cuda_lab_read_limit(const cuda_lab *lab) {
 
 const char *cuda_lab_no_cub(const cuda_lab *lab) {
     return lab->no_peers;
+}
+
+bool cuda_lab_has_gpu_to_gpu(const cuda_lab *lab) {
+    return lab->peers && lab->peers->gpu_to_gpu_sum;
 }
 
 unsigned cuda_lab_cub_version(const cuda_lab *lab) {
@@ -243,6 +247,7 @@ static uint64_t part_for(const cuda_lab *lab, uint64_t bytes, uint64_t run) {
 /* One way, ready to run. */
 typedef struct cuda_job {
     cuda_lab *lab;
+    cuda_way way;
     cuda_case which; /* of the sum of the same bytes, that one */
     uint64_t part;   /* bytes that one run's part of the data takes */
     reduct_plan *plan;
@@ -276,10 +281,22 @@ static void run_peer(void *context, uint64_t run) {
     cuda_lab *lab = job->lab;
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
-    int error = lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, types[find_type(job->which.type)].peer,
-                                   pointer(job->scratch), &job->scratch_bytes, pointer(x), pointer(lab->results),
-                                   job->which.n, measure_cuda_stream(lab->device));
+    enum bench_peer_type type = types[find_type(job->which.type)].peer;
+    void *scratch = pointer(job->scratch), *to = pointer(lab->results), *stream = measure_cuda_stream(lab->device);
+    int error =
+        job->way == CUDA_GPU_TO_GPU
+            ? lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, pointer(x), to, job->which.n, stream)
+            : lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, type, scratch, &job->scratch_bytes,
+                                 pointer(x), to, job->which.n, stream);
     job->peer_error = job->peer_error ? job->peer_error : error;
+}
+
+static bool is_peer(cuda_way way) {
+    return way == CUDA_PEER || way == CUDA_GPU_TO_GPU;
+}
+
+static measure_cuda_work *work_of(cuda_way way) {
+    return is_peer(way) ? run_peer : run_library;
 }
 
 /* Products of wide integers add up to more than 64 bits. */
@@ -311,11 +328,14 @@ static int open_library(cuda_job *job, reduct_mode mode) {
     return 0;
 }
 
-/* The type that CUB leaves, which is our own result type. */
-static void open_peer(cuda_job *job, reduct_type result) {
+/* The type that CUB leaves is our own result type. */
+static void open_peer(cuda_job *job, reduct_type result, cuda_run *run) {
     run_peer(job, 0); /* without scratch memory: says how much it needs */
     job->scratch = measure_cuda_allocate(job->lab->device, job->scratch_bytes);
     job->result = result;
+    run->ran = job->peer_error == 0;
+    if (job->peer_error)
+        snprintf(run->note, sizeof run->note, "%s", job->lab->peers->text(job->peer_error));
 }
 
 static void close_job(cuda_job *job) {
@@ -431,31 +451,31 @@ static bool rounds(const cuda_case *which) {
 /* Errors in units of u times the scale: of our fast mode, as reduct.h states it, and some for the rounding of the result; of
  * CUB, which promises nothing, the terms that one of its threads adds on a large GPU, and some for threads and blocks. */
 static double bound_of(cuda_way way, uint64_t n) {
-    return way == CUDA_PEER ? (double)n / 65536 + 256 : 144;
+    return is_peer(way) ? (double)n / 65536 + 256 : 144;
 }
 
-static report_verdict judge(cuda_job *job, cuda_way way, const number *got, const number *expected) {
+static report_verdict judge(cuda_job *job, const number *got, const number *expected) {
     const cuda_case *which = &job->which;
     bool same = memcmp(got, expected, reduct_type_size(job->result)) == 0;
-    if (way == CUDA_EXACT || !rounds(which))
+    if (job->way == CUDA_EXACT || !rounds(which))
         return same ? REPORT_RIGHT : REPORT_WRONG;
     double exact = as_double(job->result, expected), found = as_double(job->result, got);
     if (job->scale == 0)
         job->scale = scale_of(job->lab, which, exact);
-    double bound = (which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53) * bound_of(way, which->n) * job->scale;
+    double bound = (which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53) * bound_of(job->way, which->n) * job->scale;
     if (!isfinite(bound) || !isfinite(found)) /* overflow on the way, which no bound covers */
         return same ? REPORT_RIGHT : REPORT_UNCHECKED;
     return fabs(found - exact) <= bound ? REPORT_RIGHT : REPORT_WRONG;
 }
 
 /* Runs once on the first part of the data, which is what the host has, and looks at the result. */
-static void verify(cuda_job *job, cuda_way way, measure_cuda_work *work, const number *expected, cuda_run *run) {
+static void verify(cuda_job *job, const number *expected, cuda_run *run) {
     cuda_lab *lab = job->lab;
     unsigned char seen[RESULTS];
     number got;
     reduct_cuda_outcome outcome = {0};
     measure_cuda_fill(lab->device, lab->results, 0, RESULTS);
-    work(job, 0);
+    work_of(job->way)(job, 0);
     measure_cuda_download(lab->device, seen, lab->results, sizeof seen);
     stop_if_failed(lab, "cannot run");
     memcpy(&got, seen, sizeof got);
@@ -468,7 +488,7 @@ static void verify(cuda_job *job, cuda_way way, measure_cuda_work *work, const n
         snprintf(run->note, sizeof run->note, "%s", lab->peers->text(job->peer_error));
         return;
     }
-    run->verdict = judge(job, way, &got, expected);
+    run->verdict = judge(job, &got, expected);
     if (outcome.status != REDUCT_OK)
         run->verdict = REPORT_WRONG;
     write_number(job->result, &got, run->got, sizeof run->got);
@@ -491,8 +511,8 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
     size_t count = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
         if (result->runs[way].ran)
-            variants[count++] = (measure_cuda_variant){way == CUDA_PEER ? run_peer : run_library, &jobs[way],
-                                                       seconds + (size_t)way * rounds_run};
+            variants[count++] =
+                (measure_cuda_variant){work_of((cuda_way)way), &jobs[way], seconds + (size_t)way * rounds_run};
     measure_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
     stop_if_failed(lab, "cannot measure");
     for (int way = 0; way < CUDA_WAYS; way++) {
@@ -511,7 +531,8 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
 static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_WAYS], cuda_result *result) {
     uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op), size = reduct_type_size(which->type);
     for (int way = 0; way < CUDA_WAYS; way++)
-        jobs[way] = (cuda_job){.lab = lab, .which = *which, .part = (which->n * inputs + which->offset) * size};
+        jobs[way] = (cuda_job){
+            .lab = lab, .way = (cuda_way)way, .which = *which, .part = (which->n * inputs + which->offset) * size};
     if (open_library(&jobs[CUDA_EXACT], REDUCT_EXACT) != 0)
         return 1;
     result->runs[CUDA_EXACT].ran = true;
@@ -519,13 +540,10 @@ static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_W
     jobs[CUDA_SUM].which.op = REDUCT_SUM;
     jobs[CUDA_SUM].which.n = which->n * inputs;
     result->runs[CUDA_SUM].ran = which->op != REDUCT_SUM && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
-    if (lab->peers && cuda_peer_name(which->op)) {
-        open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result);
-        result->runs[CUDA_PEER].ran = jobs[CUDA_PEER].peer_error == 0;
-        if (jobs[CUDA_PEER].peer_error)
-            snprintf(result->runs[CUDA_PEER].note, sizeof result->runs[CUDA_PEER].note, "%s",
-                     lab->peers->text(jobs[CUDA_PEER].peer_error));
-    }
+    if (lab->peers && cuda_peer_name(which->op))
+        open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result, &result->runs[CUDA_PEER]);
+    if (cuda_lab_has_gpu_to_gpu(lab) && which->op == REDUCT_SUM && reduct_type_is_float(which->type) && !which->offset)
+        open_peer(&jobs[CUDA_GPU_TO_GPU], jobs[CUDA_EXACT].result, &result->runs[CUDA_GPU_TO_GPU]);
     return 0;
 }
 
@@ -536,7 +554,7 @@ static void verify_all(cuda_job jobs[CUDA_WAYS], const number expected[CUDA_WAYS
         cuda_run before = *run;
         if (!run->ran)
             continue;
-        verify(&jobs[way], (cuda_way)way, way == CUDA_PEER ? run_peer : run_library, &expected[way], run);
+        verify(&jobs[way], &expected[way], run);
         if (before.verdict == REPORT_WRONG)
             *run = before;
     }
@@ -552,7 +570,8 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     if (open_jobs(lab, which, jobs, result) != 0)
         return 1;
     number expected[CUDA_WAYS];
-    expected[CUDA_EXACT] = expected[CUDA_FAST] = expected[CUDA_PEER] = on_cpu(lab, which, which->op);
+    expected[CUDA_EXACT] = on_cpu(lab, which, which->op);
+    expected[CUDA_FAST] = expected[CUDA_PEER] = expected[CUDA_GPU_TO_GPU] = expected[CUDA_EXACT];
     if (result->runs[CUDA_SUM].ran)
         expected[CUDA_SUM] = on_cpu(lab, &jobs[CUDA_SUM].which, REDUCT_SUM);
     write_number(jobs[CUDA_EXACT].result, &expected[CUDA_EXACT], result->expected, sizeof result->expected);
@@ -561,8 +580,7 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     verify_all(jobs, expected, result);
     for (int way = 0; way < CUDA_WAYS; way++) {
         if (result->runs[way].ran)
-            result->runs[way].launches =
-                measure_cuda_watch(lab->device, way == CUDA_PEER ? run_peer : run_library, &jobs[way]);
+            result->runs[way].launches = measure_cuda_watch(lab->device, work_of((cuda_way)way), &jobs[way]);
         close_job(&jobs[way]);
     }
     return 0;

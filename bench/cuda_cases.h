@@ -1,5 +1,5 @@
-/* One comparison on a CUDA device: the library's exact and fast modes, CUB, and as a yardstick the fast sum of the same
- * bytes, on the same data in device memory, timed in turns. */
+/* One comparison on a CUDA device: the library's exact and fast modes, CUB, CUB's sum with the same bits on every GPU, and
+ * as a yardstick the fast sum of the same bytes, on the same data in device memory, timed in turns. */
 #ifndef BENCH_CUDA_CASES_H
 #define BENCH_CUDA_CASES_H
 
@@ -16,7 +16,7 @@ typedef struct cuda_case {
 } cuda_case;
 
 /* The ways that are compared. What is the same in both modes is measured as exact. */
-typedef enum cuda_way { CUDA_EXACT, CUDA_FAST, CUDA_SUM, CUDA_PEER, CUDA_WAYS } cuda_way;
+typedef enum cuda_way { CUDA_EXACT, CUDA_FAST, CUDA_SUM, CUDA_PEER, CUDA_GPU_TO_GPU, CUDA_WAYS } cuda_way;
 
 /* What came out of one way. */
 typedef struct cuda_run {
@@ -46,6 +46,7 @@ const measure_cuda_facts *cuda_lab_facts(const cuda_lab *lab);
 double cuda_lab_read_limit(const cuda_lab *lab);    /* bytes per second; 0 if unknown */
 unsigned cuda_lab_cub_version(const cuda_lab *lab); /* 300000 for 3.0.0; 0 where CUB is not there */
 const char *cuda_lab_no_cub(const cuda_lab *lab);   /* why it is not; null where it is */
+bool cuda_lab_has_gpu_to_gpu(const cuda_lab *lab);  /* whether CUB has sums with the same bits on every GPU */
 
 /* Measures the read limit again: true if the device has slowed down since. */
 bool cuda_lab_has_slowed(cuda_lab *lab);

@@ -7,8 +7,11 @@
 
 #include <string.h>
 
-static const char *const way_names[CUDA_WAYS] = {
-    [CUDA_EXACT] = "exact", [CUDA_FAST] = "fast", [CUDA_SUM] = "fast, same bytes", [CUDA_PEER] = "CUB"};
+static const char *const way_names[CUDA_WAYS] = {[CUDA_EXACT] = "exact",
+                                                 [CUDA_FAST] = "fast",
+                                                 [CUDA_SUM] = "fast, same bytes",
+                                                 [CUDA_PEER] = "CUB",
+                                                 [CUDA_GPU_TO_GPU] = "gpu_to_gpu"};
 
 static double rate(const cuda_result *result, cuda_way way) {
     return result->runs[way].ran ? (double)result->bytes_read / result->runs[way].seconds.median : 0;
@@ -28,7 +31,7 @@ static void add_number(measure_table *table, double number, const char *format) 
     measure_table_cell(table, "%s", number > 0 ? text : "-");
 }
 
-static void add_row(measure_table *table, const cuda_result *result, double read_limit) {
+static void add_row(measure_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu) {
     static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
     const cuda_case *which = &result->which;
     const cuda_run *exact = &result->runs[CUDA_EXACT];
@@ -47,19 +50,32 @@ static void add_row(measure_table *table, const cuda_result *result, double read
     add_number(table, result->ratio[CUDA_EXACT][CUDA_PEER], "%.3f");
     add_number(table, result->ratio[CUDA_FAST][CUDA_PEER], "%.3f");
     add_number(table, result->ratio[CUDA_EXACT][CUDA_SUM], "%.3f");
+    if (gpu_to_gpu) {
+        add_number(table, result->runs[CUDA_GPU_TO_GPU].seconds.median * 1e6, "%.2f");
+        add_number(table, result->ratio[CUDA_EXACT][CUDA_GPU_TO_GPU], "%.3f");
+    }
     measure_table_cell(table, "%s", exact->launches.kernel);
     measure_table_cell(table, "%u x %u", exact->launches.blocks, exact->launches.threads);
 }
 
 void cuda_report_table(const char *title, const cuda_result *results, size_t count, double read_limit, FILE *stream) {
-    static const char *const headings[] = {"op",        "type",     "data",       "elements",  "off",      "exact us",
-                                           "fast us",   "CUB us",   "exact GB/s", "fast GB/s", "of limit", "exact/fast",
-                                           "exact/CUB", "fast/CUB", "exact/sum",  "kernel",    "grid"};
-    measure_table *table = measure_table_create("lllrrrrrrrrrrrrlr");
+    static const char *const headings[] = {"op",       "type",       "data",      "elements",   "off",
+                                           "exact us", "fast us",    "CUB us",    "exact GB/s", "fast GB/s",
+                                           "of limit", "exact/fast", "exact/CUB", "fast/CUB",   "exact/sum"};
+    bool gpu_to_gpu = false;
+    for (size_t i = 0; i < count; i++)
+        gpu_to_gpu = gpu_to_gpu || results[i].runs[CUDA_GPU_TO_GPU].ran;
+    measure_table *table = measure_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrlr" : "lllrrrrrrrrrrrrlr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         measure_table_cell(table, "%s", headings[i]);
+    if (gpu_to_gpu) {
+        measure_table_cell(table, "gpu_to_gpu us");
+        measure_table_cell(table, "exact/gpu_to_gpu");
+    }
+    measure_table_cell(table, "kernel");
+    measure_table_cell(table, "grid");
     for (size_t i = 0; i < count; i++)
-        add_row(table, &results[i], read_limit);
+        add_row(table, &results[i], read_limit, gpu_to_gpu);
     fprintf(stream, "%s%s%s\n\n", measure_style_on(stream, MEASURE_BOLD), title,
             measure_style_on(stream, MEASURE_PLAIN));
     measure_table_print(table, stream, 0);
@@ -112,8 +128,10 @@ void cuda_report_facts(report *r, const cuda_lab *lab) {
     else
         report_fact(r, "CUB", "%u.%u.%u, with scratch memory allocated before; %s", cub / 100000, cub / 100 % 1000,
                     cub % 100,
-                    cub < 300100 ? "gpu_to_gpu determinism is not in this CCCL: it came with 3.1"
-                                 : "run_to_run determinism, its default");
+                    cuda_lab_has_gpu_to_gpu(lab)
+                        ? "run_to_run determinism, its default, and gpu_to_gpu, of which every call also asks for the "
+                          "size of that memory"
+                        : "gpu_to_gpu determinism is not in this CCCL: it came with 3.1");
     report_fact(r, "data", "in device memory; runs read parts of it in turn that exceed three times the L2 cache");
     report_fact(r, "time", "per run, runs queued back to back, between events on the device; ways take turns");
 }
@@ -127,9 +145,9 @@ static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way wa
     else
         snprintf(row->group, sizeof row->group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
     snprintf(row->name, sizeof row->name, "%s",
-             way == CUDA_PEER  ? cuda_peer_name(which->op)
-             : way == CUDA_SUM ? "sum"
-                               : reduct_operator_name(which->op));
+             way == CUDA_PEER || way == CUDA_GPU_TO_GPU ? cuda_peer_name(which->op)
+             : way == CUDA_SUM                          ? "sum"
+                                                        : reduct_operator_name(which->op));
     snprintf(row->variant, sizeof row->variant, "%s", way_names[way]);
     if (way == CUDA_PEER)
         snprintf(row->variant, sizeof row->variant, "%u.%u.%u", cub / 100000, cub / 100 % 1000, cub % 100);
@@ -165,6 +183,7 @@ static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *re
         row.of_nominal = facts->nominal > 0 ? rate(result, way) / facts->nominal : -1;
         row.to_fast = way == CUDA_EXACT ? result->ratio[way][CUDA_FAST] : 0;
         row.to_peer = way == CUDA_SUM ? 0 : result->ratio[way][CUDA_PEER];
+        row.to_gpu_to_gpu = result->ratio[way][CUDA_GPU_TO_GPU];
         row.to_sum = way == CUDA_PEER ? 0 : result->ratio[way][CUDA_SUM];
         snprintf(row.expected, sizeof row.expected, "%s", way == CUDA_SUM ? "" : result->expected);
         snprintf(row.got, sizeof row.got, "%s", run->got);
@@ -198,7 +217,7 @@ static bool is_curve(const cuda_result *results, size_t count, const cuda_case *
 }
 
 void cuda_report_fill(report *r, const cuda_lab *lab, const cuda_result *results, size_t count) {
-    static const cuda_way order[] = {CUDA_PEER, CUDA_EXACT, CUDA_FAST, CUDA_SUM};
+    static const cuda_way order[] = {CUDA_PEER, CUDA_GPU_TO_GPU, CUDA_EXACT, CUDA_FAST, CUDA_SUM};
     for (size_t i = 0; i < count; i++)
         for (size_t w = 0; w < CUDA_WAYS; w++) {
             const cuda_run *run = &results[i].runs[order[w]];

@@ -153,11 +153,27 @@ endfunction()
 # that their code was compiled for, so machine code for the one at hand matters; but it takes long to compile. Two
 # architectures, and their PTX for those between and after.
 #
+# As it takes long, and nothing but benchmarks wants it, a build makes it only with its tests, so that these compile it; the
+# target `peers` builds all of them.
+#
+#   REDUCT_CCCL   a checkout of NVIDIA's CCCL whose CUB and Thrust are used, instead of those of nvcc's toolkit
+#
 #   reduct_cuda_plugin(name SOURCE a.cu DEPENDS a.h ...)
 function(reduct_cuda_plugin name)
   cmake_parse_arguments(arg "" "SOURCE" "DEPENDS" ${ARGN})
+  set(REDUCT_CCCL "" CACHE PATH "Checkout of NVIDIA's CCCL to measure, instead of the CUDA toolkit's")
   if(NOT REDUCT_HAS_NVCC)
     return()
+  endif()
+  set(includes)
+  if(REDUCT_CCCL)
+    if(NOT EXISTS ${REDUCT_CCCL}/cub/cub/device/device_reduce.cuh)
+      message(FATAL_ERROR "REDUCT_CCCL is ${REDUCT_CCCL}, which has no cub/cub/device/device_reduce.cuh: expected a "
+                          "checkout of NVIDIA's CCCL")
+    endif()
+    foreach(folder cub thrust libcudacxx/include)
+      list(APPEND includes -I${REDUCT_CCCL}/${folder})
+    endforeach()
   endif()
   set(codes)
   foreach(architecture 80 90)
@@ -166,12 +182,19 @@ function(reduct_cuda_plugin name)
     endif()
   endforeach()
   set(plugin ${PROJECT_BINARY_DIR}/${name}.so)
+  set(options ${CMAKE_CURRENT_BINARY_DIR}/${name}.options) # so that other options compile it again
+  file(CONFIGURE OUTPUT ${options} CONTENT "${includes} ${codes}\n" @ONLY)
   add_custom_command(
     OUTPUT ${plugin}
-    COMMAND ${REDUCT_NVCC} -std=c++17 -O3 ${codes} -shared -cudart static -Xcompiler=-fPIC,-fvisibility=hidden
-            ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE} -o ${plugin}
-    DEPENDS ${arg_SOURCE} ${arg_DEPENDS}
+    COMMAND ${REDUCT_NVCC} -std=c++17 -O3 ${includes} ${codes} -shared -cudart static
+            -Xcompiler=-fPIC,-fvisibility=hidden ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE} -o ${plugin}
+    DEPENDS ${arg_SOURCE} ${arg_DEPENDS} ${options}
     COMMENT "Compiling ${name}.so"
     VERBATIM)
-  add_custom_target(${name} ALL DEPENDS ${plugin})
+  if(REDUCT_BUILD_TESTS)
+    add_custom_target(${name} ALL DEPENDS ${plugin})
+  else()
+    add_custom_target(${name} DEPENDS ${plugin})
+  endif()
+  add_dependencies(peers ${name})
 endfunction()

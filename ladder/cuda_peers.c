@@ -110,7 +110,8 @@ void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_d
         } else {
             report_row row = cuda_row(lab, "peers", peer_names[peer], options->type, data->n);
             row.verdict = REPORT_NOT_RUN;
-            snprintf(row.note, sizeof row.note, "not in this build: ladder_cuda_peers.so is not beside the program");
+            snprintf(row.note, sizeof row.note,
+                     "not in this build: ladder_cuda_peers.so is not beside the program: `make peers` builds it");
             report_add_row(r, &row);
         }
     }

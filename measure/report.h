@@ -34,9 +34,9 @@ typedef struct report_row {
     double of_limit;   /* share of the measured read limit, negative if unknown */
     double of_nominal; /* share of the nominal bandwidth, negative if unknown */
     double speedup;    /* over the first row of the group and type; 0 if there is none */
-    double to_fast, to_peer,
-        to_sum; /* ratios of time, round by round: to our own fast mode, to the peer, to the fast sum
-                                      * of the same bytes; 0 if there is none */
+    /* Ratios of time, round by round; 0 if there is none: to our own fast mode, to the peer, to the peer's way with the
+     * same bits on every GPU, to the fast sum of the same bytes. */
+    double to_fast, to_peer, to_gpu_to_gpu, to_sum;
     report_verdict verdict;
     char expected[48], got[48];
     double ulp;       /* error in units in the last place of the result type, negative if not a float */

@@ -41,6 +41,7 @@ static report_value real_if_known(double real) {
     FIELD("speedup", real_if(row->speedup > 0, row->speedup))                                                          \
     FIELD("to_fast", real_if(row->to_fast > 0, row->to_fast))                                                          \
     FIELD("to_peer", real_if(row->to_peer > 0, row->to_peer))                                                          \
+    FIELD("to_gpu_to_gpu", real_if(row->to_gpu_to_gpu > 0, row->to_gpu_to_gpu))                                        \
     FIELD("to_sum", real_if(row->to_sum > 0, row->to_sum))                                                             \
     FIELD("verdict", text_value(report_verdict_name(row->verdict)))                                                    \
     FIELD("expected", text_value(row->expected))                                                                       \

@@ -175,6 +175,10 @@ static void write_to_peer(const report_row *row, char *text, size_t room) {
     write_ratio(row->to_peer, text, room);
 }
 
+static void write_to_gpu_to_gpu(const report_row *row, char *text, size_t room) {
+    write_ratio(row->to_gpu_to_gpu, text, room);
+}
+
 static void write_to_sum(const report_row *row, char *text, size_t room) {
     write_ratio(row->to_sum, text, room);
 }
@@ -227,6 +231,7 @@ static const report_column result_columns[] = {
     {"speed-up", 'r', false, write_speedup},
     {"to fast", 'r', false, write_to_fast},
     {"to peer", 'r', false, write_to_peer},
+    {"to gpu_to_gpu", 'r', false, write_to_gpu_to_gpu},
     {"to sum", 'r', false, write_to_sum},
     {"result", 'l', false, report_verdict_text},
 };

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'docs', 'benchmarks')
+CUB_3_6 = '3.6.0, with scratch memory allocated before; run_to_run determinism, its default, and gpu_to_gpu'
 CUB = '3.0.1, with scratch memory allocated before; gpu_to_gpu determinism is not in this CCCL: it came with 3.1'
 
 
@@ -21,7 +22,7 @@ def make_page(report):
 
 
 def row(group, name, variant, kind, n, size, rate, **more):
-    unknown = {'to_fast': None, 'to_peer': None, 'to_sum': None, 'of_limit': None, 'verdict': 'right', 'note': 'kernel_x, 9 blocks'}
+    unknown = {'to_fast': None, 'to_peer': None, 'to_gpu_to_gpu': None, 'to_sum': None, 'of_limit': None, 'verdict': 'right', 'note': 'kernel_x, 9 blocks'}
     return {**unknown, 'group': group, 'name': name, 'variant': variant, 'type': kind, 'n': n, 'bytes': n * size,
             'seconds': n * size / rate, 'bytes_per_second': rate, **more}
 
@@ -33,9 +34,15 @@ def sums(kind, size, n, to_fast, to_peer, rate=4.7e12, data='normal'):
             row(group, 'sum', 'fast', kind, n, size, rate, to_peer=to_peer)]
 
 
-def targets(*rows):
+def sums_beside_gpu_to_gpu(kind, size, n, ratio):
+    """With a row of its own behind that of CUB's default."""
+    cub, exact, fast = sums(kind, size, n, 1.0, 1.0)
+    return [cub, row('sum, normal data', 'CUB Sum', 'gpu_to_gpu', kind, n, size, 1.0e12), {**exact, 'to_gpu_to_gpu': ratio}, fast]
+
+
+def targets(*rows, cub=CUB):
     """The table of targets: verdict and worst value by what each speaks of."""
-    page = make_page({'title': '', 'facts': {'GPU': 'a GPU', 'CUB': CUB}, 'warnings': [], 'rows': [r for some in rows for r in some]})
+    page = make_page({'title': '', 'facts': {'GPU': 'a GPU', 'CUB': cub}, 'warnings': [], 'rows': [r for some in rows for r in some]})
     lines = page.split('## Targets')[1].split('## Sums by size')[0].splitlines()
     cells = [line.strip('| ').split(' | ') for line in lines if line.startswith('| ')]
     return {line[0]: line[2:] for line in cells}, page
@@ -73,6 +80,25 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.find(table, 'exact sum over 60 binades')[:2], ['met', '1.04 (1.05)'])
         self.assertEqual(self.find(table, 'exact sum over every exponent')[:2], ['**missed** by 1 of 1', '20.8% (30.0%)'])
         self.assertEqual(self.find(table, 'exact min, max')[:2], ['**missed** by 1 of 1', '1.310 (1.300)'])
+
+    def test_gpu_to_gpu(self):
+        what = 'exact sum against CUB gpu_to_gpu'
+        rows = (sums_beside_gpu_to_gpu('f64', 8, 1 << 28, 0.971), sums_beside_gpu_to_gpu('f32', 4, 1 << 10, 0.512))
+        table, page = targets(*rows, cub=CUB_3_6)
+        self.assertEqual(self.find(table, what), ['met', '0.97 (1.00)', 'sum f64 2^28, normal'])
+        lines = [line.strip('| ').split(' | ') for line in page.split('## Sums by size')[1].split('##')[0].splitlines() if line.startswith('|')]
+        self.assertEqual(lines[0][-1], 'exact/gpu_to_gpu')
+        self.assertEqual([line[-1] for line in lines[2:]], ['0.971', '0.512'])
+        self.assertEqual({line[7] for line in lines[2:]}, {'4700'}) # the default's rate
+        table, _ = targets(*rows, sums_beside_gpu_to_gpu('f32', 4, 1 << 28, 1.04), cub=CUB_3_6)
+        self.assertEqual(self.find(table, what), ['**missed** by 1 of 3', '1.04 (1.00)', 'sum f32 2^28, normal'])
+
+    def test_without_gpu_to_gpu(self):
+        table, page = targets(sums('f64', 8, 1 << 28, 1.0, 1.0))
+        self.assertEqual(self.find(table, 'exact sum against CUB gpu_to_gpu')[0], 'not in this CCCL')
+        self.assertNotIn('exact/gpu_to_gpu', page)
+        table, _ = targets(sums('f64', 8, 1 << 28, 1.0, 1.0), cub=CUB_3_6)
+        self.assertEqual(self.find(table, 'exact sum against CUB gpu_to_gpu')[0].strip(' |'), 'not measured')
 
     def test_what_was_not_measured_says_so(self):
         table, _ = targets([])

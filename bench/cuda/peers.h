@@ -34,11 +34,16 @@ typedef struct bench_peers {
                   const void *from, void *to, uint64_t n, void *stream);
 
     const char *(*text)(int error);
+
+    /* cub::DeviceReduce::Sum of f64 or f32 with the same bits on every GPU, determinism gpu_to_gpu, otherwise as `reduce`.
+     * Null where this CUB has none. */
+    int (*gpu_to_gpu_sum)(enum bench_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to,
+                          uint64_t n, void *stream);
 } bench_peers;
 
-/* What the shared object exports. */
+/* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
 #define BENCH_PEERS_FILE   "bench_cuda_peers.so"
-#define BENCH_PEERS_SYMBOL "bench_cuda_peers"
+#define BENCH_PEERS_SYMBOL "bench_cuda_peers_2"
 typedef const bench_peers *bench_cuda_peers_function(void);
 
 #endif

@@ -35,7 +35,7 @@ class Case:
 
     def ratio(self, name, way='exact'):
         row = self.row(way)
-        return row and row[name]
+        return row and row.get(name)
 
     def own(self):
         """The row of the fast mode, which is that of the exact one where there is no other."""
@@ -51,6 +51,8 @@ class Case:
 
 
 def way_of(row):
+    if row['variant'] == 'gpu_to_gpu':
+        return 'gpu_to_gpu'
     if row['name'].startswith('CUB '):
         return 'peer'
     return 'sum' if row['variant'] == 'fast, same bytes' else row['variant']
@@ -193,7 +195,8 @@ TARGETS = (
            lambda case: 2 if is_sum(case) and case.n <= 1 << 20 else None),
     Target('exact sum against CUB Sum', 'faster up to 2^20', lambda case: case.ratio('to_peer'),
            lambda case: 1.0 if is_sum(case) and case.n <= 1 << 20 else None),
-    Target('exact sum against CUB gpu_to_gpu', 'faster at every size', lambda case: None, lambda case: None),
+    Target('exact sum against CUB gpu_to_gpu', 'faster at every size', lambda case: case.ratio('to_gpu_to_gpu'),
+           lambda case: 1.0 if is_sum(case) else None),
     Target('exact min, max, argmin, argmax, dot, norm2, variance of every type against the fast sum of the same bytes',
            '1.05; variance 1.3', lambda case: case.ratio('to_sum'), to_sum_limit,
            form=lambda ratio: number(ratio, 3)),
@@ -209,7 +212,7 @@ def target_table(cases, facts):
     rows = []
     for target in TARGETS:
         verdict, worst, where = target.judge(cases)
-        if 'gpu_to_gpu' in target.text and 'gpu_to_gpu' in facts.get('CUB', ''):
+        if 'gpu_to_gpu' in target.text and 'gpu_to_gpu determinism is not in this CCCL' in facts.get('CUB', ''):
             verdict = 'not in this CCCL'
         rows.append((target.text, target.limit_text, verdict, worst, where))
     return table(('what', 'target', '', 'nearest to its limit, or beyond (the limit)', 'where'), ('---',) * 5, rows)
@@ -224,10 +227,12 @@ def sums_by_size(cases):
                     key=lambda case: (FLOATS.index(case.type), case.n))
     rows = [(case.type, elements(case.n), micro(case.row('exact')), micro(case.row('fast')), micro(case.row('peer')),
              gigabytes(case.row('exact')), gigabytes(case.row('fast')), gigabytes(case.row('peer')),
-             number(case.ratio('to_fast'), 3), number(case.ratio('to_peer'), 3), number(case.ratio('to_peer', 'fast'), 3))
-            for case in chosen]
-    return table(('type', 'elements', 'exact µs', 'fast µs', 'CUB µs', 'exact GB/s', 'fast GB/s', 'CUB GB/s', 'exact/fast', 'exact/CUB',
-                  'fast/CUB'), ('---',) + ('---:',) * 10, rows)
+             number(case.ratio('to_fast'), 3), number(case.ratio('to_peer'), 3), number(case.ratio('to_peer', 'fast'), 3),
+             number(case.ratio('to_gpu_to_gpu'), 3)) for case in chosen]
+    headings = ('type', 'elements', 'exact µs', 'fast µs', 'CUB µs', 'exact GB/s', 'fast GB/s', 'CUB GB/s', 'exact/fast', 'exact/CUB',
+                'fast/CUB', 'exact/gpu_to_gpu')
+    columns = len(headings) if any(row[-1] for row in rows) else len(headings) - 1
+    return table(headings[:columns], ('---',) + ('---:',) * (columns - 1), [row[:columns] for row in rows])
 
 
 def other_data(cases):
