@@ -96,15 +96,24 @@ struct DoubleWindow {
         }
     }
 
-    /* Adds a term over the first L slices. */
-    template <int L> __device__ __forceinline__ void add(double term) {
+    /* Adds a term over the first L slices, or those from number `FROM` on. */
+    template <int L, int FROM = 0> __device__ __forceinline__ void add(double term) {
 #pragma unroll
-        for (int k = 0; k < L - 1; k++) {
+        for (int k = FROM; k < L - 1; k++) {
             double sum = slice[k] + term;
             term -= sum - slice[k];
             slice[k] = sum;
         }
         slice[L - 1] += term;
+    }
+
+    /* Adds a product that is exact in f64: so are its sum with a slice, rounded once, and what that rounds off. */
+    template <int L> __device__ __forceinline__ void add_product(double a, double b) {
+        static_assert(L > 1, "what is rounded off goes on");
+        const double sum = __fma_rn(a, b, slice[0]);
+        const double rest = __fma_rn(a, b, slice[0] - sum);
+        slice[0] = sum;
+        add<L, 1>(rest);
     }
 };
 
@@ -542,11 +551,14 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                 else
                     products.template add<L>(a.significand * b.significand, shift, negative);
             } else {
-                double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
-                double product = a * b;
-                products.template add<L>(product);
-                if (ERRORS)
+                const double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
+                if constexpr (ERRORS) {
+                    const double product = a * b;
+                    products.template add<L>(product);
                     errors.template add<L>(__fma_rn(a, b, -product));
+                } else {
+                    products.template add_product<L>(a, b);
+                }
             }
         }
     }
