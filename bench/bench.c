@@ -163,7 +163,7 @@ int bench_command(int argc, char **argv) {
         failed = write_report(&options, &machine, &results, best);
     int wrong = faults(&results);
     if (wrong)
-        fprintf(stderr, "reduct: %d results were wrong\n", wrong);
+        fprintf(stderr, "reduct: %d result%s wrong\n", wrong, wrong == 1 ? " was" : "s were");
     free(results.items);
     return wrong || failed ? 1 : 0;
 }

@@ -151,10 +151,10 @@ static report *make_report(const bench_options *options, cuda_lab *lab, const cu
     return r;
 }
 
-static int count_wrong(const cuda_results *results) {
+static int count_wrong(const cuda_results *results, bool peers) {
     int count = 0;
     for (size_t i = 0; i < results->count; i++)
-        count += cuda_is_wrong(&results->items[i]);
+        count += cuda_count_wrong(&results->items[i], peers);
     return count;
 }
 
@@ -202,9 +202,12 @@ int bench_cuda(const bench_options *options) {
             fprintf(stderr, "reduct: %s: %s\n", options->html, strerror(errno));
         report_destroy(r);
     }
-    int wrong = count_wrong(&results);
+    int wrong = count_wrong(&results, false), of_peers = count_wrong(&results, true);
     if (wrong)
-        fprintf(stderr, "reduct: %d results were wrong\n", wrong);
+        fprintf(stderr, "reduct: %d result%s wrong\n", wrong, wrong == 1 ? " was" : "s were");
+    if (of_peers)
+        fprintf(stderr, "reduct: %d result%s of CUB %s wrong\n", of_peers, of_peers == 1 ? "" : "s",
+                of_peers == 1 ? "was" : "were");
     cuda_lab_destroy(lab);
     free(results.items);
     return wrong || failed ? 1 : 0;

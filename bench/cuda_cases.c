@@ -586,9 +586,9 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     return 0;
 }
 
-bool cuda_is_wrong(const cuda_result *result) {
-    bool wrong = false;
+int cuda_count_wrong(const cuda_result *result, bool peers) {
+    int wrong = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
-        wrong = wrong || result->runs[way].verdict == REPORT_WRONG;
+        wrong += result->runs[way].verdict == REPORT_WRONG && (way == CUDA_PEER || way == CUDA_GPU_TO_GPU) == peers;
     return wrong;
 }

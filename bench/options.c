@@ -54,10 +54,10 @@ static const char documentation[] =
     "compared with, and marked p if it prefetches. Their threads wait in a pool; the library creates its own in every "
     "call. Both leave small arrays to one thread.\n\n"
     "On a GPU (--device cuda:0) the library reduces data in device memory, beside CUB where its shared object lies "
-    "beside "
-    "the program, and beside the fast sum of the same bytes. Runs are queued back to back and timed by events on the "
-    "device; they take parts of the data in turn, so that none is in cache.\n\n"
-    "Exit status: 0 if all is right, 1 if a result is wrong or cannot be measured, 2 if the command line is wrong.";
+    "beside the program, and beside the fast sum of the same bytes. Runs are queued back to back and timed by events "
+    "on the device; they take parts of the data in turn, so that none is in cache.\n\n"
+    "Exit status: 0 if all is right, 1 if a result of the library is wrong or cannot be measured, 2 if the command "
+    "line is wrong.";
 
 static const struct {
     int key;

@@ -280,7 +280,9 @@ def page(report):
     lines += [f'- {name}: {facts[name]}' for name in shown if name in facts]
     lines += [f'- **warning:** {warning}' for warning in report['warnings']]
     lines += [f'- results: {verdicts.count("right")} right, {verdicts.count("wrong")} wrong'
-              f'{", " + str(verdicts.count("unchecked")) + " overflowed on the way, which no bound covers" if "unchecked" in verdicts else ""}', '']
+              f'{", " + str(verdicts.count("unchecked")) + " overflowed on the way, which no bound covers" if "unchecked" in verdicts else ""}']
+    lines += [f'- **wrong:** {row["name"]} {row["variant"]}, {row["type"]}, {elements(row["n"])} elements, {row["group"]}: '
+              f'{row["got"]}, not {row["expected"]}' for row in report['rows'] if row['verdict'] == 'wrong'] + ['']
     for heading, text in (('Targets', target_table(cases, facts)), ('Sums by size', sums_by_size(cases)),
                           ('Sums of other data', other_data(cases)),
                           ('Sums, minima and maxima of all types, aligned and not', all_types(cases)),

@@ -39,7 +39,9 @@ typedef struct reduct_cuda_outcome {
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel. Allocates nothing, waits for nothing, and can be captured
- * in a CUDA graph.
+ * in a CUDA graph. On compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends
+ * (programmatic dependent launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A
+ * graph then has an edge of that kind between the two.
  *
  *   inputs     as many arrays as the operator reads, each in memory that the device can access, aligned to its element
  *   results    one pointer, to a number of the result type, aligned to it, in memory that the device can access: device
