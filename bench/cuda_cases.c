@@ -589,6 +589,6 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
 int cuda_count_wrong(const cuda_result *result, bool peers) {
     int wrong = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
-        wrong += result->runs[way].verdict == REPORT_WRONG && (way == CUDA_PEER || way == CUDA_GPU_TO_GPU) == peers;
+        wrong += result->runs[way].verdict == REPORT_WRONG && is_peer((cuda_way)way) == peers;
     return wrong;
 }
