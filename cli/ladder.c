@@ -361,7 +361,8 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
         .sizes = {UINT64_C(4) << 20}, .size_count = 1, .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
     struct argp argp = {.options = OPTIONS, .parser = take_option, .doc = DOCUMENTATION};
     argv[0] = name; /* as argp is to call the command */
-    return argp_parse(&argp, argc, argv, 0, NULL, climb) == 0 ? check(climb) : MISUSED;
+    error_t fault = argp_parse(&argp, argc, argv, 0, NULL, climb);
+    return fault == 0 ? check(climb) : fault == ENOMEM ? fail_memory() : MISUSED;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

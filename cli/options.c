@@ -254,8 +254,9 @@ enum outcome options_parse(reduct_operator op, int argc, char **argv, struct opt
     snprintf(documentation, sizeof documentation, "Prints the %s.\v%s", reduct_operator_text(op), INPUTS);
     struct argp argp = parser(documentation);
     argv[0] = name; /* as argp is to call the command */
-    if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
-        return MISUSED;
+    error_t fault = argp_parse(&argp, argc, argv, 0, NULL, options);
+    if (fault)
+        return fault == ENOMEM ? fail_memory() : MISUSED; /* it has told what is wrong */
     if (options->path_count == 0 && reduct_operator_inputs(op) == 1) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
