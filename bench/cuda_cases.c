@@ -291,12 +291,12 @@ static void run_peer(void *context, uint64_t run) {
     job->peer_error = job->peer_error ? job->peer_error : error;
 }
 
-static bool is_peer(cuda_way way) {
+bool cuda_is_peer(cuda_way way) {
     return way == CUDA_PEER || way == CUDA_GPU_TO_GPU;
 }
 
 static measure_cuda_work *work_of(cuda_way way) {
-    return is_peer(way) ? run_peer : run_library;
+    return cuda_is_peer(way) ? run_peer : run_library;
 }
 
 /* Products of wide integers add up to more than 64 bits. */
@@ -451,7 +451,7 @@ static bool rounds(const cuda_case *which) {
 /* Errors in units of u times the scale: of our fast mode, as reduct.h states it, and some for the rounding of the result; of
  * CUB, which promises nothing, the terms that one of its threads adds on a large GPU, and some for threads and blocks. */
 static double bound_of(cuda_way way, uint64_t n) {
-    return is_peer(way) ? (double)n / 65536 + 256 : 144;
+    return cuda_is_peer(way) ? (double)n / 65536 + 256 : 144;
 }
 
 static report_verdict judge(cuda_job *job, const number *got, const number *expected) {
@@ -589,6 +589,6 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
 int cuda_count_wrong(const cuda_result *result, bool peers) {
     int wrong = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
-        wrong += result->runs[way].verdict == REPORT_WRONG && is_peer((cuda_way)way) == peers;
+        wrong += result->runs[way].verdict == REPORT_WRONG && cuda_is_peer((cuda_way)way) == peers;
     return wrong;
 }

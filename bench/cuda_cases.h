@@ -64,6 +64,8 @@ bool cuda_has_type(reduct_type type);
 
 const char *cuda_peer_name(reduct_operator op); /* "CUB Sum"; null where it has none */
 
+bool cuda_is_peer(cuda_way way); /* CUB's */
+
 /* Its wrong results: of CUB, or of our own. */
 int cuda_count_wrong(const cuda_result *result, bool peers);
 

@@ -145,9 +145,9 @@ static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way wa
     else
         snprintf(row->group, sizeof row->group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
     snprintf(row->name, sizeof row->name, "%s",
-             way == CUDA_PEER || way == CUDA_GPU_TO_GPU ? cuda_peer_name(which->op)
-             : way == CUDA_SUM                          ? "sum"
-                                                        : reduct_operator_name(which->op));
+             cuda_is_peer(way) ? cuda_peer_name(which->op)
+             : way == CUDA_SUM ? "sum"
+                               : reduct_operator_name(which->op));
     snprintf(row->variant, sizeof row->variant, "%s", way_names[way]);
     if (way == CUDA_PEER)
         snprintf(row->variant, sizeof row->variant, "%u.%u.%u", cub / 100000, cub / 100 % 1000, cub % 100);

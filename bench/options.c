@@ -2,6 +2,8 @@
 #include "options.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,5 +160,9 @@ void bench_options_read(bench_options *options, int argc, char **argv) {
     *options = (bench_options){.settings = {.rounds = 21, .sample_seconds = 0.002, .seed = 1}};
     static char name[] = "reduct bench";
     argv[0] = name; /* as argp is to call the command */
-    argp_parse(&parser, argc, argv, 0, NULL, options);
+    /* A wrong command line ends the program in there. */
+    if (argp_parse(&parser, argc, argv, 0, NULL, options) != 0) {
+        fprintf(stderr, "reduct: %s\n", strerror(ENOMEM));
+        exit(1);
+    }
 }

@@ -191,10 +191,10 @@ function(reduct_cuda_plugin name)
     DEPENDS ${arg_SOURCE} ${arg_DEPENDS} ${options}
     COMMENT "Compiling ${name}.so"
     VERBATIM)
+  set(all "")
   if(REDUCT_BUILD_TESTS)
-    add_custom_target(${name} ALL DEPENDS ${plugin})
-  else()
-    add_custom_target(${name} DEPENDS ${plugin})
+    set(all ALL)
   endif()
+  add_custom_target(${name} ${all} DEPENDS ${plugin})
   add_dependencies(peers ${name})
 endfunction()

@@ -376,9 +376,9 @@ static void chained(void **state) {
         rd_cu_address device = gpu_copy_of(host, (count + LINKS) * sizeof *host);
         reduct_plan *plans[LINKS];
         for (size_t i = 0; i < LINKS; i++) {
-            reduct_reduction reduction =
-                test_reduction(links[i % (sizeof links / sizeof *links)].op, REDUCT_F64, REDUCT_DEFAULT);
-            reduction.mode = links[i % (sizeof links / sizeof *links)].mode;
+            const size_t kind = i % (sizeof links / sizeof *links);
+            reduct_reduction reduction = test_reduction(links[kind].op, REDUCT_F64, REDUCT_DEFAULT);
+            reduction.mode = links[kind].mode;
             plans[i] = gpu_plan(&reduction, count + i);
             const double link = reduction.op == REDUCT_MAX ? most : reduction.op == REDUCT_MIN ? 1 : total;
             host[count + i] = link;
