@@ -328,16 +328,15 @@ __device__ __noinline__ void deposit(int64_t *limb, int first, i64 value, int ex
 }
 
 /* Adds value * 2^bit to an integer of W words, least significant first, in two's complement; `bit` is a constant. */
-template <int W> __device__ __forceinline__ void add_at(u64 (&word)[W], i64 value, int bit) {
+template <int W> __device__ __forceinline__ void add_at(u64 (&word)[W], __int128 value, int bit) {
     const int first = bit / 64, shift = bit % 64;
-    const u64 sign = (u64)(value >> 63);
+    const u64 low = (u64)value, high = (u64)(value >> 64), sign = (u64)(value >> 127);
+    const u64 part[4] = {low << shift, shift ? high << shift | low >> (64 - shift) : high,
+                         shift ? sign << shift | high >> (64 - shift) : sign, sign};
     unsigned __int128 sum = 0;
 #pragma unroll
     for (int i = first; i < W; i++) {
-        u64 part = i == first       ? (u64)value << shift
-                   : i == first + 1 ? (shift ? (u64)(value >> (64 - shift)) : sign)
-                                    : sign;
-        sum = (sum >> 64) + word[i] + part;
+        sum = (sum >> 64) + word[i] + part[i - first < 3 ? i - first : 3];
         word[i] = (u64)sum;
     }
 }
