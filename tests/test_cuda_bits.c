@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/kernels/call.h"
 #include "cuda_support.h"
 
 /* Arrays on the host and the same on the device. */
@@ -369,6 +370,8 @@ static void products(void **state) {
  * Magnitudes: where exact sums of floats go another way (src/cuda/kernels/exact.cuh)
  * ------------------------------------------------------------------------------------------------------------------ */
 
+enum { TILE_BYTES = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(true, true, RD_IDENTITY)) }; /* products' are half as large */
+
 /* Numbers of two magnitudes, 2^span apart, all of whose bits count; the smaller ones are any, or every other `chunk`. Each
  * comes with its opposite, `half` elements on, but for the last, a small one: that is all that is left of the sum, so
  * that no bit can be lost unseen. The same goes for the sum of products. */
@@ -405,7 +408,8 @@ static void check_sum(const struct arrays *arrays, const struct test_type *type,
     check_sum_as(arrays, type, REDUCT_DEFAULT, op, count, what, number);
 }
 
-/* Every span within a tile, between warps, and between tiles: each number of slices, and what is beyond them. */
+/* Every span within a warp's part of a tile, between warps, and between tiles: each number of slices, and what is beyond
+ * them. */
 static void spans(void **state) {
     (void)state;
     static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_STD};
@@ -415,15 +419,62 @@ static void spans(void **state) {
     struct arrays arrays = arrays_of((2 * half + 1) * sizeof(double));
     for (int single = 0; single < 2; single++)
         for (int span = 0; span < (single ? 127 : most); span += step)
-            for (int pattern = 0; pattern < 3; pattern++) {
+            for (int pattern = 0; pattern < 4; pattern++) {
                 const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
-                const size_t tile = 16384 / type->size, chunks[] = {0, tile / 32, tile};
+                const size_t chunks[] = {0, 512 / type->size, TILE_BYTES / 2 / type->size, TILE_BYTES / type->size};
                 if (gpu.quick && pattern && (span + pattern) % 4)
                     continue;
                 fill_span(&rng, type, &arrays, half, span, chunks[pattern]);
                 arrays_send(&arrays, (2 * half + 1) * type->size);
                 for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
                     check_sum(&arrays, type, ops[o], 2 * half + 1, "a span of", span);
+            }
+    arrays_free(&arrays);
+}
+
+/* Tiles, each of which is one block's, of magnitudes of their own, 2^below[t] down, or of zeros. The later half has
+ * the opposites of the earlier one, each in another tile; the last element is all that is left. */
+enum { TILES = 12, ZEROS = 1000 };
+
+static void fill_tiles(struct rng *rng, const struct test_type *type, const struct arrays *arrays, const int *below) {
+    const size_t tile = TILE_BYTES / type->size, half = TILES / 2 * tile;
+    const double unit = ldexp(1, 1 - type->precision);
+    int most = 0;
+    for (size_t i = 0; i < half; i++) {
+        const int down = below[i / tile];
+        const uint64_t below_one = rng_next(rng) & ((UINT64_C(1) << (type->precision - 1)) - 1);
+        const double value = down == ZEROS ? 0 : ldexp(1 + (double)below_one * unit, -down);
+        values_put(type, arrays->x, i, value);
+        values_put(type, arrays->x, half + (i + tile) % half, -value);
+        most = down != ZEROS && down > most ? down : most;
+    }
+    for (size_t i = 0; i <= 2 * half; i++)
+        values_put(type, arrays->y, i, 1);
+    values_put(type, arrays->x, 2 * half, ldexp(1, -most) * unit);
+}
+
+/* Blocks that have next to nothing in common: units of their windows, whether they have any, and limbs. */
+static void blocks_apart(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_NORM2, REDUCT_STD};
+    struct rng rng = rng_of(test_seed() + 6);
+    struct arrays arrays = arrays_of(TILES * TILE_BYTES + sizeof(double));
+    for (int single = 0; single < 2; single++)
+        for (int step = 0; step < 24; step += gpu.quick ? 5 : 1)
+            for (int pattern = 0; pattern < 4; pattern++) {
+                const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+                const size_t count = TILES * TILE_BYTES / type->size + 1;
+                int below[TILES / 2];
+                for (int t = 0; t < TILES / 2; t++)
+                    below[t] = pattern == 0    ? step * t                       /* each further down */
+                               : pattern == 1  ? step * (t == 3)                /* one of its own */
+                               : pattern == 2  ? t % 2 ? ZEROS : step * (t / 2) /* every other without a window */
+                               : t == step % 6 ? 0
+                                               : ZEROS;
+                fill_tiles(&rng, type, &arrays, below);
+                arrays_send(&arrays, count * type->size);
+                for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+                    check_sum(&arrays, type, ops[o], count, "tiles apart by", step);
             }
     arrays_free(&arrays);
 }
@@ -675,6 +726,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(boundaries),
         cmocka_unit_test(products),
         cmocka_unit_test(spans),
+        cmocka_unit_test(blocks_apart),
         cmocka_unit_test(zeros),
         cmocka_unit_test(ties),
         cmocka_unit_test(many_additions),

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuda_support.h"
-#include "src/cuda/kernels/call.h"
+#include "cuda/kernels/call.h"
 
 /* Doubles on the host and on the device. */
 struct doubles {

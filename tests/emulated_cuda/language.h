@@ -354,9 +354,10 @@ inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
 inline void ptx_prefetch_global_L2(const void *) {
 }
 /* All see memory in one order as it is. */
-inline void ptx_atom_acq_rel_gpu_global_add_u32(unsigned &before, uint64_t at, unsigned value, EMULATED_CALLER) {
+inline void ptx_atom_acq_rel_gpu_global_add_u64(unsigned long long &before, uint64_t at, unsigned long long value,
+                                                EMULATED_CALLER) {
     emulated_fence();
-    before = atomicAdd(reinterpret_cast<unsigned *>(at), value, file, line);
+    before = atomicAdd(reinterpret_cast<unsigned long long *>(at), value, file, line);
     emulated_fence();
 }
 

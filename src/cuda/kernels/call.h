@@ -15,6 +15,9 @@ enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 /* Most blocks of a grid, and the words that each leaves for the last one. */
 enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
 
+/* Sums of floats meet in frames, of which each stands for so many units that windows may have (exact.cuh). */
+enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
+
 /* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`:
  * sums of floats. */
 #define RD_CUDA_VECTORS(floats, exact, transform)                                                                      \
@@ -54,10 +57,11 @@ struct rd_cuda_partial {
 
 /* The workspace. All zero before and after a launch. */
 struct rd_cuda_workspace {
-    uint64_t limb[2][RD_LIMBS]; /* what did not fit the blocks' slots */
+    uint64_t limb[2][RD_LIMBS]; /* what fits neither frames nor slots */
     uint64_t ignored, nans, plus_infinities, minus_infinities;
     uint64_t nan_below; /* ~index of the first NaN; 0 if none */
-    uint32_t nonzero, ticket;
+    uint64_t ticket;
+    uint64_t frame[RD_CUDA_FRAMES][RD_CUDA_FRAME_WORDS];
     uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
 };
 

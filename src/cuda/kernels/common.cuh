@@ -358,9 +358,17 @@ struct Block {
     bool delivered;      /* the result, by a short cut */
 };
 
-/* Tickets count blocks, and above those the ones that were used. */
-constexpr unsigned USED_TICKET = 1 << 16;
-static_assert(RD_CUDA_BLOCKS < USED_TICKET, "tickets count all blocks");
+/* Tickets count blocks, and in further fields those of them of which something is true: their limbs or counts are used;
+ * what kernels have to say besides. */
+constexpr int TICKET_BITS = 12, TICKET_USED = 1, TICKET_OWN = 2;
+static_assert(RD_CUDA_BLOCKS < 1 << TICKET_BITS, "tickets count all blocks");
+
+__device__ __forceinline__ u64 ticket_if(bool is, int field) {
+    return (u64)is << (TICKET_BITS * field);
+}
+__device__ __forceinline__ unsigned ticket_count(u64 ticket, int field = 0) {
+    return (unsigned)(ticket >> (TICKET_BITS * field)) & ((1u << TICKET_BITS) - 1);
+}
 
 /* Raised by any thread at any time; atomically, so that no race need be excused. */
 template <class F> __device__ __forceinline__ void raise_flag(F &flag) {
@@ -389,15 +397,15 @@ __device__ void note_nan(Block &block, u64 index) {
     raise_flag(block.used);
 }
 
-/* Takes a ticket: returns what `counter` was, and adds to it. What the thread, and those that it has met, did before is
- * seen by whoever takes one later, and by those that it meets then. (Two fences and an addition take twice as long.) */
-__device__ __forceinline__ unsigned take_ticket(uint32_t *counter, unsigned amount) {
-    unsigned before;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(__cvta_generic_to_global(counter)), "r"(amount)
+/* Takes a ticket: returns what there are, with it. What the thread, and those that it has met, did before is seen by
+ * whoever takes one later, and by those that it meets then. (Two fences and an addition take twice as long.) */
+__device__ __forceinline__ u64 take_ticket(uint64_t *tickets, u64 ticket) {
+    u64 before;
+    asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(__cvta_generic_to_global(tickets)), "l"(ticket)
                  : "memory");
-    return before;
+    return before + ticket;
 }
 
 /* Adds what the block has in limbs and counts to the workspace. By a warp. */
@@ -414,7 +422,6 @@ __device__ __noinline__ void publish(const Block &block, rd_cuda_workspace *work
         count(workspace->plus_infinities, p.plus_infinities);
         count(workspace->minus_infinities, p.minus_infinities);
         atomicMax(reinterpret_cast<u64 *>(&workspace->nan_below), block.nan_below);
-        atomicOr(&workspace->nonzero, p.nonzero);
     }
     __syncwarp();
 }
@@ -429,9 +436,9 @@ __device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *wor
         if (used)
             publish(block, workspace);
         if (lane_index() == 0) {
-            unsigned before = take_ticket(&workspace->ticket, used ? USED_TICKET + 1 : 1);
-            block.last = (before & (USED_TICKET - 1)) == gridDim.x - 1;
-            block.any_used = used || before >= USED_TICKET;
+            const u64 tickets = take_ticket(&workspace->ticket, ticket_if(true, 0) | ticket_if(used, TICKET_USED));
+            block.last = ticket_count(tickets) == gridDim.x;
+            block.any_used = ticket_count(tickets, TICKET_USED);
             if (block.last)
                 workspace->ticket = 0;
         }
@@ -449,7 +456,6 @@ __device__ __noinline__ void collect_used(Block &block, rd_cuda_workspace *works
         *from = 0;
     }
     if (threadIdx.x == 0) {
-        p.nonzero |= __ldcg(&workspace->nonzero);
         p.ignored = __ldcg(reinterpret_cast<u64 *>(&workspace->ignored));
         p.nans = __ldcg(reinterpret_cast<u64 *>(&workspace->nans));
         p.plus_infinities = __ldcg(reinterpret_cast<u64 *>(&workspace->plus_infinities));
@@ -457,7 +463,6 @@ __device__ __noinline__ void collect_used(Block &block, rd_cuda_workspace *works
         p.nan_index = ~__ldcg(reinterpret_cast<u64 *>(&workspace->nan_below));
         workspace->ignored = workspace->nans = workspace->plus_infinities = workspace->minus_infinities = 0;
         workspace->nan_below = 0;
-        workspace->nonzero = 0;
     }
     __syncthreads();
 }

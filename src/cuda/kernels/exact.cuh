@@ -363,16 +363,21 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         WIDE ? -1075 : -150; /* exponent of what 1 in the lowest bin of elements is worth */
     static constexpr int COUNT = Part::COUNT;
 
-    /* Sums of slices travel over lanes, warps and blocks in pieces: the 22 lowest bits of an integer of at most 66, the 22
-     * next, and the rest with its sign. Each has an int, with room for the sum of 2^9 such. */
+    /* Sums of slices travel over lanes, warps and blocks in pieces: the 22 lowest bits of an integer, the 22 next, and the
+     * rest with its sign. */
     static constexpr int PIECES = 3, PIECE_BITS = 22;
+    static constexpr int UNITS = ELEMENTS + PRODUCTS; /* windows whose unit is their own */
 
-    static __device__ __forceinline__ int piece_of(i64 value, int piece, int shift = 0) {
+    static __device__ __forceinline__ int piece_of(i64 value, int piece) {
         const int mask = (1 << PIECE_BITS) - 1;
-        return piece == 0   ? (int)((unsigned)value << shift) & mask
-               : piece == 1 ? (int)(value >> (PIECE_BITS - shift)) & mask
-                            : (int)(value >> (2 * PIECE_BITS - shift));
+        return piece < PIECES - 1 ? (int)(value >> (PIECE_BITS * piece)) & mask : (int)(value >> (PIECE_BITS * piece));
     }
+
+    /* Frames that a warp found to be in use. */
+    struct Found {
+        int lowest, highest;
+        unsigned blocks; /* that have added to them */
+    };
 
     struct Shared {
         Block block;
@@ -385,8 +390,12 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             FinishRoom room;
         };
         int of_warp[WARPS][SUMS][PIECES]; /* sums, and the units of their windows */
-        int unit[ELEMENTS + PRODUCTS][WARPS];
+        int unit[UNITS][WARPS];
         unsigned binned;
+        /* In the last block: blocks that have a frame; whether their sums are still to be gathered. */
+        unsigned present[UNITS];
+        bool scattered;
+        Found found[UNITS][WARPS];
     };
 
     Shared &shared;
@@ -762,42 +771,31 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return ELEMENTS && window == 0 ? FIRST<T> : 2 * FIRST<T>;
     }
 
-    /* Sums of different units can be added as long as no more than so many bits of headroom go: sums of 62 bits then still
-     * are three pieces. */
-    static constexpr int SHIFT_MAX = 4;
+    /* Units of windows differ from warp to warp and from block to block, as a rule by little. Sums are brought to that of a
+     * frame, the next multiple of 2^FRAME_BITS below, unless that shifts them by more than SHIFT_MAX bits. */
+    static constexpr int FRAME_BITS = RD_CUDA_FRAME_BITS, SHIFT_MAX = 10;
+    static constexpr int FIRST_FRAME = -(RD_CUDA_FRAMES / 2) * (1 << FRAME_BITS); /* its unit */
+    static constexpr int SPREAD = NO_UNIT + 1;
+    static_assert(Window::template unit_min<T>(true) > FIRST_FRAME && 2 * 1024 < -FIRST_FRAME + HEAD,
+                  "units have frames");
 
-    /* The lowest unit of several windows, of those that were opened; NO_UNIT if none was; SPREAD if they lie too far
-     * apart to be added. */
-    static constexpr int SPREAD = NO_UNIT + 1, OFFSET = 1 << 20;
-    struct Units {
-        int lowest = -NO_UNIT, highest = NO_UNIT;
+    static __device__ __forceinline__ int frame_of(int unit) {
+        return (unit - FIRST_FRAME) >> FRAME_BITS;
+    }
+    static __device__ __forceinline__ int unit_of_frame(int frame) {
+        return FIRST_FRAME + (frame << FRAME_BITS);
+    }
 
-        __device__ __forceinline__ void take(int unit) {
-            lowest = min(lowest, unit == NO_UNIT ? -NO_UNIT : unit);
-            highest = max(highest, unit);
-        }
-        __device__ __forceinline__ int common() const {
-            return highest == NO_UNIT ? NO_UNIT : highest - lowest > SHIFT_MAX ? SPREAD : lowest;
-        }
-        /* The same of all lanes. */
-        __device__ __forceinline__ void take_lanes() {
-            /* They are above -OFFSET: ordered as unsigned. */
-            lowest = (int)warp_min((unsigned)(lowest + OFFSET)) - OFFSET;
-            highest = (int)warp_max((unsigned)(highest + OFFSET)) - OFFSET;
-        }
-    };
+    /* The unit that all lanes' sums can be brought to; NO_UNIT if none has one; SPREAD if they lie too far apart. */
+    static __device__ __forceinline__ int common_unit(int own) {
+        const unsigned above = own == NO_UNIT ? 0 : own - FIRST_FRAME, highest = warp_max(above),
+                       lowest = (warp_min(above - 1) + 1) & ~((1u << FRAME_BITS) - 1);
+        return highest == 0 ? NO_UNIT : highest - lowest > SHIFT_MAX ? SPREAD : (int)lowest + FIRST_FRAME;
+    }
 
     /* What brings a sum to a lower unit: nothing where there is none, or where units lie too far apart. */
     static __device__ __forceinline__ int factor_to(int common, int own) {
         return own == NO_UNIT || common == SPREAD ? 0 : 1 << (own - common);
-    }
-
-    /* Units, and whether a term was not -0, in the first word of a slot. */
-    static __device__ __forceinline__ u64 pack(int first, int second, unsigned nonzero) {
-        return (u64)nonzero << 32 | (u64)(second & 0xffff) << 16 | (u64)(first & 0xffff);
-    }
-    static __device__ __forceinline__ int unpack(u64 packed, int u) {
-        return (int16_t)(u == 0 ? packed : packed >> 16);
     }
 
     /* Of a sum of slices: its window, whose unit it has, and how many bits below that 1 in it is. */
@@ -813,6 +811,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
 
     /* A sum of slices, or a piece of one, into limbs. */
     static __device__ __noinline__ void scatter(Block &block, int sum, int piece, i64 value, int unit) {
+        if (value == 0)
+            return;
         deposit(limb_of(block, window_of(sum)), first_of(window_of(sum)), value,
                 unit - below_unit(sum) + PIECE_BITS * piece);
         raise_flag(block.used);
@@ -851,8 +851,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
     }
 
-    /* What a block or the grid comes to, in warp 0: lane PIECES * i + p has piece p of sum i, with room for the sums of all
-     * blocks. What has units that lie too far apart is in limbs. */
+    /* What a block or the grid comes to, in warp 0: lane PIECES * i + p has piece p of sum i. What has units that lie too far
+     * apart is in limbs. */
     struct Totals {
         int unit[2];
         i64 piece;
@@ -871,36 +871,23 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return (__int128)high << 64 | low;
     }
 
-    /* Phase 4 over the warps. A function of its own, as the last block runs it twice. By warp 0. */
-    static __device__ __noinline__ Totals add_warps(Shared &shared) {
-        const int piece = lane_index() % PIECES, sum = min(lane_index() / PIECES, SUMS - 1), u = unit_of(sum);
-        constexpr int UNITS = ELEMENTS + PRODUCTS;
-        int common[2] = {NO_UNIT, NO_UNIT}, own[UNITS], factor = 0; /* in lane u * WARPS + w, of unit u of warp w */
+    /* Phase 4 over the warps. By warp 0. */
+    __device__ __forceinline__ Totals add_warps() {
+        const int piece = lane_index() % PIECES, sum = min(lane_index() / PIECES, SUMS - 1);
+        int common[2] = {NO_UNIT, NO_UNIT}, factor = 0; /* in lane u * WARPS + w, of unit u of warp w */
 #pragma unroll
-        for (int i = 0; i < UNITS; i++) {
-            Units seen;
-            own[i] = shared.unit[i][lane_index() % WARPS];
-            seen.take(own[i]);
-            seen.take_lanes();
-            common[i] = seen.common();
-            factor = i == 0 || lane_index() >= WARPS ? factor_to(common[i], own[i]) : factor;
+        for (int u = 0; u < UNITS; u++) {
+            const int own = shared.unit[u][lane_index() % WARPS];
+            common[u] = common_unit(own);
+            factor = u == 0 || lane_index() >= WARPS ? factor_to(common[u], own) : factor;
         }
         if (common[0] == SPREAD || common[1] == SPREAD)
             scatter_warps(shared, common[0], common[1]);
         i64 total = 0;
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
-            total += (i64)(&shared.of_warp[w][0][0])[PIECES * sum + piece] *
-                     __shfl_sync(ALL, factor, UNITS > 1 ? u * WARPS + w : w);
+            total += (i64)shared.of_warp[w][sum][piece] * __shfl_sync(ALL, factor, unit_of(sum) * WARPS + w);
         return {{common[0], common[1]}, total};
-    }
-
-    /* Totals into limbs. */
-    static __device__ __noinline__ void scatter_totals(Shared &shared, const Totals totals, bool wanted) {
-        const int piece = lane_index() % PIECES, sum = lane_index() / PIECES;
-        if (wanted && sum < SUMS && totals.unit[unit_of(sum)] > SPREAD)
-            scatter(shared.block, sum, piece, totals.piece, totals.unit[unit_of(sum)]);
-        __syncwarp();
     }
 
     static __device__ __noinline__ void scatter_warps(Shared &shared, int common0, int common1) {
@@ -913,111 +900,164 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncwarp();
     }
 
-    /* A block's sums that slots have no room for go into limbs. */
-    static constexpr i64 SLOT_MAX = (i64)1 << 62;
-    __device__ __forceinline__ void fill_slots(rd_cuda_workspace *workspace, const Totals &totals) {
-        const int piece = lane_index() % PIECES, sum = lane_index() / PIECES;
-        const __int128 whole = totals.join();
-        const bool fits = piece != 0 || sum >= SUMS || (whole < SLOT_MAX && whole > -SLOT_MAX);
-        const unsigned fitting = __ballot_sync(ALL, fits);
-        if (fitting != ALL)
-            scatter_totals(shared, totals, !(fitting >> (lane_index() - piece) & 1));
-        if (piece == 0 && sum < SUMS)
-            put_slot(workspace, 1 + sum, fits ? (u64)whole : 0);
-        if (lane_index() == 0)
-            put_slot(workspace, 0,
-                     pack(totals.unit[0] > SPREAD ? totals.unit[0] : NO_UNIT,
-                          totals.unit[1] > SPREAD ? totals.unit[1] : NO_UNIT, shared.block.partial.nonzero));
+    /* Words of frames: sums of pieces, and above them how many blocks have added to them. */
+    static constexpr int COUNT_AT = 64 - TICKET_BITS;
+    static_assert(((u64)THREADS << (PIECE_BITS + SHIFT_MAX)) * RD_CUDA_BLOCKS <= (u64)1 << (COUNT_AT - 1),
+                  "words have room for all pieces");
+
+    static __device__ __forceinline__ u64 as_word(i64 value) {
+        return ((u64)1 << COUNT_AT) + (u64)value;
+    }
+    static __device__ __forceinline__ i64 value_of(u64 word) {
+        return (i64)(word << TICKET_BITS) >> TICKET_BITS;
+    }
+    static __device__ __forceinline__ unsigned count_of(u64 word) {
+        return (unsigned)((word - (u64)value_of(word)) >> COUNT_AT);
+    }
+    static __device__ __forceinline__ u64 *frame_word(rd_cuda_workspace *workspace, int frame, int word) {
+        return reinterpret_cast<u64 *>(&workspace->frame[frame][word]);
+    }
+    static __device__ __forceinline__ u64 read_word(const volatile u64 *word) {
+        return *word;
     }
 
-    /* Phase 4 in the last block: each warp's sums over some of the blocks. */
-    __device__ __forceinline__ void add_blocks(const rd_cuda_workspace *workspace) {
-        constexpr bool EARLY = SUMS == SLICES;    /* there are registers for what several blocks left */
-        constexpr int BLOCKS_OWN = EARLY ? 2 : 1; /* blocks that a thread looks after at a time */
-        static_assert(RD_CUDA_BLOCKS / THREADS * 32 <= 1 << 9, "pieces have room for all");
-        Units seen[2];
-        int common[2] = {NO_UNIT, NO_UNIT};
-        bool nonzero = false;
-        u64 packed[BLOCKS_OWN];
-        i64 value[BLOCKS_OWN][SUMS];
-        auto load = [&](unsigned first, bool values) {
-#pragma unroll
-            for (int i = 0; i < BLOCKS_OWN; i++) {
-                unsigned b = first + i * THREADS;
-                packed[i] = b < gridDim.x ? get_slot(workspace, 0, b) : pack(NO_UNIT, NO_UNIT, 0);
-#pragma unroll
-                for (int sum = 0; sum < SUMS; sum++)
-                    if (values)
-                        value[i][sum] = b < gridDim.x ? (i64)get_slot(workspace, 1 + sum, b) : 0;
-            }
-        };
-#pragma unroll 1
-        for (int first = (int)((gridDim.x - 1) / (BLOCKS_OWN * THREADS)) * (BLOCKS_OWN * THREADS); first >= 0;
-             first -= BLOCKS_OWN * THREADS) {
-            load(first + threadIdx.x, EARLY && first == 0); /* on their way while units are compared */
-#pragma unroll
-            for (int i = 0; i < BLOCKS_OWN; i++) {
-                nonzero = nonzero || packed[i] >> 32;
-#pragma unroll
-                for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
-                    seen[u].take(unpack(packed[i], u));
-            }
+    /* The first word for a unit's sums. */
+    static __device__ __forceinline__ constexpr int column_of(int u) {
+        return PIECES * SLICES * u;
+    }
+
+    /* Fields of tickets: blocks that saw a term other than -0; blocks without a frame, of both units. */
+    static constexpr int TICKET_OTHER = TICKET_OWN, TICKET_ABSENT = TICKET_OWN + 1;
+
+    /* Phase 4 over the grid: adds the block's totals to those of other blocks in the words of its frame. As words count
+     * blocks, nobody waits for what was added to arrive before the ticket does: the last block can tell. Integers may be
+     * added in any order. By warp 0, for which totals become the grid's in the last block, unless they are scattered over
+     * frames. */
+    __device__ __forceinline__ void meet(Totals &totals) {
+        Block &block = shared.block;
+        rd_cuda_workspace *workspace = call.workspace;
+        const int sum = lane_index() / PIECES, u = sum < SUMS ? unit_of(sum) : 0, unit = totals.unit[u];
+        const bool there = sum < SUMS && unit > SPREAD;
+        u64 *word = frame_word(workspace, there ? frame_of(unit) : 0, lane_index());
+        const bool used = block.used;
+        if (used) {
+            publish(block, workspace);
+            __threadfence();
         }
-#pragma unroll
-        for (int u = 0; u < ELEMENTS + PRODUCTS; u++) {
-            seen[u].take_lanes();
-            common[u] = seen[u].common();
+        const u64 ticket =
+            ticket_if(true, 0) | ticket_if(used, TICKET_USED) | ticket_if(block.partial.nonzero, TICKET_OTHER) |
+            ticket_if(totals.unit[0] <= SPREAD, TICKET_ABSENT) | ticket_if(totals.unit[1] <= SPREAD, TICKET_ABSENT + 1);
+        u64 met = there ? atomicAdd(word, as_word(totals.piece)) + as_word(totals.piece) : 0;
+        u64 tickets = 0;
+        if (lane_index() == 0)
+            tickets = atomicAdd(reinterpret_cast<u64 *>(&workspace->ticket), ticket) + ticket;
+        tickets = __shfl_sync(ALL, tickets, 0);
+        if (ticket_count(tickets) == gridDim.x) {
+            const unsigned present = gridDim.x - ticket_count(tickets, TICKET_ABSENT + u);
+            if (there && count_of(met) != present)
+                met = read_word(word); /* what came a little later */
+            const bool scattered = __any_sync(ALL, sum < SUMS && count_of(met) != present);
+            if (there && !scattered) {
+                totals.piece = value_of(met);
+                *word = 0;
+            }
+            if (lane_index() == 0) {
+                block.last = true;
+                block.any_used = ticket_count(tickets, TICKET_USED);
+                block.partial.nonzero = ticket_count(tickets, TICKET_OTHER) != 0;
+                shared.scattered = scattered;
+                for (int i = 0; i < UNITS; i++)
+                    shared.present[i] = gridDim.x - ticket_count(tickets, TICKET_ABSENT + i);
+                workspace->ticket = 0;
+            }
+            if (ticket_count(tickets, TICKET_USED))
+                __threadfence();
         }
-        if (common[0] == SPREAD || common[1] == SPREAD)
-            scatter_blocks(shared, workspace, common[0], common[1]);
-        int total[SUMS][PIECES] = {};
-#pragma unroll 1
-        for (unsigned first = 0; first < gridDim.x; first += BLOCKS_OWN * THREADS) {
-            if (!EARLY || first > 0)
-                load(first + threadIdx.x, true);
-#pragma unroll
-            for (int i = 0; i < BLOCKS_OWN; i++) {
-#pragma unroll
-                for (int sum = 0; sum < SUMS; sum++) {
-                    const int to = common[unit_of(sum)], own = unpack(packed[i], unit_of(sum));
-                    const bool there = own != NO_UNIT && to != SPREAD;
-#pragma unroll
-                    for (int p = 0; p < PIECES; p++)
-                        total[sum][p] += piece_of(there ? value[i][sum] : 0, p, there ? own - to : 0);
+    }
+
+    /* What blocks left in a frame for a unit, in the lanes of its sums. By a warp, when the first of its words is complete;
+     * others may not be yet. */
+    static __device__ i64 take_frame(rd_cuda_workspace *workspace, int u, int frame) {
+        const int sum = lane_index() / PIECES;
+        const bool wanted = sum < SUMS && unit_of(sum) == u;
+        u64 *word = frame_word(workspace, frame, lane_index());
+        const unsigned all = __shfl_sync(ALL, wanted ? count_of(read_word(word)) : 0, column_of(u));
+        unsigned blocks = 0;
+        i64 value = 0;
+        while (wanted && blocks < all) {
+            const u64 taken = atomicExch(word, 0);
+            value += value_of(taken);
+            blocks += count_of(taken);
+        }
+        __syncwarp();
+        return value;
+    }
+
+    /* Frames in use for a unit. By the whole block, when tickets tell that all blocks have added to them, or are about to. */
+    static __device__ Found find_frames(Shared &shared, rd_cuda_workspace *workspace, int u) {
+        Found all;
+        do {
+            unsigned lowest = RD_CUDA_FRAMES, above = 0, blocks = 0;
+            for (int frame = threadIdx.x; frame < RD_CUDA_FRAMES; frame += THREADS) {
+                const unsigned count = count_of(read_word(frame_word(workspace, frame, column_of(u))));
+                lowest = count ? min(lowest, (unsigned)frame) : lowest;
+                above = count ? frame + 1 : above;
+                blocks += count;
+            }
+            lowest = warp_min(lowest);
+            above = warp_max(above);
+            blocks = (unsigned)warp_add_words((int)blocks);
+            if (lane_index() == 0)
+                shared.found[u][warp_index()] = {(int)lowest, (int)above - 1, blocks};
+            __syncthreads();
+            all = shared.found[u][0];
+            for (int w = 1; w < WARPS; w++) {
+                const Found &found = shared.found[u][w];
+                all = {min(all.lowest, found.lowest), max(all.highest, found.highest), all.blocks + found.blocks};
+            }
+            __syncthreads();
+        } while (all.blocks != shared.present[u]);
+        return all;
+    }
+
+    /* Totals that are scattered over frames: two frames side by side can be added; more go into limbs. By the last block;
+     * what it returns is for warp 0. */
+    static __device__ __noinline__ Totals gather(Shared &shared, rd_cuda_workspace *workspace) {
+        Totals totals = {{NO_UNIT, NO_UNIT}, 0};
+        for (int u = 0; u < UNITS; u++) {
+            const Found found = find_frames(shared, workspace, u);
+            const bool apart = found.highest > found.lowest + 1;
+            if (!apart && warp_index() == 0 && found.blocks) {
+                totals.unit[u] = unit_of_frame(found.lowest);
+                for (int frame = found.lowest; frame <= found.highest; frame++)
+                    totals.piece += take_frame(workspace, u, frame) * (1 << ((frame - found.lowest) << FRAME_BITS));
+            }
+            for (int first = found.lowest + warp_index(); apart && first <= found.highest; first += THREADS) {
+                const int own = first + WARPS * lane_index();
+                const bool any = own <= found.highest && count_of(read_word(frame_word(workspace, own, column_of(u))));
+                for (unsigned left = __ballot_sync(ALL, any); left; left &= left - 1) {
+                    const int frame = first + WARPS * (__ffs((int)left) - 1);
+                    const i64 piece = take_frame(workspace, u, frame);
+                    scatter(shared.block, lane_index() / PIECES, lane_index() % PIECES, piece, unit_of_frame(frame));
                 }
             }
         }
-#pragma unroll
-        for (int sum = 0; sum < SUMS; sum++)
-            share(sum, total[sum]);
-        nonzero = __any_sync(ALL, nonzero);
-        if (lane_index() == 0) {
-            if (nonzero)
-                raise_flag(shared.block.partial.nonzero);
-#pragma unroll
-            for (int u = 0; u < ELEMENTS + PRODUCTS; u++)
-                shared.unit[u][warp_index()] = common[u] > SPREAD ? common[u] : NO_UNIT;
-        }
         __syncthreads();
+        return totals;
     }
 
-    /* A warp's blocks. */
-    static __device__ __noinline__ void scatter_blocks(Shared &shared, const rd_cuda_workspace *workspace, int common0,
-                                                       int common1) {
-        for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) {
-            u64 packed = get_slot(workspace, 0, b);
-            for (int sum = 0; sum < SUMS; sum++) {
-                int u = unit_of(sum), own = unpack(packed, u);
-                if ((u == 0 ? common0 : common1) == SPREAD && own != NO_UNIT)
-                    scatter(shared.block, sum, 0, (i64)get_slot(workspace, 1 + sum, b), own);
-            }
-        }
+    /* Totals into limbs. */
+    static __device__ __noinline__ void scatter_totals(Shared &shared, const Totals totals) {
+        const int sum = lane_index() / PIECES;
+        if (sum < SUMS && totals.unit[unit_of(sum)] > SPREAD)
+            scatter(shared.block, sum, lane_index() % PIECES, totals.piece, totals.unit[unit_of(sum)]);
+        __syncwarp();
     }
 
     /* Phase 5, by warp 0: the totals are all there is but what is in limbs, if those are `used`. Delivers the result if it
      * can be had from the totals alone; otherwise adds them to the limbs. Returns whether it is delivered. */
     __device__ __forceinline__ bool finish_sums(const Totals &totals, bool used) {
-        bool all = totals.unit[0] != SPREAD && !used && is_short(call) && has_float(call);
+        const bool all = !used && is_short(call) && has_float(call);
         if (TRANSFORM != RD_MOMENTS && all) {
             const __int128 joined = totals.join();
             u64 bits;
@@ -1027,15 +1067,17 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                 deliver_short(call, bits);
             return true;
         }
-        scatter_totals(shared, totals, true);
+        scatter_totals(shared, totals);
         return false;
     }
 
     /* The usual case: the upper slices have the result's bits, and the lowest at most tells on which side of a tie they
      * are. */
     __device__ __forceinline__ bool round_slices(__int128 joined, int unit, u64 &bits) {
-        const __int128 lowest = get(joined, 2), upper = (get(joined, 0) << STEP) + get(joined, 1) + (lowest >> STEP);
-        return round_upper(upper, ((u64)lowest & (((u64)1 << STEP) - 1)) != 0, unit - STEP, call, bits);
+        const __int128 highest = get(joined, 0), lowest = get(joined, 2);
+        const __int128 upper = (highest << STEP) + get(joined, 1) + (lowest >> STEP);
+        const bool fits = (i64)(highest >> (125 - STEP)) == (i64)(highest >> 127);
+        return round_upper(upper, ((u64)lowest & (((u64)1 << STEP) - 1)) != 0, unit - STEP, call, bits) && fits;
     }
 
     __device__ __forceinline__ u64 round_total(__int128 joined, int unit) {
@@ -1058,17 +1100,17 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             __syncthreads();
         }
         if (warp_index() == 0)
-            totals = add_warps(shared);
+            totals = add_warps();
         bool used = false;
         if (gridDim.x > 1) {
             if (warp_index() == 0)
-                fill_slots(call.workspace, totals);
-            if (!close_block(block, call.workspace))
+                meet(totals);
+            __syncthreads();
+            if (!block.last)
                 return;
             used = collect(block, call.workspace);
-            add_blocks(call.workspace);
-            if (warp_index() == 0)
-                totals = add_warps(shared);
+            if (shared.scattered)
+                totals = gather(shared, call.workspace);
         }
         if (warp_index() == 0) {
             __syncwarp();
