@@ -44,7 +44,8 @@ static void name_kernel(const reduct_reduction *reduction, bool integers, char *
                                              [RD_MOMENTS] = "moments"};
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *type = rd_type(reduction->element);
-    const char *transform = transforms[op->transform];
+    const bool own_magnitude = op->transform == RD_ABSOLUTE && type->kind == RD_UNSIGNED;
+    const char *transform = transforms[own_magnitude ? RD_IDENTITY : op->transform];
     if (op->combine == RD_MULTIPLY) {
         snprintf(image, room, "kernels/products");
         snprintf(name, room, "product_%s", type->name);
@@ -81,27 +82,23 @@ static struct rd_cuda_call describe(const reduct_reduction *reduction) {
                                  .result_max_exponent = result->max_exponent};
 }
 
-/* Whether a launch of as many blocks has room for a ring. With the context current. */
-static bool has_ring(const struct launch *launch, bool floats, int resident) {
-    const struct rd_cuda_device *device = launch->context->device;
-    const struct rd_cuda_call *call = &launch->call;
-    const size_t bytes = (size_t)RD_CUDA_RING_TILES * launch->tile_bytes;
-    int ringed = 0;
-    return RD_CUDA_HAS_RING(floats, call->exact, call->transform) && device->capability >= RD_CUDA_RING_CAPABILITY &&
-           device->driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) ==
-               RD_CU_SUCCESS &&
-           device->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&ringed, launch->function, RD_CUDA_THREADS,
-                                                                       bytes) == RD_CU_SUCCESS &&
-           ringed >= resident;
+/* Whether the kernel is the one for newer devices: older machine code may run on them too. With the context current. */
+static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
+    int compiled_for = 0;
+    return driver->cuFuncGetAttribute(&compiled_for, RD_CU_FUNCTION_COMPILED_FOR, function) == RD_CU_SUCCESS &&
+           compiled_for >= RD_CUDA_NEWER;
 }
 
-/* Whether the kernel waits for the launch before: older machine code may run on newer devices. Drivers from CUDA 12.3 on
- * can capture launches that overlap. With the context current. */
-static bool may_overlap(const rd_cuda_driver *driver, rd_cu_function function) {
-    int compiled_for = 0;
-    return driver->cuLaunchKernelEx && driver->version >= 12030 &&
-           driver->cuFuncGetAttribute(&compiled_for, RD_CU_FUNCTION_COMPILED_FOR, function) == RD_CU_SUCCESS &&
-           compiled_for >= RD_CUDA_OVERLAP_CAPABILITY;
+/* Whether a launch of as many blocks has room for a ring. With the context current. */
+static bool has_room(const struct launch *launch, int resident) {
+    const rd_cuda_driver *driver = launch->context->device->driver;
+    const size_t bytes = (size_t)RD_CUDA_RING_TILES * launch->tile_bytes;
+    int ringed = 0;
+    return driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) ==
+               RD_CU_SUCCESS &&
+           driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&ringed, launch->function, RD_CUDA_THREADS, bytes) ==
+               RD_CU_SUCCESS &&
+           ringed >= resident;
 }
 
 /* With the context current. */
@@ -125,8 +122,10 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
     const struct rd_cuda_call *call = &launch->call;
     bool floats = call->combine == RD_ADD && call->is_float;
     launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(floats, call->exact, call->transform));
-    launch->has_ring = has_ring(launch, floats, resident);
-    launch->overlaps = may_overlap(driver, launch->function);
+    const bool newer = is_newer(driver, launch->function);
+    launch->has_ring = newer && RD_CUDA_HAS_RING(floats, call->exact, call->transform) && has_room(launch, resident);
+    launch->overlaps =
+        newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
     return REDUCT_OK;
 }
 

@@ -24,18 +24,6 @@ RD_LOCAL void variance(const struct rd_total *total, int bits) {
     rd_big_divide(value, total->population ? n : n - 1, bits);
 }
 
-/* A finite value; a zero comes out as +0. */
-RD_LOCAL uint64_t finish_finite(const struct rd_total *total, const struct rd_type *type) {
-    struct rd_big *value = &total->room->value;
-    enum rd_finish finish = total->finish;
-    bool negative = rd_big_from_sum(value, total->sum);
-    if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
-        rd_big_divide(value, total->count, finish == RD_MEAN ? VALUE_BITS : RADICAND_BITS);
-    if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
-        rd_big_root(value);
-    return rd_big_round(value, negative, type);
-}
-
 RD_LOCAL uint64_t infinity_bits(const struct rd_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
@@ -48,12 +36,19 @@ RD_LOCAL uint64_t sign_bit(const struct rd_type *type) {
     return (uint64_t)1 << (8 * type->bytes - 1);
 }
 
-RD_SHARED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type) {
+RD_INLINED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type) {
+    const enum rd_finish finish = total->finish;
+    struct rd_big *value = &total->room->value;
     if (total->nans || (total->plus_infinities && total->minus_infinities))
         return rd_nan_bits(type);
     if (total->plus_infinities || total->minus_infinities)
         return infinity_bits(type) | (total->minus_infinities ? sign_bit(type) : 0);
-    uint64_t bits = finish_finite(total, type);
+    const bool negative = rd_big_from_sum(value, total->sum);
+    if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
+        rd_big_divide(value, total->count, finish == RD_MEAN ? VALUE_BITS : RADICAND_BITS);
+    if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
+        rd_big_root(value);
+    const uint64_t bits = rd_big_round(value, negative, type); /* of zero +0 */
     bool signed_terms = total->transform == RD_IDENTITY || total->transform == RD_PRODUCT;
     if (!bits && total->is_float && signed_terms && !total->nonzero && total->count)
         return sign_bit(type);
@@ -88,7 +83,7 @@ RD_LOCAL bool to_integer(uint64_t word[4], bool negative, const struct rd_type *
     return all_bits(word, type->precision, negative) && (type->kind == RD_SIGNED || !negative);
 }
 
-RD_SHARED bool rd_finish_integer(const struct rd_total *total, const struct rd_type *type, uint64_t word[4]) {
+RD_INLINED bool rd_finish_integer(const struct rd_total *total, const struct rd_type *type, uint64_t word[4]) {
     struct rd_big *value = &total->room->value;
     bool negative = rd_big_from_sum(value, total->sum);
     rd_big_align_to(value, 0);

@@ -25,14 +25,14 @@ struct rd_total {
 };
 
 /* An exact sum, or what is made of one, rounded once: the bit pattern of `type`, a floating-point type. */
-RD_SHARED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type);
+RD_INLINED uint64_t rd_finish_float(const struct rd_total *total, const struct rd_type *type);
 
 /* The same of exact moments: a variance, or its root. */
 RD_SHARED uint64_t rd_finish_moments(const struct rd_total *total, const struct rd_type *type);
 
 /* The value of an exact sum of integers, in four words of two's complement, least significant first. Returns false if
  * it does not fit `type`, an integer type; the words then hold it modulo 2^256 all the same. */
-RD_SHARED bool rd_finish_integer(const struct rd_total *total, const struct rd_type *type, uint64_t word[4]);
+RD_INLINED bool rd_finish_integer(const struct rd_total *total, const struct rd_type *type, uint64_t word[4]);
 
 /* The same of a product of integers. */
 RD_SHARED bool rd_finish_whole(const struct rd_whole *whole, const struct rd_type *type, uint64_t word[4]);

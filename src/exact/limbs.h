@@ -13,12 +13,15 @@
 #include "core/tables.h"
 
 /* src/exact is compiled for the host, and for CUDA devices by including its .c files (src/cuda/kernels/finish.cuh), so
- * that there is one exact arithmetic: in these files functions are RD_SHARED, or RD_LOCAL where C would say static. */
+ * that there is one exact arithmetic: in these files functions are RD_SHARED, or RD_LOCAL where C would say static.
+ * RD_INLINED are shared functions of which a kernel has only those ways that it can take. */
 #ifdef __CUDACC__
-#define RD_SHARED static __device__ __noinline__
-#define RD_LOCAL  static __device__
+#define RD_SHARED  static __device__ __noinline__
+#define RD_INLINED static __device__ __forceinline__
+#define RD_LOCAL   static __device__
 #else
 #define RD_SHARED
+#define RD_INLINED
 #define RD_LOCAL static
 #endif
 
@@ -27,7 +30,6 @@ enum { RD_LIMBS = 134 };
 
 __extension__ typedef __int128 rd_i128;
 __extension__ typedef unsigned __int128 rd_u128;
-__extension__ typedef __int128 rd_i128;
 
 struct rd_sum {
     int first, length; /* layout */

@@ -25,11 +25,12 @@ enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
      : !((floats) && (exact)) && ((transform) == RD_MOMENTS || ((exact) && (transform) == RD_SQUARE)) ? 4              \
                                                                                                       : 8)
 
-/* Kernels that were compiled for this capability or a later one wait for the launch before them themselves. */
-enum { RD_CUDA_OVERLAP_CAPABILITY = 90 };
+/* Kernels that were compiled for this capability or a later one wait for the launch before them themselves, and can have
+ * tiles come through a ring. */
+enum { RD_CUDA_NEWER = 90 };
 
-/* A ring of tiles, in dynamic shared memory, and whether a kernel's tiles can come through one. */
-enum { RD_CUDA_RING_TILES = 2, RD_CUDA_RING_CAPABILITY = 90 };
+/* A ring of tiles, in dynamic shared memory, and whether a kernel has one. */
+enum { RD_CUDA_RING_TILES = 2 };
 #define RD_CUDA_TILE_BYTES(vectors)                (RD_CUDA_THREADS * 16 * (vectors))
 #define RD_CUDA_HAS_RING(floats, exact, transform) ((floats) && (exact) && (transform) != RD_PRODUCT)
 

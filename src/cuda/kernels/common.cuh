@@ -499,7 +499,7 @@ template <class Take> __device__ __forceinline__ void for_blocks(Take take) {
 }
 
 /* The last block's end: the partial result to where it is wanted, or rounded. `first` is that of the sums' limbs. */
-template <Source SOURCE>
+template <Source SOURCE, unsigned FINISHES>
 __device__ void deliver(const rd_cuda_call &call, Block &block, FinishRoom &room, int first_of_terms,
                         int first_of_squares) {
     __syncthreads();
@@ -511,7 +511,7 @@ __device__ void deliver(const rd_cuda_call &call, Block &block, FinishRoom &room
         return;
     }
     if (warp_index() == 0)
-        finish<SOURCE>(call, block.partial, room, first_of_terms, first_of_squares);
+        finish<SOURCE, FINISHES>(call, block.partial, room, first_of_terms, first_of_squares);
 }
 
 } // namespace

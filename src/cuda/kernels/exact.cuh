@@ -354,6 +354,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
+    static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM);
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
     static constexpr int SUMS = WINDOWS * SLICES; /* of slices */
@@ -1087,7 +1088,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         for (int sum = 0; sum < SUMS; sum++)
             add_at(word, get(joined, sum), LOWEST - below_unit(sum));
         bool negative_zero = (TRANSFORM == RD_IDENTITY || PAIRS) && !shared.block.partial.nonzero && call.count != 0;
-        return round_words(word, unit - LOWEST, call, negative_zero);
+        return round_words<FINISHES>(word, unit - LOWEST, call, negative_zero);
     }
 
     /* Phases 4 and 5. */
@@ -1125,7 +1126,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncthreads();
         constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
         if (!block.delivered)
-            deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS>(
+            deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
                 call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
     }
 };

@@ -415,7 +415,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
         block.partial.index = best.index;
         block.partial.extreme = extreme;
     }
-    deliver<EXTREMES>(call, block, room, 0, 0);
+    deliver<EXTREMES, FINISHES_OF<RD_IDENTITY, RD_LEAST>>(call, block, room, 0, 0);
 }
 
 } // namespace

@@ -235,7 +235,7 @@ template <class P> __device__ __forceinline__ void merge_block(P &part, u64 (*wo
     }
 }
 
-template <class P>
+template <unsigned FINISHES, class P>
 __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
     __shared__ u64 words[WARPS][P::WORDS];
     merge_block(part, words);
@@ -273,17 +273,18 @@ __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, Fini
         }
     }
     if (used || !is_short(call) || !has_float(call))
-        deliver<FAST_SUMS>(call, block, room, 0, 0);
+        deliver<FAST_SUMS, FINISHES>(call, block, room, 0, 0);
 }
 
 template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ FinishRoom room;
     let_next_come();
+    constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     if constexpr (TRANSFORM == RD_MOMENTS)
-        end(call, block, room, sum_deviations<T>(block, call));
+        end<FINISHES>(call, block, room, sum_deviations<T>(block, call));
     else
-        end(call, block, room, sum_terms<T, TRANSFORM>(block, call));
+        end<FINISHES>(call, block, room, sum_terms<T, TRANSFORM>(block, call));
 }
 
 } // namespace

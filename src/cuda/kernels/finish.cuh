@@ -26,6 +26,26 @@ struct FinishRoom {
     struct rd_finish_room big;
 };
 
+/* The finishes, as bits, that operators of a transform and a combination have: a kernel has the code for its own only, since
+ * that of all would be most of the kernel. */
+template <int TRANSFORM, int COMBINE>
+constexpr unsigned FINISHES_OF = 0
+#define REDUCT_OPERATOR(id, name, number, inputs, transform, combine, finish, minimum, text)                           \
+    | (TRANSFORM == RD_##transform && COMBINE == RD_##combine ? 1u << RD_##finish : 0)
+#include <reduct/operators.def>
+    ;
+
+/* The finish that a call asks for, of those that there are. */
+template <unsigned FINISHES> __device__ __forceinline__ enum rd_finish finish_of(const rd_cuda_call &call) {
+    static_assert(FINISHES != 0, "some operator has this kernel");
+    constexpr unsigned LOWEST = FINISHES & -FINISHES, REST = FINISHES - LOWEST;
+    constexpr enum rd_finish FIRST_OF = (enum rd_finish)(LOWEST > 1 ? 31 - __builtin_clz(LOWEST) : 0);
+    if constexpr (REST == 0)
+        return FIRST_OF;
+    else
+        return call.finish == FIRST_OF ? FIRST_OF : finish_of<REST>(call);
+}
+
 /* The limbs in use, as a sum of few digits. By a whole warp. */
 __device__ void narrow(struct rd_sum &sum, const int64_t *limb, int first) {
     int lowest = RD_LIMBS, highest = -1;
@@ -188,17 +208,19 @@ __device__ __forceinline__ bool round_upper(__int128 integer, bool more, int exp
 }
 
 /* A mean, a root or the root of a mean, rounded. A function of its own, to keep the way of sums short. */
+template <unsigned FINISHES>
 __device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_cuda_call &call) {
-    if (call.finish != RD_ROOT)
+    const enum rd_finish finish = finish_of<FINISHES>(call);
+    if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
         leading.divide(call.count);
-    if (call.finish != RD_MEAN)
+    if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
         leading.root();
     return round_leading(leading, sign, call);
 }
 
 /* The finish of a sum, an integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a
  * result of 4 or 8 bytes; zero as the one that is asked for. */
-template <int W>
+template <unsigned FINISHES, int W>
 __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
     bool negative = (i64)word[W - 1] < 0;
     u64 carry = negative;
@@ -226,10 +248,13 @@ __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const r
         leading.word[0] |= zeros ? word[W - 4] >> (64 - zeros) : 0;
         leading.below = word[W - 4] << zeros != 0;
     }
-    return call.finish == RD_VALUE ? round_leading(leading, sign, call) : finish_leading(leading, sign, call);
+    if constexpr (FINISHES != 1u << RD_VALUE)
+        if (call.finish != RD_VALUE)
+            return finish_leading<FINISHES & ~(1u << RD_VALUE)>(leading, sign, call);
+    return round_leading(leading, sign, call);
 }
 
-/* What results come from. A kernel has the code for its own kind only: all of it would be most of the kernel. */
+/* What results come from. */
 enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS, INTEGER_SUMS, INTEGER_MOMENTS };
 
 /* The result's bits, and whether it exists. */
@@ -265,7 +290,7 @@ __device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial
 }
 
 /* Writes the result and what became of it. By a whole warp. */
-template <Source SOURCE>
+template <Source SOURCE, unsigned FINISHES>
 __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_partial &partial, FinishRoom &room,
                                     int first_of_terms, int first_of_squares) {
     struct rd_total total = {};
@@ -278,7 +303,7 @@ __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_part
     if ((threadIdx.x & 31) != 0)
         return;
     total.transform = (enum rd_transform)call.transform;
-    total.finish = (enum rd_finish)call.finish;
+    total.finish = finish_of<FINISHES>(call);
     total.population = call.population;
     total.is_float = call.is_float;
     total.nonzero = partial.nonzero;

@@ -24,9 +24,7 @@ template <int WORDS, class V> __device__ __forceinline__ void add_value(i64 *wor
 }
 
 template <class T> __device__ __forceinline__ void add_magnitude(i64 *word, T x) {
-    if constexpr (!IS_SIGNED<T>)
-        add_value<TERM_WORDS<T>>(word, x);
-    else if constexpr (sizeof(T) == 8)
+    if constexpr (sizeof(T) == 8)
         add_value<2>(word, x < 0 ? 0 - (u64)x : (u64)x);
     else
         word[0] += x < 0 ? -(i64)x : (i64)x;
@@ -82,7 +80,7 @@ __device__ __forceinline__ void add_vector(i64 *terms, i64 *products, const Vect
             if constexpr (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_MOMENTS)
                 sum = dot_bytes<T>(x.word[w], 0x01010101, sum);
             if constexpr (TRANSFORM == RD_ABSOLUTE)
-                sum = dot_bytes<uint8_t>(IS_SIGNED<T> ? __vabs4(x.word[w]) : x.word[w], 0x01010101, sum);
+                sum = dot_bytes<uint8_t>(__vabs4(x.word[w]), 0x01010101, sum);
             if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
                 product = dot_bytes<T>(x.word[w], x.word[w], product);
             if constexpr (TRANSFORM == RD_PRODUCT)
@@ -119,7 +117,8 @@ template <int WORDS> __device__ void carry(const i64 *word, i64 *carried) {
 
 /* Delivers a sum, of which thread w of the block has word w, if it becomes a float, or an integer of 8 bytes that it
  * fits. */
-template <int WORDS> __device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word, Block &block) {
+template <int WORDS, unsigned FINISHES>
+__device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word, Block &block) {
     const bool is_integer = call.finish == RD_VALUE && call.result_class != RD_FLOAT && call.result_bytes == 8;
     if (!is_short(call) || !(is_integer || has_float(call)))
         return false;
@@ -144,7 +143,7 @@ template <int WORDS> __device__ __forceinline__ bool finish_short(const rd_cuda_
 #pragma unroll
             for (int w = 0; w <= WORDS; w++)
                 add_at(sum, carried[w], 32 * w);
-            value = round_words(sum, 0, call, false);
+            value = round_words<FINISHES>(sum, 0, call, false);
         }
         if (lane_index() == 0) {
             block.delivered = fits;
@@ -162,6 +161,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
                    PAIRS = TRANSFORM == RD_PRODUCT;
     let_next_come();
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
+    constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
     __shared__ Block block;
     __shared__ FinishRoom room;
@@ -219,13 +219,13 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
     }
     if constexpr (TRANSFORM != RD_MOMENTS)
-        if (finish_short<WORDS>(call, sum, block))
+        if (finish_short<WORDS, FINISHES>(call, sum, block))
             return;
     if (threadIdx.x < WORDS) {
         bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
         block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
     }
-    deliver<TRANSFORM == RD_MOMENTS ? INTEGER_MOMENTS : INTEGER_SUMS>(call, block, room, 0, 0);
+    deliver<TRANSFORM == RD_MOMENTS ? INTEGER_MOMENTS : INTEGER_SUMS, FINISHES>(call, block, room, 0, 0);
 }
 
 } // namespace
@@ -233,16 +233,19 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
 #define KERNEL(NAME, TYPE, TRANSFORM) RD_CUDA_KERNEL(NAME, 4, integer<TYPE, TRANSFORM>)
 #define KERNELS(name, TYPE)                                                                                            \
     KERNEL(integer_identity_##name, TYPE, RD_IDENTITY)                                                                 \
-    KERNEL(integer_absolute_##name, TYPE, RD_ABSOLUTE)                                                                 \
     KERNEL(integer_square_##name, TYPE, RD_SQUARE)                                                                     \
     KERNEL(integer_product_##name, TYPE, RD_PRODUCT)                                                                   \
     KERNEL(integer_moments_##name, TYPE, RD_MOMENTS)
 
-KERNELS(i8, int8_t)
-KERNELS(i16, int16_t)
-KERNELS(i32, int32_t)
-KERNELS(i64, i64)
-KERNELS(u8, uint8_t)
+#define SIGNED_KERNELS(name, TYPE)                                                                                     \
+    KERNELS(name, TYPE)                                                                                                \
+    KERNEL(integer_absolute_##name, TYPE, RD_ABSOLUTE)
+
+SIGNED_KERNELS(i8, int8_t)
+SIGNED_KERNELS(i16, int16_t)
+SIGNED_KERNELS(i32, int32_t)
+SIGNED_KERNELS(i64, i64)
+KERNELS(u8, uint8_t) /* their own magnitudes */
 KERNELS(u16, uint16_t)
 KERNELS(u32, uint32_t)
 KERNELS(u64, u64)
