@@ -1058,15 +1058,18 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     /* Phase 5, by warp 0: the totals are all there is but what is in limbs, if those are `used`. Delivers the result if it
      * can be had from the totals alone; otherwise adds them to the limbs. Returns whether it is delivered. */
     __device__ __forceinline__ bool finish_sums(const Totals &totals, bool used) {
-        const bool all = !used && is_short(call) && has_float(call);
-        if (TRANSFORM != RD_MOMENTS && all) {
+        if (!used && is_short(call) && has_float(call)) {
             const __int128 joined = totals.join();
+            bool rounded = true;
             u64 bits;
-            if (SUMS > SLICES || !round_slices(joined, totals.unit[0], bits))
+            if constexpr (TRANSFORM == RD_MOMENTS)
+                rounded = round_both(joined, totals, bits);
+            else if (SUMS > SLICES || !round_slices(joined, totals.unit[0], bits))
                 bits = round_total(joined, totals.unit[0]);
-            if (lane_index() == 0)
+            if (rounded && lane_index() == 0)
                 deliver_short(call, bits);
-            return true;
+            if (rounded)
+                return true;
         }
         scatter_totals(shared, totals);
         return false;
@@ -1081,14 +1084,29 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return round_upper(upper, ((u64)lowest & (((u64)1 << STEP) - 1)) != 0, unit - STEP, call, bits) && fits;
     }
 
+    /* Sums FROM to TO - 1, of one unit, in units of the lowest one. */
+    template <int FROM, int TO, int W>
+    static __device__ __forceinline__ void add_sums(u64 (&word)[W], __int128 joined) {
+#pragma unroll
+        for (int sum = FROM; sum < TO; sum++)
+            add_at(word, get(joined, sum), below_unit(TO - 1) - below_unit(sum));
+    }
+
     __device__ __forceinline__ u64 round_total(__int128 joined, int unit) {
         constexpr int LOWEST = below_unit(SUMS - 1), W = LOWEST + 96 > 192 ? 4 : 3;
         u64 word[W] = {};
-#pragma unroll
-        for (int sum = 0; sum < SUMS; sum++)
-            add_at(word, get(joined, sum), LOWEST - below_unit(sum));
+        add_sums<0, SUMS>(word, joined);
         bool negative_zero = (TRANSFORM == RD_IDENTITY || PAIRS) && !shared.block.partial.nonzero && call.count != 0;
         return round_words<FINISHES>(word, unit - LOWEST, call, negative_zero);
+    }
+
+    /* Of moments. */
+    __device__ __forceinline__ bool round_both(__int128 joined, const Totals &totals, u64 &bits) {
+        u64 sum[3] = {}, squares[4] = {};
+        add_sums<0, SLICES>(sum, joined);
+        add_sums<SLICES, SUMS>(squares, joined);
+        return round_moments<FINISHES>(sum, totals.unit[0] - below_unit(SLICES - 1), squares,
+                                       totals.unit[1] - below_unit(SUMS - 1), call, bits);
     }
 
     /* Phases 4 and 5. */

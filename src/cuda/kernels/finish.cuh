@@ -207,13 +207,16 @@ __device__ __forceinline__ bool round_upper(__int128 integer, bool more, int exp
     return (high != 0) & (field > 0) & (field < 2 * call.result_max_exponent) & (call.finish == RD_VALUE);
 }
 
-/* A mean, a root or the root of a mean, rounded. A function of its own, to keep the way of sums short. */
+/* A mean, a root or the root of a mean; of n^2 variances a variance or its root; rounded. A function of its own, to keep the
+ * way of sums short. */
 template <unsigned FINISHES>
 __device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_cuda_call &call) {
     const enum rd_finish finish = finish_of<FINISHES>(call);
-    if (finish == RD_MEAN || finish == RD_ROOT_MEAN)
+    if (finish != RD_ROOT)
         leading.divide(call.count);
-    if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
+    if (finish == RD_VARIANCE || finish == RD_DEVIATION)
+        leading.divide(call.population ? call.count : call.count - 1);
+    if (finish == RD_ROOT || finish == RD_ROOT_MEAN || finish == RD_DEVIATION)
         leading.root();
     return round_leading(leading, sign, call);
 }
@@ -247,11 +250,79 @@ __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const r
     if constexpr (W > 3) {
         leading.word[0] |= zeros ? word[W - 4] >> (64 - zeros) : 0;
         leading.below = word[W - 4] << zeros != 0;
+#pragma unroll
+        for (int i = 0; i < W - 4; i++)
+            leading.below = leading.below || word[i] != 0;
     }
     if constexpr (FINISHES != 1u << RD_VALUE)
         if (call.finish != RD_VALUE)
             return finish_leading<FINISHES & ~(1u << RD_VALUE)>(leading, sign, call);
     return round_leading(leading, sign, call);
+}
+
+/* Shifts an integer of W words left, by fewer than 256 bits. */
+template <int W> __device__ __forceinline__ void shift_words(u64 (&word)[W], int bits) {
+#pragma unroll
+    for (int k = 1; k <= 3; k++)
+        if (bits >= 64 * k) {
+#pragma unroll
+            for (int i = W - 1; i > 0; i--)
+                word[i] = word[i - 1];
+            word[0] = 0;
+        }
+    bits %= 64;
+#pragma unroll
+    for (int i = W - 1; i >= 0; i--)
+        word[i] = word[i] << bits | (i > 0 && bits ? word[i > 0 ? i - 1 : 0] >> (64 - bits) : 0);
+}
+
+/* The variance, or its root, from the sum of the elements and that of their squares, integers in two's complement times
+ * 2^exponent: n * squares - sum^2, over n and n - 1, rounded to a result of 4 or 8 bytes. False where exponents lie too far
+ * apart for few words. */
+template <unsigned FINISHES>
+__device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, const u64 (&squares)[4],
+                                              int squares_exponent, const rd_cuda_call &call, u64 &bits) {
+    constexpr int W = 8;
+    const bool negative = (i64)sum[2] < 0;
+    u64 carry = negative;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        sum[i] = (negative ? ~sum[i] : sum[i]) + carry;
+        carry = carry && sum[i] == 0;
+    }
+    u64 scaled[W] = {}, squared[W] = {};
+    unsigned __int128 term = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        term = (unsigned __int128)squares[i] * call.count + (u64)(term >> 64);
+        scaled[i] = (u64)term;
+    }
+    scaled[4] = (u64)(term >> 64);
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        term = 0;
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            term = (unsigned __int128)sum[i] * sum[j] + squared[i + j] + (u64)(term >> 64);
+            squared[i + j] = (u64)term;
+        }
+        squared[i + 3] = (u64)(term >> 64);
+    }
+    const int above = 2 * sum_exponent - squares_exponent;
+    if (above > 64 * (W - 6) || above < -64 * (W - 5))
+        return false;
+    shift_words(scaled, max(-above, 0));
+    shift_words(squared, max(above, 0));
+    bool borrow = false;
+#pragma unroll
+    for (int i = 0; i < W; i++) {
+        const u64 difference = scaled[i] - squared[i];
+        const bool beyond = scaled[i] < squared[i] || (difference == 0 && borrow);
+        scaled[i] = difference - borrow;
+        borrow = beyond;
+    }
+    bits = round_words<FINISHES>(scaled, min(2 * sum_exponent, squares_exponent), call, false);
+    return true;
 }
 
 /* What results come from. */

@@ -155,6 +155,30 @@ __device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word,
     return block.delivered;
 }
 
+/* The same for moments: thread w has word w of the sum, and those of the squares follow. */
+template <int T_WORDS, int P_WORDS, unsigned FINISHES>
+__device__ __forceinline__ bool finish_short_moments(const rd_cuda_call &call, i64 word, Block &block) {
+    if (!is_short(call) || !has_float(call))
+        return false;
+    if (warp_index() == 0) {
+        u64 sum[3] = {}, squares[4] = {}, bits;
+#pragma unroll
+        for (int w = 0; w < T_WORDS; w++)
+            add_at(sum, __shfl_sync(ALL, word, w), 32 * w);
+#pragma unroll
+        for (int w = 0; w < P_WORDS; w++)
+            add_at(squares, __shfl_sync(ALL, word, T_WORDS + w), 32 * w);
+        const bool rounded = round_moments<FINISHES>(sum, 0, squares, 0, call, bits);
+        if (lane_index() == 0) {
+            block.delivered = rounded;
+            if (rounded)
+                deliver_short(call, bits);
+        }
+    }
+    __syncthreads();
+    return block.delivered;
+}
+
 template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
     constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
@@ -218,9 +242,12 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         __syncthreads();
         sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
     }
-    if constexpr (TRANSFORM != RD_MOMENTS)
-        if (finish_short<WORDS, FINISHES>(call, sum, block))
+    if constexpr (TRANSFORM == RD_MOMENTS) {
+        if (finish_short_moments<T_WORDS, P_WORDS, FINISHES>(call, sum, block))
             return;
+    } else if (finish_short<WORDS, FINISHES>(call, sum, block)) {
+        return;
+    }
     if (threadIdx.x < WORDS) {
         bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
         block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
