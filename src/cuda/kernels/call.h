@@ -1,9 +1,9 @@
 /* What a launch of the library's CUDA kernels takes and leaves behind. Plain C, shared by kernels and host.
  *
  * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. Its
- * last block to finish combines what all blocks left in the workspace, always in the same order, and then either
- * finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a workspace must not
- * overlap; they leave it as they found it: zero. */
+ * last block to finish combines what all blocks left in the workspace, in the same order wherever that matters, and then
+ * either finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a workspace must
+ * not overlap; they leave it as they found it: zero. */
 #ifndef RD_CUDA_CALL_H
 #define RD_CUDA_CALL_H
 

@@ -11,7 +11,8 @@
  *      window if the largest is beyond it.
  *   2. From the smallest exponent follows how many slices the tile needs: 1, 2 or 3. It is added with as many.
  *   3. A tile that 3 slices cannot hold goes into bins: integers by exponent, in shared memory.
- *   4. At the end slices, by then integers, are added up over the warp, the block and, by the last block, the grid.
+ *   4. At the end slices, by then integers, are added up over the warp, the block and, where blocks meet in the workspace,
+ *      the grid.
  *   5. The last block rounds, once.
  *
  * Bounds. |term| < 2^(unit + HEAD + 1), and at most ADDS_MAX = 2^10 additions before a thread's slices are emptied into
@@ -393,7 +394,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         int of_warp[WARPS][SUMS][PIECES]; /* sums, and the units of their windows */
         int unit[UNITS][WARPS];
         unsigned binned;
-        /* In the last block: blocks that have a frame; whether their sums are still to be gathered. */
+        /* In the last block: how many blocks have a frame; whether their sums are still to be gathered. */
         unsigned present[UNITS];
         bool scattered;
         Found found[UNITS][WARPS];
@@ -901,7 +902,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         __syncwarp();
     }
 
-    /* Words of frames: sums of pieces, and above them how many blocks have added to them. */
+    /* Words of frames: a sum of pieces, and above it how many blocks have added to it. */
     static constexpr int COUNT_AT = 64 - TICKET_BITS;
     static_assert(((u64)THREADS << (PIECE_BITS + SHIFT_MAX)) * RD_CUDA_BLOCKS <= (u64)1 << (COUNT_AT - 1),
                   "words have room for all pieces");
@@ -930,10 +931,10 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     /* Fields of tickets: blocks that saw a term other than -0; blocks without a frame, of both units. */
     static constexpr int TICKET_OTHER = TICKET_OWN, TICKET_ABSENT = TICKET_OWN + 1;
 
-    /* Phase 4 over the grid: adds the block's totals to those of other blocks in the words of its frame. As words count
-     * blocks, nobody waits for what was added to arrive before the ticket does: the last block can tell. Integers may be
-     * added in any order. By warp 0, for which totals become the grid's in the last block, unless they are scattered over
-     * frames. */
+    /* Phase 4 over the grid: adds the block's totals to those of other blocks, in the words of its frame. As words count
+     * blocks, nobody has to wait until all has arrived before taking a ticket, and the last block as a rule has the grid's
+     * totals in what its own additions return: it would take three ways to memory and back to write sums, take a ticket and
+     * read those of all blocks. Integers may be added in any order. By warp 0. */
     __device__ __forceinline__ void meet(Totals &totals) {
         Block &block = shared.block;
         rd_cuda_workspace *workspace = call.workspace;
@@ -1021,8 +1022,8 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return all;
     }
 
-    /* Totals that are scattered over frames: two frames side by side can be added; more go into limbs. By the last block;
-     * what it returns is for warp 0. */
+    /* Totals of which blocks had different frames: those of two frames side by side are added; of more they go into limbs.
+     * By the last block; what it returns is for warp 0. */
     static __device__ __noinline__ Totals gather(Shared &shared, rd_cuda_workspace *workspace) {
         Totals totals = {{NO_UNIT, NO_UNIT}, 0};
         for (int u = 0; u < UNITS; u++) {

@@ -207,8 +207,8 @@ __device__ __forceinline__ bool round_upper(__int128 integer, bool more, int exp
     return (high != 0) & (field > 0) & (field < 2 * call.result_max_exponent) & (call.finish == RD_VALUE);
 }
 
-/* A mean, a root or the root of a mean; of n^2 variances a variance or its root; rounded. A function of its own, to keep the
- * way of sums short. */
+/* A mean, a root or the root of a mean; the variance, or its root, that n * squares - sum^2 stands for; rounded. A function of
+ * its own, to keep the way of sums short. */
 template <unsigned FINISHES>
 __device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_cuda_call &call) {
     const enum rd_finish finish = finish_of<FINISHES>(call);
