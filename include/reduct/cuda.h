@@ -35,7 +35,8 @@ typedef struct reduct_cuda_outcome {
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices. It must be all zero before the first execution that uses it; an execution leaves it fit for the next. */
+ * devices. It must be all zero before the first execution that uses it, as otherwise results are wrong or the
+ * launch fails; an execution leaves it fit for the next. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel. Allocates nothing, waits for nothing, and can be captured

@@ -11,6 +11,8 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <type_traits>
 
@@ -60,6 +62,10 @@ inline void __syncwarp(unsigned mask = 0xffffffff, EMULATED_CALLER) {
 }
 inline void __threadfence() { /* all see memory in one order as it is */
     emulated_fence();
+}
+inline void __trap() {
+    fputs("a kernel trapped\n", stderr);
+    abort();
 }
 
 template <class T> uint64_t emulated_bits(T value) {

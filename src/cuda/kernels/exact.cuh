@@ -923,6 +923,13 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         return *word;
     }
 
+    /* What was added arrives soon after the ticket was taken. Where it never does, as the workspace was not zero before the
+     * launch, the launch ends with an error. */
+    static __device__ __forceinline__ void stop_after(unsigned tries) {
+        if (tries == 1u << 20)
+            __trap();
+    }
+
     /* The first word for a unit's sums. */
     static __device__ __forceinline__ constexpr int column_of(int u) {
         return PIECES * SLICES * u;
@@ -946,13 +953,15 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             publish(block, workspace);
             __threadfence();
         }
-        const u64 ticket =
-            ticket_if(true, 0) | ticket_if(used, TICKET_USED) | ticket_if(block.partial.nonzero, TICKET_OTHER) |
-            ticket_if(totals.unit[0] <= SPREAD, TICKET_ABSENT) | ticket_if(totals.unit[1] <= SPREAD, TICKET_ABSENT + 1);
         u64 met = there ? atomicAdd(word, as_word(totals.piece)) + as_word(totals.piece) : 0;
         u64 tickets = 0;
-        if (lane_index() == 0)
+        if (lane_index() == 0) {
+            const u64 ticket = ticket_if(true, 0) | ticket_if(used, TICKET_USED) |
+                               ticket_if(block.partial.nonzero, TICKET_OTHER) |
+                               ticket_if(totals.unit[0] <= SPREAD, TICKET_ABSENT) |
+                               ticket_if(totals.unit[1] <= SPREAD, TICKET_ABSENT + 1);
             tickets = atomicAdd(reinterpret_cast<u64 *>(&workspace->ticket), ticket) + ticket;
+        }
         tickets = __shfl_sync(ALL, tickets, 0);
         if (ticket_count(tickets) == gridDim.x) {
             const unsigned present = gridDim.x - ticket_count(tickets, TICKET_ABSENT + u);
@@ -984,12 +993,13 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         const bool wanted = sum < SUMS && unit_of(sum) == u;
         u64 *word = frame_word(workspace, frame, lane_index());
         const unsigned all = __shfl_sync(ALL, wanted ? count_of(read_word(word)) : 0, column_of(u));
-        unsigned blocks = 0;
+        unsigned blocks = 0, tries = 0;
         i64 value = 0;
         while (wanted && blocks < all) {
             const u64 taken = atomicExch(word, 0);
             value += value_of(taken);
             blocks += count_of(taken);
+            stop_after(tries++);
         }
         __syncwarp();
         return value;
@@ -998,7 +1008,9 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     /* Frames in use for a unit. By the whole block, when tickets tell that all blocks have added to them, or are about to. */
     static __device__ Found find_frames(Shared &shared, rd_cuda_workspace *workspace, int u) {
         Found all;
+        unsigned tries = 0;
         do {
+            stop_after(tries++);
             unsigned lowest = RD_CUDA_FRAMES, above = 0, blocks = 0;
             for (int frame = threadIdx.x; frame < RD_CUDA_FRAMES; frame += THREADS) {
                 const unsigned count = count_of(read_word(frame_word(workspace, frame, column_of(u))));
