@@ -48,7 +48,7 @@ endif()
 # Without nvcc the table is empty. What ptxas says about registers and spills is kept beside the objects, *.ptxas.
 # A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only. One with
 # REDUCT_CUDA_MAINLY gets machine code for those of the capabilities asked for, and PTX for all others. The target's
-# property REDUCT_CUDA_SOURCES lists the sources, with or without nvcc.
+# property REDUCT_CUDA_SOURCES lists the sources, with or without nvcc. They are compiled in the order in which they are listed.
 #
 #   reduct_cuda_embed(target TABLE name SOURCES a.cu b.cu ...)
 function(reduct_cuda_embed target)
@@ -60,8 +60,10 @@ function(reduct_cuda_embed target)
   set(declarations "")
   set(rows "")
   if(REDUCT_HAS_NVCC)
+    set(place 100)
     foreach(source IN LISTS arg_SOURCES)
-      reduct_cuda_compile(${target} ${arg_TABLE} ${source})
+      reduct_cuda_compile(${target} ${arg_TABLE} ${source} ${place})
+      math(EXPR place "${place} + 1")
     endforeach()
   endif()
   set(table ${CMAKE_CURRENT_BINARY_DIR}/${arg_TABLE}.c)
@@ -99,8 +101,9 @@ function(reduct_cuda_virtual architecture name)
   set(${name} ${virtual} PARENT_SCOPE)
 endfunction()
 
-# One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`.
-function(reduct_cuda_compile target table source)
+# One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`. Its place is part
+# of the file's name, since make takes what is generated in the order of names.
+function(reduct_cuda_compile target table source place)
   get_property(least SOURCE ${source} PROPERTY REDUCT_CUDA_LEAST)
   get_property(mainly SOURCE ${source} PROPERTY REDUCT_CUDA_MAINLY)
   set(codes "")
@@ -128,7 +131,7 @@ function(reduct_cuda_compile target table source)
   cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
   reduct_cuda_image(${source} image)
   string(MAKE_C_IDENTIFIER "${table}_${image}" symbol)
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/kernels_${place}_${symbol})
   # Fused multiply-add would change what exact code and comparisons with it compute.
   set(flags -std=c++17 -O3 -fmad=false -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include ${codes}
             -Xfatbin -compress-all)
