@@ -254,9 +254,12 @@ void emulated_barrier(struct emulated_place place) {
     else if (!same_place(&place, &seat->barrier))
         emulated_fail(place, "other threads of the block are at %s:%d", seat->barrier.file, seat->barrier.line);
     own->waits = place;
-    if (++seat->waiting == seat->alive)
+    if (++seat->waiting < seat->alive) {
+        switch_away();
+    } else {
         open_barrier();
-    switch_away();
+        give_way(draw() % 16 == 0); /* to the other block now and then: this one may wait for what that does */
+    }
     own->waits.what = NULL;
 }
 
