@@ -357,8 +357,6 @@ inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
 inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
     to = which ? x : y;
 }
-inline void ptx_prefetch_global_L2(const void *) {
-}
 /* All see memory in one order as it is. */
 inline void ptx_atom_acq_rel_gpu_global_add_u64(unsigned long long &before, uint64_t at, unsigned long long value,
                                                 EMULATED_CALLER) {
@@ -413,6 +411,12 @@ inline void ptx_mbarrier_arrive_expect_tx_shared_b64(unsigned long long &state, 
     state = 0;
     emulated_mbarrier::at(barrier).bytes += bytes;
     emulated_mbarrier::at(barrier).arrive(EMULATED_PLACE);
+}
+inline void ptx_cp_async_bulk_prefetch_L2_global(const void *from, unsigned bytes, EMULATED_CALLER) {
+    if ((uintptr_t)from % 16 || bytes % 16 || bytes == 0)
+        emulated_fail(EMULATED_PLACE, "a bulk fetch takes addresses and sizes that are multiples of 16");
+    (void)*static_cast<const volatile char *>(from); /* it is there: to the last byte */
+    (void)static_cast<const volatile char *>(from)[bytes - 1];
 }
 inline void ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(uint64_t to, const void *from,
                                                                                   unsigned bytes, uint64_t barrier,

@@ -12,8 +12,8 @@
 
 enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 
-/* Most blocks of a grid, and the words that each leaves for the last one. */
-enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20 };
+/* Most blocks of a grid, and the words that each leaves for the last one: of whatever a kernel has, and of fast sums. */
+enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20, RD_CUDA_SUM_WORDS = 3 };
 
 /* Sums of floats meet in frames, of which each stands for so many units that windows may have (exact.cuh). */
 enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
@@ -63,6 +63,7 @@ struct rd_cuda_workspace {
     uint64_t nan_below; /* ~index of the first NaN; 0 if none */
     uint64_t ticket;
     uint64_t frame[RD_CUDA_FRAMES][RD_CUDA_FRAME_WORDS];
+    uint64_t sum[RD_CUDA_SUM_WORDS][RD_CUDA_BLOCKS];
     uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
 };
 

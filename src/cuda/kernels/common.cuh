@@ -22,13 +22,14 @@ __device__ __forceinline__ int warp_index() {
  * soon as all of this one say so, and wait until this one has ended and all that it wrote can be seen.
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* By all threads, before anything in global memory is read or written. */
+/* By all threads of every kernel, before anything in global memory is read or written. */
 __device__ __forceinline__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
+/* By all threads. Not before they have waited, or launches further on come too, and take what this one needs. */
 __device__ __forceinline__ void let_next_come() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -40,7 +41,6 @@ __device__ __forceinline__ void let_next_come() {
 #define RD_CUDA_KERNEL(NAME, BLOCKS, ...)                                                                              \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
         NAME(const __grid_constant__ rd_cuda_call call) {                                                              \
-        wait_for_previous();                                                                                           \
         __VA_ARGS__(call);                                                                                             \
     }
 
@@ -238,15 +238,29 @@ struct NoRing {
     static constexpr bool THERE = false;
 };
 
-/* Vectors that are set on their way while a block prepares: with more, their number keeps it from preparing. */
-constexpr u64 OPENING = (4 << 20) / 16;
+/* Sets the block's first tile on its way to the L2 cache: of use before the launch before has ended, even if that writes
+ * what is fetched, as all multiprocessors share the cache. */
+template <bool PAIRS, int V, class T>
+__device__ __forceinline__ void fetch_first_tile(const rd_cuda_call &call, const Span<T> &span) {
+#if __CUDA_ARCH__ >= 900
+    constexpr u64 TILE = (u64)THREADS * V;
+    const u64 begin = blockIdx.x * TILE;
+    if (threadIdx.x == 0 && begin < span.vectors) {
+        const uint4 *x = span.vector() + begin;
+        const T *y = static_cast<const T *>(call.y) + span.head + begin * Span<T>::PER_VECTOR;
+        const unsigned bytes = 16 * (unsigned)min(TILE, span.vectors - begin);
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(x), "r"(bytes) : "memory");
+        if (PAIRS && ((u64)y & 15) == 0)
+            asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(y), "r"(bytes) : "memory");
+    }
+#endif
+}
 
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
- * padding is what fills the last tile. Whole tiles come through the ring, where there is one. Calls open() before;
- * meanwhile the first tile is on its way to the L2 cache, unless there is so much that this is not worth it. */
-template <bool PAIRS, class T, int V, class R, class Open, class Take>
+ * padding is what fills the last tile. Whole tiles come through the ring, where there is one. */
+template <bool PAIRS, class T, int V, class R, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
-                                          Open open, Take take) {
+                                          Take take) {
     constexpr i64 TILE = (i64)THREADS * V;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const u64 begin = blockIdx.x * (u64)TILE + threadIdx.x;
@@ -255,10 +269,6 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     const bool aligned = ((u64)y & 15) == 0;
     const i64 step = (i64)gridDim.x * TILE;
     i64 left = (i64)(span.vectors - begin); /* vectors from this thread's first on */
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        if (span.vectors <= OPENING && v * THREADS < left)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(x + v * THREADS));
     const auto take_here = [&](Tile<T, V> &tile, Tile<T, V> &other) {
         take(tile, other, call.first + (u64)(reinterpret_cast<const T *>(x) - span.x));
         x += step;
@@ -272,7 +282,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
                 for (int i = 0; i < R::TILES && left - i * step >= TILE; i++)
                     ring.order(i, x + i * step);
             }
-            open();
+            __syncthreads(); /* barriers are set up */
             unsigned parity = 0;
             for (int i = 0; left + (int)threadIdx.x >= TILE;) {
                 Tile<T, V> tile, none;
@@ -287,11 +297,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
                 i = i == R::TILES - 1 ? 0 : i + 1;
                 take_here(tile, none);
             }
-        } else {
-            open();
         }
-    } else {
-        open();
     }
     while (left + (int)threadIdx.x > 0) {
         Tile<T, V> tile, other;
@@ -383,12 +389,27 @@ template <int N, class Put> __device__ __forceinline__ void for_words(Put put) {
             put(first + (int)threadIdx.x);
 }
 
+/* By the whole block. */
 __device__ __forceinline__ void open_block(Block &block) {
     static_assert(sizeof(Block) % sizeof(u64) == 0, "a block is words");
     constexpr int NAN_INDEX = offsetof(Block, partial.nan_index) / sizeof(u64);
     for_words<sizeof(Block) / sizeof(u64)>(
         [&](int i) { reinterpret_cast<u64 *>(&block)[i] = i == NAN_INDEX ? UINT64_MAX : 0; });
     __syncthreads();
+}
+
+/* Vectors up to which the first tiles are worth fetching in kernels that begin as below: of more, they are in the way of
+ * the launch before. */
+constexpr u64 FETCH_MOST = (4 << 20) / 16;
+
+/* The beginning of a kernel that reads one array, or two, by tiles; the next launch's blocks come as there is room. */
+template <bool PAIRS, int V, class T>
+__device__ __forceinline__ void begin(const rd_cuda_call &call, const Span<T> &span, Block &block) {
+    if (span.vectors <= FETCH_MOST)
+        fetch_first_tile<PAIRS, V>(call, span);
+    open_block(block);
+    wait_for_previous();
+    let_next_come();
 }
 
 /* Notes a NaN at an index. */
@@ -426,25 +447,44 @@ __device__ __noinline__ void publish(const Block &block, rd_cuda_workspace *work
     __syncwarp();
 }
 
-/* Hands over what the block has in limbs and counts, and takes a ticket; slots are the caller's, who fills them before, in
- * warp 0. The block has met since other warps had anything to add. True in all threads of the block that is the last of
- * its grid. */
-__device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
+/* Hands over what the block has in limbs and counts, and takes a ticket; what it leaves in slots or elsewhere is the
+ * caller's, who writes it before, in warp 0. Only if ORDERED can the last block rely on all that others left there. The
+ * block has met since other warps had anything to add. True in all threads of the block that is the last of its grid. */
+template <bool ORDERED = true> __device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
     if (warp_index() == 0) {
         __syncwarp();
-        bool used = block.used;
+        const bool used = block.used;
         if (used)
             publish(block, workspace);
         if (lane_index() == 0) {
-            const u64 tickets = take_ticket(&workspace->ticket, ticket_if(true, 0) | ticket_if(used, TICKET_USED));
+            const u64 ticket = ticket_if(true, 0) | ticket_if(used, TICKET_USED);
+            u64 tickets;
+            if (ORDERED || used)
+                tickets = take_ticket(&workspace->ticket, ticket);
+            else
+                tickets = atomicAdd(reinterpret_cast<u64 *>(&workspace->ticket), ticket) + ticket;
             block.last = ticket_count(tickets) == gridDim.x;
             block.any_used = ticket_count(tickets, TICKET_USED);
             if (block.last)
                 workspace->ticket = 0;
+            if (!ORDERED && block.any_used)
+                __threadfence();
         }
     }
     __syncthreads();
     return block.last;
+}
+
+/* Words that the last block reads until they are there. */
+template <class U> __device__ __forceinline__ u64 read_word(const volatile U *word) {
+    return *word;
+}
+
+/* They are there soon after the ticket was taken. Where they never are, as the workspace was not zero before the launch, the
+ * launch ends with an error. */
+__device__ __forceinline__ void stop_after(unsigned tries) {
+    if (tries == 1u << 20)
+        __trap();
 }
 
 /* In the last block: brings home what blocks added to the workspace, and clears it for the next launch. */
@@ -498,18 +538,24 @@ template <class Take> __device__ __forceinline__ void for_blocks(Take take) {
     }
 }
 
+/* Leaves a partial result, in shared memory, for the host. By the whole block. */
+__device__ __forceinline__ void hand_over(const rd_cuda_call &call, const rd_cuda_partial &partial) {
+    __syncthreads();
+    const u64 *from = reinterpret_cast<const u64 *>(&partial);
+    u64 *to = reinterpret_cast<u64 *>(call.partial);
+    for (int i = threadIdx.x; i < (int)(sizeof(rd_cuda_partial) / sizeof(u64)); i += THREADS)
+        to[i] = from[i];
+}
+
 /* The last block's end: the partial result to where it is wanted, or rounded. `first` is that of the sums' limbs. */
 template <Source SOURCE, unsigned FINISHES>
 __device__ void deliver(const rd_cuda_call &call, Block &block, FinishRoom &room, int first_of_terms,
                         int first_of_squares) {
-    __syncthreads();
     if (call.partial) {
-        const u64 *from = reinterpret_cast<const u64 *>(&block.partial);
-        u64 *to = reinterpret_cast<u64 *>(call.partial);
-        for (int i = threadIdx.x; i < (int)(sizeof(rd_cuda_partial) / sizeof(u64)); i += THREADS)
-            to[i] = from[i];
+        hand_over(call, block.partial);
         return;
     }
+    __syncthreads();
     if (warp_index() == 0)
         finish<SOURCE, FINISHES>(call, block.partial, room, first_of_terms, first_of_squares);
 }

@@ -349,10 +349,10 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     __shared__ FinishRoom room;
     __shared__ Best<Key> of_warps[2][WARPS];
 
-    let_next_come();
     Method search(block, call);
     const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
+    begin<false, VECTORS>(call, span, block);
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
     /* The first element, again and again, fills the last tile: it is no better than itself, nor earlier. */
@@ -361,9 +361,8 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
         filling.element[i] = first;
-    for_tiles<false, T, VECTORS>(
-        call, span, no_ring, filling.bits, [&] { open_block(block); },
-        [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
+    for_tiles<false, T, VECTORS>(call, span, no_ring, filling.bits,
+                                 [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
     const Best<Key> own = search.best;
     search.best = Method::nothing();

@@ -46,11 +46,11 @@ struct Sum {
         return {-0.0}; /* the identity of addition */
     }
     static constexpr int WORDS = 1;
-    __device__ void put(u64 *word) const {
-        word[0] = (u64)__double_as_longlong(sum);
+    __device__ void put(double *word) const {
+        word[0] = sum;
     }
-    static __device__ Sum from(const u64 *word) {
-        return {__longlong_as_double((i64)word[0])};
+    static __device__ Sum from(const double *word) {
+        return {word[0]};
     }
     __device__ void deliver(rd_cuda_partial &partial) const {
         partial.high = sum;
@@ -116,18 +116,15 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     const unsigned sign = 0x80000000;
     const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     Compensated total = {-0.0, 0.0};
-    auto open = [&] {
-        open_block(block);
-        span.for_strays(
-            [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
-    };
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(
-        call, span, no_ring, minus_zero, open, [&](Part &x, Part &y, u64 index) {
-            double sum = (double)Method::sum(x, y);
-            if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
-                sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
-            total.add(sum);
-        });
+    begin<Method::PAIRS, Method::VECTORS>(call, span, block);
+    span.for_strays(
+        [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, no_ring, minus_zero, [&](Part &x, Part &y, u64 index) {
+        double sum = (double)Method::sum(x, y);
+        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
+            sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
+        total.add(sum);
+    });
     return {total.value()};
 }
 
@@ -166,14 +163,13 @@ struct Deviations {
         return {0, 0, 0};
     }
     static constexpr int WORDS = 3;
-    __device__ void put(u64 *word) const {
-        word[0] = (u64)__double_as_longlong(count);
-        word[1] = (u64)__double_as_longlong(mean);
-        word[2] = (u64)__double_as_longlong(squares);
+    __device__ void put(double *word) const {
+        word[0] = count;
+        word[1] = mean;
+        word[2] = squares;
     }
-    static __device__ Deviations from(const u64 *word) {
-        return {__longlong_as_double((i64)word[0]), __longlong_as_double((i64)word[1]),
-                __longlong_as_double((i64)word[2])};
+    static __device__ Deviations from(const double *word) {
+        return {word[0], word[1], word[2]};
     }
     __device__ void deliver(rd_cuda_partial &partial) const {
         partial.high = mean;
@@ -199,17 +195,14 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
         sum += difference;
         squares += difference * difference;
     };
-    auto open = [&] {
-        open_block(block);
-        span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
-    };
-    for_tiles<false, T, Part::VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open,
-                                       [&](Part &x, Part &, u64 index) {
+    begin<false, Part::VECTORS>(call, span, block);
+    span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
+    for_tiles<false, T, Part::VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
 #pragma unroll
-                                           for (int i = 0; i < Part::COUNT; i++)
-                                               if (index + Part::place(i) < end)
-                                                   add(x.get(i), index + Part::place(i));
-                                       });
+        for (int i = 0; i < Part::COUNT; i++)
+            if (index + Part::place(i) < end)
+                add(x.get(i), index + Part::place(i));
+    });
     if (count == 0)
         return Deviations::none();
     double n = (double)count;
@@ -221,7 +214,7 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Over the block, in a fixed order; held by warp 0. */
-template <class P> __device__ __forceinline__ void merge_block(P &part, u64 (*words)[P::WORDS]) {
+template <class P> __device__ __forceinline__ void merge_block(P &part, double (*words)[P::WORDS]) {
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2)
         part.merge_lanes(distance);
@@ -235,30 +228,76 @@ template <class P> __device__ __forceinline__ void merge_block(P &part, u64 (*wo
     }
 }
 
+/* Sums travel between blocks in words that are not zero, so that nobody has to wait until his has arrived before taking a
+ * ticket: the last block can tell. Complements are, as NaN is the one that there is. */
+__device__ __forceinline__ u64 word_of(double value) {
+    return value != value ? ~(u64)0x7ff8000000000000 : ~(u64)__double_as_longlong(value);
+}
+__device__ __forceinline__ double value_of(u64 word) {
+    return __longlong_as_double((i64)~word);
+}
+
+/* By one thread. */
+template <class P> __device__ __forceinline__ void leave_sum(rd_cuda_workspace *workspace, const P &part) {
+    double value[P::WORDS];
+    part.put(value);
+#pragma unroll
+    for (int w = 0; w < P::WORDS; w++)
+        workspace->sum[w][blockIdx.x] = word_of(value[w]);
+}
+
+/* What the blocks left that the thread looks after, in a fixed order. By all threads of the last block. */
+template <class P> __device__ __forceinline__ P take_sums(rd_cuda_workspace *workspace) {
+    P part = P::none();
+    for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
+        u64 word[OWN][P::WORDS];
+        unsigned tries = 0;
+        bool missing;
+        do { /* whole warps: what follows a loop that some lanes leave earlier takes longer */
+            stop_after(tries++);
+            missing = false;
+#pragma unroll
+            for (int i = 0; i < OWN; i++)
+#pragma unroll
+                for (int w = 0; w < P::WORDS; w++) {
+                    const unsigned b = first + i * THREADS + threadIdx.x;
+                    word[i][w] = b < gridDim.x ? read_word(&workspace->sum[w][b]) : 1;
+                }
+#pragma unroll
+            for (int i = 0; i < OWN; i++)
+#pragma unroll
+                for (int w = 0; w < P::WORDS; w++)
+                    missing |= word[i][w] == 0;
+        } while (__any_sync(ALL, missing));
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            const unsigned b = first + i * THREADS + threadIdx.x;
+            if (b < gridDim.x) {
+                double value[P::WORDS];
+#pragma unroll
+                for (int w = 0; w < P::WORDS; w++) {
+                    value[w] = value_of(word[i][w]);
+                    workspace->sum[w][b] = 0;
+                }
+                part.merge(P::from(value));
+            }
+        }
+    }
+    return part;
+}
+
 template <unsigned FINISHES, class P>
 __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
-    __shared__ u64 words[WARPS][P::WORDS];
+    __shared__ double words[WARPS][P::WORDS];
     merge_block(part, words);
     bool used = block.used;
     if (gridDim.x > 1) {
-        if (threadIdx.x == 0) {
-            u64 word[P::WORDS];
-            part.put(word);
-            for (int i = 0; i < P::WORDS; i++)
-                put_slot(call.workspace, i, word[i]);
-        }
-        if (!close_block(block, call.workspace))
+        if (threadIdx.x == 0)
+            leave_sum(call.workspace, part);
+        if (!close_block<false>(block, call.workspace))
             return;
         used = collect(block, call.workspace);
-        part = P::none();
-        for_blocks([&](unsigned b, bool there) {
-            P of_block = P::none();
-            u64 word[P::WORDS];
-            of_block.put(word);
-            for (int i = 0; i < P::WORDS; i++)
-                word[i] = there ? get_slot(call.workspace, i, b) : word[i];
-            part.merge(P::from(word));
-        });
+        part = take_sums<P>(call.workspace);
         merge_block(part, words);
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
@@ -279,7 +318,6 @@ __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, Fini
 template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ FinishRoom room;
-    let_next_come();
     constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     if constexpr (TRANSFORM == RD_MOMENTS)
         end<FINISHES>(call, block, room, sum_deviations<T>(block, call));

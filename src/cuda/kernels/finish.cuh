@@ -68,7 +68,16 @@ __device__ void narrow(struct rd_sum &sum, const int64_t *limb, int first) {
     sum.pending = 0;
 }
 
-__device__ void store_result(void *result, const u64 *word, int bytes) {
+__device__ __forceinline__ struct rd_type result_type(const rd_cuda_call &call) {
+    struct rd_type type = {};
+    type.kind = (enum rd_class)call.result_class;
+    type.bytes = call.result_bytes;
+    type.precision = call.result_precision;
+    type.max_exponent = call.result_max_exponent;
+    return type;
+}
+
+__device__ void store_result(void *result, const uint64_t *word, int bytes) {
     switch (bytes) {
     case 1:
         *static_cast<uint8_t *>(result) = (uint8_t)word[0];
@@ -81,7 +90,7 @@ __device__ void store_result(void *result, const u64 *word, int bytes) {
         break;
     default:
         for (int i = 0; i < bytes / 8; i++)
-            static_cast<u64 *>(result)[i] = word[i];
+            static_cast<uint64_t *>(result)[i] = word[i];
     }
 }
 
@@ -107,9 +116,9 @@ __device__ __forceinline__ bool has_float(const rd_cuda_call &call) {
     return (call.result_class == RD_FLOAT) & (call.result_bytes >= 4);
 }
 
-__device__ __forceinline__ void deliver_short(const rd_cuda_call &call, u64 bits) {
+__device__ __forceinline__ void deliver_short(const rd_cuda_call &call, uint64_t bits) {
     if (call.result_bytes == 8)
-        *static_cast<u64 *>(call.result) = bits;
+        *static_cast<uint64_t *>(call.result) = bits;
     else if (call.result_bytes == 4)
         *static_cast<uint32_t *>(call.result) = (uint32_t)bits;
     else
@@ -221,17 +230,23 @@ __device__ __noinline__ u64 finish_leading(Leading leading, u64 sign, const rd_c
     return round_leading(leading, sign, call);
 }
 
-/* The finish of a sum, an integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a
- * result of 4 or 8 bytes; zero as the one that is asked for. */
-template <unsigned FINISHES, int W>
-__device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
-    bool negative = (i64)word[W - 1] < 0;
-    u64 carry = negative;
+/* Makes an integer of W words, least significant first, in two's complement its magnitude; returns whether it is negative. */
+template <int W> __device__ __forceinline__ bool take_magnitude(u64 (&word)[W]) {
+    const bool negative = (i64)word[W - 1] < 0;
+    bool carry = negative;
 #pragma unroll
     for (int i = 0; i < W; i++) {
         word[i] = (negative ? ~word[i] : word[i]) + carry;
         carry = carry && word[i] == 0;
     }
+    return negative;
+}
+
+/* The finish of a sum, an integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a
+ * result of 4 or 8 bytes; zero as the one that is asked for. */
+template <unsigned FINISHES, int W>
+__device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
+    const bool negative = take_magnitude(word);
 #pragma unroll
     for (int i = 0; i < W - 1; i++)
         if (word[W - 1] == 0) {
@@ -283,13 +298,7 @@ template <unsigned FINISHES>
 __device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, const u64 (&squares)[4],
                                               int squares_exponent, const rd_cuda_call &call, u64 &bits) {
     constexpr int W = 8;
-    const bool negative = (i64)sum[2] < 0;
-    u64 carry = negative;
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        sum[i] = (negative ? ~sum[i] : sum[i]) + carry;
-        carry = carry && sum[i] == 0;
-    }
+    take_magnitude(sum);
     u64 scaled[W] = {}, squared[W] = {};
     unsigned __int128 term = 0;
 #pragma unroll
@@ -326,38 +335,23 @@ __device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, c
 }
 
 /* What results come from. */
-enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS, INTEGER_SUMS, INTEGER_MOMENTS };
+enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS };
 
-/* The result's bits, and whether it exists. */
+/* The result's bits. */
 template <Source SOURCE>
-__device__ uint32_t finish_words(const rd_cuda_call &call, const rd_cuda_partial &partial, struct rd_total &total,
-                                 u64 *word) {
-    struct rd_type type = {};
-    type.kind = (enum rd_class)call.result_class;
-    type.bytes = call.result_bytes;
-    type.precision = call.result_precision;
-    type.max_exponent = call.result_max_exponent;
-    if constexpr (SOURCE == EXTREMES) {
-        bool nan = partial.nan_index != UINT64_MAX;
-        if (call.finish == RD_INDEX)
-            word[0] = nan ? partial.nan_index : partial.index;
-        else
-            word[0] = nan ? rd_nan_bits(&type) : partial.found ? partial.extreme : 0;
-    } else if constexpr (SOURCE == FAST_SUMS) {
-        word[0] = rd_finish_fast(&total, &type);
-    } else if constexpr (SOURCE == FLOAT_MOMENTS || SOURCE == INTEGER_MOMENTS) {
-        word[0] = rd_finish_moments(&total, &type);
-    } else if (SOURCE == FLOAT_SUMS || type.kind == RD_FLOAT) {
-        word[0] = rd_finish_float(&total, &type);
-    } else {
-        uint64_t words[4];
-        bool fits = rd_finish_integer(&total, &type, words);
-        for (int i = 0; i < 4; i++)
-            word[i] = words[i];
-        if (!fits && !call.wrap)
-            return REDUCT_ERROR_OVERFLOW;
-    }
-    return REDUCT_OK;
+__device__ u64 finish_bits(const rd_cuda_call &call, const rd_cuda_partial &partial, struct rd_total &total) {
+    const struct rd_type type = result_type(call);
+    const bool nan = partial.nan_index != UINT64_MAX;
+    if constexpr (SOURCE == FAST_SUMS)
+        return rd_finish_fast(&total, &type);
+    else if constexpr (SOURCE == FLOAT_SUMS)
+        return rd_finish_float(&total, &type);
+    else if constexpr (SOURCE == FLOAT_MOMENTS)
+        return rd_finish_moments(&total, &type);
+    else if (call.finish == RD_INDEX)
+        return nan ? partial.nan_index : partial.index;
+    else
+        return nan ? rd_nan_bits(&type) : partial.found ? partial.extreme : 0;
 }
 
 /* Writes the result and what became of it. By a whole warp. */
@@ -365,10 +359,9 @@ template <Source SOURCE, unsigned FINISHES>
 __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_partial &partial, FinishRoom &room,
                                     int first_of_terms, int first_of_squares) {
     struct rd_total total = {};
-    constexpr bool MOMENTS = SOURCE == FLOAT_MOMENTS || SOURCE == INTEGER_MOMENTS;
-    if constexpr (MOMENTS || SOURCE == FLOAT_SUMS || SOURCE == INTEGER_SUMS)
+    if constexpr (SOURCE == FLOAT_SUMS || SOURCE == FLOAT_MOMENTS)
         narrow(room.sum, partial.limb[0], first_of_terms);
-    if constexpr (MOMENTS)
+    if constexpr (SOURCE == FLOAT_MOMENTS)
         narrow(room.squares, partial.limb[1], first_of_squares);
     __syncwarp();
     if ((threadIdx.x & 31) != 0)
@@ -388,16 +381,15 @@ __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_part
     total.high = partial.high;
     total.low = partial.low;
 
-    u64 word[4] = {0, 0, 0, 0};
     uint32_t status = REDUCT_OK;
     if (call.nan == REDUCT_NAN_ERROR && partial.nan_index != UINT64_MAX)
         status = REDUCT_ERROR_NAN;
     else if (total.count < call.minimum)
         status = REDUCT_ERROR_EMPTY;
-    else
-        status = finish_words<SOURCE>(call, partial, total, word);
-    if (status == REDUCT_OK)
-        store_result(call.result, word, call.result_bytes);
+    if (status == REDUCT_OK) {
+        const uint64_t bits = finish_bits<SOURCE>(call, partial, total);
+        store_result(call.result, &bits, call.result_bytes);
+    }
     tell_outcome(call, status, partial.nan_index);
 }
 

@@ -115,90 +115,75 @@ template <int WORDS> __device__ void carry(const i64 *word, i64 *carried) {
     carried[WORDS] = above;
 }
 
-/* Delivers a sum, of which thread w of the block has word w, if it becomes a float, or an integer of 8 bytes that it
- * fits. */
-template <int WORDS, unsigned FINISHES>
-__device__ __forceinline__ bool finish_short(const rd_cuda_call &call, i64 word, Block &block) {
-    const bool is_integer = call.finish == RD_VALUE && call.result_class != RD_FLOAT && call.result_bytes == 8;
-    if (!is_short(call) || !(is_integer || has_float(call)))
-        return false;
-    if (warp_index() == 0) {
-        i64 words[WORDS], carried[WORDS + 1];
+/* The sum of words, of which lane w has word FROM + w. */
+template <int FROM, int WORDS, int W> __device__ __forceinline__ void gather_words(u64 (&sum)[W], i64 word) {
 #pragma unroll
-        for (int w = 0; w < WORDS; w++)
-            words[w] = __shfl_sync(ALL, word, w);
-        carry<WORDS>(words, carried);
-        bool fits = true;
-        u64 value;
-        if (is_integer) {
-            value = (u64)carried[1] << 32 | (u64)carried[0];
-            i64 filling = call.result_class == RD_SIGNED && value >> 63 ? -1 : 0, different = carried[WORDS] ^ filling;
-#pragma unroll
-            for (int w = 2; w < WORDS; w++)
-                different |= carried[w] ^ (filling & 0xffffffff);
-            fits = different == 0 || call.wrap;
-        } else {
-            constexpr int W = WORDS <= 4 ? 3 : 4;
-            u64 sum[W] = {};
-#pragma unroll
-            for (int w = 0; w <= WORDS; w++)
-                add_at(sum, carried[w], 32 * w);
-            value = round_words<FINISHES>(sum, 0, call, false);
-        }
-        if (lane_index() == 0) {
-            block.delivered = fits;
-            if (fits)
-                deliver_short(call, value);
-        }
-    }
-    __syncthreads();
-    return block.delivered;
+    for (int w = 0; w < WORDS; w++)
+        add_at(sum, __shfl_sync(ALL, word, FROM + w), 32 * w);
 }
 
-/* The same for moments: thread w has word w of the sum, and those of the squares follow. */
-template <int T_WORDS, int P_WORDS, unsigned FINISHES>
-__device__ __forceinline__ bool finish_short_moments(const rd_cuda_call &call, i64 word, Block &block) {
-    if (!is_short(call) || !has_float(call))
-        return false;
-    if (warp_index() == 0) {
-        u64 sum[3] = {}, squares[4] = {}, bits;
+/* An integer of W words in two's complement as a result; false if it does not fit. */
+template <int W>
+__device__ __forceinline__ bool to_result(const u64 (&sum)[W], const rd_cuda_call &call, uint64_t (&result)[4]) {
+    const bool negative = (i64)sum[W - 1] < 0;
 #pragma unroll
-        for (int w = 0; w < T_WORDS; w++)
-            add_at(sum, __shfl_sync(ALL, word, w), 32 * w);
-#pragma unroll
-        for (int w = 0; w < P_WORDS; w++)
-            add_at(squares, __shfl_sync(ALL, word, T_WORDS + w), 32 * w);
-        const bool rounded = round_moments<FINISHES>(sum, 0, squares, 0, call, bits);
-        if (lane_index() == 0) {
-            block.delivered = rounded;
-            if (rounded)
-                deliver_short(call, bits);
-        }
+    for (int i = 0; i < 4; i++)
+        result[i] = i < W ? sum[i < W ? i : 0] : negative ? UINT64_MAX : 0;
+    return all_bits(result, call.result_precision, negative) && (call.result_class == RD_SIGNED || !negative);
+}
+
+/* Finishes a sum, or both moments, of which lane w has word w: those of the squares follow. There is always a result but of
+ * too few elements and where an integer does not fit. By a warp. */
+template <int TRANSFORM, int T_WORDS, int P_WORDS>
+__device__ __forceinline__ void finish_words(const rd_cuda_call &call, i64 word) {
+    constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
+    constexpr int W = T_WORDS + P_WORDS <= 4 ? 3 : 4;
+    uint64_t result[4];
+    uint32_t status = REDUCT_OK;
+    u64 bits = 0;
+    if constexpr (TRANSFORM == RD_MOMENTS) {
+        u64 sum[3] = {}, squares[4] = {};
+        gather_words<0, T_WORDS>(sum, word);
+        gather_words<T_WORDS, P_WORDS>(squares, word);
+        if (call.count < call.minimum)
+            status = REDUCT_ERROR_EMPTY;
+        else
+            round_moments<FINISHES>(sum, 0, squares, 0, call, bits);
+        result[0] = bits;
+    } else {
+        u64 sum[W] = {};
+        gather_words<0, T_WORDS + P_WORDS>(sum, word);
+        if (call.count < call.minimum)
+            status = REDUCT_ERROR_EMPTY;
+        else if (call.result_class == RD_FLOAT)
+            result[0] = round_words<FINISHES>(sum, 0, call, false);
+        else if (!to_result(sum, call, result) && !call.wrap)
+            status = REDUCT_ERROR_OVERFLOW;
     }
-    __syncthreads();
-    return block.delivered;
+    if (lane_index() != 0)
+        return;
+    if (status == REDUCT_OK)
+        store_result(call.result, result, call.result_bytes);
+    tell_outcome(call, status, UINT64_MAX);
 }
 
 template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
     constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
                    PAIRS = TRANSFORM == RD_PRODUCT;
-    let_next_come();
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
-    constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
     __shared__ Block block;
-    __shared__ FinishRoom room;
     __shared__ i64 words[WORDS][WARPS];
 
     const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     const T *other = static_cast<const T *>(call.y);
     i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
+    begin<PAIRS, VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0); });
     typedef Tile<T, VECTORS> Part;
-    auto open = [&] { open_block(block); };
-    for_tiles<PAIRS, T, VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), open, [&](Part &x, Part &y, u64) {
+    for_tiles<PAIRS, T, VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);
@@ -242,17 +227,16 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         __syncthreads();
         sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
     }
-    if constexpr (TRANSFORM == RD_MOMENTS) {
-        if (finish_short_moments<T_WORDS, P_WORDS, FINISHES>(call, sum, block))
-            return;
-    } else if (finish_short<WORDS, FINISHES>(call, sum, block)) {
+    if (!call.partial) {
+        if (warp_index() == 0)
+            finish_words<TRANSFORM, T_WORDS, P_WORDS>(call, sum);
         return;
     }
     if (threadIdx.x < WORDS) {
         bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
         block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
     }
-    deliver<TRANSFORM == RD_MOMENTS ? INTEGER_MOMENTS : INTEGER_SUMS, FINISHES>(call, block, room, 0, 0);
+    hand_over(call, block.partial);
 }
 
 } // namespace

@@ -36,11 +36,7 @@ __device__ uint32_t round_product(struct rd_whole &product, u64, const struct rd
 
 template <class P>
 __device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_cuda_partial &partial, P &product) {
-    struct rd_type type = {};
-    type.kind = (enum rd_class)call.result_class;
-    type.bytes = call.result_bytes;
-    type.precision = call.result_precision;
-    type.max_exponent = call.result_max_exponent;
+    const struct rd_type type = result_type(call);
     uint64_t words[4] = {0, 0, 0, 0};
     u64 index = call.nan == REDUCT_NAN_ERROR ? partial.nan_index : UINT64_MAX;
     uint32_t status = REDUCT_OK;
@@ -50,10 +46,8 @@ __device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_c
         status = REDUCT_ERROR_EMPTY;
     else
         status = round_product(product, partial.nans, type, call.wrap, words);
-    if (status == REDUCT_OK) {
-        u64 word[4] = {words[0], words[1], words[2], words[3]};
-        store_result(call.result, word, call.result_bytes);
-    }
+    if (status == REDUCT_OK)
+        store_result(call.result, words, call.result_bytes);
     tell_outcome(call, status, index);
 }
 
@@ -294,8 +288,8 @@ __device__ void combine_runs(const rd_cuda_call &call, const Plan &plan, struct 
 }
 
 /* Leaves the partial result for the host. */
-__device__ void hand_over(const rd_cuda_call &call, const rd_cuda_partial &partial, const struct rd_product &product,
-                          i64 exponent) {
+__device__ void hand_over_product(const rd_cuda_call &call, const rd_cuda_partial &partial,
+                                  const struct rd_product &product, i64 exponent) {
     rd_cuda_partial &to = *call.partial;
     for (int i = threadIdx.x; i < RD_PRODUCT_LANES; i += THREADS)
         to.product.lane[i] = product.lane[i];
@@ -320,8 +314,9 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
     __shared__ double nodes[THREADS];
     __shared__ struct rd_product product;
     __shared__ u64 exponent;
-    let_next_come();
     open_block(block);
+    wait_for_previous();
+    let_next_come();
     const Plan plan(call);
     multiply_runs<T>(block, call, plan);
     __syncthreads();
@@ -342,7 +337,7 @@ template <class T> __device__ __forceinline__ void multiply_floats(const rd_cuda
     __syncthreads();
     combine_runs(call, plan, product, nodes, &exponent);
     if (call.partial)
-        hand_over(call, block.partial, product, (i64)exponent);
+        hand_over_product(call, block.partial, product, (i64)exponent);
     else if (threadIdx.x == 0) {
         product.exponent = (i64)exponent;
         finish_product(call, block.partial, product);
@@ -432,9 +427,10 @@ __device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigne
 template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ struct rd_whole all[THREADS];
-    let_next_come();
+    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
     const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
+    begin<false, VECTORS>(call, span, block);
     Vector<T> ones;
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
@@ -445,15 +441,12 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
         stray.element[0] = span.x[at];
         product.take<T>(stray, call.wrap);
     });
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
     typedef Tile<T, VECTORS> Part;
-    for_tiles<false, T, VECTORS>(
-        call, span, no_ring, ones.bits, [&] { open_block(block); },
-        [&](Part &tile, Part &, u64) {
+    for_tiles<false, T, VECTORS>(call, span, no_ring, ones.bits, [&](Part &tile, Part &, u64) {
 #pragma unroll
-            for (int v = 0; v < VECTORS; v++)
-                product.take<T>(tile.vector[v], call.wrap);
-        });
+        for (int v = 0; v < VECTORS; v++)
+            product.take<T>(tile.vector[v], call.wrap);
+    });
 
     all[threadIdx.x] = product.value(call.wrap);
     multiply_all(all, call.wrap);
