@@ -593,12 +593,33 @@ static void rising(void **state) {
     arrays_free(&arrays);
 }
 
-/* Arrays many times as large as the L2 cache, for which kernels have tiles copied into shared memory ahead. Some tiles range
- * so widely that warps stay behind with them: nothing may come into a tile's place that one has not read. */
+/* Fills an array with what it begins with, again and again. */
+static void repeat_bytes(void *array, size_t filled, size_t bytes) {
+    for (; filled < bytes; filled *= 2)
+        memcpy((char *)array + filled, array, filled < bytes - filled ? filled : bytes - filled);
+}
+
+static void check_runs(const reduct_reduction *reduction, const void *x, rd_cu_address device_x, size_t count,
+                       int runs) {
+    const struct oracle_result expected = gpu_expected(reduction, x, NULL, count);
+    for (int run = 0; run < runs; run++) {
+        const struct test_outcome got = gpu_reduce(reduction, gpu_pointer(device_x, 0), NULL, count);
+        test_check(&got, &expected, reduction, "%zu elements, run %d", count, run);
+    }
+}
+
+/* Arrays many times as large as the L2 cache, for which kernels have tiles copied into shared memory ahead: exact sums of
+ * floats from 8 times on, others from 32. Some tiles range so widely that warps stay behind with them: nothing may come into
+ * a tile's place that one has not read. */
 static void beyond_caches(void **state) {
     (void)state;
-    static const reduct_operator operators[] = {REDUCT_SUM, REDUCT_NORM2, REDUCT_VAR};
-    const struct test_type *type = test_type(REDUCT_F32);
+    static const reduct_operator sums[] = {REDUCT_SUM, REDUCT_NORM2, REDUCT_VAR};
+    static const struct {
+        reduct_operator op;
+        reduct_type type;
+    } others[] = {{REDUCT_SUM, REDUCT_I8},     {REDUCT_SUM, REDUCT_I32},    {REDUCT_MEAN, REDUCT_U64},
+                  {REDUCT_MAX, REDUCT_F32},    {REDUCT_ARGMIN, REDUCT_F64}, {REDUCT_ARGMAX, REDUCT_I8},
+                  {REDUCT_ARGMIN, REDUCT_I32}, {REDUCT_MIN, REDUCT_U64}};
     const size_t period = (size_t)1 << 20;
     rd_cu_device device;
     int cache;
@@ -608,22 +629,32 @@ static void beyond_caches(void **state) {
     }
     CU(gpu.driver->cuCtxGetDevice(&device));
     CU(gpu.driver->cuDeviceGetAttribute(&cache, RD_CU_DEVICE_L2_BYTES, device));
-    const size_t count = (gpu.small ? 64 : 9) * ((size_t)cache / sizeof(float)) + 5;
-    float *x = test_alloc((count + period) * sizeof *x);
+    const size_t count = 9 * ((size_t)cache / sizeof(float)) + 5, bytes = 33 * (size_t)cache + 5 * sizeof(double);
+    float *x = test_alloc(bytes + period * sizeof *x);
     struct rng rng = rng_of(test_seed() + 9);
-    distribution_named("normal")->fill(&rng, type, x, NULL, period);
+    distribution_named("normal")->fill(&rng, test_type(REDUCT_F32), x, NULL, period);
     for (size_t i = 0; i < count; i++)
         x[i] = ldexpf(x[i < period ? i : i - period], i % 8191 == 0 ? -60 : i % 509 == 0 ? -30 : 0);
-    const rd_cu_address device_x = gpu_alloc(count * sizeof *x);
-    gpu_upload(device_x, x, count * sizeof *x);
-    for (size_t o = 0; o < sizeof operators / sizeof *operators; o++) {
-        const reduct_reduction reduction = test_reduction(operators[o], type->type, REDUCT_DEFAULT);
-        const struct oracle_result expected = gpu_expected(&reduction, x, NULL, count);
-        for (int run = 0; run < (gpu.small ? 1 : 20); run++) {
-            const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(device_x, 0), NULL, count);
-            test_check(&got, &expected, &reduction, "%zu elements, run %d", count, run);
-        }
+    repeat_bytes(x, count * sizeof *x, bytes);
+    const rd_cu_address device_x = gpu_alloc(bytes);
+    gpu_upload(device_x, x, bytes);
+    for (size_t o = 0; o < sizeof sums / sizeof *sums; o++) {
+        const reduct_reduction reduction = test_reduction(sums[o], REDUCT_F32, REDUCT_DEFAULT);
+        check_runs(&reduction, x, device_x, count, gpu.small ? 1 : 20);
     }
+    for (size_t o = 0; o < sizeof others / sizeof *others; o++) {
+        const reduct_reduction reduction = test_reduction(others[o].op, others[o].type, REDUCT_DEFAULT);
+        check_runs(&reduction, x, device_x, bytes / test_type(others[o].type)->size, gpu.small ? 1 : 5);
+    }
+    /* Fast sums are exact where all sums fit a float. */
+    const int pattern = 16;
+    for (int i = 0; i < pattern; i++)
+        x[i] = (float)(i % 2 ? -i : i + 2);
+    repeat_bytes(x, pattern * sizeof *x, bytes);
+    gpu_upload(device_x, x, bytes);
+    reduct_reduction fast = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
+    fast.mode = REDUCT_FAST;
+    check_runs(&fast, x, device_x, bytes / sizeof *x, gpu.small ? 1 : 5);
     gpu_free(device_x);
     free(x);
 }

@@ -273,13 +273,14 @@ static void workspaces(void **state) {
     unsigned char *seen = test_alloc(size);
     reduct_plan_destroy(plan);
     assert_true(kept < size);
-    for (int round = 0; round < 3; round++)
+    for (int round = 0; round < 6; round++) /* each NaN policy, exactly and fast */
         for (size_t o = 0; o < test_operator_count; o++) {
             const bool two = test_operators[o].inputs == 2;
             const void *x = gpu_pointer(data.device, 0), *inputs[2] = {x, two ? x : NULL};
             void *results[1] = {gpu.seen};
             reduct_reduction reduction = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
-            reduction.nan = (reduct_nan)round;
+            reduction.nan = (reduct_nan)(round % 3);
+            reduction.mode = round < 3 ? REDUCT_EXACT : REDUCT_FAST;
             const struct oracle_result expected =
                 gpu_expected(&reduction, data.host, two ? data.host : NULL, data.count);
             plan = gpu_plan(&reduction, data.count);
@@ -288,7 +289,8 @@ static void workspaces(void **state) {
             test_status(reduct_cuda_execute(plan, inputs, results, NULL, gpu_pointer(workspace, 0), gpu.stream, NULL),
                         REDUCT_OK);
             CU(gpu.driver->cuStreamSynchronize(gpu.stream));
-            assert_memory_equal(gpu.seen, expected.bytes, sizeof expected.bytes);
+            if (reduction.mode == REDUCT_EXACT) /* fast results are a device's own */
+                assert_memory_equal(gpu.seen, expected.bytes, sizeof expected.bytes);
             gpu_download(seen, workspace, size);
             for (size_t i = 0; i < kept; i++)
                 if (seen[i])

@@ -28,10 +28,10 @@ _Static_assert(sizeof(reduct_cuda_outcome) == sizeof(struct rd_cuda_outcome), "t
 struct launch {
     struct rd_cuda_context *context;
     rd_cu_function function;
-    unsigned most_blocks;
-    unsigned tile_bytes; /* of each array, that a block takes at a time */
-    bool has_ring;       /* launches may be given a ring */
-    bool overlaps;       /* launches may begin while the one before ends: the kernel waits for it */
+    unsigned most_blocks, most_ringed; /* the latter where launches are given a ring, which they may unless it is 0 */
+    unsigned tile_bytes;               /* of each array, that a block takes at a time */
+    uint64_t ring_from;                /* bytes of an array from which on a ring is of use */
+    bool overlaps;                     /* launches may begin while the one before ends: the kernel waits for it */
     struct rd_cuda_call call;
 };
 
@@ -89,16 +89,26 @@ static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
            compiled_for >= RD_CUDA_NEWER;
 }
 
-/* Whether a launch of as many blocks has room for a ring. With the context current. */
-static bool has_room(const struct launch *launch, int resident) {
+/* Where a ring is of use: with so many blocks at least on a multiprocessor; for arrays, as multiples of the L2 cache, that
+ * make up for the time that it takes to fill, which exact sums do earlier. */
+enum { RINGED_LEAST = 2, RING_L2_EXACT = 8, RING_L2 = 32 };
+
+/* Blocks that a multiprocessor has room for where each has a ring; 0 if that is too few to be of use. With the context
+ * current. */
+static unsigned ringed_blocks(const struct launch *launch) {
     const rd_cuda_driver *driver = launch->context->device->driver;
     const size_t bytes = (size_t)RD_CUDA_RING_TILES * launch->tile_bytes;
-    int ringed = 0;
-    return driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) ==
-               RD_CU_SUCCESS &&
-           driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&ringed, launch->function, RD_CUDA_THREADS, bytes) ==
-               RD_CU_SUCCESS &&
-           ringed >= resident;
+    int resident = 0;
+    const bool known =
+        driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) == RD_CU_SUCCESS &&
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, RD_CUDA_THREADS, bytes) ==
+            RD_CU_SUCCESS;
+    return known && resident >= RINGED_LEAST ? (unsigned)resident : 0;
+}
+
+static unsigned grid_limit(const struct launch *launch, unsigned resident) {
+    const unsigned most = resident * (unsigned)launch->context->device->multiprocessors;
+    return most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
 }
 
 /* With the context current. */
@@ -117,29 +127,32 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
         driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, RD_CUDA_THREADS, 0);
     if (result != RD_CU_SUCCESS)
         return rd_cuda_fail(context->device, result, "to plan a launch", error);
-    unsigned most = (unsigned)(resident > 0 ? resident : 1) * (unsigned)context->device->multiprocessors;
-    launch->most_blocks = most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
+    launch->most_blocks = grid_limit(launch, resident > 0 ? (unsigned)resident : 1);
     const struct rd_cuda_call *call = &launch->call;
     bool floats = call->combine == RD_ADD && call->is_float;
     launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(floats, call->exact, call->transform));
     const bool newer = is_newer(driver, launch->function);
-    launch->has_ring = newer && RD_CUDA_HAS_RING(floats, call->exact, call->transform) && has_room(launch, resident);
+    const bool has_ring =
+        newer && call->combine != RD_MULTIPLY && RD_CUDA_HAS_RING(floats, call->exact, call->transform);
+    launch->most_ringed = has_ring ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->ring_from =
+        (uint64_t)(floats && call->exact ? RING_L2_EXACT : RING_L2) * (uint64_t)context->device->l2_bytes;
     launch->overlaps =
         newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
     return REDUCT_OK;
 }
 
-/* Tiles that one block takes in less time than several need to meet; and the array from which on a ring is of use, as a
- * multiple of the L2 cache: it takes time to fill. */
-enum { TILES_ALONE = 3, RING_L2 = 8 };
+/* Tiles that one block takes in less time than several need to meet. */
+enum { TILES_ALONE = 3 };
 
 static rd_cu_result start(const struct launch *launch, struct rd_cuda_call *call, size_t element_bytes,
                           rd_cu_stream stream) {
     const struct rd_cuda_device *device = launch->context->device;
     void *arguments[] = {call};
     uint64_t bytes = call->count * element_bytes, tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
-    unsigned blocks = tiles <= TILES_ALONE ? 1 : tiles < launch->most_blocks ? (unsigned)tiles : launch->most_blocks;
-    call->ring = launch->has_ring && bytes >= (uint64_t)RING_L2 * (uint64_t)device->l2_bytes;
+    call->ring = launch->most_ringed && bytes >= launch->ring_from;
+    const unsigned most = call->ring ? launch->most_ringed : launch->most_blocks;
+    const unsigned blocks = tiles <= TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
     const unsigned shared = call->ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
     if (!launch->overlaps)
         return device->driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream,

@@ -29,10 +29,12 @@ enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
  * tiles come through a ring. */
 enum { RD_CUDA_NEWER = 90 };
 
-/* A ring of tiles, in dynamic shared memory, and whether a kernel has one. */
+/* A ring of tiles, in dynamic shared memory, and whether a kernel has one: exact sums of floats do, unless of pairs, and
+ * whatever takes elements as they are. */
 enum { RD_CUDA_RING_TILES = 2 };
-#define RD_CUDA_TILE_BYTES(vectors)                (RD_CUDA_THREADS * 16 * (vectors))
-#define RD_CUDA_HAS_RING(floats, exact, transform) ((floats) && (exact) && (transform) != RD_PRODUCT)
+#define RD_CUDA_TILE_BYTES(vectors) (RD_CUDA_THREADS * 16 * (vectors))
+#define RD_CUDA_HAS_RING(floats, exact, transform)                                                                     \
+    ((transform) == RD_IDENTITY || ((floats) && (exact) && (transform) != RD_PRODUCT))
 
 /* A product of floats as a kernel leaves it: what struct rd_product holds. */
 struct rd_cuda_product {

@@ -5,6 +5,8 @@
 #include "call.h"
 #include "finish.cuh"
 
+#include <type_traits>
+
 namespace {
 
 constexpr int THREADS = RD_CUDA_THREADS, WARPS = RD_CUDA_WARPS;
@@ -237,6 +239,11 @@ template <int TILE_BYTES> struct Ring { static constexpr bool THERE = false; };
 struct NoRing {
     static constexpr bool THERE = false;
 };
+
+template <bool FLOATS, bool EXACT, int TRANSFORM>
+using RingOf =
+    typename std::conditional<RD_CUDA_HAS_RING(FLOATS, EXACT, TRANSFORM),
+                              Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FLOATS, EXACT, TRANSFORM))>, NoRing>::type;
 
 /* Sets the block's first tile on its way to the L2 cache: of use before the launch before has ended, even if that writes
  * what is fetched, as all multiprocessors share the cache. */

@@ -30,8 +30,6 @@
 
 #include "common.cuh"
 
-#include <type_traits>
-
 namespace {
 
 constexpr int SLICES = 3;
@@ -1156,9 +1154,7 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
-    constexpr bool RINGED = RD_CUDA_HAS_RING(true, true, TRANSFORM);
-    typedef typename std::conditional<RINGED, Ring<RD_CUDA_TILE_BYTES(Method::VECTORS)>, NoRing>::type TileRing;
-    __shared__ TileRing ring;
+    __shared__ RingOf<true, true, TRANSFORM> ring;
     Method sums(shared, call);
     const Span<T> span(call.x, call.count, false); /* single elements are dear */
     const T *other = static_cast<const T *>(call.y);

@@ -351,7 +351,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
 
     Method search(block, call);
     const Span<T> span(call.x, call.count, true);
-    NoRing no_ring;
+    __shared__ RingOf<false, true, RD_IDENTITY> ring;
     begin<false, VECTORS>(call, span, block);
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
@@ -361,7 +361,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
         filling.element[i] = first;
-    for_tiles<false, T, VECTORS>(call, span, no_ring, filling.bits,
+    for_tiles<false, T, VECTORS>(call, span, ring, filling.bits,
                                  [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
     const Best<Key> own = search.best;

@@ -111,7 +111,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     typedef Terms<T, TRANSFORM> Method;
     typedef typename Method::Part Part;
     const Span<T> span(call.x, call.count, true);
-    NoRing no_ring;
+    __shared__ RingOf<true, false, TRANSFORM> ring;
     const u64 end = call.first + span.tail;
     const unsigned sign = 0x80000000;
     const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
@@ -119,7 +119,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     begin<Method::PAIRS, Method::VECTORS>(call, span, block);
     span.for_strays(
         [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, no_ring, minus_zero, [&](Part &x, Part &y, u64 index) {
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, minus_zero, [&](Part &x, Part &y, u64 index) {
         double sum = (double)Method::sum(x, y);
         if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
             sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
@@ -180,7 +180,7 @@ struct Deviations {
 template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
     typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS)> Part;
     const Span<T> span(call.x, call.count, true);
-    NoRing no_ring;
+    __shared__ RingOf<true, false, RD_MOMENTS> ring;
     const u64 end = call.first + span.tail;
     u64 count = 0;
     double pivot = 0, sum = 0, squares = 0;
@@ -197,11 +197,27 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
     };
     begin<false, Part::VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
-    for_tiles<false, T, Part::VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+    for_tiles<false, T, Part::VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+        const double center = count ? pivot : (double)x.get(0);
+        double tile_sum = 0, tile_squares = 0;
 #pragma unroll
-        for (int i = 0; i < Part::COUNT; i++)
-            if (index + Part::place(i) < end)
-                add(x.get(i), index + Part::place(i));
+        for (int i = 0; i < Part::COUNT; i++) {
+            const double difference = (double)x.get(i) - center;
+            tile_sum += difference;
+            tile_squares += difference * difference;
+        }
+        const bool whole = index + Part::place(Part::COUNT - 1) < end;
+        if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
+            pivot = center;
+            count += Part::COUNT;
+            sum += tile_sum;
+            squares += tile_squares;
+        } else {
+#pragma unroll
+            for (int i = 0; i < Part::COUNT; i++)
+                if (index + Part::place(i) < end)
+                    add(x.get(i), index + Part::place(i));
+        }
     });
     if (count == 0)
         return Deviations::none();

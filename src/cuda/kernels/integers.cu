@@ -177,13 +177,13 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
     __shared__ i64 words[WORDS][WARPS];
 
     const Span<T> span(call.x, call.count, true);
-    NoRing no_ring;
+    __shared__ RingOf<false, true, TRANSFORM> ring;
     const T *other = static_cast<const T *>(call.y);
     i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
     begin<PAIRS, VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0); });
     typedef Tile<T, VECTORS> Part;
-    for_tiles<PAIRS, T, VECTORS>(call, span, no_ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
+    for_tiles<PAIRS, T, VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);
