@@ -286,8 +286,10 @@ const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64
         warp->waiting = 0;
         warp->ready = ALL_LANES;
         warp->turn = draw();
+        give_way(draw() % 32 == 0); /* as above */
+    } else {
+        switch_away();
     }
-    switch_away();
     own->waits.what = NULL;
     return values;
 }

@@ -917,6 +917,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static __device__ __forceinline__ u64 *frame_word(rd_cuda_workspace *workspace, int frame, int word) {
         return reinterpret_cast<u64 *>(&workspace->frame[frame][word]);
     }
+
     /* The first word for a unit's sums. */
     static __device__ __forceinline__ constexpr int column_of(int u) {
         return PIECES * SLICES * u;
