@@ -205,13 +205,11 @@ static bool is_shared(const void *address) {
 }
 
 static void give_way(bool to_block) {
-    struct fiber *from = running_fiber();
-    struct seat *other = to_block ? other_block() : NULL;
     running_warp()->ready |= running_lane();
-    if (!other) {
+    if (!to_block || !other_block()) {
         switch_away();
-    } else if (!_setjmp(from->at)) {
-        swap_in(other);
+    } else if (!_setjmp(running_fiber()->at)) {
+        swap_in(other_block());
         _longjmp(pick()->at, 1);
     }
 }
