@@ -263,11 +263,38 @@ __device__ __forceinline__ void fetch_first_tile(const rd_cuda_call &call, const
 #endif
 }
 
+/* Elements outside vectors that come as a tile of their own, the first block's last, of which each thread has at most one:
+ * where single elements would be dear. */
+template <class T> struct StrayTile {
+    static constexpr bool THERE = true;
+    T x, y; /* the thread's, or what fills tiles */
+    u64 at;
+    bool pending; /* of the block */
+
+    /* At most a cache line before the vectors, and less than a vector after them. */
+    static_assert(LINE / sizeof(T) + 16 / sizeof(T) <= THREADS, "there is a thread for each");
+
+    __device__ __forceinline__ StrayTile(const Span<T> &span, const T *other, T filling)
+        : x(filling), y((T)0), at(0), pending(false) {
+        span.for_strays([&](u64 stray) {
+            at = stray;
+            x = span.x[stray];
+            y = other ? other[stray] : (T)0;
+        });
+        pending = blockIdx.x == 0 && span.n != span.vectors * Span<T>::PER_VECTOR;
+    }
+};
+
+/* For what takes them one by one. */
+struct NoStrayTile {
+    static constexpr bool THERE = false, pending = false;
+};
+
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
  * padding is what fills the last tile. Whole tiles come through the ring, where there is one. */
-template <bool PAIRS, class T, int V, class R, class Take>
+template <bool PAIRS, class T, int V, class R, class S, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
-                                          Take take) {
+                                          S strays, Take take) {
     constexpr i64 TILE = (i64)THREADS * V;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const u64 begin = blockIdx.x * (u64)TILE + threadIdx.x;
@@ -277,7 +304,16 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     const i64 step = (i64)gridDim.x * TILE;
     i64 left = (i64)(span.vectors - begin); /* vectors from this thread's first on */
     const auto take_here = [&](Tile<T, V> &tile, Tile<T, V> &other) {
-        take(tile, other, call.first + (u64)(reinterpret_cast<const T *>(x) - span.x));
+        u64 at = (u64)(reinterpret_cast<const T *>(x) - span.x);
+        if constexpr (S::THERE) { /* no path of its own, as above */
+            const bool turn = left + (int)threadIdx.x <= 0;
+            tile.set(0, turn ? strays.x : tile.get(0));
+            if (PAIRS)
+                other.set(0, turn ? strays.y : other.get(0));
+            at = turn ? strays.at : at;
+            strays.pending = strays.pending && !turn;
+        }
+        take(tile, other, call.first + at);
         x += step;
         left -= step;
     };
@@ -306,7 +342,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
             }
         }
     }
-    while (left + (int)threadIdx.x > 0) {
+    while (left + (int)threadIdx.x > 0 || strays.pending) {
         Tile<T, V> tile, other;
         const int here = (int)(left < TILE ? left : TILE);
         tile.load(x, here, x_padding);

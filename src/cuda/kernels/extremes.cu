@@ -219,10 +219,17 @@ template <class T, int V> struct Search {
         if constexpr (sizeof(T) <= 2) {
             return best_of_small(tile);
         } else if constexpr (!IS_FLOAT<T>) {
-            Key least = key(tile.get(0));
+            Key least = O::MASK;
+            if (IS_SIGNED<T> && absolute) {
 #pragma unroll
-            for (int i = 1; i < Part::COUNT; i++)
-                least = smaller(least, key(tile.get(i)));
+                for (int i = 0; i < Part::COUNT; i++)
+                    least = smaller(least, O::key(tile.get(i), true) ^ flip);
+            } else {
+                const Key turn = flip ^ O::key(0, false);
+#pragma unroll
+                for (int i = 0; i < Part::COUNT; i++)
+                    least = smaller(least, O::bits(tile.get(i)) ^ turn);
+            }
             return least;
         } else if constexpr (sizeof(T) == 4) {
             float least = turn(tile.get(0));
@@ -361,7 +368,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
 #pragma unroll
     for (int i = 0; i < Span<T>::PER_VECTOR; i++)
         filling.element[i] = first;
-    for_tiles<false, T, VECTORS>(call, span, ring, filling.bits,
+    for_tiles<false, T, VECTORS>(call, span, ring, filling.bits, NoStrayTile(),
                                  [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
     const Best<Key> own = search.best;

@@ -45,7 +45,7 @@ struct Sum {
     static __device__ Sum none() {
         return {-0.0}; /* the identity of addition */
     }
-    static constexpr int WORDS = 1;
+    static constexpr int WORDS = 1, UNROLL = 32;
     __device__ void put(double *word) const {
         word[0] = sum;
     }
@@ -119,12 +119,13 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     begin<Method::PAIRS, Method::VECTORS>(call, span, block);
     span.for_strays(
         [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, minus_zero, [&](Part &x, Part &y, u64 index) {
-        double sum = (double)Method::sum(x, y);
-        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
-            sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
-        total.add(sum);
-    });
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(
+        call, span, ring, minus_zero, NoStrayTile(), [&](Part &x, Part &y, u64 index) {
+            double sum = (double)Method::sum(x, y);
+            if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
+                sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
+            total.add(sum);
+        });
     return {total.value()};
 }
 
@@ -162,7 +163,7 @@ struct Deviations {
     static __device__ Deviations none() {
         return {0, 0, 0};
     }
-    static constexpr int WORDS = 3;
+    static constexpr int WORDS = 3, UNROLL = 1; /* what runs once takes as long as it is: code must come from memory */
     __device__ void put(double *word) const {
         word[0] = count;
         word[1] = mean;
@@ -197,28 +198,29 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
     };
     begin<false, Part::VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
-    for_tiles<false, T, Part::VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
-        const double center = count ? pivot : (double)x.get(0);
-        double tile_sum = 0, tile_squares = 0;
+    for_tiles<false, T, Part::VECTORS>(
+        call, span, ring, make_uint4(0, 0, 0, 0), NoStrayTile(), [&](Part &x, Part &, u64 index) {
+            const double center = count ? pivot : (double)x.get(0);
+            double tile_sum = 0, tile_squares = 0;
 #pragma unroll
-        for (int i = 0; i < Part::COUNT; i++) {
-            const double difference = (double)x.get(i) - center;
-            tile_sum += difference;
-            tile_squares += difference * difference;
-        }
-        const bool whole = index + Part::place(Part::COUNT - 1) < end;
-        if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
-            pivot = center;
-            count += Part::COUNT;
-            sum += tile_sum;
-            squares += tile_squares;
-        } else {
+            for (int i = 0; i < Part::COUNT; i++) {
+                const double difference = (double)x.get(i) - center;
+                tile_sum += difference;
+                tile_squares += difference * difference;
+            }
+            const bool whole = index + Part::place(Part::COUNT - 1) < end;
+            if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
+                pivot = center;
+                count += Part::COUNT;
+                sum += tile_sum;
+                squares += tile_squares;
+            } else {
 #pragma unroll
-            for (int i = 0; i < Part::COUNT; i++)
-                if (index + Part::place(i) < end)
-                    add(x.get(i), index + Part::place(i));
-        }
-    });
+                for (int i = 0; i < Part::COUNT; i++)
+                    if (index + Part::place(i) < end)
+                        add(x.get(i), index + Part::place(i));
+            }
+        });
     if (count == 0)
         return Deviations::none();
     double n = (double)count;
@@ -231,7 +233,7 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
 
 /* Over the block, in a fixed order; held by warp 0. */
 template <class P> __device__ __forceinline__ void merge_block(P &part, double (*words)[P::WORDS]) {
-#pragma unroll
+#pragma unroll P::UNROLL
     for (int distance = 1; distance < 32; distance *= 2)
         part.merge_lanes(distance);
     if (lane_index() == 0)
@@ -239,6 +241,7 @@ template <class P> __device__ __forceinline__ void merge_block(P &part, double (
     __syncthreads();
     if (warp_index() == 0) {
         part = P::from(words[0]);
+#pragma unroll P::UNROLL
         for (int w = 1; w < WARPS; w++)
             part.merge(P::from(words[w]));
     }
