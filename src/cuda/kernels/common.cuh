@@ -404,7 +404,6 @@ struct Block {
     u64 nan_below;
     unsigned used;       /* limbs or counts may not be zero */
     bool last, any_used; /* of the grid; in the last block: some block's may not be zero */
-    bool delivered;      /* the result, by a short cut */
 };
 
 /* Tickets count blocks, and in further fields those of them of which something is true: their limbs or counts are used;
@@ -568,18 +567,6 @@ __device__ __forceinline__ u64 get_slot(const rd_cuda_workspace *workspace, int 
 
 /* Blocks that a thread of the last one looks after at a time: their slots are asked for together. */
 constexpr int OWN = 4;
-
-/* Calls take(block, there) for OWN blocks at a time, `there` telling whether there is one. Loads of slots that are not
- * there must be avoided by whoever is called. */
-template <class Take> __device__ __forceinline__ void for_blocks(Take take) {
-    for (unsigned first = threadIdx.x; first < gridDim.x; first += OWN * THREADS) {
-#pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            unsigned b = first + i * THREADS;
-            take(b, b < gridDim.x);
-        }
-    }
-}
 
 /* Leaves a partial result, in shared memory, for the host. By the whole block. */
 __device__ __forceinline__ void hand_over(const rd_cuda_call &call, const rd_cuda_partial &partial) {

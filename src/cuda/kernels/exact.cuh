@@ -374,9 +374,10 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
         int of_warp[WARPS][SUMS][PIECES]; /* sums, and the units of their windows */
         int unit[UNITS][WARPS];
         unsigned binned;
-        /* In the last block: how many blocks have a frame; whether their sums are still to be gathered. */
+        /* In the last block: how many blocks have a frame; whether their sums are still to be gathered; whether the result
+         * is delivered. */
         unsigned present[UNITS];
-        bool scattered;
+        bool scattered, delivered;
         Found found[UNITS][WARPS];
     };
 
@@ -1119,14 +1120,14 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             used = used || block.used;
             bool delivered = finish_sums(totals, used);
             if (lane_index() == 0) {
-                block.delivered = delivered;
+                shared.delivered = delivered;
                 if (gridDim.x == 1)
                     block.partial.nan_index = ~block.nan_below;
             }
         }
         __syncthreads();
         constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
-        if (!block.delivered)
+        if (!shared.delivered)
             deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
                 call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
     }

@@ -1,10 +1,10 @@
 /* Extremes: the least and greatest element or magnitude, and where the first of them is.
  *
  * Overview. Elements become unsigned keys that order as wanted: for the least element the smallest key is best, for the
- * greatest the same with all bits flipped. A thread finds the best key of a tile, which seldom
- * beats what its warp has seen before; only then is it kept, with its place. Ties keep the earlier one. One- and two-byte
- * elements are compared two at a time, and so many are in a tile that their places are not looked for before the end:
- * where the index is asked for, threads whose key is the block's best then read their tile again.
+ * greatest the same with all bits flipped. A thread finds the best key of a tile, which seldom beats what its warp has seen
+ * before; only then is it kept, with its place. Ties keep the earlier one. One- and two-byte elements are compared two at a
+ * time, and so many are in a tile that their places are not looked for before the end: where the index is asked for,
+ * threads whose key is the block's best then read their tile again.
  *
  * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
  * has any. */
@@ -401,10 +401,15 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
             return;
         used = collect(block, call.workspace);
         best = Method::nothing();
-        for_blocks([&](unsigned b, bool there) {
-            Key key = there ? (Key)get_slot(call.workspace, 0, b) : best.key;
-            best.take(key, there ? get_slot(call.workspace, 1, b) : UINT64_MAX);
-        });
+        for (unsigned first = threadIdx.x; first < gridDim.x; first += OWN * THREADS) {
+#pragma unroll
+            for (int i = 0; i < OWN; i++) { /* asked for together */
+                const unsigned b = first + i * THREADS;
+                const bool there = b < gridDim.x;
+                const Key key = there ? (Key)get_slot(call.workspace, 0, b) : best.key;
+                best.take(key, there ? get_slot(call.workspace, 1, b) : UINT64_MAX);
+            }
+        }
         merge_block(best, of_warps[0]);
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
