@@ -1,21 +1,17 @@
 /* The whole matrix, bit for bit against the oracle: operator x element type x result type x NaN policy x device x size
  * x distribution, all expanded from the library's two tables, so that a new line there is tested from its first day.
  *
- *   test_matrix [TEST [K/N]]      one of the tests below; of the matrix one of N parts, that of number K from 0 on
+ * Names of tests on the command line select them.
  *
  * From the survival list: "0, 1, and one below, at and above every vector, unroll ... and tile boundary"; "non-powers
  * of two everywhere"; all of "Values"; "Same bits: every instruction set". A pair that the library claims and gets
  * wrong is a failure, a pair that it must have and refuses is one, too.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
 #include "values.h"
-
-/* The distributions that are checked: every so many, from the first on. */
-static unsigned first_part, part_count = 1;
 
 #define AROUND(n) (n) - 1, (n), (n) + 1
 /* clang-format off */
@@ -99,7 +95,7 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
 
 /* Every distribution and size of one element type; of the costly sizes a sample. */
 static void check_element(struct matrix *matrix, const struct test_type *type) {
-    for (size_t d = first_part; d < distribution_count; d += part_count)
+    for (size_t d = 0; d < distribution_count; d++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             const double share = test_scale() * (sizes[s] > 3000 ? 3000.0 / (double)sizes[s] : 1);
             if (!distribution_suits(&distributions[d], type) || rng_unit(&matrix->rng) >= share)
@@ -239,10 +235,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(floats),  cmocka_unit_test(integers), cmocka_unit_test(large),
         cmocka_unit_test(refused), cmocka_unit_test(resolved),
     };
-    if (argc > 2 && (sscanf(argv[2], "%u/%u", &first_part, &part_count) != 2 || first_part >= part_count)) {
-        fprintf(stderr, "test_matrix: '%s' is no part: K/N, K from 0 to N - 1\n", argv[2]);
-        return 2;
-    }
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
