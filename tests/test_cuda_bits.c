@@ -228,6 +228,39 @@ static void misaligned_large(void **state) {
     arrays_free(&arrays);
 }
 
+/* One NaN, before the first vector or after the last: at its own index, and alone to be ignored. */
+static void nans_at_ends(void **state) {
+    (void)state;
+    enum { MOST = 40 << 10 };
+    const struct test_type *floats[] = {test_type(REDUCT_F64), test_type(REDUCT_F32)};
+    struct rng rng = rng_of(test_seed() + 10);
+    struct arrays arrays = arrays_of(MOST + OFFSETS * sizeof(double));
+    for (size_t f = 0; f < sizeof floats / sizeof *floats; f++)
+        for (size_t turn = 0; turn < (gpu.quick ? 8 : 64); turn++) {
+            const struct test_type *type = floats[f];
+            const size_t count = MOST / type->size - rng_below(&rng, 20), offset = 1 + rng_below(&rng, OFFSETS - 1);
+            const size_t at = rng_below(&rng, 2) ? count - 1 - rng_below(&rng, 3) : rng_below(&rng, 3);
+            distribution_named("60_binades")->fill(&rng, type, arrays.x, arrays.y, arrays.bytes / type->size);
+            if (type->size == 8)
+                ((double *)arrays.x)[offset + at] = NAN;
+            else
+                ((float *)arrays.x)[offset + at] = NAN;
+            arrays_send(&arrays, arrays.bytes);
+            for (size_t o = 0; o < test_operator_count; o++) {
+                const bool two = test_operators[o].inputs == 2;
+                const size_t x = offset * type->size, y = (two ? rng_below(&rng, OFFSETS) : 0) * type->size;
+                reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
+                reduction.nan = rng_below(&rng, 2) ? REDUCT_NAN_ERROR : REDUCT_NAN_IGNORE;
+                const struct oracle_result expected =
+                    gpu_expected(&reduction, (char *)arrays.x + x, two ? (char *)arrays.y + y : NULL, count);
+                const struct test_outcome got = gpu_reduce(&reduction, gpu_pointer(arrays.device_x, x),
+                                                           two ? gpu_pointer(arrays.device_y, y) : NULL, count);
+                test_check(&got, &expected, &reduction, "%zu elements, NaN at %zu", count, at);
+            }
+        }
+    arrays_free(&arrays);
+}
+
 /* One below, at and above: vectors, warps of vectors, blocks of 1, 2 and 4 vectors per thread. */
 static size_t small_sizes(size_t element, size_t *sizes) {
     static const size_t bytes[] = {16, 32, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536};
@@ -756,6 +789,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(fast_repeats),
         cmocka_unit_test(misaligned),
         cmocka_unit_test(misaligned_large),
+        cmocka_unit_test(nans_at_ends),
         cmocka_unit_test(boundaries),
         cmocka_unit_test(products),
         cmocka_unit_test(spans),
