@@ -12,8 +12,8 @@
 
 enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 
-/* Most blocks of a grid, and the words that each leaves for the last one: of whatever a kernel has, and of fast sums. */
-enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_SLOT_WORDS = 20, RD_CUDA_SUM_WORDS = 3 };
+/* Most blocks of a grid, and what each leaves for the last one: words that are not zero, or whatever there is. */
+enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_WORDS = 3, RD_CUDA_SLOT_WORDS = 20 };
 
 /* Sums of floats meet in frames, of which each stands for so many units that windows may have (exact.cuh). */
 enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
@@ -32,9 +32,14 @@ enum { RD_CUDA_NEWER = 90 };
 /* A ring of tiles, in dynamic shared memory, and whether a kernel has one: exact sums of floats do, unless of pairs, and
  * whatever takes elements as they are. */
 enum { RD_CUDA_RING_TILES = 2 };
+
 #define RD_CUDA_TILE_BYTES(vectors) (RD_CUDA_THREADS * 16 * (vectors))
 #define RD_CUDA_HAS_RING(floats, exact, transform)                                                                     \
     ((transform) == RD_IDENTITY || ((floats) && (exact) && (transform) != RD_PRODUCT))
+
+/* Blocks take tiles in turn. Those with a ring do so a number of times, of which this is the least: so many tiles are chosen
+ * before the first has come. Of what is left then, whoever is free claims a tile: some multiprocessors are faster. */
+enum { RD_CUDA_LEAST_TURNS = RD_CUDA_RING_TILES + 1 };
 
 /* A product of floats as a kernel leaves it: what struct rd_product holds. */
 struct rd_cuda_product {
@@ -64,8 +69,9 @@ struct rd_cuda_workspace {
     uint64_t ignored, nans, plus_infinities, minus_infinities;
     uint64_t nan_below; /* ~index of the first NaN; 0 if none */
     uint64_t ticket;
+    uint64_t claimed; /* tiles, beyond those that come in turn */
     uint64_t frame[RD_CUDA_FRAMES][RD_CUDA_FRAME_WORDS];
-    uint64_t sum[RD_CUDA_SUM_WORDS][RD_CUDA_BLOCKS];
+    uint64_t word[RD_CUDA_WORDS][RD_CUDA_BLOCKS];
     uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
 };
 
@@ -85,11 +91,11 @@ struct rd_cuda_call {
     void *result;
     struct rd_cuda_outcome *outcome; /* may be null */
     uint64_t minimum;                /* elements that the result takes */
+    uint64_t turns;                  /* of each block, if the launch has room for a ring; otherwise 0 */
     /* The reduction, in the terms of core/tables.h. */
     uint8_t transform, combine, finish, nan;
     uint8_t exact, population, wrap, is_float;
     uint8_t result_class;
-    uint8_t ring; /* whether the launch has room for one */
     uint8_t result_bytes, result_precision;
     int16_t result_max_exponent;
 };

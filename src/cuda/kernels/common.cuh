@@ -120,6 +120,9 @@ template <class T> union Vector {
     T element[16 / sizeof(T)];
 };
 
+/* What fills tiles where elements may come twice: the last vector, again. */
+struct LastAgain {};
+
 /* V vectors of a thread, THREADS apart. */
 template <class T, int V> struct Tile {
     static constexpr int VECTORS = V, PER_VECTOR = 16 / sizeof(T), COUNT = V * PER_VECTOR;
@@ -137,6 +140,11 @@ template <class T, int V> struct Tile {
 #pragma unroll
         for (int v = 0; v < V; v++)
             vector[v].bits = v * THREADS < left ? __ldcs(x + v * THREADS) : padding;
+    }
+    __device__ __forceinline__ void load(const uint4 *x, int left, LastAgain) {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            vector[v].bits = __ldcs(x + min(v * THREADS, left - 1));
     }
 
     /* A whole tile, from shared memory. */
@@ -174,6 +182,7 @@ template <int TILE_BYTES> struct Ring {
     static constexpr bool THERE = true;
     static constexpr int TILES = RD_CUDA_RING_TILES;
     __align__(8) u64 arrived[TILES], read[TILES];
+    u64 number[TILES]; /* of the tile, in the array */
 
     __device__ __forceinline__ static u64 shared_address(const void *pointer) {
         return (u64)__cvta_generic_to_shared(pointer);
@@ -191,7 +200,7 @@ template <int TILE_BYTES> struct Ring {
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
 
-    /* Orders a tile from an address that is a multiple of 16. By one thread. */
+    /* Orders a tile from an address that is a multiple of 16; or none. By one thread. */
     __device__ __forceinline__ void order(int i, const void *from) {
         const u64 to = shared_address(tile(i));
         u64 state;
@@ -203,6 +212,14 @@ template <int TILE_BYTES> struct Ring {
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(to),
             "l"(from), "r"(TILE_BYTES), "l"(shared_address(&arrived[i]))
             : "memory");
+        (void)state;
+    }
+    __device__ __forceinline__ void order_none(int i) {
+        u64 state;
+        asm volatile("mbarrier.arrive.shared.b64 %0, [%1];"
+                     : "=l"(state)
+                     : "l"(shared_address(&arrived[i]))
+                     : "memory");
         (void)state;
     }
 
@@ -291,10 +308,11 @@ struct NoStrayTile {
 };
 
 /* Calls take(x, y, index) for every tile of the block: index is that of the thread's first element. y is that of pairs;
- * padding is what fills the last tile. Whole tiles come through the ring, where there is one. */
-template <bool PAIRS, class T, int V, class R, class S, class Take>
-__device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, uint4 x_padding,
-                                          S strays, Take take) {
+ * padding is what fills the last tile's vectors. Whole tiles come through the ring, where there is one: first those whose
+ * turn it is, then what the block claims. */
+template <bool PAIRS, class T, int V, class R, class P, class Take, class S = NoStrayTile>
+__device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T> &span, R &ring, P padding, Take take,
+                                          S strays = S()) {
     constexpr i64 TILE = (i64)THREADS * V;
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const u64 begin = blockIdx.x * (u64)TILE + threadIdx.x;
@@ -319,33 +337,53 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     };
     /* Two loops, since loads must all have arrived where paths join. */
     if constexpr (R::THERE) {
-        if (call.ring) {
+        if (call.turns) {
+            const u64 whole = span.vectors / (u64)TILE;
+            u64 turn = R::TILES, next = blockIdx.x + turn * gridDim.x; /* the first thread's: the tile to order next */
+            const auto order = [&](int i, u64 number) {
+                ring.number[i] = number;
+                if (number < whole)
+                    ring.order(i, span.vector() + number * TILE);
+                else
+                    ring.order_none(i);
+            };
             if (threadIdx.x == 0) {
                 ring.open();
-                for (int i = 0; i < R::TILES && left - i * step >= TILE; i++)
-                    ring.order(i, x + i * step);
+                for (int i = 0; i < R::TILES; i++)
+                    order(i, blockIdx.x + i * (u64)gridDim.x);
             }
             __syncthreads(); /* barriers are set up */
             unsigned parity = 0;
-            for (int i = 0; left + (int)threadIdx.x >= TILE;) {
+            for (int i = 0;;) {
                 Tile<T, V> tile, none;
                 R::wait(ring.arrived[i], parity);
+                const u64 number = ring.number[i];
+                if (number >= whole)
+                    break;
                 tile.load_shared(ring.tile(i));
                 ring.release(i);
-                if (threadIdx.x == 0 && left - R::TILES * step >= TILE) {
+                if (threadIdx.x == 0) {
                     R::wait(ring.read[i], parity);
-                    ring.order(i, x + R::TILES * step);
+                    order(i, next);
+                    turn++;
+                    if (turn < call.turns)
+                        next += gridDim.x;
+                    else if (next < whole) /* claims none that it would not wait for */
+                        next = call.turns * gridDim.x + atomicAdd(reinterpret_cast<u64 *>(&call.workspace->claimed), 1);
                 }
                 parity ^= i == R::TILES - 1;
                 i = i == R::TILES - 1 ? 0 : i + 1;
-                take_here(tile, none);
+                take(tile, none, call.first + span.head + (number * TILE + threadIdx.x) * Span<T>::PER_VECTOR);
             }
+            /* What is less than a tile is the first block's. */
+            x = span.vector() + whole * TILE + threadIdx.x;
+            left = (blockIdx.x == 0 ? (i64)(span.vectors - whole * TILE) : 0) - (i64)threadIdx.x;
         }
     }
     while (left + (int)threadIdx.x > 0 || strays.pending) {
         Tile<T, V> tile, other;
         const int here = (int)(left < TILE ? left : TILE);
-        tile.load(x, here, x_padding);
+        tile.load(x, here, padding);
         if constexpr (PAIRS) {
             if (aligned)
                 other.load(reinterpret_cast<const uint4 *>(y), here, zero);
@@ -508,7 +546,7 @@ template <bool ORDERED = true> __device__ __forceinline__ bool close_block(Block
             block.last = ticket_count(tickets) == gridDim.x;
             block.any_used = ticket_count(tickets, TICKET_USED);
             if (block.last)
-                workspace->ticket = 0;
+                workspace->ticket = workspace->claimed = 0;
             if (!ORDERED && block.any_used)
                 __threadfence();
         }
@@ -557,6 +595,46 @@ __device__ __forceinline__ bool collect(Block &block, rd_cuda_workspace *workspa
     return used;
 }
 
+/* Words that a block leaves for the last one. None is zero, and all are again when that has taken them: so nobody has to
+ * wait until his have arrived before taking a ticket. */
+__device__ __forceinline__ void leave_word(rd_cuda_workspace *workspace, int row, u64 word) {
+    workspace->word[row][blockIdx.x] = word;
+}
+
+/* Blocks that a thread of the last one looks after at a time: their words are asked for together. */
+constexpr int OWN = 4;
+
+/* Takes the words that OWN blocks left, from number `first` + threadIdx.x on; zeros of blocks that are not there. By whole
+ * warps: what follows a loop that some lanes leave earlier takes longer. */
+template <int ROWS>
+__device__ __forceinline__ void take_words(rd_cuda_workspace *workspace, unsigned first, u64 (&word)[OWN][ROWS]) {
+    const unsigned block = first + threadIdx.x;
+    unsigned tries = 0;
+    bool missing;
+    do {
+        stop_after(tries++);
+        missing = false;
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const unsigned b = block + i * THREADS;
+                word[i][r] = b < gridDim.x ? read_word(&workspace->word[r][b]) : 0;
+            }
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                missing |= block + i * THREADS < gridDim.x && word[i][r] == 0;
+    } while (__any_sync(ALL, missing));
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (word[i][r])
+                workspace->word[r][block + i * THREADS] = 0;
+}
+
 /* Slots: a word per block for the last block to read. */
 __device__ __forceinline__ void put_slot(rd_cuda_workspace *workspace, int word, u64 value) {
     workspace->slot[word][blockIdx.x] = value;
@@ -564,9 +642,6 @@ __device__ __forceinline__ void put_slot(rd_cuda_workspace *workspace, int word,
 __device__ __forceinline__ u64 get_slot(const rd_cuda_workspace *workspace, int word, unsigned block) {
     return __ldcg(reinterpret_cast<const u64 *>(&workspace->slot[word][block]));
 }
-
-/* Blocks that a thread of the last one looks after at a time: their slots are asked for together. */
-constexpr int OWN = 4;
 
 /* Leaves a partial result, in shared memory, for the host. By the whole block. */
 __device__ __forceinline__ void hand_over(const rd_cuda_call &call, const rd_cuda_partial &partial) {

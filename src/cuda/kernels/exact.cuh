@@ -950,7 +950,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
                 shared.scattered = scattered;
                 for (int i = 0; i < UNITS; i++)
                     shared.present[i] = gridDim.x - ticket_count(tickets, TICKET_ABSENT + i);
-                workspace->ticket = 0;
+                workspace->ticket = workspace->claimed = 0;
             }
             if (ticket_count(tickets, TICKET_USED))
                 __threadfence();
@@ -1150,8 +1150,8 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     sums.open();
     wait_for_previous();
     const StrayTile<T> strays(span, Method::PAIRS ? other : nullptr, (T)-0.0);
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, padding, strays,
-                                                 [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); });
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(
+        call, span, ring, padding, [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); }, strays);
     let_next_come(); /* measured: earlier takes up to 0.6 us longer */
     sums.end();
 }

@@ -111,6 +111,19 @@ template <class K> struct Best {
             index = index2;
         }
     }
+
+    /* As words that are not zero: the key by halves, and the index, which is less than 2^63 if there is one. */
+    static constexpr int WORDS = sizeof(K) == 8 ? 3 : 2;
+    static constexpr u64 TAG = (u64)1 << 63;
+    __device__ __forceinline__ void leave(rd_cuda_workspace *workspace) const {
+        leave_word(workspace, 0, index ^ TAG);
+        leave_word(workspace, 1, TAG | (unsigned)key);
+        if (WORDS == 3)
+            leave_word(workspace, 2, TAG | (u64)key >> 32);
+    }
+    static __device__ __forceinline__ Best from(const u64 (&word)[WORDS]) {
+        return {(K)((u64)(unsigned)word[WORDS - 1] << 32 * (WORDS - 2) | (unsigned)word[1]), word[0] ^ TAG};
+    }
 };
 
 template <class T, int V> struct Search {
@@ -362,13 +375,8 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     begin<false, VECTORS>(call, span, block);
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;
-    /* The first element, again and again, fills the last tile: it is no better than itself, nor earlier. */
-    const T first = call.count ? span.x[0] : (T)0;
-    Vector<T> filling;
-#pragma unroll
-    for (int i = 0; i < Span<T>::PER_VECTOR; i++)
-        filling.element[i] = first;
-    for_tiles<false, T, VECTORS>(call, span, ring, filling.bits, NoStrayTile(),
+    /* What comes again is no better than itself, nor earlier. */
+    for_tiles<false, T, VECTORS>(call, span, ring, LastAgain(),
                                  [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
 
     const Best<Key> own = search.best;
@@ -393,21 +401,19 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     }
     bool used = block.used;
     if (gridDim.x > 1) {
-        if (threadIdx.x == 0) {
-            put_slot(call.workspace, 0, best.key);
-            put_slot(call.workspace, 1, best.index);
-        }
-        if (!close_block(block, call.workspace))
+        if (threadIdx.x == 0)
+            best.leave(call.workspace);
+        if (!close_block<false>(block, call.workspace))
             return;
         used = collect(block, call.workspace);
         best = Method::nothing();
-        for (unsigned first = threadIdx.x; first < gridDim.x; first += OWN * THREADS) {
+        for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
+            u64 word[OWN][Best<Key>::WORDS];
+            take_words(call.workspace, first, word);
 #pragma unroll
-            for (int i = 0; i < OWN; i++) { /* asked for together */
-                const unsigned b = first + i * THREADS;
-                const bool there = b < gridDim.x;
-                const Key key = there ? (Key)get_slot(call.workspace, 0, b) : best.key;
-                best.take(key, there ? get_slot(call.workspace, 1, b) : UINT64_MAX);
+            for (int i = 0; i < OWN; i++) {
+                const Best<Key> other = word[i][0] ? Best<Key>::from(word[i]) : best;
+                best.take(other.key, other.index);
             }
         }
         merge_block(best, of_warps[0]);

@@ -119,13 +119,12 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     begin<Method::PAIRS, Method::VECTORS>(call, span, block);
     span.for_strays(
         [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(
-        call, span, ring, minus_zero, NoStrayTile(), [&](Part &x, Part &y, u64 index) {
-            double sum = (double)Method::sum(x, y);
-            if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
-                sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
-            total.add(sum);
-        });
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, minus_zero, [&](Part &x, Part &y, u64 index) {
+        double sum = (double)Method::sum(x, y);
+        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
+            sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
+        total.add(sum);
+    });
     return {total.value()};
 }
 
@@ -198,29 +197,28 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
     };
     begin<false, Part::VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
-    for_tiles<false, T, Part::VECTORS>(
-        call, span, ring, make_uint4(0, 0, 0, 0), NoStrayTile(), [&](Part &x, Part &, u64 index) {
-            const double center = count ? pivot : (double)x.get(0);
-            double tile_sum = 0, tile_squares = 0;
+    for_tiles<false, T, Part::VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+        const double center = count ? pivot : (double)x.get(0);
+        double tile_sum = 0, tile_squares = 0;
 #pragma unroll
-            for (int i = 0; i < Part::COUNT; i++) {
-                const double difference = (double)x.get(i) - center;
-                tile_sum += difference;
-                tile_squares += difference * difference;
-            }
-            const bool whole = index + Part::place(Part::COUNT - 1) < end;
-            if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
-                pivot = center;
-                count += Part::COUNT;
-                sum += tile_sum;
-                squares += tile_squares;
-            } else {
+        for (int i = 0; i < Part::COUNT; i++) {
+            const double difference = (double)x.get(i) - center;
+            tile_sum += difference;
+            tile_squares += difference * difference;
+        }
+        const bool whole = index + Part::place(Part::COUNT - 1) < end;
+        if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
+            pivot = center;
+            count += Part::COUNT;
+            sum += tile_sum;
+            squares += tile_squares;
+        } else {
 #pragma unroll
-                for (int i = 0; i < Part::COUNT; i++)
-                    if (index + Part::place(i) < end)
-                        add(x.get(i), index + Part::place(i));
-            }
-        });
+            for (int i = 0; i < Part::COUNT; i++)
+                if (index + Part::place(i) < end)
+                    add(x.get(i), index + Part::place(i));
+        }
+    });
     if (count == 0)
         return Deviations::none();
     double n = (double)count;
@@ -247,8 +245,7 @@ template <class P> __device__ __forceinline__ void merge_block(P &part, double (
     }
 }
 
-/* Sums travel between blocks in words that are not zero, so that nobody has to wait until his has arrived before taking a
- * ticket: the last block can tell. Complements are, as NaN is the one that there is. */
+/* Sums in words that are not zero: complements, as NaN is the one that there is. */
 __device__ __forceinline__ u64 word_of(double value) {
     return value != value ? ~(u64)0x7ff8000000000000 : ~(u64)__double_as_longlong(value);
 }
@@ -262,7 +259,7 @@ template <class P> __device__ __forceinline__ void leave_sum(rd_cuda_workspace *
     part.put(value);
 #pragma unroll
     for (int w = 0; w < P::WORDS; w++)
-        workspace->sum[w][blockIdx.x] = word_of(value[w]);
+        leave_word(workspace, w, word_of(value[w]));
 }
 
 /* What the blocks left that the thread looks after, in a fixed order. By all threads of the last block. */
@@ -270,37 +267,16 @@ template <class P> __device__ __forceinline__ P take_sums(rd_cuda_workspace *wor
     P part = P::none();
     for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
         u64 word[OWN][P::WORDS];
-        unsigned tries = 0;
-        bool missing;
-        do { /* whole warps: what follows a loop that some lanes leave earlier takes longer */
-            stop_after(tries++);
-            missing = false;
+        take_words(workspace, first, word);
 #pragma unroll
-            for (int i = 0; i < OWN; i++)
-#pragma unroll
-                for (int w = 0; w < P::WORDS; w++) {
-                    const unsigned b = first + i * THREADS + threadIdx.x;
-                    word[i][w] = b < gridDim.x ? read_word(&workspace->sum[w][b]) : 1;
-                }
-#pragma unroll
-            for (int i = 0; i < OWN; i++)
-#pragma unroll
-                for (int w = 0; w < P::WORDS; w++)
-                    missing |= word[i][w] == 0;
-        } while (__any_sync(ALL, missing));
-#pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const unsigned b = first + i * THREADS + threadIdx.x;
-            if (b < gridDim.x) {
+        for (int i = 0; i < OWN; i++)
+            if (word[i][0]) {
                 double value[P::WORDS];
 #pragma unroll
-                for (int w = 0; w < P::WORDS; w++) {
+                for (int w = 0; w < P::WORDS; w++)
                     value[w] = value_of(word[i][w]);
-                    workspace->sum[w][b] = 0;
-                }
                 part.merge(P::from(value));
             }
-        }
     }
     return part;
 }

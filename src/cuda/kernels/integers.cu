@@ -183,7 +183,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
     begin<PAIRS, VECTORS>(call, span, block);
     span.for_strays([&](u64 at) { add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0); });
     typedef Tile<T, VECTORS> Part;
-    for_tiles<PAIRS, T, VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), NoStrayTile(), [&](Part &x, Part &y, u64) {
+    for_tiles<PAIRS, T, VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);

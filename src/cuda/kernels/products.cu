@@ -442,7 +442,7 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
         product.take<T>(stray, call.wrap);
     });
     typedef Tile<T, VECTORS> Part;
-    for_tiles<false, T, VECTORS>(call, span, no_ring, ones.bits, NoStrayTile(), [&](Part &tile, Part &, u64) {
+    for_tiles<false, T, VECTORS>(call, span, no_ring, ones.bits, [&](Part &tile, Part &, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             product.take<T>(tile.vector[v], call.wrap);
