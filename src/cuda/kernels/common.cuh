@@ -262,14 +262,14 @@ using RingOf =
     typename std::conditional<RD_CUDA_HAS_RING(FLOATS, EXACT, TRANSFORM),
                               Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FLOATS, EXACT, TRANSFORM))>, NoRing>::type;
 
-/* Sets the block's first tile on its way to the L2 cache: of use before the launch before has ended, even if that writes
- * what is fetched, as all multiprocessors share the cache. */
+/* Sets the block's first tile on its way to the L2 cache, by one thread: of use before the launch before has ended, even if
+ * that writes what is fetched, as all multiprocessors share the cache. */
 template <bool PAIRS, int V, class T>
 __device__ __forceinline__ void fetch_first_tile(const rd_cuda_call &call, const Span<T> &span) {
 #if __CUDA_ARCH__ >= 900
     constexpr u64 TILE = (u64)THREADS * V;
     const u64 begin = blockIdx.x * TILE;
-    if (threadIdx.x == 0 && begin < span.vectors) {
+    if (begin < span.vectors) {
         const uint4 *x = span.vector() + begin;
         const T *y = static_cast<const T *>(call.y) + span.head + begin * Span<T>::PER_VECTOR;
         const unsigned bytes = 16 * (unsigned)min(TILE, span.vectors - begin);
@@ -441,6 +441,7 @@ struct Block {
     rd_cuda_partial partial;
     u64 nan_below;
     unsigned used;       /* limbs or counts may not be zero */
+    unsigned begun;      /* the launch before has ended; told only where that is of interest */
     bool last, any_used; /* of the grid; in the last block: some block's may not be zero */
 };
 
@@ -478,17 +479,39 @@ __device__ __forceinline__ void open_block(Block &block) {
     __syncthreads();
 }
 
-/* Vectors up to which the first tiles are worth fetching in kernels that begin as below: of more, they are in the way of
- * the launch before. */
-constexpr u64 FETCH_MOST = (4 << 20) / 16;
+/* Vectors up to which the first tiles are worth fetching in kernels that begin as below, at once or late: more at once are in
+ * the way of the launch before. Late is after so many clock cycles, when that has read its own. */
+constexpr u64 FETCH_MOST = (4 << 20) / 16, FETCH_LATE_MOST = (8 << 20) / 16;
+constexpr int FETCH_DELAY = 2400;
+
+/* By the last warp, which then waits like the others; not if those have already begun, as there was nothing to wait for. */
+template <bool PAIRS, int V, class T>
+__device__ __forceinline__ void fetch_late(const rd_cuda_call &call, const Span<T> &span, Block &block) {
+#if __CUDA_ARCH__ >= 900
+    if (lane_index() == 0) {
+        const i64 start = clock64();
+        bool begun = false;
+        while (!begun && clock64() - start < FETCH_DELAY)
+            begun = atomicOr(&block.begun, 0);
+        if (!begun)
+            fetch_first_tile<PAIRS, V>(call, span);
+    }
+    __syncwarp(); /* or lanes would load one after another */
+#endif
+}
 
 /* The beginning of a kernel that reads one array, or two, by tiles; the next launch's blocks come as there is room. */
 template <bool PAIRS, int V, class T>
 __device__ __forceinline__ void begin(const rd_cuda_call &call, const Span<T> &span, Block &block) {
-    if (span.vectors <= FETCH_MOST)
+    const bool late = span.vectors > FETCH_MOST && span.vectors <= FETCH_LATE_MOST / (PAIRS ? 2 : 1);
+    if (threadIdx.x == 0 && span.vectors <= FETCH_MOST)
         fetch_first_tile<PAIRS, V>(call, span);
     open_block(block);
+    if (late && warp_index() == WARPS - 1)
+        fetch_late<PAIRS, V>(call, span, block);
     wait_for_previous();
+    if (late && threadIdx.x == 0)
+        raise_flag(block.begun);
     let_next_come();
 }
 

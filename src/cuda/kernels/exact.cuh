@@ -1146,7 +1146,8 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     const unsigned sign = 0x80000000;
     const uint4 padding = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     typedef typename Method::Part Part;
-    fetch_first_tile<Method::PAIRS, Method::VECTORS>(call, span);
+    if (threadIdx.x == 0)
+        fetch_first_tile<Method::PAIRS, Method::VECTORS>(call, span);
     sums.open();
     wait_for_previous();
     const StrayTile<T> strays(span, Method::PAIRS ? other : nullptr, (T)-0.0);
