@@ -93,9 +93,9 @@ static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
  * make up for the time that it takes to fill, which exact sums of floats do earliest, and other sums latest. */
 enum { RINGED_LEAST = 2, RING_L2_EXACT = 2, RING_L2_EXTREME = 16, RING_L2_SUM = 32 };
 
-/* Percent of an array's tiles that blocks with a ring take in turn. Of an H200's multiprocessors, one in seven reads as much
- * in 72% of the time that others take: what is left to claim keeps these busy until the others come to an end. (More claims
- * are dearer: from the first tile on, an array of 4 GiB takes 2% longer.) */
+/* Percent of an array's tiles that blocks with a ring take in turn. Of an H200's 132 multiprocessors, 24 read as much in 72%
+ * of the time that others take: what is left to claim keeps these busy until the others come to an end. (More claims are
+ * dearer: from the first tile on, an array of 4 GiB takes 2% longer.) */
 enum { IN_TURN = 86 };
 
 /* Blocks that a multiprocessor has room for where each has a ring; 0 if that is too few to be of use. With the context
