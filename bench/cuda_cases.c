@@ -204,9 +204,14 @@ static void fill_host(cuda_lab *lab, uint64_t elements) {
                               lab->settings.seed, lab->team);
 }
 
+/* Bytes that runs have to go through before they come back to where the first was. */
+static uint64_t beyond_cache(const cuda_lab *lab) {
+    return 3 * cuda_lab_facts(lab)->l2;
+}
+
 /* Uploads once, then doubles what is there. */
 static void fill_device(cuda_lab *lab) {
-    uint64_t wanted = 2 * lab->bytes;
+    uint64_t wanted = 2 * lab->bytes + beyond_cache(lab);
     if (lab->room < wanted) {
         measure_cuda_free(lab->device, lab->address);
         uint64_t most = measure_cuda_free_memory(lab->device) / 8 * 7;
@@ -236,7 +241,7 @@ void cuda_lab_prepare(cuda_lab *lab, reduct_type type, measure_data data, uint64
  * first is what the host has. */
 static uint64_t part_for(const cuda_lab *lab, uint64_t bytes, uint64_t run) {
     uint64_t stride = (bytes + 255) / 256 * 256, parts = lab->room / stride;
-    uint64_t wanted = 3 * cuda_lab_facts(lab)->l2 / stride + 2;
+    uint64_t wanted = beyond_cache(lab) / stride + 2;
     return run % (parts < wanted ? parts : wanted) * stride;
 }
 

@@ -31,6 +31,7 @@ struct launch {
     unsigned most_blocks, most_ringed; /* the latter where launches are given a ring, which they may unless it is 0 */
     unsigned tile_bytes;               /* of each array, that a block takes at a time */
     uint64_t ring_from;                /* bytes of an array from which on a ring is of use */
+    bool claims;                       /* blocks with a ring claim the last tiles */
     bool overlaps;                     /* launches may begin while the one before ends: the kernel waits for it */
     struct rd_cuda_call call;
 };
@@ -93,6 +94,12 @@ static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
  * make up for the time that it takes to fill, which exact sums of floats do earliest, and other sums latest. */
 enum { RINGED_LEAST = 2, RING_L2_EXACT = 2, RING_L2_EXTREME = 16, RING_L2_SUM = 32 };
 
+static unsigned ring_caches(const struct rd_cuda_call *call) {
+    if (call->combine != RD_ADD)
+        return RING_L2_EXTREME;
+    return call->is_float && call->exact ? RING_L2_EXACT : RING_L2_SUM;
+}
+
 /* Percent of an array's tiles that blocks with a ring take in turn. Of an H200's 132 multiprocessors, 24 read as much in 72%
  * of the time that others take: what is left to claim keeps these busy until the others come to an end. (More claims are
  * dearer: from the first tile on, an array of 4 GiB takes 2% longer.) */
@@ -140,19 +147,18 @@ static reduct_status make_launch(struct rd_cuda_context *context, bool integers,
     const bool has_ring =
         newer && call->combine != RD_MULTIPLY && RD_CUDA_HAS_RING(floats, call->exact, call->transform);
     launch->most_ringed = has_ring ? grid_limit(launch, ringed_blocks(launch)) : 0;
-    launch->ring_from = (uint64_t)context->device->l2_bytes * (call->combine != RD_ADD ? RING_L2_EXTREME
-                                                               : floats && call->exact ? RING_L2_EXACT
-                                                                                       : RING_L2_SUM);
+    launch->ring_from = (uint64_t)context->device->l2_bytes * ring_caches(call);
+    launch->claims = !floats || call->exact; /* claims would change the order of fast sums */
     launch->overlaps =
         newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
     return REDUCT_OK;
 }
 
-/* How often each of the blocks takes a tile in turn, as in call.h. Fast sums always do: a claim would change their order. */
-static uint64_t turns_of(const struct rd_cuda_call *call, uint64_t tiles, unsigned blocks) {
-    const uint64_t turns = tiles * IN_TURN / 100 / blocks;
-    if (call->combine == RD_ADD && call->is_float && !call->exact)
+/* How often each of the blocks takes a tile in turn, as in call.h. */
+static uint64_t turns_of(const struct launch *launch, uint64_t tiles, unsigned blocks) {
+    if (!launch->claims)
         return UINT64_MAX;
+    const uint64_t turns = tiles * IN_TURN / 100 / blocks;
     return turns > RD_CUDA_LEAST_TURNS ? turns : RD_CUDA_LEAST_TURNS;
 }
 
@@ -168,7 +174,7 @@ static rd_cu_result start(const struct launch *launch, struct rd_cuda_call *call
     const unsigned most = ring ? launch->most_ringed : launch->most_blocks;
     const unsigned blocks = tiles <= TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
     const unsigned shared = ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
-    call->turns = ring ? turns_of(call, tiles, blocks) : 0;
+    call->turns = ring ? turns_of(launch, tiles, blocks) : 0;
     if (!launch->overlaps)
         return device->driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream,
                                               arguments, NULL);

@@ -191,6 +191,12 @@ template <int TILE_BYTES> struct Ring {
         return ring_memory + i * TILE_BYTES;
     }
 
+    __device__ __forceinline__ static void arrive(u64 &barrier) {
+        u64 state;
+        asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "l"(shared_address(&barrier)) : "memory");
+        (void)state;
+    }
+
     /* By one thread. */
     __device__ __forceinline__ void open() {
         for (int i = 0; i < TILES; i++) {
@@ -215,26 +221,16 @@ template <int TILE_BYTES> struct Ring {
         (void)state;
     }
     __device__ __forceinline__ void order_none(int i) {
-        u64 state;
-        asm volatile("mbarrier.arrive.shared.b64 %0, [%1];"
-                     : "=l"(state)
-                     : "l"(shared_address(&arrived[i]))
-                     : "memory");
-        (void)state;
+        arrive(arrived[i]);
     }
 
     /* Lets another tile come into the place of one that the warp has read. (A barrier of the block would not do: it does not
      * wait for loads from shared memory that are queued, say behind atomic additions, and the copy engine may overtake
      * them.) */
     __device__ __forceinline__ void release(int i) {
-        u64 state;
         __syncwarp();
         if (lane_index() == 0)
-            asm volatile("mbarrier.arrive.shared.b64 %0, [%1];"
-                         : "=l"(state)
-                         : "l"(shared_address(&read[i]))
-                         : "memory");
-        (void)state;
+            arrive(read[i]);
     }
 
     /* For the end of a phase of arrived[i] or read[i]. */
@@ -321,20 +317,6 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
     const bool aligned = ((u64)y & 15) == 0;
     const i64 step = (i64)gridDim.x * TILE;
     i64 left = (i64)(span.vectors - begin); /* vectors from this thread's first on */
-    const auto take_here = [&](Tile<T, V> &tile, Tile<T, V> &other) {
-        u64 at = (u64)(reinterpret_cast<const T *>(x) - span.x);
-        if constexpr (S::THERE) { /* no path of its own, as above */
-            const bool turn = left + (int)threadIdx.x <= 0;
-            tile.set(0, turn ? strays.x : tile.get(0));
-            if (PAIRS)
-                other.set(0, turn ? strays.y : other.get(0));
-            at = turn ? strays.at : at;
-            strays.pending = strays.pending && !turn;
-        }
-        take(tile, other, call.first + at);
-        x += step;
-        left -= step;
-    };
     /* Two loops, since loads must all have arrived where paths join. */
     if constexpr (R::THERE) {
         if (call.turns) {
@@ -391,7 +373,18 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
                 other.load_elements(y, here, zero);
             y += step * Span<T>::PER_VECTOR;
         }
-        take_here(tile, other);
+        u64 at = (u64)(reinterpret_cast<const T *>(x) - span.x);
+        if constexpr (S::THERE) { /* without a branch, as paths that join wait for loads */
+            const bool turn = left + (int)threadIdx.x <= 0;
+            tile.set(0, turn ? strays.x : tile.get(0));
+            if (PAIRS)
+                other.set(0, turn ? strays.y : other.get(0));
+            at = turn ? strays.at : at;
+            strays.pending = strays.pending && !turn;
+        }
+        take(tile, other, call.first + at);
+        x += step;
+        left -= step;
     }
 }
 
