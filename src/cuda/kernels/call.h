@@ -1,9 +1,10 @@
 /* What a launch of the library's CUDA kernels takes and leaves behind. Plain C, shared by kernels and host.
  *
- * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. Its
- * last block to finish combines what all blocks left in the workspace, in the same order wherever that matters, and then
- * either finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a workspace must
- * not overlap; they leave it as they found it: zero. */
+ * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. The
+ * last block of its grid, or the last to finish, combines what all left in the workspace, in the same order wherever that
+ * matters, and then either finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a
+ * workspace must not overlap; they leave it as they found it: zero.
+ */
 #ifndef RD_CUDA_CALL_H
 #define RD_CUDA_CALL_H
 
@@ -13,7 +14,7 @@
 enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 
 /* Most blocks of a grid, and what each leaves for the last one: words that are not zero, or whatever there is. */
-enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_WORDS = 3, RD_CUDA_SLOT_WORDS = 20 };
+enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_WORDS = 8, RD_CUDA_SLOT_WORDS = 20 };
 
 /* Sums of floats meet in frames, of which each stands for so many units that windows may have (exact.cuh). */
 enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };

@@ -433,9 +433,10 @@ __device__ void count(uint64_t &counter, u64 amount) {
 struct Block {
     rd_cuda_partial partial;
     u64 nan_below;
-    unsigned used;       /* limbs or counts may not be zero */
-    unsigned begun;      /* the launch before has ended; told only where that is of interest */
-    bool last, any_used; /* of the grid; in the last block: some block's may not be zero */
+    unsigned used;     /* limbs or counts may not be zero */
+    unsigned begun;    /* the launch before has ended; told only where that is of interest */
+    unsigned any_used; /* in the last block of the grid: some block's may not be zero */
+    bool last;         /* of the grid */
 };
 
 /* Tickets count blocks, and in further fields those of them of which something is true: their limbs or counts are used;
@@ -544,27 +545,20 @@ __device__ __noinline__ void publish(const Block &block, rd_cuda_workspace *work
 }
 
 /* Hands over what the block has in limbs and counts, and takes a ticket; what it leaves in slots or elsewhere is the
- * caller's, who writes it before, in warp 0. Only if ORDERED can the last block rely on all that others left there. The
- * block has met since other warps had anything to add. True in all threads of the block that is the last of its grid. */
-template <bool ORDERED = true> __device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
+ * caller's, who writes it before, in warp 0. The block has met since other warps had anything to add. True in all threads of
+ * the block that is the last of its grid to get there: it sees all that others left. */
+__device__ __forceinline__ bool close_block(Block &block, rd_cuda_workspace *workspace) {
     if (warp_index() == 0) {
         __syncwarp();
         const bool used = block.used;
         if (used)
             publish(block, workspace);
         if (lane_index() == 0) {
-            const u64 ticket = ticket_if(true, 0) | ticket_if(used, TICKET_USED);
-            u64 tickets;
-            if (ORDERED || used)
-                tickets = take_ticket(&workspace->ticket, ticket);
-            else
-                tickets = atomicAdd(reinterpret_cast<u64 *>(&workspace->ticket), ticket) + ticket;
+            const u64 tickets = take_ticket(&workspace->ticket, ticket_if(true, 0) | ticket_if(used, TICKET_USED));
             block.last = ticket_count(tickets) == gridDim.x;
             block.any_used = ticket_count(tickets, TICKET_USED);
             if (block.last)
-                workspace->ticket = workspace->claimed = 0;
-            if (!ORDERED && block.any_used)
-                __threadfence();
+                workspace->ticket = 0;
         }
     }
     __syncthreads();
@@ -611,52 +605,111 @@ __device__ __forceinline__ bool collect(Block &block, rd_cuda_workspace *workspa
     return used;
 }
 
-/* Words that a block leaves for the last one. None is zero, and all are again when that has taken them: so nobody has to
- * wait until his have arrived before taking a ticket. */
-__device__ __forceinline__ void leave_word(rd_cuda_workspace *workspace, int row, u64 word) {
-    workspace->word[row][blockIdx.x] = word;
-}
-
-/* Blocks that a thread of the last one looks after at a time: their words are asked for together. */
-constexpr int OWN = 4;
-
-/* Takes the words that OWN blocks left, from number `first` + threadIdx.x on; zeros of blocks that are not there. By whole
- * warps: what follows a loop that some lanes leave earlier takes longer. */
-template <int ROWS>
-__device__ __forceinline__ void take_words(rd_cuda_workspace *workspace, unsigned first, u64 (&word)[OWN][ROWS]) {
-    const unsigned block = first + threadIdx.x;
-    unsigned tries = 0;
-    bool missing;
-    do {
-        stop_after(tries++);
-        missing = false;
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                const unsigned b = block + i * THREADS;
-                word[i][r] = b < gridDim.x ? read_word(&workspace->word[r][b]) : 0;
-            }
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                missing |= block + i * THREADS < gridDim.x && word[i][r] == 0;
-    } while (__any_sync(ALL, missing));
-#pragma unroll
-    for (int i = 0; i < OWN; i++)
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            if (word[i][r])
-                workspace->word[r][block + i * THREADS] = 0;
-}
-
 /* Slots: a word per block for the last block to read. */
 __device__ __forceinline__ void put_slot(rd_cuda_workspace *workspace, int word, u64 value) {
     workspace->slot[word][blockIdx.x] = value;
 }
 __device__ __forceinline__ u64 get_slot(const rd_cuda_workspace *workspace, int word, unsigned block) {
     return __ldcg(reinterpret_cast<const u64 *>(&workspace->slot[word][block]));
+}
+
+/* Words that blocks leave for the last one of the grid, which waits for them: all others have begun before it. (Blocks begin
+ * in the order of their numbers; D. Merrill, M. Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016,
+ * rests on that too.) A ticket would take one more way to memory and back. No word is zero, and all are again when they have
+ * been taken. */
+constexpr u64 TAG = (u64)1 << 63; /* what makes words of numbers that are smaller */
+__device__ __forceinline__ void leave_word(rd_cuda_workspace *workspace, int row, u64 word) {
+    workspace->word[row][blockIdx.x] = word;
+}
+
+/* Where a block has used its limbs or counts, a mark, which no first word is, takes the place of its words: slots have them. */
+constexpr u64 IN_SLOTS = 1;
+
+/* Leaves the words that lane 0 has, and what the block has in limbs and counts. By warp 0; the block has met since other
+ * warps had anything to add. */
+template <int ROWS>
+__device__ __forceinline__ void leave_words(const Block &block, rd_cuda_workspace *workspace, const u64 (&word)[ROWS]) {
+    __syncwarp();
+    const bool used = block.used;
+    if (used)
+        publish(block, workspace);
+    if (lane_index() == 0) {
+        if (used) {
+            for (int r = 0; r < ROWS; r++)
+                put_slot(workspace, r, word[r]);
+            __threadfence();
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            leave_word(workspace, r, used ? IN_SLOTS : word[r]);
+    }
+}
+
+__device__ __forceinline__ bool takes_words() {
+    return blockIdx.x == gridDim.x - 1;
+}
+
+/* Takes the words that N blocks left, from number `first` + threadIdx.x on; zeros of blocks that are not there. By whole
+ * warps: what follows a loop that some lanes leave earlier takes longer. */
+template <int N, int ROWS>
+__device__ __forceinline__ void take_words(Block &block, rd_cuda_workspace *workspace, unsigned first,
+                                           u64 (&word)[N][ROWS]) {
+    const unsigned number = first + threadIdx.x;
+    bool missing;
+    do {
+        missing = false;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const unsigned b = number + i * THREADS;
+                word[i][r] = b < gridDim.x ? read_word(&workspace->word[r][b]) : 0;
+            }
+#pragma unroll
+        for (int i = 0; i < N; i++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                missing |= number + i * THREADS < gridDim.x && word[i][r] == 0;
+    } while (__any_sync(ALL, missing));
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const unsigned b = number + i * THREADS;
+        if (word[i][0]) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                workspace->word[r][b] = 0;
+            if (word[i][0] == IN_SLOTS) {
+                __threadfence();
+                raise_flag(block.any_used);
+#pragma unroll
+                for (int r = 0; r < ROWS; r++)
+                    word[i][r] = get_slot(workspace, r, b);
+            }
+        }
+    }
+}
+
+/* Calls take(word) for the words of every block, shared out over the threads of the last one, to each in a fixed order. They
+ * are asked for together, of as many blocks as registers bear: one after another, each would take a way to memory and back.
+ * When the block has met after that, no other claims tiles, and any_used is known. */
+template <int ROWS, class Take>
+__device__ __forceinline__ void for_words_left(Block &block, rd_cuda_workspace *workspace, Take take) {
+    constexpr int OWN = ROWS <= 4 ? 4 : 16 / ROWS;
+    if (gridDim.x <= THREADS) { /* in less code, which comes from memory first */
+        u64 word[1][ROWS];
+        take_words(block, workspace, 0, word);
+        if (word[0][0])
+            take(word[0]);
+        return;
+    }
+    for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
+        u64 word[OWN][ROWS];
+        take_words(block, workspace, first, word);
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            if (word[i][0])
+                take(word[i]);
+    }
 }
 
 /* Leaves a partial result, in shared memory, for the host. By the whole block. */

@@ -114,12 +114,10 @@ template <class K> struct Best {
 
     /* As words that are not zero: the key by halves, and the index, which is less than 2^63 if there is one. */
     static constexpr int WORDS = sizeof(K) == 8 ? 3 : 2;
-    static constexpr u64 TAG = (u64)1 << 63;
-    __device__ __forceinline__ void leave(rd_cuda_workspace *workspace) const {
-        leave_word(workspace, 0, index ^ TAG);
-        leave_word(workspace, 1, TAG | (unsigned)key);
-        if (WORDS == 3)
-            leave_word(workspace, 2, TAG | (u64)key >> 32);
+    __device__ __forceinline__ void leave(const Block &block, rd_cuda_workspace *workspace) const {
+        u64 word[WORDS] = {index ^ TAG, TAG | (unsigned)key};
+        word[WORDS - 1] = TAG | (unsigned)((u64)key >> 32 * (WORDS - 2));
+        leave_words(block, workspace, word);
     }
     static __device__ __forceinline__ Best from(const u64 (&word)[WORDS]) {
         return {(K)((u64)(unsigned)word[WORDS - 1] << 32 * (WORDS - 2) | (unsigned)word[1]), word[0] ^ TAG};
@@ -367,7 +365,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     typedef typename Method::Key Key;
     __shared__ Block block;
     __shared__ FinishRoom room;
-    __shared__ Best<Key> of_warps[2][WARPS];
+    __shared__ Best<Key> of_warps[3][WARPS];
 
     Method search(block, call);
     const Span<T> span(call.x, call.count, true);
@@ -401,22 +399,19 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
     }
     bool used = block.used;
     if (gridDim.x > 1) {
-        if (threadIdx.x == 0)
-            best.leave(call.workspace);
-        if (!close_block<false>(block, call.workspace))
+        if (warp_index() == 0)
+            best.leave(block, call.workspace);
+        if (!takes_words())
             return;
-        used = collect(block, call.workspace);
         best = Method::nothing();
-        for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
-            u64 word[OWN][Best<Key>::WORDS];
-            take_words(call.workspace, first, word);
-#pragma unroll
-            for (int i = 0; i < OWN; i++) {
-                const Best<Key> other = word[i][0] ? Best<Key>::from(word[i]) : best;
-                best.take(other.key, other.index);
-            }
-        }
-        merge_block(best, of_warps[0]);
+        for_words_left<Best<Key>::WORDS>(block, call.workspace, [&](const u64(&word)[Best<Key>::WORDS]) {
+            const Best<Key> other = Best<Key>::from(word);
+            best.take(other.key, other.index);
+        });
+        merge_block(best, of_warps[2]);
+        used = collect(block, call.workspace);
+        if (threadIdx.x == 0)
+            call.workspace->claimed = 0;
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
     }

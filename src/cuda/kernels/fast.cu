@@ -253,47 +253,44 @@ __device__ __forceinline__ double value_of(u64 word) {
     return __longlong_as_double((i64)~word);
 }
 
-/* By one thread. */
-template <class P> __device__ __forceinline__ void leave_sum(rd_cuda_workspace *workspace, const P &part) {
+/* By warp 0, whose first lane has the sum. */
+template <class P>
+__device__ __forceinline__ void leave_sum(const Block &block, rd_cuda_workspace *workspace, const P &part) {
     double value[P::WORDS];
+    u64 word[P::WORDS];
     part.put(value);
 #pragma unroll
     for (int w = 0; w < P::WORDS; w++)
-        leave_word(workspace, w, word_of(value[w]));
+        word[w] = word_of(value[w]);
+    leave_words(block, workspace, word);
 }
 
 /* What the blocks left that the thread looks after, in a fixed order. By all threads of the last block. */
-template <class P> __device__ __forceinline__ P take_sums(rd_cuda_workspace *workspace) {
+template <class P> __device__ __forceinline__ P take_sums(Block &block, rd_cuda_workspace *workspace) {
     P part = P::none();
-    for (unsigned first = 0; first < gridDim.x; first += OWN * THREADS) {
-        u64 word[OWN][P::WORDS];
-        take_words(workspace, first, word);
+    for_words_left<P::WORDS>(block, workspace, [&](const u64(&word)[P::WORDS]) {
+        double value[P::WORDS];
 #pragma unroll
-        for (int i = 0; i < OWN; i++)
-            if (word[i][0]) {
-                double value[P::WORDS];
-#pragma unroll
-                for (int w = 0; w < P::WORDS; w++)
-                    value[w] = value_of(word[i][w]);
-                part.merge(P::from(value));
-            }
-    }
+        for (int w = 0; w < P::WORDS; w++)
+            value[w] = value_of(word[w]);
+        part.merge(P::from(value));
+    });
     return part;
 }
 
 template <unsigned FINISHES, class P>
 __device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
-    __shared__ double words[WARPS][P::WORDS];
-    merge_block(part, words);
+    __shared__ double words[2][WARPS][P::WORDS];
+    merge_block(part, words[0]);
     bool used = block.used;
     if (gridDim.x > 1) {
-        if (threadIdx.x == 0)
-            leave_sum(call.workspace, part);
-        if (!close_block<false>(block, call.workspace))
+        if (warp_index() == 0)
+            leave_sum(block, call.workspace, part);
+        if (!takes_words())
             return;
+        part = take_sums<P>(block, call.workspace);
+        merge_block(part, words[1]);
         used = collect(block, call.workspace);
-        part = take_sums<P>(call.workspace);
-        merge_block(part, words);
     } else if (threadIdx.x == 0) {
         block.partial.nan_index = ~block.nan_below;
     }

@@ -167,6 +167,22 @@ __device__ __forceinline__ void finish_words(const rd_cuda_call &call, i64 word)
     tell_outcome(call, status, UINT64_MAX);
 }
 
+/* Sums over the block, of which thread w gets number w. */
+template <int WORDS> __device__ __forceinline__ i64 block_add(const i64 (&word)[WORDS], i64 (&of_warps)[WORDS][WARPS]) {
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) {
+        const i64 sum = warp_add(word[w]);
+        if (lane_index() == 0)
+            of_warps[w][warp_index()] = sum;
+    }
+    __syncthreads();
+    i64 sum = 0;
+    if (threadIdx.x < WORDS)
+        for (int w = 0; w < WARPS; w++)
+            sum += of_warps[threadIdx.x][w];
+    return sum;
+}
+
 template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
     constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
@@ -174,7 +190,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
     constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
     __shared__ Block block;
-    __shared__ i64 words[WORDS][WARPS];
+    __shared__ i64 words[2][WORDS][WARPS];
 
     const Span<T> span(call.x, call.count, true);
     __shared__ RingOf<false, true, TRANSFORM> ring;
@@ -194,38 +210,21 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
         carry<TERM_WORDS<T>>(terms, carried);
     if constexpr (HAS_PRODUCTS)
         carry<PRODUCT_WORDS<T>>(products, carried + T_WORDS);
-#pragma unroll
-    for (int w = 0; w < WORDS; w++) {
-        i64 sum = warp_add(carried[w]);
-        if (lane_index() == 0)
-            words[w][warp_index()] = sum;
-    }
-    __syncthreads();
-    i64 sum = 0; /* of word number threadIdx.x */
-    if (threadIdx.x < WORDS)
-        for (int w = 0; w < WARPS; w++)
-            sum += words[threadIdx.x][w];
+    i64 sum = block_add(carried, words[0]);
     if (gridDim.x > 1) {
-        if (threadIdx.x < WORDS)
-            put_slot(call.workspace, threadIdx.x, (u64)sum);
-        if (!close_block(block, call.workspace))
+        if (threadIdx.x < WORDS) /* far from 2^63, as its words stand for 32 bits and carries */
+            leave_word(call.workspace, threadIdx.x, (u64)sum ^ TAG);
+        if (!takes_words())
             return;
-        collect(block, call.workspace);
-        for (int w = warp_index(); w < WORDS; w += WARPS) {
-            i64 total = 0;
-            for (unsigned first = lane_index(); first < gridDim.x; first += 32 * 2 * OWN) {
+        i64 total[WORDS] = {};
+        for_words_left<WORDS>(block, call.workspace, [&](const u64(&word)[WORDS]) {
 #pragma unroll
-                for (int i = 0; i < 2 * OWN; i++) { /* asked for together */
-                    unsigned b = first + i * 32;
-                    total += b < gridDim.x ? (i64)get_slot(call.workspace, w, b) : 0;
-                }
-            }
-            total = warp_add(total);
-            if (lane_index() == 0)
-                words[w][0] = total;
-        }
-        __syncthreads();
-        sum = threadIdx.x < WORDS ? words[threadIdx.x][0] : 0;
+            for (int w = 0; w < WORDS; w++)
+                total[w] += (i64)(word[w] ^ TAG);
+        });
+        sum = block_add(total, words[1]);
+        if (threadIdx.x == 0)
+            call.workspace->claimed = 0;
     }
     if (!call.partial) {
         if (warp_index() == 0)
