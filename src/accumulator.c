@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (exact/limbs.h). */
+#define ELEMENTS_MAX ((uint64_t)1 << 63)
+
 struct reduct_accumulator {
     struct rd_device device;
     unsigned threads;
@@ -67,8 +70,9 @@ reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void
     if (!accumulator)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: null pointer");
     struct rd_partial *total = &accumulator->partial;
-    if (count > UINT64_MAX - total->seen)
-        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: more than 2^64 elements in all");
+    if (count > ELEMENTS_MAX - total->seen)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu elements after %llu; expected at most 2^63 in all",
+                       (unsigned long long)count, (unsigned long long)total->seen);
     struct rd_partial added; /* apart, so that a failure leaves the accumulator as it was */
     rd_partial_begin(&added, total);
     reduct_status status =
@@ -94,8 +98,9 @@ reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const re
                        reduct_nan_name(b->nan), (unsigned)b->flags, reduct_operator_name(a->op),
                        reduct_type_name(a->element), reduct_mode_name(a->mode), reduct_nan_name(a->nan),
                        (unsigned)a->flags);
-    if (other->partial.seen > UINT64_MAX - accumulator->partial.seen)
-        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "other: more than 2^64 elements in all");
+    if (other->partial.seen > ELEMENTS_MAX - accumulator->partial.seen)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "other: %llu elements after %llu; expected at most 2^63 in all",
+                       (unsigned long long)other->partial.seen, (unsigned long long)accumulator->partial.seen);
     uint64_t alignment = rd_partial_alignment(&other->partial);
     if (accumulator->partial.seen % alignment)
         return rd_fail(
@@ -270,7 +275,7 @@ static size_t saved_size(const struct rd_partial *partial) {
 }
 
 /* Brings a partial result into the one form that its data have, however they were split: limbs carried, and no trace of
- * extremes that a NaN has made void, or of where one was found when only its value counts. */
+ * extremes that a NaN has made void, or of where an extreme was found when only its value counts. */
 static void canonicalise(struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     if (op->combine != RD_MULTIPLY)
@@ -285,15 +290,20 @@ static void canonicalise(struct rd_partial *partial) {
         partial->index = 0;
 }
 
-/* Writes the saved form: saved_size() bytes. */
-static void write_saved(const struct rd_partial *partial, unsigned char *bytes) {
-    struct rd_partial copy = *partial;
+/* Nor of where the first NaN was, when only a value counts: that depends on the order of the data, the value does not.
+ * Apart from the above, because saved bytes that hold it, as those of earlier builds do, load all the same. */
+static void forget_nan_index(struct rd_partial *partial) {
+    if (rd_operator(partial->reduction.op)->finish != RD_INDEX && partial->nan_index != UINT64_MAX)
+        partial->nan_index = 0;
+}
+
+/* Writes the saved form of a canonical partial result: saved_size() bytes. */
+static void write_saved(struct rd_partial *partial, unsigned char *bytes) {
     struct walk walk = {bytes, false};
     uint64_t size = saved_size(partial), version = VERSION;
-    canonicalise(&copy);
     memcpy(bytes, magic, sizeof magic);
-    walk_header(&walk, &copy.reduction, &version, &size);
-    walk_partial(&walk, &copy);
+    walk_header(&walk, &partial->reduction, &version, &size);
+    walk_partial(&walk, partial);
     uint64_t check = hash(bytes, size - 8);
     walk_word(&walk, &check);
 }
@@ -304,8 +314,12 @@ reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, voi
     size_t needed = saved_size(&accumulator->partial);
     if (bytes && *size < needed)
         return REDUCT_ERROR_ARGUMENT;
-    if (bytes)
-        write_saved(&accumulator->partial, bytes);
+    if (bytes) {
+        struct rd_partial copy = accumulator->partial;
+        canonicalise(&copy);
+        forget_nan_index(&copy);
+        write_saved(&copy, bytes);
+    }
     *size = needed;
     return REDUCT_OK;
 }
@@ -346,7 +360,8 @@ static bool whole_is_plausible(const reduct_reduction *reduction, const struct r
 static bool is_plausible(const struct rd_partial *partial) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     uint64_t count = rd_partial_count(partial);
-    if (partial->ignored > partial->seen || partial->nans > count || partial->plus_infinities > count - partial->nans ||
+    if (partial->seen > ELEMENTS_MAX || partial->ignored > partial->seen || partial->nans > count ||
+        partial->plus_infinities > count - partial->nans ||
         partial->minus_infinities > count - partial->nans - partial->plus_infinities)
         return false;
     if (op->combine == RD_MULTIPLY)
@@ -365,7 +380,9 @@ static bool is_plausible(const struct rd_partial *partial) {
 /* Whether saving a partial result gives just these bytes: this checks the checksum, what is reserved, and the one form of all else. */
 static bool is_saved_form(const struct rd_partial *partial, const void *bytes) {
     unsigned char again[HEADER + 8 * (7 + 2 * RD_LIMBS)];
-    write_saved(partial, again);
+    struct rd_partial copy = *partial;
+    canonicalise(&copy);
+    write_saved(&copy, again);
     return !memcmp(again, bytes, saved_size(partial));
 }
 

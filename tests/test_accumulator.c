@@ -117,11 +117,6 @@ static bool depends_on_order(reduct_operator op) {
     return op == REDUCT_ARGMIN || op == REDUCT_ARGMAX;
 }
 
-/* Whether the state, though not the result, knows where an extreme was. */
-static bool keeps_index(reduct_operator op) {
-    return depends_on_order(op) || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_NORMINF;
-}
-
 static void add(reduct_accumulator *accumulator, const struct data *data, reduct_operator op, size_t first,
                 size_t last) {
     const bool two = test_operator(op)->inputs == 2;
@@ -184,7 +179,7 @@ static void split_and_merged(void **state) {
         const bool in_order = depends_on_order(reduction.op) || rng_next(&rng) & 1;
         merge_parts(&rng, in_order, parts);
         check_results(parts[0], &oracle, &reduction, data.distribution->name);
-        if (in_order || !keeps_index(reduction.op))
+        if (in_order || !depends_on_order(reduction.op))
             assert_same_state(whole, parts[0]);
         reduct_accumulator_destroy(whole);
         reduct_accumulator_destroy(parts[0]);
@@ -247,6 +242,44 @@ static void merged_with_itself(void **state) {
         reduct_accumulator_destroy(accumulator);
     }
     oracle_clear(&oracle);
+}
+
+/* One element of the largest magnitude, merged until there are as many as there may be: that is saved and loaded, and more
+ * is refused. */
+static void check_most(struct rng *rng, const struct test_type *type, reduct_reduction reduction, bool negative) {
+    double x[1], y[1];
+    reduct_error error = {0};
+    const uint64_t top = (uint64_t)1 << (8 * type->size - 1), largest = values_infinity(type) - 1;
+    const uint64_t bits = type->class == FLOAT ? largest | (negative ? top : 0) : negative ? top : top - 1;
+    values_put_bits(type, x, 0, type->class == UNSIGNED ? top | (top - 1) : bits);
+    memcpy(y, x, sizeof y);
+    const void *second = test_operator(reduction.op)->inputs == 2 ? y : NULL;
+    reduct_accumulator *accumulator = make(&reduction, any_device(rng), 1);
+    test_status(reduct_accumulator_add(accumulator, x, second, 1, NULL), REDUCT_OK);
+    for (unsigned doublings = 0; doublings < 63; doublings++)
+        test_status(reduct_accumulator_merge(accumulator, accumulator, NULL), REDUCT_OK);
+    through_bytes(rng, &accumulator);
+    test_status(reduct_accumulator_add(accumulator, x, second, 1, &error), REDUCT_ERROR_TOO_LARGE);
+    assert_non_null(strstr(error.message, "2^63"));
+    test_status(reduct_accumulator_merge(accumulator, accumulator, &error), REDUCT_ERROR_TOO_LARGE);
+    assert_non_null(strstr(error.message, "2^63"));
+    assert_true(reduct_accumulator_count(accumulator) == (uint64_t)1 << 63);
+    reduct_accumulator_destroy(accumulator);
+}
+
+static void as_many_as_can_be(void **state) {
+    (void)state;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct rng rng = rng_of(test_seed() + 6);
+    for (size_t e = 0; e < element_count; e++)
+        for (size_t o = 0; o < test_operator_count; o++) {
+            reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
+            if (has_tree(&reduction))
+                continue;
+            check_most(&rng, elements[e], reduction, false);
+            check_most(&rng, elements[e], reduction, true);
+        }
 }
 
 /* Many small additions in a row, results read in between. */
@@ -407,7 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_and_merged), cmocka_unit_test(permuted),   cmocka_unit_test(merged_with_itself),
         cmocka_unit_test(streamed),         cmocka_unit_test(empty),      cmocka_unit_test(nan_refused),
-        cmocka_unit_test(mismatches),       cmocka_unit_test(fast_saved),
+        cmocka_unit_test(mismatches),       cmocka_unit_test(fast_saved), cmocka_unit_test(as_many_as_can_be),
     };
     return cmocka_run_group_tests_name("accumulator", tests, find_devices, NULL);
 }

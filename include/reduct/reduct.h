@@ -240,8 +240,9 @@ typedef struct reduct_plan_options {
 typedef struct reduct_plan reduct_plan;
 
 /* Checks everything that can be checked without data, and prepares. Destroy the plan when done; null is allowed there.
- * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _TOO_LARGE, _EMPTY (a shape with too few elements for the
- * operator) or _OUT_OF_MEMORY. */
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE, _EMPTY or _OUT_OF_MEMORY. _EMPTY: a
+ * shape with too few elements for the operator. The length tells, so this comes before any data is looked at: a sample
+ * variance of a single NaN under REDUCT_NAN_ERROR has no plan, where an accumulator refuses the NaN as it is added. */
 REDUCT_API reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan,
                                             reduct_error *error);
 REDUCT_API void reduct_plan_destroy(reduct_plan *plan);
@@ -258,8 +259,8 @@ REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
 /* Executes a plan. `inputs`: as many arrays as the operator reads, each aligned to its element type (no more is needed
  * for full speed); null entries are allowed only for empty shapes. `results`: one pointer per reduction, to as many
  * results as the shape keeps, each of its result type. `workspace`: reduct_plan_workspace_size() bytes aligned to 64,
- * or null, and the call allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT, _EMPTY, _OVERFLOW, _NAN or
- * _OUT_OF_MEMORY; the results are then untouched. Synchronous. */
+ * or null, and the call allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT, _EMPTY, _OVERFLOW, _NAN,
+ * _OUT_OF_MEMORY or _DEVICE_LOST; the results are then untouched. Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
 
@@ -267,13 +268,13 @@ REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void
  * Accumulators
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A partial result. In exact mode the order of additions and merges cannot change the result; in fast mode it can,
- * within the error bound. For argmin, argmax and product, what is added or merged counts as following what is already
- * there. */
+/* A partial result of at most 2^63 elements. In exact mode the order of additions and merges cannot change the result; in
+ * fast mode it can, within the error bound. For argmin, argmax and product, what is added or merged counts as following
+ * what is already there. */
 typedef struct reduct_accumulator reduct_accumulator;
 
 /* An accumulator of no elements. `device` and `threads` as in reduct_plan_options. Destroy it when done; null is
- * allowed there. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE or _OUT_OF_MEMORY. */
+ * allowed there. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_accumulator_create(const reduct_reduction *reduction, const char *device,
                                                    unsigned threads, reduct_accumulator **accumulator,
                                                    reduct_error *error);
@@ -283,16 +284,19 @@ REDUCT_API void reduct_accumulator_destroy(reduct_accumulator *accumulator);
 REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
 
 /* Adds `count` elements of `x` (and, for dot, the pairs of `x` and `y`; otherwise `y` is null). Fails with
- * REDUCT_ERROR_ARGUMENT, _NAN or _OUT_OF_MEMORY; the accumulator is then as it was before the call. The index of a NaN
- * counts from the first element ever added. */
+ * REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE (an array that no memory could hold, or more than 2^63 elements in all),
+ * _OUT_OF_MEMORY or _DEVICE_LOST; the accumulator is then as it was before the call. The index of a NaN counts from the
+ * first element ever added. */
 REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y,
                                                 uint64_t count, reduct_error *error);
 
 /* Adds all that `other` holds; `other` is unchanged, and may be the accumulator itself. Both must hold the same
- * reduction: operator, element type, mode, NaN policy and flags (the device may differ), otherwise
- * REDUCT_ERROR_MISMATCH. A product of floats is merged only where the result is that of a single pass: where the elements
- * before are a multiple of 4096 times the largest power of two that goes into the full blocks of 4096 in `other`;
- * otherwise REDUCT_ERROR_UNSUPPORTED. So, to multiply in parts that meet, cut at multiples of a large power of two. */
+ * reduction: operator, element type, mode, NaN policy and flags (the device may differ). A product of floats is merged
+ * only where the result is that of a single pass: where the elements before are a multiple of 4096 times the largest
+ * power of two that is not larger than the number of full blocks of 4096 in `other`, and at least 1; anything follows
+ * where `other` holds nothing. So, to multiply in parts that meet, cut at multiples of a power of two that is not less than
+ * the parts. Fails with REDUCT_ERROR_ARGUMENT, _MISMATCH (another reduction), _TOO_LARGE (more than 2^63 elements in all) or
+ * _UNSUPPORTED (products that do not meet); the accumulator is then as it was before the call. */
 REDUCT_API reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const reduct_accumulator *other,
                                                   reduct_error *error);
 
@@ -306,12 +310,12 @@ REDUCT_API reduct_status reduct_accumulator_result(const reduct_accumulator *acc
                                                    void *result, reduct_error *error);
 
 /* Saves an accumulator to bytes that any machine and any later version can load. In exact mode equal data give equal
- * bytes, however it was split. `size`: in, the room at `bytes`; out, the bytes written. With `bytes` null, only `*size`
+ * bytes, however it was split, and, where the result does not depend on the order, in any order. `size`: in, the room at `bytes`; out, the bytes written. With `bytes` null, only `*size`
  * is written: the room needed. Fails with REDUCT_ERROR_ARGUMENT when the room is too small. */
 REDUCT_API reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size);
 
 /* Loads what reduct_accumulator_save() wrote, checking every field and a checksum. Fails with REDUCT_ERROR_CORRUPT,
- * _VERSION, _ARGUMENT, _NO_DEVICE or _OUT_OF_MEMORY. */
+ * _VERSION, _ARGUMENT, _UNSUPPORTED (this device does not do the reduction), _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char *device, unsigned threads,
                                                  reduct_accumulator **accumulator, reduct_error *error);
 

@@ -274,10 +274,10 @@ static void add_fast_again(const struct call *call, struct rd_partial *piece, co
     struct range numbers = {x, block->y ? y : NULL, block->first, compact(block, bytes, x, y)};
     if (piece->reduction.nan == REDUCT_NAN_ERROR)
         note_nan(piece, first_nan(block, bytes));
-    piece->ignored += block->count - numbers.count;
     piece->reduction.nan = REDUCT_NAN_PROPAGATE;
     if (numbers.count)
         add_fast_block(call, piece, &numbers);
+    piece->ignored += block->count - numbers.count; /* like `seen`, raised when the block is in */
 }
 
 static void add_fast(const struct call *call, struct rd_partial *piece, const struct range *range) {
