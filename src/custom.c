@@ -5,7 +5,7 @@
  * the result. Errors do not depend on threads either: pieces are taken in order, and those before one that failed are
  * worked to their end, so the failure that is reported is the first one. */
 #include "core/status.h"
-#include "cpu/parallel.h"
+#include "cpu/team.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -128,7 +128,7 @@ static reduct_status run(struct job *job, unsigned threads, void *result, reduct
                        (unsigned long long)states * job->stride);
     job->stacks = job->piece + job->pieces * job->stride;
     pthread_mutex_init(&job->lock, NULL);
-    rd_parallel(threads, work, job);
+    rd_team_run(threads, work, job);
     bool done = job->failure.piece == UINT64_MAX && combine_pieces(job);
     pthread_mutex_destroy(&job->lock);
     if (done)
@@ -179,6 +179,6 @@ reduct_status reduct_reduce_custom(const reduct_custom *custom, const void *elem
     atomic_init(&job.next_stack, 0);
     uint64_t bytes =
         custom->threads ? UINT64_MAX : count * custom->element_size; /* who asks knows what an element costs */
-    unsigned threads = rd_parallel_threads(custom->threads, job.pieces, bytes);
+    unsigned threads = rd_team_threads(custom->threads, job.pieces, bytes);
     return run(&job, threads, result, error);
 }

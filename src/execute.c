@@ -4,8 +4,6 @@
 #include "core/plan.h"
 #include "core/status.h"
 
-#include <stdlib.h>
-
 static reduct_status check_input(const char *name, const void *input, bool wanted, uint64_t count, size_t bytes,
                                  reduct_error *error) {
     if (!wanted && input)
@@ -16,6 +14,14 @@ static reduct_status check_input(const char *name, const void *input, bool wante
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: address is not a multiple of the element's %zu bytes", name,
                        bytes);
     return REDUCT_OK;
+}
+
+/* Of one array, in order: what is missing is for the ordinary way to tell. */
+static bool answer(const struct rd_device *device, const reduct_reduction *reduction, const void *x, const void *y,
+                   uint64_t count, void *result) {
+    bool aligned = (uintptr_t)x % rd_type(reduction->element)->bytes == 0;
+    return device->backend->answer && x && !y && aligned &&
+           device->backend->answer(device, reduction, x, count, result);
 }
 
 reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
@@ -31,19 +37,30 @@ reduct_status rd_accumulate(const struct rd_device *device, const void *x, const
                          (unsigned long long)count, bytes);
     if (status != REDUCT_OK)
         return status;
-    void *allocated = NULL;
-    size_t size = workspace ? 0 : device->backend->workspace(device, reduction, count, threads);
-    if (size) {
-        workspace = allocated = aligned_alloc(64, size);
-        if (!allocated)
-            return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated", size);
-    }
     status = device->backend->accumulate(device, x, y, count, threads, workspace, partial, error);
-    free(allocated);
     if (status == REDUCT_OK && reduction->nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
         return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
                           (unsigned long long)(first + partial->nan_index));
     return status;
+}
+
+/* From data to result in a call of its own, so that what is answered at once has no partial result to make room for. */
+static __attribute__((noinline)) reduct_status run_whole(const struct rd_device *device,
+                                                         const reduct_reduction *reduction, const void *x,
+                                                         const void *y, uint64_t count, unsigned threads,
+                                                         void *workspace, void *result, reduct_error *error) {
+    struct rd_partial partial;
+    rd_partial_init(&partial, reduction);
+    reduct_status status = rd_accumulate(device, x, y, count, threads, workspace, 0, &partial, error);
+    return status == REDUCT_OK ? rd_partial_finish(&partial, reduction->result, result, error) : status;
+}
+
+static reduct_status run(const struct rd_device *device, const reduct_reduction *reduction, const void *x,
+                         const void *y, uint64_t count, unsigned threads, void *workspace, void *result,
+                         reduct_error *error) {
+    if (answer(device, reduction, x, y, count, result))
+        return REDUCT_OK;
+    return run_whole(device, reduction, x, y, count, threads, workspace, result, error);
 }
 
 reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
@@ -57,11 +74,8 @@ reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *in
     if ((uintptr_t)workspace % 64)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "workspace: address is not a multiple of 64");
     bool two = rd_operator(plan->reduction.op)->inputs == 2;
-    struct rd_partial partial;
-    rd_partial_init(&partial, &plan->reduction);
-    reduct_status status = rd_accumulate(&plan->device, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL,
-                                         plan->count, plan->threads, workspace, 0, &partial, error);
-    return status == REDUCT_OK ? rd_partial_finish(&partial, plan->reduction.result, results[0], error) : status;
+    return run(&plan->device, &plan->reduction, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL,
+               plan->count, plan->threads, workspace, results[0], error);
 }
 
 reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y, size_t count,
@@ -75,10 +89,7 @@ reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void 
         status = device.backend->supports(&device, &reduction, NULL);
     if (status != REDUCT_OK)
         return status;
-    struct rd_partial partial;
-    rd_partial_init(&partial, &reduction);
-    status = rd_accumulate(&device, x, y, count, 0, NULL, 0, &partial, NULL);
-    return status == REDUCT_OK ? rd_partial_finish(&partial, reduction.result, result, NULL) : status;
+    return run(&device, &reduction, x, y, count, 0, NULL, result, NULL);
 }
 
 /* The functions by name, for every element type of reduct.h; S, M, R, A as SUM, MAGNITUDE, REAL, ABSOLUTE there. */

@@ -36,7 +36,12 @@
  * on it.
  *
  * Threads. All functions may be called from any number of threads. A plan is immutable and may be executed by many
- * threads at once, each with a workspace of its own. An accumulator may be used by one thread at a time.
+ * threads at once, each with a workspace of its own. An accumulator may be used by one thread at a time. Large arrays are
+ * shared out to threads that the library creates when they are first wanted and keeps for the next call: they sleep in
+ * between, block all signals, and run on the processors of the thread that calls. A process may fork at any time.
+ *
+ * Memory. At most 16 KiB of the calling thread's stack are used. Up to 64 elements need no other memory; more may take
+ * scratch memory of some 120 KiB for each thread at work, of which a little is kept for the next call.
  */
 #ifndef REDUCT_REDUCT_H
 #define REDUCT_REDUCT_H
@@ -365,7 +370,8 @@ REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Reduces `count` elements of type `element` at `x` (and `y`, for dot; otherwise null) with default result type,
- * exactly, NaN propagating, on the CPU with as many threads as pay. No memory is allocated unless threads are used. */
+ * exactly, NaN propagating, on the CPU with as many threads as pay. Up to 64 elements need no memory. Fails with
+ * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _EMPTY, _OVERFLOW, _TOO_LARGE or _OUT_OF_MEMORY; the result is then untouched. */
 REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
                                        size_t count, void *result);
 

@@ -23,14 +23,20 @@ struct rd_backend {
     /* REDUCT_OK if the device does the reduction, which is resolved. */
     reduct_status (*supports)(const struct rd_device *device, const reduct_reduction *reduction, reduct_error *error);
 
-    /* Scratch bytes, a multiple of 64, for accumulate() with these elements and threads; 0 where it needs none. */
+    /* Scratch bytes, a multiple of 64, that accumulate() wants of the caller for these elements and threads; 0 where it
+     * needs none. */
     size_t (*workspace)(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
                         unsigned threads);
 
     /* Adds `count` elements to a partial result that holds none yet, but for a product of floats, which goes on from
-     * what `product` holds. On failure the partial result is of no use. */
+     * what `product` holds. Without a workspace it finds memory itself. On failure the partial result is of no use. */
     reduct_status (*accumulate)(const struct rd_device *device, const void *x, const void *y, uint64_t count,
                                 unsigned threads, void *workspace, struct rd_partial *partial, reduct_error *error);
+
+    /* Writes the result of a reduction of one array where that is so small and ordinary that it is done in less time than
+     * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
+    bool (*answer)(const struct rd_device *device, const reduct_reduction *reduction, const void *x, uint64_t count,
+                   void *result);
 
     /* What a plan keeps of the backend's, or null where backends keep nothing: made with the plan, freed with it. */
     reduct_status (*prepare)(const struct rd_device *device, const reduct_reduction *reduction, void **kept,

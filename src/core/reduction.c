@@ -84,6 +84,20 @@ reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error
     return status;
 }
 
+enum rd_family rd_family(const reduct_reduction *reduction) {
+    bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
+    switch (rd_operator(reduction->op)->combine) {
+    case RD_ADD:
+        return !of_floats ? RD_INTEGER_SUM : reduction->mode == REDUCT_FAST ? RD_FAST_SUM : RD_EXACT_SUM;
+    case RD_LEAST:
+    case RD_GREATEST:
+        return RD_EXTREME;
+    case RD_MULTIPLY:
+        break;
+    }
+    return of_floats ? RD_FLOAT_PRODUCT : RD_INTEGER_PRODUCT;
+}
+
 uint64_t rd_minimum(const reduct_reduction *reduction) {
     const struct rd_operator *op = rd_operator(reduction->op);
     return op->transform == RD_MOMENTS && reduction->flags & REDUCT_POPULATION ? 1 : op->minimum;

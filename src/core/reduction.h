@@ -4,6 +4,18 @@
 
 #include "core/tables.h"
 
+/* Reductions of one family keep the same state and run the same code; what an operator is to its family, its transform and
+ * finish say. There is no "otherwise": code that tells families apart names each. */
+enum rd_family {
+    RD_EXACT_SUM,     /* of floats: sums, means, norms, variances, dot products in mode exact */
+    RD_FAST_SUM,      /* the same in mode fast */
+    RD_INTEGER_SUM,   /* the same of integers, in any mode */
+    RD_EXTREME,       /* one of the elements, or its index */
+    RD_FLOAT_PRODUCT, /* along a tree */
+    RD_INTEGER_PRODUCT
+};
+enum rd_family rd_family(const reduct_reduction *reduction);
+
 /* Checks that `result`, not REDUCT_DEFAULT, is a result type of the reduction. */
 reduct_status rd_result_check(const reduct_reduction *reduction, reduct_type result, reduct_error *error);
 

@@ -28,14 +28,22 @@ static inline bool flags_clear(unsigned flags) {
     return false;
 }
 
-/* Brings 2^log2_lanes lanes of each slice home and starts them afresh; what they started from is taken off again. */
-static inline void flush_lanes(struct rd_window *w, int log2_lanes) {
+/* Brings 2^log2_lanes lanes of each slice home and starts them afresh; what they started from is taken off again. Most
+ * often their sum is a double. */
+static inline __attribute__((always_inline)) void
+flush_lanes(struct rd_window *w, int log2_lanes, bool (*sum_lanes)(const struct rd_window *w, int k, double *total)) {
     for (int k = 0; k < w->level; k++) {
+        double total;
+        bool summed = sum_lanes(w, k, &total);
+        if (summed)
+            rd_sum_add_double(w->sum, total, w->scale[k]);
         for (int j = 0; j < 1 << log2_lanes; j++) {
-            rd_sum_add_double(w->sum, w->lane[k][j], w->scale[k]);
+            if (!summed)
+                rd_sum_add_double(w->sum, w->lane[k][j], w->scale[k]);
             w->lane[k][j] = w->magic[k];
         }
-        rd_sum_add_double(w->sum, -w->magic[k], w->scale[k] + log2_lanes);
+        if (!summed)
+            rd_sum_add_double(w->sum, -w->magic[k], w->scale[k] + log2_lanes);
     }
 }
 

@@ -40,15 +40,18 @@ struct rd_window {
     size_t held;              /* elements since slices were last brought home */
     struct rd_sum *sum;       /* where it all goes */
     bool bins_ready;          /* the bins have been cleared once */
-    struct rd_bins bins;
+    struct rd_bins *bins;     /* null where terms go straight into the sum instead */
 };
 
+/* What exact sums of floats work in. The arrays are aligned to 64 bytes and hold as many elements as are added at a time, at
+ * most RD_BLOCK. */
 struct rd_scratch {
-    struct rd_partial partial;                /* what all adds up to */
-    struct rd_window terms, squares;          /* of moments: the elements and their squares; otherwise only terms */
-    struct rd_window errors;                  /* rounding errors of f64 products */
-    _Alignas(64) double clean[2][RD_BLOCK];   /* elements, widened, what is not finite taken out */
-    _Alignas(64) double product[2][RD_BLOCK]; /* products and their rounding errors */
+    struct rd_partial *partial;      /* what all adds up to */
+    struct rd_window terms, squares; /* of moments: the elements and their squares; otherwise only terms */
+    struct rd_window errors;         /* rounding errors of f64 products */
+    double *tail[2];                 /* the last elements, of their own type, filled up with zeros */
+    double *clean[2];                /* elements, widened, what is not finite taken out */
+    double *product[2];              /* products and their rounding errors */
 };
 
 /* The extremes of a block: bits of the least and greatest element (of absolute values, where asked), NaNs aside. */
@@ -71,6 +74,12 @@ struct rd_kernels {
                     size_t count);
     void (*finish)(struct rd_scratch *scratch);
 
+    /* The exact sum of 1 to RD_BRIEF elements, or of their absolute values, as high + low, without scratch memory. False
+     * where that does not hold it, or something is not finite. Null where there is no such kernel. Run within
+     * rd_environment_enter(). */
+    bool (*brief_f64)(const double *x, size_t count, bool absolute, double *high, double *low);
+    bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
+
     /* Exact sums of integers, by element type. */
     void (*add_integer[RD_TYPE_END])(struct rd_partial *partial, enum rd_transform transform, const void *x,
                                      const void *y, size_t count);
@@ -79,9 +88,9 @@ struct rd_kernels {
     double (*fast_f64)(enum rd_transform transform, const double *x, const double *y, size_t count);
     double (*fast_f32)(enum rd_transform transform, const float *x, const float *y, size_t count);
 
-    /* Mean and sum of squared deviations of at most RD_FAST_BLOCK elements. */
-    double (*fast_moments_f64)(const double *x, size_t count, double *mean);
-    double (*fast_moments_f32)(const float *x, size_t count, double *mean);
+    /* Mean and sum of squared deviations of at most RD_FAST_BLOCK elements; `room` holds as many. */
+    double (*fast_moments_f64)(const double *x, size_t count, double *room, double *mean);
+    double (*fast_moments_f32)(const float *x, size_t count, double *room, double *mean);
 
     /* The product of one block of RD_PRODUCT_BLOCK floats. False if one of them is zero, infinite, NaN or, of f64, a
      * subnormal number; `factor` is then of no use. Run within rd_environment_enter(). */
@@ -95,7 +104,7 @@ struct rd_kernels {
     void (*extremes[RD_TYPE_END])(const void *x, size_t count, bool absolute, struct rd_extremes *extremes);
 };
 
-enum { RD_FAST_BLOCK = 4096 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -81,8 +81,26 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     return true;
 }
 
+/* The sum of the numbers in a vector. */
+static inline double across(__m256d v) {
+    __m128d half = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+/* The sum of a slice's lanes; false if it is not exact. They started from zero. */
+static bool sum_lanes(const struct rd_window *w, int k, double *total) {
+    __m256d lane[VECTORS];
+    for (int j = 0; j < VECTORS; j++) {
+        lane[j] = _mm256_load_pd(&w->lane[k][4 * j]);
+        BARRIER(lane[j]);
+    }
+    *total = across(_mm256_add_pd(_mm256_add_pd(lane[0], lane[1]), _mm256_add_pd(lane[2], lane[3])));
+    BARRIER(*total);
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
+}
+
 static void window_flush(struct rd_window *w) {
-    flush_lanes(w, 4);
+    flush_lanes(w, 4, sum_lanes);
 }
 
 /* As in kernels_avx512.c: the fused multiply-add gives the error of a product, the flags tell where it cannot. */

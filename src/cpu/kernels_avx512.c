@@ -78,8 +78,22 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     return true;
 }
 
+/* The sum of a slice's lanes, without what they started from; false if it is not exact. */
+static bool sum_lanes(const struct rd_window *w, int k, double *total) {
+    __m512d magic = _mm512_set1_pd(w->magic[k]), lane[VECTORS];
+    for (int j = 0; j < VECTORS; j++) {
+        lane[j] = _mm512_load_pd(&w->lane[k][8 * j]);
+        BARRIER(lane[j]);
+        lane[j] = _mm512_sub_pd(lane[j], magic);
+    }
+    __m512d all = _mm512_add_pd(_mm512_add_pd(lane[0], lane[1]), _mm512_add_pd(lane[2], lane[3]));
+    *total = _mm512_reduce_add_pd(all);
+    BARRIER(*total);
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
+}
+
 static void window_flush(struct rd_window *w) {
-    flush_lanes(w, 5);
+    flush_lanes(w, 5, sum_lanes);
 }
 
 /* The fused multiply-add gives the error of a product exactly, unless that is too small for the format, or the product
@@ -97,6 +111,59 @@ static bool multiply_exactly(const double *x, const double *y, size_t n, double 
     bool exact = flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW);
     _mm_setcsr(RD_MXCSR_DEFAULT);
     return exact && !_mm512_cmp_pd_mask(nan, nan, _CMP_UNORD_Q);
+}
+
+/* Sums of few elements in two slices. Terms are below 2^43 units of the first: 128 of them, a lane's share, leave it in the
+ * binade of 1.5 * 2^52 units, so that its bits count units, of which all lanes hold less than 2^55. The lowest 12 bits of that
+ * count join the second slice, and both are doubles. */
+enum { BRIEF_HEAD = 9, BRIEF_LOW = 12 };
+
+_Static_assert(RD_BRIEF / RD_LANES <= 1 << (BRIEF_HEAD - 2), "a lane stays in its binade");
+
+static inline __attribute__((always_inline)) __m512d load_brief(const void *x, size_t i, size_t n, bool single,
+                                                                bool absolute) {
+    __mmask8 mask = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : 0xff;
+    __m512d v = single ? _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, (const float *)x + i))
+                       : _mm512_maskz_loadu_pd(mask, (const double *)x + i);
+    return absolute ? _mm512_abs_pd(v) : v;
+}
+
+#define HAS_BRIEF
+static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, bool single, bool absolute,
+                                                        double *high, double *low) {
+    __m512i largest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    for (size_t i = 0; i < n; i += 16)
+        for (size_t j = 0; j < 2 && i + 8 * j < n; j++)
+            largest[j] = _mm512_max_epu64(
+                largest[j], _mm512_castpd_si512(_mm512_abs_pd(load_brief(x, i + 8 * j, n, single, false))));
+    int field = (int)(_mm512_reduce_max_epu64(_mm512_max_epu64(largest[0], largest[1])) >> 52);
+    int unit = field - 1023 + 1 - (52 - BRIEF_HEAD);
+    if (field == 0x7ff || unit < -1022 || unit + 52 > 1022)
+        return false;
+    const __m512d magic = _mm512_set1_pd(1.5 * power_of_two(52 + unit));
+    __m512d S[VECTORS], T[VECTORS];
+    for (int j = 0; j < VECTORS; j++) {
+        S[j] = magic;
+        T[j] = _mm512_setzero_pd();
+        BARRIER(T[j]);
+    }
+    for (size_t i = 0; i < n; i += RD_LANES)
+        for (size_t j = 0; j < VECTORS && i + 8 * j < n; j++) {
+            __m512d term = load_brief(x, i + 8 * j, n, single, absolute);
+            __m512d sum = _mm512_add_round_pd(S[j], term, QUIETLY);
+            T[j] = _mm512_add_pd(T[j], _mm512_sub_pd(term, _mm512_sub_pd(sum, S[j])));
+            S[j] = sum;
+        }
+    __m512i units = _mm512_setzero_si512();
+    for (int j = 0; j < VECTORS; j++)
+        units = _mm512_add_epi64(units, _mm512_sub_epi64(_mm512_castpd_si512(S[j]), _mm512_castpd_si512(magic)));
+    const int64_t count = _mm512_reduce_add_epi64(units), rest = count & ((1 << BRIEF_LOW) - 1);
+    *high = (double)(count - rest) * power_of_two(unit);
+    BARRIER(*high);
+    *low = _mm512_reduce_add_pd(_mm512_add_pd(_mm512_add_pd(T[0], T[1]), _mm512_add_pd(T[2], T[3]))) +
+           (double)rest * power_of_two(unit);
+    BARRIER(*low);
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 
 #include "cpu/kernels_template.h"

@@ -15,6 +15,8 @@
  *   multiply_exactly(x, y, n, product, error)
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
+ *   brief(x, n, single, absolute, high, low)
+ *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats
  *
  * Everything else is here, in plain C that the compiler vectorises for the set.
  */
@@ -41,23 +43,30 @@ enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
 enum { BINS_FULL = 1 << 16 };
 
 static void bins_empty(struct rd_window *w) {
-    if (!w->bins.used)
+    struct rd_bins *bins = w->bins;
+    if (!bins->used)
         return;
     for (int i = 0; i < 256; i++) {
-        uint64_t low = w->bins.sum[0][i][0] + w->bins.sum[1][i][0], high = w->bins.sum[0][i][1] + w->bins.sum[1][i][1];
+        uint64_t low = bins->sum[0][i][0] + bins->sum[1][i][0], high = bins->sum[0][i][1] + bins->sum[1][i][1];
         if (!(low | high))
             continue;
         rd_i128 value = (rd_i128)(((rd_u128)high << 32) + low);
         rd_sum_add(w->sum, i >> 7 ? -value : value, 16 * (i & 127) - 1075);
     }
-    memset(&w->bins, 0, sizeof w->bins);
+    memset(bins, 0, sizeof *bins);
 }
 
 /* Adds finite doubles. The value of one is significand * 2^(field - 1075), field = 1 for subnormals; field = 16 * bin +
  * shift. */
 static void bins_add(struct rd_window *w, const double *x, size_t n) {
+    struct rd_bins *bins = w->bins;
+    if (!bins) {
+        for (size_t i = 0; i < n; i++)
+            rd_sum_add_double(w->sum, x[i], 0);
+        return;
+    }
     if (!w->bins_ready) {
-        memset(&w->bins, 0, sizeof w->bins);
+        memset(bins, 0, sizeof *bins);
         w->bins_ready = true;
     }
     for (size_t i = 0; i < n; i++) {
@@ -65,12 +74,12 @@ static void bins_add(struct rd_window *w, const double *x, size_t n) {
         memcpy(&bits, &x[i], sizeof bits);
         uint64_t field = bits >> 52 & 0x7ff;
         uint64_t shift = (field + !field) & 15;
-        uint64_t *bin = w->bins.sum[i & 1][bits >> 56];
+        uint64_t *bin = bins->sum[i & 1][bits >> 56];
         bin[0] += (bits & 0xffffffff) << shift;
         bin[1] += ((bits >> 32 & 0xfffff) | (uint64_t)(field != 0) << 20) << shift;
     }
-    w->bins.used += (int)n;
-    if (w->bins.used > BINS_FULL - RD_BLOCK)
+    bins->used += (int)n;
+    if (bins->used > BINS_FULL - RD_BLOCK)
         bins_empty(w);
 }
 
@@ -226,7 +235,7 @@ ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, si
         widen(x, n, s->clean[0]);
         wide = s->clean[0];
     }
-    clean(&s->partial, wide, n, absolute, s->clean[0]);
+    clean(s->partial, wide, n, absolute, s->clean[0]);
     window_retry(&s->terms, s->clean[0], n);
     return s->clean[0];
 }
@@ -243,7 +252,7 @@ static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const do
         if (x != s->clean[0])
             memcpy(s->clean[0], x, n * sizeof *x);
         memcpy(s->clean[1], y, n * sizeof *y);
-        clean_pairs(&s->partial, s->clean[0], s->clean[1], n);
+        clean_pairs(s->partial, s->clean[0], s->clean[1], n);
         if (!multiply_exactly(s->clean[0], s->clean[1], n, s->product[0], s->product[1])) {
             add_far_products(w->sum, s->clean[0], s->clean[1], n);
             return;
@@ -261,7 +270,7 @@ static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const fl
         return;
     widen(x, n, s->clean[0]);
     widen(y, n, s->clean[1]);
-    clean_pairs(&s->partial, s->clean[0], s->clean[1], n);
+    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
     for (size_t i = 0; i < n; i++)
         s->product[0][i] = s->clean[0][i] * s->clean[1][i];
     window_retry(w, s->product[0], n);
@@ -331,7 +340,7 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
         size_t rest = count - done, filled = (rest + RD_LANES - 1) / RD_LANES * RD_LANES;                              \
         if (!rest)                                                                                                     \
             return;                                                                                                    \
-        _Alignas(64) T tail[2][RD_BLOCK];                                                                              \
+        T *tail[2] = {(void *)s->tail[0], (void *)s->tail[1]};                                                         \
         for (int i = 0; i < (y ? 2 : 1); i++) {                                                                        \
             memcpy(tail[i], (i ? y : x) + done, rest * sizeof(T));                                                     \
             memset(tail[i] + rest, 0, (filled - rest) * sizeof(T));                                                    \
@@ -349,6 +358,19 @@ static void finish(struct rd_scratch *s) {
             bins_empty(windows[i]);
     }
 }
+
+#ifdef HAS_BRIEF
+static bool brief_f64(const double *x, size_t n, bool absolute, double *high, double *low) {
+    return absolute ? brief(x, n, false, true, high, low) : brief(x, n, false, false, high, low);
+}
+
+static bool brief_f32(const float *x, size_t n, bool absolute, double *high, double *low) {
+    return absolute ? brief(x, n, true, true, high, low) : brief(x, n, true, false, high, low);
+}
+#define BRIEF(name) brief_##name
+#else
+#define BRIEF(name) NULL
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Integers
@@ -539,9 +561,7 @@ INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (ui
         return (double)fast_dot_##name(x, transform == RD_SQUARE ? x : y, count);                                      \
     }                                                                                                                  \
     /* Two passes over the cached block, in f64. */                                                                    \
-    static double fast_moments_##name(const T *x, size_t count, double *mean) {                                        \
-        _Alignas(64) double block[RD_FAST_BLOCK];                                                                      \
-        block[0] = 0; /* there is at least one element, but the compiler cannot know */                                \
+    static double fast_moments_##name(const T *x, size_t count, double *block, double *mean) {                         \
         for (size_t i = 0; i < count; i++)                                                                             \
             block[i] = (double)x[i];                                                                                   \
         double middle = fast_sum_f64(block, NULL, count) / (double)count;                                              \
@@ -790,6 +810,8 @@ const struct rd_kernels KERNELS = {
     .add_f64 = add_f64,
     .add_f32 = add_f32,
     .finish = finish,
+    .brief_f64 = BRIEF(f64),
+    .brief_f32 = BRIEF(f32),
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
     .fast_f32 = fast_f32,

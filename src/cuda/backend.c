@@ -7,7 +7,7 @@
 #include "core/reduction.h"
 #include "core/status.h"
 #include "cpu/backend.h"
-#include "cpu/parallel.h"
+#include "cpu/team.h"
 #include "cuda/device.h"
 #include "exact/partial.h"
 
@@ -353,9 +353,8 @@ static void copy_steps(void *context) {
 static void copy_with_threads(void *to, const void *from, size_t bytes, unsigned threads) {
     struct copy copy = {.to = to, .from = from, .bytes = bytes};
     atomic_init(&copy.next, 0);
-    unsigned most = threads ? threads : rd_processors(), useful = (unsigned)(bytes / (4 * COPY_STEP)) + 1;
-    most = most < COPY_THREADS ? most : COPY_THREADS;
-    rd_parallel(useful < most ? useful : most, copy_steps, &copy);
+    uint64_t useful = bytes / (4 * COPY_STEP) + 1;
+    rd_team_run(rd_team_threads(threads, useful < COPY_THREADS ? useful : COPY_THREADS, bytes), copy_steps, &copy);
 }
 
 /* Waits for a piece and adds its result. */

@@ -1,0 +1,78 @@
+/* One call of the CPU backend, shared by the threads that work on it, and what the families' files have in common. */
+#ifndef RD_CALL_H
+#define RD_CALL_H
+
+#include "cpu/room.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct rd_call {
+    const struct rd_kernels *kernels;
+    const unsigned char *x, *y;
+    uint64_t first, count, piece, pieces; /* the index of the first element is not 0 where others went before */
+    unsigned threads;                     /* that work on it, at most */
+    atomic_uint_fast64_t next;
+    pthread_mutex_t lock; /* of `total`, where there are several threads */
+    struct rd_partial *total;
+    struct rd_room *own;              /* where pieces leave their results; null for families that need no room */
+    _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
+};
+
+/* Part of the data. */
+struct rd_range {
+    const unsigned char *x, *y;
+    uint64_t first, count;
+};
+
+/* Arrays this short are reduced on the stack alone. */
+enum { RD_SHORT = 64 };
+
+/* The next piece of the data, if any. */
+bool rd_call_next(struct rd_call *call, uint64_t *number, struct rd_range *range);
+
+/* Room to work in: the call's, or one more. Null if there is none to be had; then another thread has the call's. */
+struct rd_room *rd_call_enter(struct rd_call *call);
+void rd_call_leave(const struct rd_call *call, struct rd_room *room);
+
+/* Adds what a thread came to. Indices in `partial` count from the start of the call, and `seen` is zero until the end: so
+ * merging leaves them as they are. */
+void rd_call_merge(struct rd_call *call, const struct rd_partial *partial);
+
+/* Runs `work` on the call's threads, within rd_environment_enter(). */
+void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call));
+
+static inline size_t rd_element_size(const struct rd_partial *partial) {
+    return rd_type(partial->reduction.element)->bytes;
+}
+
+/* Whether element i of floats at x is NaN. */
+bool rd_is_nan(const void *x, uint64_t i, size_t bytes);
+
+/* Whether element i of a range of floats is NaN: of a pair, either. */
+bool rd_range_nan(const struct rd_range *range, uint64_t i, size_t bytes);
+
+/* The index of the first NaN of a range of floats, or UINT64_MAX. */
+uint64_t rd_first_nan(const struct rd_range *range, size_t bytes);
+
+/* Notes that a NaN which was not ignored is there. */
+void rd_note_nan(struct rd_partial *partial, uint64_t index);
+
+/* What a thread does for each family; the call's total must be its to change where there is one thread. */
+void rd_cpu_add_exactly(struct rd_call *call);
+void rd_cpu_add_integers(struct rd_call *call);
+void rd_cpu_add_fast(struct rd_call *call);
+void rd_cpu_take_extremes(struct rd_call *call);
+void rd_cpu_multiply_integers(struct rd_call *call);
+
+/* Adds the pieces of a fast sum in order. Within rd_environment_enter(). */
+void rd_cpu_merge_fast(struct rd_call *call);
+
+/* Products of floats from the first element to the last; shares out what is worth it. */
+void rd_cpu_multiply(struct rd_call *call);
+
+/* The same as the above, for at most RD_SHORT elements and on the stack alone. */
+void rd_cpu_add_few_exactly(struct rd_call *call);
+void rd_cpu_add_few_fast(struct rd_call *call);
+
+#endif

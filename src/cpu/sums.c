@@ -1,0 +1,111 @@
+/* Exact sums on the CPU: of floats through windows (cpu/kernels.h), of integers as they are. */
+#include "cpu/call.h"
+
+/* Whether term i of a range of floats, an element or a product, is anything but -0. A NaN that is ignored is no term.
+ */
+static bool is_nonzero(const struct rd_range *range, uint64_t i, size_t bytes, bool ignore_nan) {
+    double x, y = 1;
+    if (ignore_nan && rd_range_nan(range, i, bytes))
+        return false;
+    if (bytes == 8) {
+        x = ((const double *)(const void *)range->x)[i];
+        y = range->y ? ((const double *)(const void *)range->y)[i] : y;
+    } else {
+        x = (double)((const float *)(const void *)range->x)[i];
+        y = range->y ? (double)((const float *)(const void *)range->y)[i] : y;
+    }
+    return (x != 0 && y != 0) || !__builtin_signbit(x) == !__builtin_signbit(y);
+}
+
+/* Looks for a term that is not -0, most often the first one. */
+static void find_nonzero(struct rd_partial *partial, const struct rd_range *range, size_t bytes) {
+    bool ignore = partial->reduction.nan == REDUCT_NAN_IGNORE;
+    for (uint64_t i = 0; i < range->count && !partial->nonzero; i++)
+        partial->nonzero = is_nonzero(range, i, bytes, ignore);
+}
+
+/* Windows in a row have bins in a row, or none. */
+static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum, struct rd_bins *bins) {
+    w->level = RD_CLOSED;
+    w->lowest = lowest;
+    w->added = w->held = 0;
+    w->sum = sum;
+    w->bins = bins;
+    w->bins_ready = false;
+    if (bins)
+        bins->used = 0;
+}
+
+/* `block`: six arrays of so many doubles; `bins`: three, or null. */
+static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, double *block, size_t length,
+                         struct rd_bins *bins) {
+    const struct rd_operator *op = rd_operator(partial->reduction.op);
+    bool moments = op->transform == RD_MOMENTS;
+    bool elements = moments || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
+    s->partial = partial;
+    /* 24-bit elements mostly fit one slice; 53-bit elements and all products need two. */
+    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum, bins);
+    window_init(&s->squares, 2, &partial->squares, bins ? bins + 1 : NULL);
+    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum, bins ? bins + 2 : NULL);
+    for (int i = 0; i < 2; i++, block += 3 * length) {
+        s->tail[i] = block;
+        s->clean[i] = block + length;
+        s->product[i] = block + 2 * length;
+    }
+}
+
+static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, const struct rd_range *range) {
+    struct rd_partial *partial = scratch->partial;
+    enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
+    size_t bytes = rd_element_size(partial);
+    uint64_t nans = partial->nans;
+    find_nonzero(partial, range, bytes);
+    if (partial->reduction.element == REDUCT_F64)
+        call->kernels->add_f64(scratch, transform, (const void *)range->x, (const void *)range->y, range->count);
+    else
+        call->kernels->add_f32(scratch, transform, (const void *)range->x, (const void *)range->y, range->count);
+    if (partial->nans > nans && partial->reduction.nan == REDUCT_NAN_ERROR)
+        rd_note_nan(partial, rd_first_nan(range, bytes));
+}
+
+void rd_cpu_add_exactly(struct rd_call *call) {
+    struct rd_scratch scratch;
+    struct rd_range range;
+    uint64_t number;
+    struct rd_room *room = rd_call_enter(call);
+    if (!room)
+        return;
+    bool alone = call->threads == 1;
+    if (!alone)
+        rd_partial_init(&room->partial, &call->total->reduction);
+    scratch_init(&scratch, alone ? call->total : &room->partial, room->block[0], RD_BLOCK, room->bins);
+    while (rd_call_next(call, &number, &range))
+        add_exactly(call, &scratch, &range);
+    call->kernels->finish(&scratch);
+    if (!alone)
+        rd_call_merge(call, &room->partial);
+    rd_call_leave(call, room);
+}
+
+void rd_cpu_add_few_exactly(struct rd_call *call) {
+    _Alignas(64) double block[6][RD_SHORT];
+    struct rd_scratch scratch;
+    struct rd_range range = {call->x, call->y, 0, call->count};
+    scratch_init(&scratch, call->total, block[0], RD_SHORT, NULL);
+    add_exactly(call, &scratch, &range);
+    call->kernels->finish(&scratch);
+}
+
+void rd_cpu_add_integers(struct rd_call *call) {
+    struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
+    struct rd_range range;
+    uint64_t number;
+    reduct_type element = call->total->reduction.element;
+    enum rd_transform transform = rd_operator(call->total->reduction.op)->transform;
+    if (partial == &part)
+        rd_partial_init(&part, &call->total->reduction);
+    while (rd_call_next(call, &number, &range))
+        call->kernels->add_integer[element](partial, transform, range.x, range.y, range.count);
+    if (partial == &part)
+        rd_call_merge(call, &part);
+}

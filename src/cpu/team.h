@@ -1,0 +1,21 @@
+/* The team: threads that help calls, and stay for the next one. They are created when a call first wants them, sleep when
+ * there has been nothing to do for a while, and run where the caller may run. After a fork the child's team is empty again.
+ * All calls of the process share it; whoever comes while it is busy gets those who are free, and works himself. */
+#ifndef RD_TEAM_H
+#define RD_TEAM_H
+
+#include <stdint.h>
+
+/* The stack of its threads, in bytes. */
+enum { RD_TEAM_STACK = 1 << 19 };
+
+/* Threads that pay for so many pieces of work on so many bytes: at most `requested`, or one per processor where that is
+ * 0, and never more than pieces. */
+unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes);
+
+/* Runs work(context) on up to `threads` threads, the calling one among them, all in its floating-point environment, and waits
+ * for all. Fewer run where threads
+ * cannot be created or are busy; work must share out what there is to do among those that come. */
+void rd_team_run(unsigned threads, void (*work)(void *context), void *context);
+
+#endif
