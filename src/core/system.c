@@ -38,7 +38,7 @@ static bool read_file(const char *path, char *text, size_t size) {
 /* Processors' worth of time that one control group grants, rounded up: its cpu.max holds microseconds of time and of the
  * period, or "max". */
 static unsigned group_quota(const char *path) {
-    char file[PATH_MAX], text[64], *end;
+    char file[1024], text[64], *end;
     snprintf(file, sizeof file, "/sys/fs/cgroup%s/cpu.max", path);
     if (!read_file(file, text, sizeof text))
         return UINT_MAX;
@@ -49,7 +49,7 @@ static unsigned group_quota(const char *path) {
 
 /* The least that this process's control group and those around it grant. */
 static unsigned find_quota(void) {
-    char groups[PATH_MAX], *path, *end;
+    char groups[1024], *path, *end;
     unsigned least = group_quota("");
     if (!read_file("/proc/self/cgroup", groups, sizeof groups) || !(path = strstr(groups, "0::/")))
         return least;

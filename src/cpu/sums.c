@@ -54,6 +54,22 @@ static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, doubl
     }
 }
 
+/* Few elements whose sum two doubles hold need no window. */
+static bool add_briefly(const struct rd_call *call, struct rd_partial *partial, const struct rd_range *range) {
+    enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
+    bool absolute = transform == RD_ABSOLUTE;
+    double high, low;
+    if (range->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY) || !call->kernels->brief_f64 ||
+        !(partial->reduction.element == REDUCT_F32
+              ? call->kernels->brief_f32((const void *)range->x, range->count, absolute, &high, &low)
+              : call->kernels->brief_f64((const void *)range->x, range->count, absolute, &high, &low)))
+        return false;
+    rd_sum_add_double(&partial->sum, high, 0);
+    rd_sum_add_double(&partial->sum, low, 0);
+    find_nonzero(partial, range, rd_element_size(partial));
+    return true;
+}
+
 static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, const struct rd_range *range) {
     struct rd_partial *partial = scratch->partial;
     enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
@@ -76,6 +92,11 @@ void rd_cpu_add_exactly(struct rd_call *call) {
     if (!room)
         return;
     bool alone = call->threads == 1;
+    if (alone && call->count <= RD_BRIEF &&
+        add_briefly(call, call->total, &(struct rd_range){call->x, call->y, 0, call->count})) {
+        rd_call_leave(call, room);
+        return;
+    }
     if (!alone)
         rd_partial_init(&room->partial, &call->total->reduction);
     scratch_init(&scratch, alone ? call->total : &room->partial, room->block[0], RD_BLOCK, room->bins);
@@ -91,6 +112,8 @@ void rd_cpu_add_few_exactly(struct rd_call *call) {
     _Alignas(64) double block[6][RD_SHORT];
     struct rd_scratch scratch;
     struct rd_range range = {call->x, call->y, 0, call->count};
+    if (add_briefly(call, call->total, &range))
+        return;
     scratch_init(&scratch, call->total, block[0], RD_SHORT, NULL);
     add_exactly(call, &scratch, &range);
     call->kernels->finish(&scratch);

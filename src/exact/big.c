@@ -65,12 +65,17 @@ RD_LOCAL void keep_bits(struct rd_big *a, int keep, bool even) {
 RD_SHARED bool rd_big_from_sum(struct rd_big *big, struct rd_sum *sum) {
     rd_sum_normalise(sum);
     bool negative = sum->limb[sum->length - 1] < 0;
-    big->exponent = 32 * sum->first;
+    int top = sum->length - 1, low = 0, high = top; /* digits in use: the rest are zeros, or the sign */
+    while (low < top && !sum->limb[low])
+        low++;
+    while (high > low && sum->limb[high] == (negative ? high == top ? -1 : (int64_t)0xffffffff : 0))
+        high--;
+    big->exponent = 32 * (sum->first + low);
     big->sticky = false;
-    big->length = sum->length + 1;
-    uint64_t borrow = negative; /* two's complement negation, digit by digit */
+    big->length = high - low + 2;
+    uint64_t borrow = negative; /* two's complement negation, digit by digit; of zeros below it leaves zeros */
     for (int i = 0; i < big->length; i++) {
-        int64_t limb = i < sum->length - 1 ? sum->limb[i] : sum->limb[sum->length - 1] >> (i < sum->length ? 0 : 32);
+        int64_t limb = low + i < top ? sum->limb[low + i] : sum->limb[top] >> (low + i == top ? 0 : 32);
         uint64_t digit = (uint32_t)limb;
         if (negative) {
             digit = (uint32_t)~digit + borrow;
