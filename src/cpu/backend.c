@@ -177,7 +177,7 @@ static reduct_status cpu_open(const char *rest, struct rd_device *device, reduct
 static reduct_status cpu_supports(const struct rd_device *device, const reduct_reduction *reduction,
                                   reduct_error *error) {
     const struct rd_kernels *kernels = device->private;
-    if (kernels->extremes[reduction->element])
+    if (kernels->extreme[reduction->element])
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
                    device->name, rd_type(reduction->element)->name);

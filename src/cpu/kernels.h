@@ -54,10 +54,12 @@ struct rd_scratch {
     double *product[2];              /* products and their rounding errors */
 };
 
-/* The extremes of a block: bits of the least and greatest element (of absolute values, where asked), NaNs aside. */
-struct rd_extremes {
-    uint64_t least, greatest;
-    bool nan; /* the block holds a NaN; then least and greatest are not valid */
+/* An extreme of a block: of the elements the lowest or highest one, or the largest of their absolute values. */
+enum rd_extreme { RD_LOWEST, RD_HIGHEST, RD_LARGEST };
+
+struct rd_found {
+    uint64_t bits;
+    bool nan; /* the block holds a NaN; then the bits are of no use */
 };
 
 struct rd_kernels {
@@ -100,8 +102,11 @@ struct rd_kernels {
     /* Products of integers, by element type. `wrap` as in rd_whole_multiply(). */
     void (*multiply_integer[RD_TYPE_END])(struct rd_whole *whole, const void *x, size_t count, bool wrap);
 
-    /* Extremes of at least one element, by element type. */
-    void (*extremes[RD_TYPE_END])(const void *x, size_t count, bool absolute, struct rd_extremes *extremes);
+    /* An extreme of at least one element, by element type. Run within rd_environment_enter(). */
+    void (*extreme[RD_TYPE_END])(const void *x, size_t count, enum rd_extreme which, struct rd_found *found);
+
+    /* The index of the first of `count` elements of so many bytes that has these bits, or `count`. */
+    size_t (*find)(const void *x, size_t count, uint64_t bits, size_t bytes);
 };
 
 enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096 };
