@@ -3,7 +3,7 @@
 #define RD_EXECUTE_H
 
 #include "core/backend.h"
-#include "exact/partial.h"
+#include "state/partial.h"
 
 /* Checks the pointers and adds the data to `partial`, which holds no elements (of `product` see core/backend.h). A null workspace is allocated for the
  * call where one is needed. `first` is the index that the first element has in the eyes of the caller, for error

@@ -3,20 +3,16 @@
 
 #include "core/status.h"
 
-/* The unsigned integer type of the same width. */
+/* The unsigned integer type of the same width; a float is its own. */
 static reduct_type unsigned_of(reduct_type type) {
-    switch (type) {
-    case REDUCT_I8:
-        return REDUCT_U8;
-    case REDUCT_I16:
-        return REDUCT_U16;
-    case REDUCT_I32:
-        return REDUCT_U32;
-    case REDUCT_I64:
-        return REDUCT_U64;
-    default:
+    if (rd_type(type)->kind == RD_FLOAT)
         return type;
+    for (int other = 0; other < RD_TYPE_END; other++) {
+        const struct rd_type *candidate = rd_type((reduct_type)other);
+        if (candidate && candidate->kind == RD_UNSIGNED && candidate->bytes == rd_type(type)->bytes)
+            return (reduct_type)other;
     }
+    return type;
 }
 
 static reduct_type default_result(const struct rd_operator *op, reduct_type element) {

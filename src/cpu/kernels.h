@@ -5,7 +5,7 @@
 #ifndef RD_KERNELS_H
 #define RD_KERNELS_H
 
-#include "exact/partial.h"
+#include "state/partial.h"
 
 /* Elements per block of the exact sums: data and scratch of one block stay in the first-level cache. Elements that
  * go straight into a window are verified in spans, so that looking at the flags costs nothing next to adding. */

@@ -9,7 +9,7 @@
 #include "cpu/backend.h"
 #include "cpu/team.h"
 #include "cuda/device.h"
-#include "exact/partial.h"
+#include "state/partial.h"
 
 #include <reduct/cuda.h>
 
@@ -47,21 +47,28 @@ static void name_kernel(const reduct_reduction *reduction, bool integers, char *
     const struct rd_type *type = rd_type(reduction->element);
     const bool own_magnitude = op->transform == RD_ABSOLUTE && type->kind == RD_UNSIGNED;
     const char *transform = transforms[own_magnitude ? RD_IDENTITY : op->transform];
-    if (op->combine == RD_MULTIPLY) {
-        snprintf(image, room, "kernels/products");
-        snprintf(name, room, "product_%s", type->name);
-    } else if (op->combine != RD_ADD) {
-        snprintf(image, room, "kernels/extremes");
-        snprintf(name, room, "extreme_%s", type->name);
-    } else if (type->kind != RD_FLOAT) {
-        snprintf(image, room, "kernels/integers");
-        snprintf(name, room, "integer_%s_%s", transform, type->name);
-    } else if (reduction->mode == REDUCT_EXACT) {
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
         snprintf(image, room, "kernels/exact_%s%s", type->name, integers ? "_integer" : "");
         snprintf(name, room, "exact_%s", transform);
-    } else {
+        break;
+    case RD_FAST_SUM:
         snprintf(image, room, "kernels/fast");
         snprintf(name, room, "fast_%s_%s", transform, type->name);
+        break;
+    case RD_INTEGER_SUM:
+        snprintf(image, room, "kernels/integers");
+        snprintf(name, room, "integer_%s_%s", transform, type->name);
+        break;
+    case RD_EXTREME:
+        snprintf(image, room, "kernels/extremes");
+        snprintf(name, room, "extreme_%s", type->name);
+        break;
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+        snprintf(image, room, "kernels/products");
+        snprintf(name, room, "product_%s", type->name);
+        break;
     }
 }
 
@@ -213,7 +220,6 @@ static struct rd_product product_of(const struct rd_cuda_product *from) {
 static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial *from, uint64_t count) {
     struct rd_partial part;
     rd_partial_init(&part, &total->reduction);
-    const struct rd_operator *op = rd_operator(total->reduction.op);
     part.seen = count;
     part.ignored = from->ignored;
     part.nans = from->nans;
@@ -221,22 +227,28 @@ static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial 
     part.minus_infinities = from->minus_infinities;
     part.nonzero = from->nonzero;
     part.nan_index = from->nan_index;
-    if (op->combine == RD_MULTIPLY) {
-        if (rd_type(total->reduction.element)->kind == RD_FLOAT)
-            part.product = product_of(&from->product);
-        else
-            part.whole = from->whole;
-    } else if (op->combine != RD_ADD) {
+    switch (rd_family(&total->reduction)) {
+    case RD_EXACT_SUM:
+    case RD_INTEGER_SUM:
+        add_limbs(&part.sum, from->limb[0]);
+        if (rd_operator(total->reduction.op)->transform == RD_MOMENTS)
+            add_limbs(&part.squares, from->limb[1]);
+        break;
+    case RD_FAST_SUM:
+        part.high = from->high;
+        part.low = from->low;
+        break;
+    case RD_EXTREME:
         part.found = from->found;
         part.extreme = from->extreme;
         part.index = from->index;
-    } else if (rd_is_exact(&total->reduction)) {
-        add_limbs(&part.sum, from->limb[0]);
-        if (op->transform == RD_MOMENTS)
-            add_limbs(&part.squares, from->limb[1]);
-    } else {
-        part.high = from->high;
-        part.low = from->low;
+        break;
+    case RD_FLOAT_PRODUCT:
+        part.product = product_of(&from->product);
+        break;
+    case RD_INTEGER_PRODUCT:
+        part.whole = from->whole;
+        break;
     }
     rd_partial_merge(total, &part);
 }
@@ -247,8 +259,7 @@ static void merge_launch(struct rd_partial *total, const struct rd_cuda_partial 
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static bool has_tree(const struct rd_partial *partial) {
-    return rd_operator(partial->reduction.op)->combine == RD_MULTIPLY &&
-           rd_type(partial->reduction.element)->kind == RD_FLOAT;
+    return rd_family(&partial->reduction) == RD_FLOAT_PRODUCT;
 }
 
 /* Elements that the next launch takes, at most `most`, of `left` that follow the first `before`: without a tree as many as

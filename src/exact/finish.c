@@ -148,9 +148,11 @@ RD_LOCAL double fast_value(enum rd_finish finish, bool population, uint64_t coun
         return variance;
     case RD_DEVIATION:
         return sqrt(variance);
-    default:
-        return value;
+    case RD_VALUE:
+    case RD_INDEX:
+        break;
     }
+    return value;
 }
 
 RD_SHARED uint64_t rd_finish_fast(const struct rd_total *total, const struct rd_type *type) {

@@ -2,7 +2,7 @@
  * partial result of the library, which rounds it. */
 #include "core/reduction.h"
 #include "core/status.h"
-#include "exact/partial.h"
+#include "state/partial.h"
 
 /* The words of the device's accumulator, as exact.wgsl has them. */
 enum {

@@ -1,6 +1,7 @@
-/* What the library expects of a system, where there is none: no drivers, and no files. (include/ has what it expects of
- * threads.) */
+/* What the library expects of a system, where there is none: no drivers, no files, and no threads but the caller's. (Locks
+ * are in include/.) */
 #include "core/status.h"
+#include "cpu/team.h"
 #include "cuda/backend.h"
 
 #include <stdint.h>
@@ -11,6 +12,16 @@ static reduct_status no_driver(const char *rest, struct rd_device *device, reduc
 }
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda", .open = no_driver};
+
+unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
+    (void)requested, (void)pieces, (void)bytes;
+    return 1;
+}
+
+void rd_team_run(unsigned threads, void (*work)(void *context), void *context) {
+    (void)threads;
+    work(context);
+}
 
 /* WASI's vsnprintf() is linked with streams that nobody opens. With these functions here rather than imported, the
  * module can be instantiated anywhere without a system interface. */

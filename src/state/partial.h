@@ -13,9 +13,9 @@ struct rd_partial {
     uint64_t nans, plus_infinities, minus_infinities; /* terms of sums that are not finite */
     bool nonzero;                                     /* some term was other than -0: the sum, if zero, is +0 */
     union {
-        struct {                   /* all but products */
-            struct rd_sum sum;     /* exact sums: of the terms, whatever the transform */
-            struct rd_sum squares; /* exact moments: of the squares */
+        struct {                   /* sums of integers, and exact sums */
+            struct rd_sum sum;     /* of the terms, whatever the transform */
+            struct rd_sum squares; /* moments: of the squares */
         };
         struct {                       /* products */
             struct rd_product product; /* of floats */

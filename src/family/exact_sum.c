@@ -1,0 +1,21 @@
+/* Exact sums of floats: limbs (exact/limbs.h), rounded once. */
+#include "exact/finish.h"
+#include "family/family.h"
+
+static reduct_status finish(const struct rd_partial *partial, const struct rd_type *type, void *result,
+                            reduct_error *error) {
+    (void)error;
+    struct rd_partial copy = *partial; /* finishing normalises it */
+    struct rd_finish_room room;
+    struct rd_total total = rd_total_of(&copy, &room);
+    bool moments = total.transform == RD_MOMENTS;
+    rd_store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
+    return REDUCT_OK;
+}
+
+const struct rd_family_code rd_exact_sum = {.init = rd_sums_init,
+                                            .merge = rd_sums_merge,
+                                            .finish = finish,
+                                            .walk = rd_sums_walk,
+                                            .canonicalise = rd_sums_canonicalise,
+                                            .is_plausible = rd_sums_are_plausible};

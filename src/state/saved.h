@@ -1,0 +1,33 @@
+/* The saved form of a partial result.
+ *
+ * All numbers are little-endian: bytes 0-7 magic, 8-11 version, 12-15 total size, 16-20 op, element, result, mode, nan, 21-23
+ * zero, 24-27 flags, 28-31 zero; then 64-bit words: seen, ignored, nans, plus_infinities, minus_infinities, nonzero, and those
+ * of the family, in the order of its walk():
+ *   sums of integers, and exact sums   the limbs, normalised (for var and std also those of the squares)
+ *   fast sums                          high, low as f64 bits
+ *   extremes                           found, bits of the extreme, index, index of the first NaN
+ *   products of floats                 1 if negative + 2 if there was a zero + 4 if an infinity, exponent (128 bits), lanes,
+ *                                      subtrees (exact/product.h)
+ *   products of integers               1 if negative + 2 if beyond 256 bits, magnitude (256 bits)
+ * last the FNV-1a hash of all that precedes (G. Fowler, L. C. Noll, K.-P. Vo, 1991).
+ */
+#ifndef RD_SAVED_H
+#define RD_SAVED_H
+
+#include "state/partial.h"
+
+#include <stddef.h>
+
+/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (exact/limbs.h). */
+#define RD_ELEMENTS_MAX ((uint64_t)1 << 63)
+
+/* Bytes of the saved form. */
+size_t rd_saved_size(const struct rd_partial *partial);
+
+/* Writes them. Equal data give equal bytes, however they were split, where the result does not depend on the order. */
+void rd_saved_write(const struct rd_partial *partial, unsigned char *bytes);
+
+/* Reads and checks them. */
+reduct_status rd_saved_read(const void *bytes, size_t size, struct rd_partial *partial, reduct_error *error);
+
+#endif
