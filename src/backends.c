@@ -1,4 +1,4 @@
-/* The list of backends, and devices by name. */
+/* The list of backends, devices by name, and what is made ready for them. */
 #include "core/backend.h"
 
 #include "core/status.h"
@@ -23,4 +23,16 @@ reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_
     }
     return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
                    "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME and cuda:N", name);
+}
+
+reduct_status rd_prepare(const reduct_reduction *reduction, const char *device, unsigned threads, bool queued,
+                         struct rd_prepared *prepared, reduct_error *error) {
+    *prepared = (struct rd_prepared){.reduction = *reduction, .threads = threads, .queued = queued};
+    reduct_status status = rd_device_open(device, &prepared->device, error);
+    return status == REDUCT_OK ? prepared->device.backend->prepare(prepared, error) : status;
+}
+
+void rd_release(struct rd_prepared *prepared) {
+    if (prepared->kept)
+        prepared->device.backend->release(prepared);
 }

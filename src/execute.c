@@ -16,18 +16,9 @@ static reduct_status check_input(const char *name, const void *input, bool wante
     return REDUCT_OK;
 }
 
-/* Of one array, in order: what is missing is for the ordinary way to tell. */
-static bool answer(const struct rd_device *device, const reduct_reduction *reduction, const void *x, const void *y,
-                   uint64_t count, void *result) {
-    bool aligned = (uintptr_t)x % rd_type(reduction->element)->bytes == 0;
-    return device->backend->answer && x && !y && aligned &&
-           device->backend->answer(device, reduction, x, count, result);
-}
-
-reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                            unsigned threads, void *workspace, uint64_t first, struct rd_partial *partial,
-                            reduct_error *error) {
-    const reduct_reduction *reduction = &partial->reduction;
+reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                            void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
+    const reduct_reduction *reduction = &prepared->reduction;
     size_t bytes = rd_type(reduction->element)->bytes;
     reduct_status status = check_input("x", x, true, count, bytes, error);
     if (status == REDUCT_OK)
@@ -35,32 +26,36 @@ reduct_status rd_accumulate(const struct rd_device *device, const void *x, const
     if (status == REDUCT_OK && count > (uint64_t)PTRDIFF_MAX / bytes)
         status = rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu elements of %zu bytes exceed an address space",
                          (unsigned long long)count, bytes);
-    if (status != REDUCT_OK)
-        return status;
-    status = device->backend->accumulate(device, x, y, count, threads, workspace, partial, error);
+    if (status == REDUCT_OK)
+        status = prepared->device.backend->accumulate(prepared, x, y, count, workspace, partial, error);
     if (status == REDUCT_OK && reduction->nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
         return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
                           (unsigned long long)(first + partial->nan_index));
     return status;
 }
 
-/* From data to result in a call of its own, so that what is answered at once has no partial result to make room for. */
-static __attribute__((noinline)) reduct_status run_whole(const struct rd_device *device,
-                                                         const reduct_reduction *reduction, const void *x,
-                                                         const void *y, uint64_t count, unsigned threads,
-                                                         void *workspace, void *result, reduct_error *error) {
-    struct rd_partial partial;
-    rd_partial_init(&partial, reduction);
-    reduct_status status = rd_accumulate(device, x, y, count, threads, workspace, 0, &partial, error);
-    return status == REDUCT_OK ? rd_partial_finish(&partial, reduction->result, result, error) : status;
+/* Of one array, in order: what is missing is for the ordinary way to tell. */
+static bool answer(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count, void *result) {
+    const struct rd_backend *backend = prepared->device.backend;
+    bool aligned = (uintptr_t)x % rd_type(prepared->reduction.element)->bytes == 0;
+    return backend->answer && x && !y && aligned && backend->answer(prepared, x, count, result);
 }
 
-static reduct_status run(const struct rd_device *device, const reduct_reduction *reduction, const void *x,
-                         const void *y, uint64_t count, unsigned threads, void *workspace, void *result,
-                         reduct_error *error) {
-    if (answer(device, reduction, x, y, count, result))
+/* From data to result in a call of its own, so that what is answered at once has no partial result to make room for. */
+static __attribute__((noinline)) reduct_status run_whole(const struct rd_prepared *prepared, const void *x,
+                                                         const void *y, uint64_t count, void *workspace, void *result,
+                                                         reduct_error *error) {
+    struct rd_partial partial;
+    rd_partial_init(&partial, &prepared->reduction);
+    reduct_status status = rd_accumulate(prepared, x, y, count, workspace, 0, &partial, error);
+    return status == REDUCT_OK ? rd_partial_finish(&partial, prepared->reduction.result, result, error) : status;
+}
+
+static reduct_status run(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                         void *workspace, void *result, reduct_error *error) {
+    if (answer(prepared, x, y, count, result))
         return REDUCT_OK;
-    return run_whole(device, reduction, x, y, count, threads, workspace, result, error);
+    return run_whole(prepared, x, y, count, workspace, result, error);
 }
 
 reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
@@ -73,23 +68,19 @@ reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *in
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "results: null pointer");
     if ((uintptr_t)workspace % 64)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "workspace: address is not a multiple of 64");
-    bool two = rd_operator(plan->reduction.op)->inputs == 2;
-    return run(&plan->device, &plan->reduction, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL,
-               plan->count, plan->threads, workspace, results[0], error);
+    bool two = rd_operator(plan->prepared.reduction.op)->inputs == 2;
+    return run(&plan->prepared, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL, plan->count, workspace,
+               results[0], error);
 }
 
 reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y, size_t count,
                             void *result) {
     reduct_reduction reduction = {.op = op, .element = element};
-    struct rd_device device;
+    struct rd_prepared prepared;
     reduct_status status = result ? reduct_reduction_resolve(&reduction, NULL) : REDUCT_ERROR_ARGUMENT;
     if (status == REDUCT_OK)
-        status = rd_device_open("cpu", &device, NULL);
-    if (status == REDUCT_OK)
-        status = device.backend->supports(&device, &reduction, NULL);
-    if (status != REDUCT_OK)
-        return status;
-    return run(&device, &reduction, x, y, count, 0, NULL, result, NULL);
+        status = rd_prepare(&reduction, "cpu", 0, false, &prepared, NULL); /* which keeps nothing */
+    return status == REDUCT_OK ? run(&prepared, x, y, count, NULL, result, NULL) : status;
 }
 
 /* The functions by name, for every element type of reduct.h; S, M, R, A as SUM, MAGNITUDE, REAL, ABSOLUTE there. */

@@ -5,11 +5,10 @@
 #include "core/backend.h"
 #include "state/partial.h"
 
-/* Checks the pointers and adds the data to `partial`, which holds no elements (of `product` see core/backend.h). A null workspace is allocated for the
- * call where one is needed. `first` is the index that the first element has in the eyes of the caller, for error
- * messages. */
-reduct_status rd_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                            unsigned threads, void *workspace, uint64_t first, struct rd_partial *partial,
-                            reduct_error *error);
+/* Checks the pointers and adds the data to `partial`, which holds no elements (of `product` see core/backend.h). A null
+ * workspace is found for the call where one is needed. `first` is the index that the first element has in the eyes of the
+ * caller, for error messages. */
+reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                            void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error);
 
 #endif

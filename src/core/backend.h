@@ -14,34 +14,40 @@ struct rd_device {
     const void *private; /* the backend's own */
 };
 
+/* A reduction made ready for a device, for arrays of any length: what plans and accumulators hold, and single calls make on
+ * their stack. Immutable once prepared, so that many threads may use it at once. */
+struct rd_prepared {
+    struct rd_device device;
+    reduct_reduction reduction; /* resolved */
+    unsigned threads;           /* the most to use; 0 for as many as pay */
+    bool queued;                /* it may be executed in a stream: for a plan */
+    void *kept;                 /* the backend's own */
+};
+
 struct rd_backend {
     const char *name; /* "cpu" */
 
     /* The device that `rest`, what follows the backend's name and a colon, stands for; null for the best one. */
     reduct_status (*open)(const char *rest, struct rd_device *device, reduct_error *error);
 
-    /* REDUCT_OK if the device does the reduction, which is resolved. */
-    reduct_status (*supports)(const struct rd_device *device, const reduct_reduction *reduction, reduct_error *error);
+    /* Checks that the device does the reduction, and finds all that need not be found at each execution: everything but
+     * `kept` is set. */
+    reduct_status (*prepare)(struct rd_prepared *prepared, reduct_error *error);
 
-    /* Scratch bytes, a multiple of 64, that accumulate() wants of the caller for these elements and threads; 0 where it
-     * needs none. */
-    size_t (*workspace)(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
-                        unsigned threads);
+    /* Frees what is kept. Null for backends that keep nothing. */
+    void (*release)(struct rd_prepared *prepared);
+
+    /* Scratch bytes, a multiple of 64, that accumulate() wants of the caller for so many elements; 0 where it needs none. */
+    size_t (*workspace)(const struct rd_prepared *prepared, uint64_t count);
 
     /* Adds `count` elements to a partial result that holds none yet, but for a product of floats, which goes on from
      * what `product` holds. Without a workspace it finds memory itself. On failure the partial result is of no use. */
-    reduct_status (*accumulate)(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                                unsigned threads, void *workspace, struct rd_partial *partial, reduct_error *error);
+    reduct_status (*accumulate)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                void *workspace, struct rd_partial *partial, reduct_error *error);
 
     /* Writes the result of a reduction of one array where that is so small and ordinary that it is done in less time than
      * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
-    bool (*answer)(const struct rd_device *device, const reduct_reduction *reduction, const void *x, uint64_t count,
-                   void *result);
-
-    /* What a plan keeps of the backend's, or null where backends keep nothing: made with the plan, freed with it. */
-    reduct_status (*prepare)(const struct rd_device *device, const reduct_reduction *reduction, void **kept,
-                             reduct_error *error);
-    void (*release)(void *kept);
+    bool (*answer)(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
 };
 
 /* All backends, the preferred one first; ends with null. */
@@ -49,5 +55,10 @@ extern const struct rd_backend *const rd_backends[];
 
 /* Finds the device that a name stands for: null, "auto", "cpu", "cpu:avx2" and so on. */
 reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_error *error);
+
+/* Opens the device and prepares a resolved reduction on it. To be released. */
+reduct_status rd_prepare(const reduct_reduction *reduction, const char *device, unsigned threads, bool queued,
+                         struct rd_prepared *prepared, reduct_error *error);
+void rd_release(struct rd_prepared *prepared);
 
 #endif

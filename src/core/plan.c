@@ -22,7 +22,7 @@ static reduct_status check_shape(const reduct_shape *shape, size_t bytes, reduct
     return REDUCT_OK;
 }
 
-static reduct_status check(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
+static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
     if (!options->reductions)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: null pointer");
     if (options->reduction_count == 0)
@@ -33,24 +33,21 @@ static reduct_status check(const reduct_plan_options *options, struct reduct_pla
     if (options->reduction_count > 1)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction_count: %zu; this version computes one at a time",
                        options->reduction_count);
-    plan->reduction = options->reductions[0];
-    reduct_status status = reduct_reduction_resolve(&plan->reduction, error);
+    reduct_reduction reduction = options->reductions[0];
+    reduct_status status = reduct_reduction_resolve(&reduction, error);
     if (status == REDUCT_OK)
-        status = check_shape(&options->shape, rd_type(plan->reduction.element)->bytes, error);
+        status = check_shape(&options->shape, rd_type(reduction.element)->bytes, error);
     if (status == REDUCT_OK)
-        status = rd_device_open(options->device, &plan->device, error);
-    if (status == REDUCT_OK)
-        status = plan->device.backend->supports(&plan->device, &plan->reduction, error);
+        status = rd_prepare(&reduction, options->device, options->threads, true, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
     plan->count = options->shape.n;
-    plan->threads = options->threads;
-    if (plan->count < rd_minimum(&plan->reduction))
-        return rd_fail(error, REDUCT_ERROR_EMPTY, "shape: n = %llu; %s takes at least %llu elements",
-                       (unsigned long long)plan->count, rd_operator(plan->reduction.op)->name,
-                       (unsigned long long)rd_minimum(&plan->reduction));
-    plan->workspace = plan->device.backend->workspace(&plan->device, &plan->reduction, plan->count, plan->threads);
-    return REDUCT_OK;
+    uint64_t minimum = rd_minimum(&reduction);
+    if (plan->count >= minimum)
+        return REDUCT_OK;
+    rd_release(&plan->prepared);
+    return rd_fail(error, REDUCT_ERROR_EMPTY, "shape: n = %llu; %s takes at least %llu elements",
+                   (unsigned long long)plan->count, rd_operator(reduction.op)->name, (unsigned long long)minimum);
 }
 
 reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan, reduct_error *error) {
@@ -58,17 +55,10 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "options: null pointer");
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
-    struct reduct_plan checked = {0};
-    reduct_status status = check(options, &checked, error);
-    if (status != REDUCT_OK)
-        return status;
     struct reduct_plan *made = malloc(sizeof *made);
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *made);
-    *made = checked;
-    const struct rd_backend *backend = checked.device.backend;
-    if (backend->prepare)
-        status = backend->prepare(&made->device, &made->reduction, &made->prepared, error);
+    reduct_status status = make(options, made, error);
     if (status == REDUCT_OK)
         *plan = made;
     else
@@ -77,19 +67,19 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
 }
 
 void reduct_plan_destroy(reduct_plan *plan) {
-    if (plan && plan->prepared)
-        plan->device.backend->release(plan->prepared);
+    if (plan)
+        rd_release(&plan->prepared);
     free(plan);
 }
 
 size_t reduct_plan_workspace_size(const reduct_plan *plan) {
-    return plan ? plan->workspace : 0;
+    return plan ? plan->prepared.device.backend->workspace(&plan->prepared, plan->count) : 0;
 }
 
 reduct_type reduct_plan_result_type(const reduct_plan *plan, size_t which) {
-    return plan && which == 0 ? plan->reduction.result : REDUCT_DEFAULT;
+    return plan && which == 0 ? plan->prepared.reduction.result : REDUCT_DEFAULT;
 }
 
 const char *reduct_plan_device(const reduct_plan *plan) {
-    return plan ? plan->device.name : NULL;
+    return plan ? plan->prepared.device.name : NULL;
 }

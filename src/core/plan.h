@@ -5,12 +5,8 @@
 #include "core/backend.h"
 
 struct reduct_plan {
-    reduct_reduction reduction; /* resolved */
+    struct rd_prepared prepared;
     uint64_t count;
-    struct rd_device device;
-    unsigned threads;
-    size_t workspace;
-    void *prepared; /* what the backend keeps */
 };
 
 #endif

@@ -89,25 +89,24 @@ static void reduce(struct rd_call *call, enum rd_family family) {
     }
 }
 
-static reduct_status cpu_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                                    unsigned threads, void *workspace, struct rd_partial *partial,
-                                    reduct_error *error) {
+static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                    void *workspace, struct rd_partial *partial, reduct_error *error) {
     if (!count)
         return REDUCT_OK;
     struct rd_call call;
-    enum rd_family family = rd_family(&partial->reduction);
+    enum rd_family family = rd_family(&prepared->reduction);
     struct rd_room *taken = NULL;
     if (!workspace && needs_room(family, count) && !(workspace = taken = rd_room_take()))
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated",
                        sizeof(struct rd_room));
-    call.kernels = device->private;
+    call.kernels = prepared->device.private;
     call.x = x;
     call.y = y;
     call.first = 0;
     call.count = count;
     call.total = partial;
     call.own = workspace;
-    plan_pieces(&call, family, threads);
+    plan_pieces(&call, family, prepared->threads);
     reduce(&call, family);
     partial->seen = count;
     if (taken)
@@ -134,9 +133,9 @@ static double add_to_odd(double high, double low) {
 
 /* Sums of few floats that the brief kernels hold in two doubles: their one addition rounds as the contract has it. Zeros, whose
  * sign is another question, and what may overflow go the long way. */
-static bool cpu_answer(const struct rd_device *device, const reduct_reduction *reduction, const void *x, uint64_t count,
-                       void *result) {
-    const struct rd_kernels *kernels = device->private;
+static bool cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result) {
+    const reduct_reduction *reduction = &prepared->reduction;
+    const struct rd_kernels *kernels = prepared->device.private;
     const struct rd_operator *op = rd_operator(reduction->op);
     bool single = reduction->element == REDUCT_F32, absolute = op->transform == RD_ABSOLUTE;
     double high, low, sum = 0;
@@ -174,26 +173,23 @@ static reduct_status cpu_open(const char *rest, struct rd_device *device, reduct
     return REDUCT_OK;
 }
 
-static reduct_status cpu_supports(const struct rd_device *device, const reduct_reduction *reduction,
-                                  reduct_error *error) {
-    const struct rd_kernels *kernels = device->private;
-    if (kernels->extreme[reduction->element])
+/* Kernels come with the device, and what else there is to decide depends on the length. */
+static reduct_status cpu_prepare(struct rd_prepared *prepared, reduct_error *error) {
+    const struct rd_kernels *kernels = prepared->device.private;
+    if (kernels->extreme[prepared->reduction.element])
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
-                   device->name, rd_type(reduction->element)->name);
+                   prepared->device.name, rd_type(prepared->reduction.element)->name);
 }
 
 /* One room; helpers bring their own. */
-static size_t cpu_workspace(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
-                            unsigned threads) {
-    (void)device;
-    (void)threads;
-    return needs_room(rd_family(reduction), count) ? sizeof(struct rd_room) : 0;
+static size_t cpu_workspace(const struct rd_prepared *prepared, uint64_t count) {
+    return needs_room(rd_family(&prepared->reduction), count) ? sizeof(struct rd_room) : 0;
 }
 
 const struct rd_backend rd_cpu_backend = {.name = "cpu",
                                           .open = cpu_open,
-                                          .supports = cpu_supports,
+                                          .prepare = cpu_prepare,
                                           .workspace = cpu_workspace,
                                           .accumulate = cpu_accumulate,
                                           .answer = cpu_answer};

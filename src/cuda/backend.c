@@ -274,7 +274,7 @@ static reduct_status fill_block(const struct rd_cuda_device *device, const void 
                                 struct rd_partial *partial, uint64_t *taken, reduct_error *error) {
     double copy[RD_PRODUCT_BLOCK];
     struct rd_partial begun;
-    struct rd_device cpu;
+    struct rd_prepared cpu;
     *taken = has_tree(partial) ? -partial->product.count % RD_PRODUCT_BLOCK : 0;
     *taken = *taken < count ? *taken : count;
     if (!*taken)
@@ -287,10 +287,10 @@ static reduct_status fill_block(const struct rd_cuda_device *device, const void 
         if (result != RD_CU_SUCCESS)
             return rd_cuda_fail(device, result, "to copy", error);
     }
-    reduct_status status = rd_cpu_backend.open(NULL, &cpu, error);
+    reduct_status status = rd_prepare(&partial->reduction, "cpu", 1, false, &cpu, error);
     rd_partial_begin(&begun, partial);
     if (status == REDUCT_OK)
-        status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, 1, NULL, &begun, error);
+        status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, NULL, &begun, error);
     if (status == REDUCT_OK)
         rd_partial_follow(partial, &begun);
     return status;
@@ -463,40 +463,43 @@ static reduct_status cuda_open(const char *rest, struct rd_device *device, reduc
     return status;
 }
 
-static reduct_status cuda_supports(const struct rd_device *device, const reduct_reduction *reduction,
-                                   reduct_error *error) {
-    const struct rd_type *element = rd_type(reduction->element);
-    bool half = element->kind == RD_FLOAT && element->bytes == 2;
-    if (!half)
-        return REDUCT_OK;
-    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
-                   device->name, element->name);
+static const struct rd_cuda_name *cuda_name(const struct rd_prepared *prepared) {
+    return prepared->device.private;
 }
 
-static size_t cuda_workspace(const struct rd_device *device, const reduct_reduction *reduction, uint64_t count,
-                             unsigned threads) {
-    (void)device;
-    (void)reduction;
+static size_t cuda_workspace(const struct rd_prepared *prepared, uint64_t count) {
+    (void)prepared;
     (void)count;
-    (void)threads;
     return 0; /* on the host */
 }
 
-static const struct rd_cuda_name *cuda_name(const struct rd_device *device) {
-    return device->private;
+/* What is kept. */
+struct kept {
+    struct launch launch;
+    rd_cu_address workspace; /* of executions in a stream that bring none; 0 where there are no such executions */
+};
+
+/* The launch that was prepared, or, for a thread with another context current than the one that prepared it, one made
+ * anew. */
+static reduct_status launch_here(const struct rd_prepared *prepared, struct rd_cuda_context *context,
+                                 struct launch *launch, reduct_error *error) {
+    const struct kept *kept = prepared->kept;
+    if (kept->launch.context != context)
+        return make_launch(context, cuda_name(prepared)->integers, &prepared->reduction, launch, error);
+    *launch = kept->launch;
+    return REDUCT_OK;
 }
 
-static reduct_status accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                                unsigned threads, void *workspace, struct rd_partial *partial, reduct_error *error) {
-    (void)workspace;
+static reduct_status accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                struct rd_partial *partial, reduct_error *error) {
     if (!count)
         return REDUCT_OK;
     struct rd_cuda_context *context;
-    reduct_status status = rd_cuda_enter(cuda_name(device)->device, &context, error);
+    reduct_status status = rd_cuda_enter(cuda_name(prepared)->device, &context, error);
     if (status != REDUCT_OK)
         return status;
     struct launch launch;
-    status = make_launch(context, cuda_name(device)->integers, &partial->reduction, &launch, error);
+    status = launch_here(prepared, context, &launch, error);
     bool x_there = rd_cuda_on_device(context->device, x), y_there = y ? rd_cuda_on_device(context->device, y) : x_there;
     if (status == REDUCT_OK && x_there != y_there)
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
@@ -507,93 +510,96 @@ static reduct_status accumulate(const struct rd_device *device, const void *x, c
     if (status == REDUCT_OK && taken < count) {
         x = (const unsigned char *)x + taken * rd_type(partial->reduction.element)->bytes;
         status = x_there ? reduce_in_place(&launch, x, y, count - taken, partial, error)
-                         : reduce_from_host(&launch, x, y, count - taken, threads, partial, error);
+                         : reduce_from_host(&launch, x, y, count - taken, prepared->threads, partial, error);
     }
     rd_cuda_leave(context->device);
     return status;
 }
 
 /* The driver may do arithmetic of its own, and leaves traces of it in the environment. */
-static reduct_status cuda_accumulate(const struct rd_device *device, const void *x, const void *y, uint64_t count,
-                                     unsigned threads, void *workspace, struct rd_partial *partial,
-                                     reduct_error *error) {
+static reduct_status cuda_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                     void *workspace, struct rd_partial *partial, reduct_error *error) {
+    (void)workspace;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = accumulate(device, x, y, count, threads, workspace, partial, error);
+    reduct_status status = accumulate(prepared, x, y, count, partial, error);
     rd_environment_leave(caller);
     return status;
 }
 
-/* What a plan keeps. */
-struct prepared {
-    struct launch launch;
-    rd_cu_address workspace;
-};
-
-static void cuda_release(void *kept) {
-    struct prepared *prepared = kept;
-    struct rd_cuda_context *context = prepared->launch.context;
+static void cuda_release(struct rd_prepared *prepared) {
+    struct kept *kept = prepared->kept;
+    struct rd_cuda_context *context = kept->launch.context;
     rd_environment caller = rd_environment_enter();
-    if (rd_cuda_enter_context(context, NULL) == REDUCT_OK) {
-        context->device->driver->cuMemFree(prepared->workspace);
+    if (kept->workspace && rd_cuda_enter_context(context, NULL) == REDUCT_OK) {
+        context->device->driver->cuMemFree(kept->workspace);
         rd_cuda_leave(context->device);
     }
     rd_environment_leave(caller);
-    free(prepared);
+    free(kept);
 }
 
 /* With the context current. */
-static reduct_status prepare(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
-                             struct prepared *prepared, reduct_error *error) {
+static reduct_status make_workspace(const struct rd_cuda_context *context, rd_cu_address *workspace,
+                                    reduct_error *error) {
     const rd_cuda_driver *driver = context->device->driver;
-    reduct_status status = make_launch(context, integers, reduction, &prepared->launch, error);
-    if (status != REDUCT_OK)
-        return status;
-    rd_cu_result result = driver->cuMemAlloc(&prepared->workspace, sizeof(struct rd_cuda_workspace));
+    rd_cu_result result = driver->cuMemAlloc(workspace, sizeof(struct rd_cuda_workspace));
     if (result != RD_CU_SUCCESS)
         return rd_cuda_fail(context->device, result, "for a workspace", error);
-    result = driver->cuMemsetD8Async(prepared->workspace, 0, sizeof(struct rd_cuda_workspace), NULL);
+    result = driver->cuMemsetD8Async(*workspace, 0, sizeof(struct rd_cuda_workspace), NULL);
     if (result == RD_CU_SUCCESS)
         result = driver->cuStreamSynchronize(NULL);
     if (result == RD_CU_SUCCESS)
         return REDUCT_OK;
-    driver->cuMemFree(prepared->workspace);
+    driver->cuMemFree(*workspace);
     return rd_cuda_fail(context->device, result, "to clear a workspace", error);
 }
 
-static reduct_status cuda_prepare(const struct rd_device *device, const reduct_reduction *reduction, void **kept,
-                                  reduct_error *error) {
-    struct prepared *prepared = malloc(sizeof *prepared);
-    if (!prepared)
-        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *prepared);
+static reduct_status check_element(const struct rd_prepared *prepared, reduct_error *error) {
+    const struct rd_type *element = rd_type(prepared->reduction.element);
+    bool half = element->kind == RD_FLOAT && element->bytes == 2;
+    if (!half)
+        return REDUCT_OK;
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
+                   prepared->device.name, element->name);
+}
+
+static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *error) {
+    reduct_status status = check_element(prepared, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct kept *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *kept);
     struct rd_cuda_context *context;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_enter(cuda_name(device)->device, &context, error);
+    status = rd_cuda_enter(cuda_name(prepared)->device, &context, error);
     if (status == REDUCT_OK) {
-        status = prepare(context, cuda_name(device)->integers, reduction, prepared, error);
+        status = make_launch(context, cuda_name(prepared)->integers, &prepared->reduction, &kept->launch, error);
+        if (status == REDUCT_OK && prepared->queued)
+            status = make_workspace(context, &kept->workspace, error);
         rd_cuda_leave(context->device);
     }
     rd_environment_leave(caller);
     if (status == REDUCT_OK)
-        *kept = prepared;
+        prepared->kept = kept;
     else
-        free(prepared);
+        free(kept);
     return status;
 }
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .open = cuda_open,
-                                           .supports = cuda_supports,
-                                           .workspace = cuda_workspace,
-                                           .accumulate = cuda_accumulate,
                                            .prepare = cuda_prepare,
-                                           .release = cuda_release};
+                                           .release = cuda_release,
+                                           .workspace = cuda_workspace,
+                                           .accumulate = cuda_accumulate};
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Asynchronous executions
  * ------------------------------------------------------------------------------------------------------------------ */
 
 size_t reduct_cuda_workspace_size(const reduct_plan *plan) {
-    return plan && plan->device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
+    return plan && plan->prepared.device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
 }
 
 static reduct_status check_address(const char *name, const void *address, size_t alignment, reduct_error *error) {
@@ -608,16 +614,17 @@ static reduct_status check_execution(const reduct_plan *plan, const void *const 
                                      const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
-    if (plan->device.backend != &rd_cuda_backend)
+    if (plan->prepared.device.backend != &rd_cuda_backend)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: is for %s; expected a plan for a CUDA device",
-                       plan->device.name);
+                       plan->prepared.device.name);
     if ((!inputs && plan->count) || !results)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
-    size_t element = rd_type(plan->reduction.element)->bytes, result = rd_type(plan->reduction.result)->bytes;
+    size_t element = rd_type(plan->prepared.reduction.element)->bytes,
+           result = rd_type(plan->prepared.reduction.result)->bytes;
     reduct_status status = check_address("results[0]", results[0], result < 8 ? result : 8, error);
     if (status == REDUCT_OK && plan->count)
         status = check_address("inputs[0]", inputs[0], element, error);
-    if (status == REDUCT_OK && plan->count && rd_operator(plan->reduction.op)->inputs == 2)
+    if (status == REDUCT_OK && plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2)
         status = check_address("inputs[1]", inputs[1], element, error);
     if (status == REDUCT_OK && outcome)
         status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
@@ -632,19 +639,19 @@ reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *in
     reduct_status status = check_execution(plan, inputs, results, outcome, workspace, error);
     if (status != REDUCT_OK)
         return status;
-    const struct prepared *prepared = plan->prepared;
-    struct rd_cuda_context *context = prepared->launch.context;
-    struct rd_cuda_call call = prepared->launch.call;
+    const struct kept *kept = plan->prepared.kept;
+    struct rd_cuda_context *context = kept->launch.context;
+    struct rd_cuda_call call = kept->launch.call;
     call.count = plan->count;
     call.x = plan->count ? inputs[0] : NULL;
-    call.y = plan->count && rd_operator(plan->reduction.op)->inputs == 2 ? inputs[1] : NULL;
-    call.workspace = workspace ? workspace : (struct rd_cuda_workspace *)(uintptr_t)prepared->workspace;
+    call.y = plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2 ? inputs[1] : NULL;
+    call.workspace = workspace ? workspace : (struct rd_cuda_workspace *)(uintptr_t)kept->workspace;
     call.result = results[0];
     call.outcome = (struct rd_cuda_outcome *)outcome;
     rd_environment caller = rd_environment_enter();
     status = rd_cuda_enter_context(context, error);
     if (status == REDUCT_OK) {
-        rd_cu_result result = start(&prepared->launch, &call, rd_type(plan->reduction.element)->bytes, stream);
+        rd_cu_result result = start(&kept->launch, &call, rd_type(plan->prepared.reduction.element)->bytes, stream);
         rd_cuda_leave(context->device);
         if (result != RD_CU_SUCCESS)
             status = rd_cuda_fail(context->device, result, "to launch a kernel", error);

@@ -6,25 +6,21 @@
 #include <stdlib.h>
 
 struct reduct_accumulator {
-    struct rd_device device;
-    unsigned threads;
+    struct rd_prepared prepared;
     struct rd_partial partial;
 };
 
 static reduct_status create(const reduct_reduction *reduction, const char *device, unsigned threads,
                             struct reduct_accumulator **accumulator, reduct_error *error) {
-    struct rd_device opened;
-    reduct_status status = rd_device_open(device, &opened, error);
-    if (status == REDUCT_OK)
-        status = opened.backend->supports(&opened, reduction, error);
-    if (status != REDUCT_OK)
-        return status;
     struct reduct_accumulator *made = malloc(sizeof *made);
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "accumulator: %zu bytes could not be allocated",
                        sizeof *made);
-    made->device = opened;
-    made->threads = threads;
+    reduct_status status = rd_prepare(reduction, device, threads, false, &made->prepared, error);
+    if (status != REDUCT_OK) {
+        free(made);
+        return status;
+    }
     rd_partial_init(&made->partial, reduction);
     *accumulator = made;
     return REDUCT_OK;
@@ -42,6 +38,8 @@ reduct_status reduct_accumulator_create(const reduct_reduction *reduction, const
 }
 
 void reduct_accumulator_destroy(reduct_accumulator *accumulator) {
+    if (accumulator)
+        rd_release(&accumulator->prepared);
     free(accumulator);
 }
 
@@ -62,8 +60,7 @@ reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void
                        (unsigned long long)count, (unsigned long long)total->seen);
     struct rd_partial added; /* apart, so that a failure leaves the accumulator as it was */
     rd_partial_begin(&added, total);
-    reduct_status status =
-        rd_accumulate(&accumulator->device, x, y, count, accumulator->threads, NULL, total->seen, &added, error);
+    reduct_status status = rd_accumulate(&accumulator->prepared, x, y, count, NULL, total->seen, &added, error);
     if (status == REDUCT_OK)
         rd_partial_follow(total, &added);
     return status;
