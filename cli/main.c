@@ -1,5 +1,4 @@
 /* reduct, the command: finds the subcommand and runs it. */
-#include <argp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +52,9 @@ static void print_help(FILE *stream) {
           stream);
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fprintf(stream, "reduct %s\n", reduct_version());
+static void print_usage(FILE *stream) {
+    options_print_usage(stream);
+    fputs("  or:  reduct ladder [OPTION...]\n  or:  reduct bench [OPTION...]\n", stream);
 }
 
 /* There is nothing half-done to take back, so that the process can end wherever it is: in a read, in a kernel, on any
@@ -82,11 +81,25 @@ static enum outcome run_bench(int argc, char **argv) {
 #endif
 }
 
-/* Also after argp ended the process to print help. */
+/* Also where help ended the process. */
 static void check_output(void) {
     enum outcome outcome = print_finish();
     if (outcome != DONE)
         _exit(outcome);
+}
+
+/* What is asked where an operator could stand: for help 'h', usage 'u' or the version 'V'; nothing 0. */
+static char question(const char *word) {
+    static const struct {
+        const char *word;
+        char asked;
+    } QUESTIONS[] = {{"--help", 'h'},  {"-h", 'h'},        {"-?", 'h'}, {"help", 'h'},
+                     {"--usage", 'u'}, {"--version", 'V'}, {"-V", 'V'}};
+    for (size_t i = 0; i < sizeof QUESTIONS / sizeof *QUESTIONS; i++) {
+        if (strcmp(QUESTIONS[i].word, word) == 0)
+            return QUESTIONS[i].asked;
+    }
+    return 0;
 }
 
 static enum outcome run(int argc, char **argv) {
@@ -96,13 +109,18 @@ static enum outcome run(int argc, char **argv) {
         print_help(stderr);
         return MISUSED;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
+    switch (question(argv[1])) {
+    case 'h':
         print_help(stdout);
         return DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        print_version(stdout, NULL);
+    case 'u':
+        print_usage(stdout);
         return DONE;
+    case 'V':
+        printf("reduct %s\n", reduct_version());
+        return DONE;
+    default:
+        break;
     }
     if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
         return reduce_command(op, argc - 1, argv + 1);
@@ -115,9 +133,6 @@ static enum outcome run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    argp_err_exit_status = MISUSED;
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    argp_program_version_hook = print_version;
     prepare_signals();
     print_prepare();
     atexit(check_output);
