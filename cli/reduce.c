@@ -12,6 +12,7 @@
 #include "print.h"
 #include "progress.h"
 #include "reducer.h"
+#include "tables.h"
 
 /* The most inputs that an operator reads at a time. */
 enum { INPUTS_MOST = 2 };
@@ -148,6 +149,24 @@ static enum outcome check_lengths(struct input *a, struct input *b) {
                 more_a, reader_name(&b->reader), count_b, more_b);
 }
 
+/* Pairs must be of elements with the same index. */
+static enum outcome check_shapes(const struct reader *a, const struct reader *b) {
+    char text_a[LAYOUT_TEXT], text_b[LAYOUT_TEXT];
+    bool rows = a->layout.rank == 1 && b->layout.rank == 1; /* of which only the length counts */
+    if (!a->layout.shaped || !b->layout.shaped || rows || layout_same_shape(&a->layout, &b->layout))
+        return DONE;
+    return fail("%s has the shape %s, %s %s; expected the same", reader_name(a), layout_text(&a->layout, text_a),
+                reader_name(b), layout_text(&b->layout, text_b));
+}
+
+/* Two arrays that lie alike are read alike, whatever their order. */
+static enum outcome match_orders(struct reader *a, struct reader *b) {
+    if (a->layout.fortran && b->layout.fortran)
+        return DONE;
+    enum outcome outcome = reader_in_order(a);
+    return outcome == DONE ? reader_in_order(b) : outcome;
+}
+
 /* Operators of one input: all files, one after the other. */
 static enum outcome reduce_in_turn(struct run *run) {
     const struct options *options = run->options;
@@ -156,6 +175,8 @@ static enum outcome reduce_in_turn(struct run *run) {
     run->input_count = 1;
     for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
         outcome = open_input(run, input, options->paths[i]);
+        if (outcome == DONE && operator_traits(options->op).ordered && reduct_type_is_float(run->type))
+            outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
             outcome = reduce_inputs(run);
         reducer_end_input(&run->reducer, input);
@@ -171,9 +192,13 @@ static enum outcome reduce_together(struct run *run) {
     struct input *inputs = run->inputs;
     for (run->input_count = 0; run->input_count < INPUTS_MOST && outcome == DONE; run->input_count++)
         outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count]);
+    if (outcome == DONE)
+        outcome = check_shapes(&inputs[0].reader, &inputs[1].reader);
     bool known = outcome == DONE && inputs[0].reader.count != COUNT_UNKNOWN && inputs[1].reader.count != COUNT_UNKNOWN;
     if (known)
         outcome = check_lengths(&inputs[0], &inputs[1]);
+    if (outcome == DONE)
+        outcome = match_orders(&inputs[0].reader, &inputs[1].reader);
     if (outcome == DONE)
         outcome = reduce_inputs(run);
     if (outcome == DONE)

@@ -226,6 +226,14 @@ static bool parse_entry(struct cursor *cursor, struct npy_header *header, bool s
     return refuse(cursor, "the header has the unknown key %s", quote(shown, key, size));
 }
 
+/* Axes of more than one element: with fewer than two, both orders are the same. */
+static unsigned long_axes(const struct layout *layout) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < layout->rank; i++)
+        count += layout->shape[i] > 1;
+    return count;
+}
+
 bool npy_parse(const char *text, size_t size, struct npy_header *header, char problem[NPY_PROBLEM]) {
     struct cursor cursor = {text, text + size, problem};
     bool seen[3] = {false, false, false};
@@ -246,7 +254,8 @@ bool npy_parse(const char *text, size_t size, struct npy_header *header, char pr
     skip_space(&cursor);
     if (cursor.at != cursor.end)
         return unexpected(&cursor, "its end");
-    header->layout.fortran = header->layout.fortran && header->layout.rank > 1; /* otherwise both orders are the same */
+    header->layout.shaped = true;
+    header->layout.fortran = header->layout.fortran && long_axes(&header->layout) > 1;
     return count_elements(&cursor, header);
 }
 
@@ -262,6 +271,19 @@ uint64_t layout_index(const struct layout *layout, uint64_t position) {
         position /= layout->shape[i];
     }
     return index;
+}
+
+bool layout_same_shape(const struct layout *a, const struct layout *b) {
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+const char *layout_text(const struct layout *layout, char text[LAYOUT_TEXT]) {
+    size_t used = 1;
+    strcpy(text, "(");
+    for (unsigned i = 0; i < layout->rank; i++)
+        used += (size_t)snprintf(text + used, LAYOUT_TEXT - used, "%s%" PRIu64, i > 0 ? ", " : "", layout->shape[i]);
+    snprintf(text + used, LAYOUT_TEXT - used, layout->rank == 1 ? ",)" : ")");
+    return text;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -28,20 +28,19 @@ struct piece {
         memcpy(to + i, &value, sizeof value);                                                                          \
     }
 
-static void swap_elements(const unsigned char *restrict from, unsigned char *restrict to, size_t bytes,
-                          size_t element) {
+void raw_swap(const unsigned char *from, unsigned char *to, size_t bytes, size_t element) {
     if (element == 8)
         SWAP(64)
     else if (element == 4)
         SWAP(32)
-    else
+    else if (element == 2)
         SWAP(16)
 }
 
 static void convert(void *item) {
     struct piece *piece = item;
     if (piece->swap)
-        swap_elements(piece->from, piece->to, piece->bytes, piece->element);
+        raw_swap(piece->from, piece->to, piece->bytes, piece->element);
     else
         memcpy(piece->to, piece->from, piece->bytes);
 }
@@ -77,16 +76,20 @@ static enum outcome convert_elements(struct reader *reader, size_t *count) {
  * Reading
  * ------------------------------------------------------------------------------------------------------------------ */
 
+enum outcome raw_finish(struct reader *reader) {
+    struct source *source = &reader->source;
+    enum outcome outcome = source_peek(source, 1, 0);
+    if (outcome == DONE && source->available > 0)
+        outcome = fail("%s: more bytes follow the %" PRIu64 " elements that the header announces", source->name,
+                       reader->count);
+    return outcome;
+}
+
 /* At the end: nothing may be missing, and, where the elements must be alone, nothing may be left. */
 static enum outcome check_end(struct reader *reader, uint64_t done) {
     struct source *source = &reader->source;
-    if (reader->raw.left == 0 && reader->raw.alone) {
-        enum outcome outcome = source_peek(source, 1, 0);
-        if (outcome == DONE && source->available > 0)
-            outcome = fail("%s: more bytes follow the %" PRIu64 " elements that the header announces", source->name,
-                           reader->count);
-        return outcome;
-    }
+    if (reader->raw.left == 0 && reader->raw.alone)
+        return raw_finish(reader);
     if (source->available > 0 && reader->raw.left > 0)
         return fail(
             "%s: the last element is cut short: %zu of the %zu bytes of an %s, after %" PRIu64 " whole elements",

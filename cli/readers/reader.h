@@ -66,6 +66,13 @@ struct raw_state {
     size_t room;    /* bytes there */
 };
 
+/* An array in Fortran order that is handed out in C order: order.c. */
+struct order_state {
+    struct layout layout;
+    bool swap;
+    unsigned char *copy; /* the chunk */
+};
+
 /* Text, parsed by several threads: text.c. */
 struct text_state {
     struct text_piece *pieces;
@@ -88,6 +95,7 @@ struct reader {
     bool type_said; /* by --type */
     union {
         struct raw_state raw;
+        struct order_state order;
         struct text_state text;
     };
 };
@@ -97,6 +105,10 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
 void reader_close(struct reader *reader);
 
 enum outcome reader_next(struct reader *reader, struct chunk *chunk);
+
+/* Sees to it that elements come in the order of their indices (C order) whatever the order in which the file has them.
+ * To be called before the first chunk. What comes through a pipe in another order is then kept in memory as a whole. */
+enum outcome reader_in_order(struct reader *reader);
 
 /* Where an element of the chunk in hand comes from, for messages: "FILE:LINE:COLUMN", or "FILE: element N". */
 void reader_place(const struct reader *reader, uint64_t index, char place[PLACE]);
@@ -112,6 +124,12 @@ enum outcome npy_open(struct reader *reader, const struct input_options *options
 enum outcome raw_open(struct reader *reader, const struct input_options *options);
 enum outcome text_open(struct reader *reader, const struct input_options *options);
 void raw_start(struct reader *reader, bool swap, bool alone);
+
+/* Refuses bytes that follow elements which must be alone. */
+enum outcome raw_finish(struct reader *reader);
+
+/* Turns the byte order of elements round, also where they are. */
+void raw_swap(const unsigned char *from, unsigned char *to, size_t bytes, size_t element);
 
 /* True if bytes may be text: UTF-8 without control characters other than white space. */
 bool text_is_plausible(const unsigned char *data, size_t size);

@@ -132,8 +132,8 @@ static enum outcome map_more(struct source *source, size_t least, size_t wish) {
         return DONE;
     uint64_t offset = source->start + source->position, end = source->start + source->size;
     size_t before = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
-    uint64_t length = end - offset + before;
-    source->window_size = length < WINDOW ? (size_t)length : WINDOW;
+    uint64_t length = end - offset + before, most = least < WINDOW ? WINDOW : (uint64_t)least + before;
+    source->window_size = (size_t)(length < most ? length : most);
     void *window =
         mmap(NULL, source->window_size, PROT_READ, MAP_PRIVATE, source->fd, (off_t)(offset - (uint64_t)before));
     if (window == MAP_FAILED) { /* some file systems cannot: then it is read */
@@ -197,6 +197,11 @@ enum outcome source_peek(struct source *source, size_t least, size_t wish) {
     if (source->ended || source->available >= (least > wish ? least : wish))
         return DONE;
     return source->mapped ? map_more(source, least, wish) : read_more(source, least, wish);
+}
+
+void source_forget(const struct source *source) {
+    if (source->window)
+        madvise(source->window, source->window_size, MADV_DONTNEED); /* as well if it is refused */
 }
 
 void source_consume(struct source *source, size_t bytes) {
