@@ -1,4 +1,6 @@
 /* reduct, the command: finds the subcommand and runs it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +71,20 @@ static void prepare_signals(void) {
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one; */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
+}
+
+/* A file that is opened gets the lowest free number, and must never pass for standard input, output or error: where one
+ * of these is closed, its number is taken by what cannot be read, or written, so that it still fails as a closed one. */
+static enum outcome prepare_streams(void) {
+    static const int WRONG_WAY[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", WRONG_WAY[stream]) != stream)
+            return fail("/dev/null: %s", strerror(errno));
+    }
+    return DONE;
 }
 
 static enum outcome run_bench(int argc, char **argv) {
@@ -133,6 +148,8 @@ static enum outcome run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    if (prepare_streams() != DONE)
+        return FAILED;
     prepare_signals();
     print_prepare();
     atexit(check_output);

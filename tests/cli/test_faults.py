@@ -40,6 +40,17 @@ class Output(CommandTest):
             os.close(writing)
             failed(self, process, b'standard output: Broken pipe')
 
+    def test_a_file_that_may_not_grow(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        for command in self.COMMANDS:
+            with open(os.path.join(self.directory, 'out'), 'wb') as file:
+                failed(self, start(*command, stdin=subprocess.DEVNULL, stdout=file, preexec_fn=limit),
+                       b'standard output: File too large')
+        page = os.path.join(self.directory, 'page.html')
+        failed(self, start('ladder', '--device', 'cpu', '--n', '1000', '--rounds', '1', '--html', page,
+                           preexec_fn=limit), page.encode() + b': File too large')
+
     def test_read_only(self):
         with open('/dev/null', 'rb') as null:
             failed(self, start('sum', stdin=subprocess.DEVNULL, stdout=null), b'standard output: Bad file descriptor')
@@ -108,6 +119,24 @@ class Limits(CommandTest):
             process = start('sum', '--threads', '8', path, preexec_fn=limit, env=environment)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out, err), (0, expected, b''))
+
+    @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
+    def test_help_without_memory(self):
+        """Where there is enough to start, there is enough for help and for a mistake."""
+        def run(kibibytes, *arguments):
+            limit = (kibibytes << 10, kibibytes << 10)
+            process = start(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+            process.communicate(timeout=60)
+            return process.returncode
+        low, high = 256, 1 << 20
+        while high - low > 4:
+            middle = (low + high) // 2
+            low, high = (low, middle) if run(middle, '--version') == 0 else (middle, high)
+        for more in (0, 4, 16, 64, 128, 132, 136, 256):
+            for part in ((), ('sum',), ('ladder',), ('bench',)):
+                for option in ('--help', '--usage'):
+                    self.assertEqual(run(high + more, *part, option), 0, (more, part, option))
+                self.assertEqual(run(high + more, *part, '--bogus'), 2, (more, part))
 
     @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
     def test_no_memory(self):
