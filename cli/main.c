@@ -78,8 +78,7 @@ static void prepare_signals(void) {
 /* A file that is opened gets the lowest free number, and must never pass for standard input, output or error: where one
  * of these is closed, its number is taken by what cannot be read, or written, so that it still fails as a closed one. */
 static enum outcome prepare_streams(void) {
-    static const int WRONG_WAY[] = {
-        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    static const int WRONG_WAY[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", WRONG_WAY[stream]) != stream)
             return fail("/dev/null: %s", strerror(errno));

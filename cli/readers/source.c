@@ -113,6 +113,12 @@ void source_close(struct source *source) {
     source->fd = -1;
 }
 
+bool source_has_grown(const struct source *source) {
+    struct stat status;
+    off_t end = source->mapped ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);
+    return fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode) && end >= 0 && status.st_size > end;
+}
+
 bool source_is_terminal(const struct source *source) {
     return isatty(source->fd);
 }

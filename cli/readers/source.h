@@ -49,6 +49,9 @@ void source_consume(struct source *source, size_t bytes);
 /* Consumes bytes unseen; `*skipped` is smaller than `bytes` only where the input ends. */
 enum outcome source_skip(struct source *source, uint64_t bytes, uint64_t *skipped);
 
+/* True if a file has become longer since the end that the source has seen, or will see. */
+bool source_has_grown(const struct source *source);
+
 /* True if a person types the input. */
 bool source_is_terminal(const struct source *source);
 

@@ -1,10 +1,12 @@
 """Outputs that cannot be written, files that change, memory and threads that cannot be had."""
 import fcntl
+import itertools
 import os
 import resource
 import struct
 import subprocess
 import termios
+import threading
 import time
 import unittest
 
@@ -90,6 +92,56 @@ class Inputs(CommandTest):
                 failed(self, process, path.encode() + b': the file was cut short')
             except BrokenPipeError:
                 pass
+
+    def test_growing_while_it_is_read(self):
+        """What the file had at first ends within a number."""
+        for before, after, expected in (('1 2 3', '45 6\n', None), ('1 2\n3', '45\n', None), ('1 2 3', ' 4', None),
+                                        ('1 2 3\n', '45 6\n', b'14\n'), ('1 2 3', '', b'14\n')):
+            path = self.file('growing.txt', before)
+            process = start('dot', '-', path)
+            process.stdin.write(b'1')
+            process.stdin.flush()
+            time.sleep(.3)  # it waits for the rest of the number, and has opened the file
+            with open(path, 'a') as file:
+                file.write(after)
+            process.stdin.write(b' 2 3')
+            if expected is None:
+                failed(self, process, path.encode() + b":%d:%d: '3' may be the beginning" %
+                       ((2, 1) if '\n' in before else (1, 5)))
+            else:
+                out, err = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, out, err), (0, expected, b''))
+
+    def test_changing_while_it_is_read(self):
+        """The end of a piece of text, which decides how long it is, becomes many numbers while those before are read."""
+        piece = 1 << 20
+        path = self.file('changing.txt', b'1 ' * (piece // 2) + b'0' * 60000 + b'\n')
+        stop = threading.Event()
+
+        def change():
+            with open(path, 'r+b', buffering=0) as file:
+                states = itertools.cycle((b'0 ' * 30000, b'0' * 60000))
+                while not stop.is_set():
+                    os.pwrite(file.fileno(), next(states), piece)
+                    time.sleep(.002)
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            changed = 0
+            for _ in range(300):
+                if changed == 5:
+                    break
+                code, out, err = self.run_command('sum', '-j1', path)
+                if code == 0:
+                    self.assertEqual((out, err), ('%d\n' % (piece // 2), ''))
+                else:
+                    self.assertEqual((code, out), (1, ''), err)
+                    self.assertTrue(err.startswith('reduct: ' + path), err)
+                changed += 'changed while it was read' in err
+        finally:
+            stop.set()
+            thread.join()
+        self.assertGreater(changed, 0)
 
     def test_read_errors(self):
         """Reading a process's memory at address 0 fails, as a broken disk does."""
