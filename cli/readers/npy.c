@@ -77,12 +77,15 @@ static bool parse_unsigned(struct cursor *cursor, uint64_t *value) {
     skip_space(cursor);
     if (cursor->at == cursor->end || *cursor->at < '0' || *cursor->at > '9')
         return unexpected(cursor, "a length of an axis");
+    const char *first = cursor->at;
     *value = 0;
     for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++) {
         if (__builtin_mul_overflow(*value, (uint64_t)10, value) ||
             __builtin_add_overflow(*value, (uint64_t)(*cursor->at - '0'), value))
             return refuse(cursor, "an axis is longer than any memory");
     }
+    if (*first == '0' && *value > 0)
+        return refuse(cursor, "an axis has a length with a leading 0");
     accept(cursor, "L"); /* as Python 2 wrote long integers */
     return true;
 }
@@ -166,7 +169,7 @@ static bool parse_fortran(struct cursor *cursor, struct npy_header *header) {
     return header->layout.fortran || accept(cursor, "False") || unexpected(cursor, "True or False");
 }
 
-/* 'shape': a tuple of lengths. */
+/* 'shape': a tuple of lengths, which of one length has a comma: (3,). */
 static bool parse_shape(struct cursor *cursor, struct npy_header *header) {
     struct layout *layout = &header->layout;
     if (!expect(cursor, "("))
@@ -179,7 +182,9 @@ static bool parse_shape(struct cursor *cursor, struct npy_header *header) {
         if (!parse_unsigned(cursor, &layout->shape[layout->rank]))
             return false;
         if (!accept(cursor, ",")) {
-            layout->rank++;
+            if (layout->rank++ == 0 && cursor->at < cursor->end && *cursor->at == ')')
+                return refuse(cursor, "the shape is a number in brackets; expected a tuple, as in (%" PRIu64 ",)",
+                              layout->shape[0]);
             return expect(cursor, ")");
         }
     }

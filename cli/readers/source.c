@@ -211,6 +211,8 @@ void source_forget(const struct source *source) {
 }
 
 void source_consume(struct source *source, size_t bytes) {
+    if (bytes == 0)
+        return; /* there may be no data to point to */
     source->data += bytes;
     source->available -= bytes;
     source->position += bytes;
