@@ -47,7 +47,8 @@ static const char INPUTS[] =
     "        4096 bytes cannot be text (control characters, no UTF-8)\n"
     "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
     "        space, each rounded straight to its type\n\n"
-    "Scripts that read raw binary do well to say --format raw.\n\n"
+    "Compressed files, archives, tables and images are known by their first bytes, and refused. Scripts that read raw "
+    "binary do well to say --format raw.\n\n"
     "An array's elements are in the order of their indices (C order), however they lie in the file; dot takes arrays "
     "of one shape. To put an array in Fortran order into that order, dot and product keep it in memory if it comes "
     "through a pipe; a file need not fit.";
