@@ -71,11 +71,16 @@ static enum outcome open_input(struct run *run, struct input *input, const char 
     enum outcome outcome = reader_open(&input->reader, path, &run->options->input);
     if (outcome != DONE)
         return outcome;
-    if (run->first)
-        return check_type(run, &input->reader);
-    run->first = reader_name(&input->reader);
-    run->type = input->reader.type;
-    return reducer_open(&run->reducer, run->options, run->type, run->first);
+    if (run->first) {
+        outcome = check_type(run, &input->reader);
+    } else {
+        run->first = reader_name(&input->reader);
+        run->type = input->reader.type;
+        outcome = reducer_open(&run->reducer, run->options, run->type, run->first);
+    }
+    if (outcome == DONE)
+        reducer_begin_input(&run->reducer, input);
+    return outcome;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -93,7 +93,8 @@ static enum outcome add(struct reducer *reducer, const struct input *inputs, uin
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Fast sums: the last bits depend on how the data is split, which must not be left to a pipe's timing. Blocks of a fixed
- * length, counted from the first element of all, give the same bits every time and from every kind of file.
+ * length, counted from the first element of all, give the same bits every time and from every kind of file. Those that
+ * lie in a chunk are added from there; only what is shorter waits on the stage for the rest of its block.
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Long enough for many threads. */
@@ -136,6 +137,11 @@ static enum outcome add_in_blocks(struct reducer *reducer, const struct input *i
         outcome = step == BLOCK ? add(reducer, inputs, done, step) : put_on_stage(reducer, inputs, done, step);
     }
     return outcome;
+}
+
+void reducer_begin_input(const struct reducer *reducer, struct input *input) {
+    if (reducer->staged)
+        reader_in_blocks(&input->reader, BLOCK, reducer->added + reducer->stage.count);
 }
 
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count) {

@@ -32,6 +32,9 @@ struct reducer {
 enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name);
 void reducer_close(struct reducer *reducer);
 
+/* Says how an input is read best. To be called before its first chunk. */
+void reducer_begin_input(const struct reducer *reducer, struct input *input);
+
 /* Reduces the next `count` elements of as many inputs as the operator has. */
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count);
 

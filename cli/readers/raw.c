@@ -99,18 +99,31 @@ static enum outcome check_end(struct reader *reader, uint64_t done) {
     return DONE;
 }
 
+/* Sees to it that elements are in hand, and how many to hand out: whole blocks, if there are blocks. */
+static enum outcome take_elements(struct reader *reader, size_t *count) {
+    uint64_t left = reader->raw.left, before = reader->block_first + reader->chunk_first;
+    uint64_t wanted = reader->block ? reader->block - before % reader->block : 1;
+    size_t element = reduct_type_size(reader->type);
+    *count = 0;
+    if (left == 0)
+        return DONE;
+    enum outcome outcome = source_peek(&reader->source, (size_t)(wanted < left ? wanted : left) * element, 0);
+    uint64_t here = reader->source.available / element;
+    *count = (size_t)(here < left ? here : left);
+    if (reader->block && *count > wanted)
+        *count -= (size_t)((before + *count) % reader->block);
+    return outcome;
+}
+
 static enum outcome raw_next(struct reader *reader, struct chunk *chunk) {
     struct raw_state *raw = &reader->raw;
     struct source *source = &reader->source;
-    size_t element = reduct_type_size(reader->type);
+    size_t element = reduct_type_size(reader->type), count;
     source_consume(source, raw->pending);
     raw->pending = 0;
-    enum outcome outcome = raw->left == 0 ? DONE : source_peek(source, element, 0);
+    enum outcome outcome = take_elements(reader, &count);
     if (outcome != DONE)
         return outcome;
-    size_t count = source->available / element;
-    if (count > raw->left)
-        count = (size_t)raw->left;
     if (count == 0)
         return check_end(reader, reader->chunk_first);
     chunk->data = source->data;

@@ -91,6 +91,8 @@ struct reader {
     uint64_t chunk_first; /* elements before the chunk in hand */
     uint64_t chunk_count; /* elements of the chunk in hand */
     struct layout layout; /* npy: the array's axes; otherwise of rank 0 */
+    uint64_t block;       /* see reader_in_blocks(); 0 if it was not called */
+    uint64_t block_first;
     unsigned threads;
     bool type_said; /* by --type */
     union {
@@ -109,6 +111,14 @@ enum outcome reader_next(struct reader *reader, struct chunk *chunk);
 /* Sees to it that elements come in the order of their indices (C order) whatever the order in which the file has them.
  * To be called before the first chunk. What comes through a pipe in another order is then kept in memory as a whole. */
 enum outcome reader_in_order(struct reader *reader);
+
+/* Asks for chunks that end where blocks of so many elements do, which are counted from `first` elements before this
+ * input. Elements that are read as they are, in binary, then come so; others may come as they do. To be called before
+ * the first chunk. */
+static inline void reader_in_blocks(struct reader *reader, uint64_t block, uint64_t first) {
+    reader->block = block;
+    reader->block_first = first % block;
+}
 
 /* Where an element of the chunk in hand comes from, for messages: "FILE:LINE:COLUMN", or "FILE: element N". */
 void reader_place(const struct reader *reader, uint64_t index, char place[PLACE]);

@@ -14,8 +14,9 @@
 
 #include "../progress.h"
 
-/* Large enough that many threads have work, small enough to be bounded memory. */
-#define WINDOW ((size_t)128 << 20)
+/* Large enough that many threads have work, small enough to be bounded memory; and a little more, for what stands before
+ * the elements: a header, the beginning of a page. */
+#define WINDOW (((size_t)128 << 20) + ((size_t)64 << 10))
 
 /* What is read stays in the cache until it has been reduced. */
 #define BUFFER ((size_t)1 << 20)
