@@ -99,8 +99,10 @@ enum outcome source_open(struct source *source, const char *path) {
         return fail("%s: this is a directory; expected a file", source->name);
     }
     measure(source, &status);
+#if defined(F_SETPIPE_SZ)
     if (S_ISFIFO(status.st_mode))
         fcntl(source->fd, F_SETPIPE_SZ, (int)BUFFER); /* fewer wake-ups; as well if it is refused */
+#endif
     return DONE;
 }
 

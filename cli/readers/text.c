@@ -53,11 +53,13 @@ static const char *skip_space(const char *text, const char *end) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void count_lines(struct text_piece *piece) {
+    const char *last = piece->end;
     piece->lines = 0;
     for (const char *p = piece->begin; p < piece->end; p++)
         piece->lines += *p == '\n';
-    const char *last = memrchr(piece->begin, '\n', (size_t)(piece->end - piece->begin));
-    piece->line_start = last ? last + 1 : NULL;
+    while (last > piece->begin && last[-1] != '\n')
+        last--;
+    piece->line_start = last > piece->begin ? last : NULL;
 }
 
 static void parse_piece(void *item) {
