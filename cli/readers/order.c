@@ -11,7 +11,7 @@
 #include "reader.h"
 
 /* Bytes of a chunk. */
-#define CHUNK ((size_t)16 << 20)
+#define CHUNK ((size_t)32 << 20)
 
 /* Rows gathered at a time: so many cache lines are written to in turn. */
 enum { TILE = 64 };

@@ -209,7 +209,7 @@ enum outcome source_peek(struct source *source, size_t least, size_t wish) {
 }
 
 void source_forget(const struct source *source) {
-    if (source->window)
+    if (source->window && source->window_size > WINDOW)              /* else it holds no more than always */
         madvise(source->window, source->window_size, MADV_DONTNEED); /* as well if it is refused */
 }
 

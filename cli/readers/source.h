@@ -40,7 +40,7 @@ void source_close(struct source *source);
  * without a pause (a person at a terminal is answered, a stream is taken in large pieces). */
 enum outcome source_peek(struct source *source, size_t least, size_t wish);
 
-/* Says that bytes in hand are not needed for now: memory that holds a mapped file's is free for others. */
+/* Says that bytes in hand are not needed for now: memory that holds those of a large file is free for others. */
 void source_forget(const struct source *source);
 
 /* Takes bytes in hand. */
