@@ -116,28 +116,31 @@ class Large(CommandTest):
 
     def check(self, shape):
         """A dot product that shows where each element belongs, with a raw file."""
-        count = math.prod(shape)
-        values = [float(i % 251) for i in range(count)]
-        rows, columns = shape[0], count // shape[0]
-        fortran = [0.0] * count
-        for r in range(rows):
-            fortran[r::rows] = values[r * columns:(r + 1) * columns]
-        raw = self.file('x.bin', pack('f64', [v + 1 for v in values]))
-        data = npy_array('f64', fortran, '<', shape, True)
-        path = self.file('f.npy', data)
-        expected = text_of(float(sum(v * (v + 1) for v in values)))
+        count, rows, columns = math.prod(shape), shape[0], math.prod(shape[1:])
+        x, y = (bytes(range(period)) * (count // period + 1) for period in (251, 241))
+        x, y = x[:count], y[:count]
+        if rows < columns:
+            fortran = bytearray(count)
+            for r in range(rows):
+                fortran[r::rows] = x[r * columns:(r + 1) * columns]
+        else:
+            fortran = b''.join(x[c::columns] for c in range(columns))
+        data = npy_array('u8', [], '<', shape, True) + bytes(fortran)
+        raw, path = self.file('y.bin', y), self.file('x.npy', data)
+        products = [(i % 251) * (i % 241) for i in range(251 * 241)]
+        expected = str(count // len(products) * sum(products) + sum(products[:count % len(products)]))
         for threads in '13':
-            self.good(expected, 'dot', '--type', 'f64', '-j', threads, path, raw)
-        self.good(expected, 'dot', '--type', 'f64', raw, '-', stdin=data)
+            self.good(expected, 'dot', '--format', 'auto', '--type', 'u8', '-j', threads, path, raw)
+        self.good(expected, 'dot', '--type', 'u8', raw, '-', stdin=data)
 
     def test_rows_together(self):
-        self.check((2500, 1003))
+        self.check((40000, 1003))
 
-    def test_few_rows(self):
-        self.check((1 << 20, 3))
+    def test_few_columns(self):
+        self.check((15 << 20, 3))
 
     def test_a_row_in_parts(self):
-        self.check((2, 1300000))
+        self.check((2, (32 << 20) + 4567))
 
 
 class Broken(CommandTest):
