@@ -29,13 +29,12 @@ class Dot(CommandTest):
 
     def test_every_pair_of_orders(self):
         for shape in SHAPES:
-            for element in ('f64', 'i32', 'u16', 'i8') if math.prod(shape) < 100 else ('f64',):
+            for element, mode in (('f64', 'exact'), ('f32', 'fast'), ('i16', 'exact')):
                 x, y = integers(math.prod(shape)), integers(math.prod(shape))
                 expected = str(sum(a * b for a, b in zip(x, y)))
                 for first in self.arrays('x', element, x, shape):
                     for second in self.arrays('y', element, y, shape):
-                        for mode in ('exact', 'fast'):
-                            self.good(expected, 'dot', '--mode', mode, first, second)
+                        self.good(expected, 'dot', '--mode', mode, first, second)
 
     def test_other_inputs_are_in_this_order(self):
         shape = (3, 4)
@@ -85,8 +84,7 @@ class Product(CommandTest):
                 for order in '<>':
                     data = npy_array(element, in_fortran_order(values, shape), order, shape, True)
                     path = self.file('f.npy', data)
-                    for threads in '13':
-                        self.good(expected[1].strip(), 'product', '--hex', '-j', threads, path)
+                    self.good(expected[1].strip(), 'product', '--hex', '-j3', path)
                     self.good(expected[1].strip(), 'product', '--hex', stdin=data)
 
     def test_several_files(self):
@@ -129,9 +127,8 @@ class Large(CommandTest):
         raw, path = self.file('y.bin', y), self.file('x.npy', data)
         products = [(i % 251) * (i % 241) for i in range(251 * 241)]
         expected = str(count // len(products) * sum(products) + sum(products[:count % len(products)]))
-        for threads in '13':
-            self.good(expected, 'dot', '--format', 'auto', '--type', 'u8', '-j', threads, path, raw)
-        self.good(expected, 'dot', '--type', 'u8', raw, '-', stdin=data)
+        self.good(expected, 'dot', '--type', 'u8', '-j3', path, raw)
+        self.good(expected, 'dot', '--type', 'u8', '-j1', raw, '-', stdin=data)
 
     def test_rows_together(self):
         self.check((40000, 1003))
