@@ -107,7 +107,7 @@ static struct part next_part(const struct reader *reader, uint64_t first) {
     size_t element = reduct_type_size(reader->type);
     uint64_t width = reader->count / reader->order.layout.shape[0], room = CHUNK / element;
     struct part part = {.layout = &reader->order.layout,
-                        .from = reader->source.data,
+                        .from = reader->order.elements,
                         .to = reader->order.copy,
                         .element = element,
                         .row = first / width,
@@ -123,10 +123,8 @@ static struct part next_part(const struct reader *reader, uint64_t first) {
 
 static enum outcome order_next(struct reader *reader, struct chunk *chunk) {
     size_t element = reduct_type_size(reader->type);
-    if (reader->chunk_first == reader->count) {
-        source_consume(&reader->source, (size_t)reader->count * element);
+    if (reader->chunk_first == reader->count)
         return raw_finish(reader);
-    }
     struct part part = next_part(reader, reader->chunk_first);
     size_t count = (size_t)(part.rows * part.columns);
     gather_all(&part, reader->threads);
@@ -134,6 +132,7 @@ static enum outcome order_next(struct reader *reader, struct chunk *chunk) {
         raw_swap(reader->order.copy, reader->order.copy, count * element, element);
     *chunk = (struct chunk){reader->order.copy, count};
     source_forget(&reader->source);
+    source_consume(&reader->source, count * element); /* as many as were handed out, though not the same */
     return DONE;
 }
 
@@ -159,7 +158,8 @@ enum outcome reader_in_order(struct reader *reader) {
                     reader->count);
     bool swap = reader->raw.swap;
     reader->class = &ORDER;
-    reader->order = (struct order_state){.layout = reader->layout, .swap = swap, .copy = aligned_alloc(64, CHUNK)};
+    reader->order = (struct order_state){
+        .layout = reader->layout, .elements = source->data, .swap = swap, .copy = aligned_alloc(64, CHUNK)};
     reader->layout.fortran = false;
     return reader->order.copy ? DONE : fail_memory();
 }

@@ -69,6 +69,7 @@ struct raw_state {
 /* An array in Fortran order that is handed out in C order: order.c. */
 struct order_state {
     struct layout layout;
+    const unsigned char *elements; /* all of them, as they lie */
     bool swap;
     unsigned char *copy; /* the chunk */
 };
