@@ -64,7 +64,7 @@ static enum outcome check_type(const struct run *run, const struct reader *reade
                 run->options->input.type ? "" : " (text is f64 unless --type says otherwise)");
 }
 
-static enum outcome open_input(struct run *run, struct input *input, const char *path) {
+static enum outcome open_input(struct run *run, struct input *input, const char *path, bool last) {
     *input = (struct input){.used = 0};
     if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
         fputs("reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n", stderr);
@@ -79,7 +79,7 @@ static enum outcome open_input(struct run *run, struct input *input, const char 
         outcome = reducer_open(&run->reducer, run->options, run->type, run->first);
     }
     if (outcome == DONE)
-        reducer_begin_input(&run->reducer, input);
+        reducer_begin_input(&run->reducer, input, last);
     return outcome;
 }
 
@@ -179,7 +179,7 @@ static enum outcome reduce_in_turn(struct run *run) {
     enum outcome outcome = DONE;
     run->input_count = 1;
     for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
-        outcome = open_input(run, input, options->paths[i]);
+        outcome = open_input(run, input, options->paths[i], i + 1 == options->path_count);
         if (outcome == DONE && operator_traits(options->op).ordered && reduct_type_is_float(run->type))
             outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
@@ -196,7 +196,7 @@ static enum outcome reduce_together(struct run *run) {
     enum outcome outcome = DONE;
     struct input *inputs = run->inputs;
     for (run->input_count = 0; run->input_count < INPUTS_MOST && outcome == DONE; run->input_count++)
-        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count]);
+        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count], true);
     if (outcome == DONE)
         outcome = check_shapes(&inputs[0].reader, &inputs[1].reader);
     bool known = outcome == DONE && inputs[0].reader.count != COUNT_UNKNOWN && inputs[1].reader.count != COUNT_UNKNOWN;

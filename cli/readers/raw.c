@@ -137,6 +137,8 @@ static enum outcome raw_next(struct reader *reader, struct chunk *chunk) {
     raw->pending = count * element;
     if (raw->left != COUNT_UNKNOWN)
         raw->left -= count;
+    else if (source->ended && source->available == raw->pending)
+        reader->count = reader->chunk_first + count;
     return DONE;
 }
 

@@ -88,7 +88,7 @@ struct reader {
     struct source source;
     const struct reader_class *class;
     reduct_type type;
-    uint64_t count;       /* elements in all, or COUNT_UNKNOWN */
+    uint64_t count;       /* elements in all, or COUNT_UNKNOWN as long as it is */
     uint64_t chunk_first; /* elements before the chunk in hand */
     uint64_t chunk_count; /* elements of the chunk in hand */
     struct layout layout; /* npy: the array's axes; otherwise of rank 0 */
@@ -119,6 +119,11 @@ enum outcome reader_in_order(struct reader *reader);
 static inline void reader_in_blocks(struct reader *reader, uint64_t block, uint64_t first) {
     reader->block = block;
     reader->block_first = first % block;
+}
+
+/* True if it is known that no element follows the chunk in hand. */
+static inline bool reader_is_last_chunk(const struct reader *reader) {
+    return reader->count != COUNT_UNKNOWN && reader->chunk_first + reader->chunk_count == reader->count;
 }
 
 /* Where an element of the chunk in hand comes from, for messages: "FILE:LINE:COLUMN", or "FILE: element N". */

@@ -348,6 +348,13 @@ class Fast(CommandTest):
                 resource.RLIMIT_DATA, (block * 3 // 4, block * 3 // 4)))
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out, err), (0, b'0\n', b''))
+        short = self.file('c.npy', npy_array('f64', [], shape=((1 << 22) - 1,)))
+        os.truncate(short, os.path.getsize(short) + block - 8)
+        for arguments in (('sum', short), ('sum', paths[0], short), ('dot', short, short)):
+            process = start(*arguments, '--mode', 'fast', '-j1', preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_DATA, (block * 3 // 4, block * 3 // 4)))
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out, err), (0, b'0\n', b''))
 
 
 class Dot(CommandTest):
