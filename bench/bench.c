@@ -145,7 +145,9 @@ static int write_report(const bench_options *options, const measure_machine *mac
 
 int bench_command(int argc, char **argv) {
     bench_options options;
-    bench_options_read(&options, argc, argv);
+    int status = bench_options_read(&options, argc, argv);
+    if (status != 0)
+        return status;
     if (options.gpu)
         return bench_cuda(&options);
     measure_machine machine;

@@ -147,7 +147,7 @@ int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text
                 snprintf(fault, MATRIX_FAULT, "%s", matrix->absent);
             else
                 snprintf(fault, MATRIX_FAULT, "'%s' is not known", item);
-            return *matrix->absent ? 1 : -1;
+            return -1;
         }
     }
     if (matrix->count[list] == 0) {

@@ -36,8 +36,8 @@ typedef struct matrix_standard {
     const char *lists[LISTS]; /* op, type, data, size, device, threads, offset; null for none */
 } matrix_standard;
 
-/* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or, with the
- * reason in `fault`, 1 for a device that is not here, and -1 for an unknown item, an empty list, or too many items. */
+/* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or -1,
+ * with the reason in `fault`, for an unknown item, a device that is not here, an empty list, or too many items. */
 int matrix_set(bench_matrix *matrix, int gpu, matrix_list list, const char *text, char fault[MATRIX_FAULT]);
 
 /* The lists asked for, and the standard ones in place of those that are null. What is wrong with one ends the program. */

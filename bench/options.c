@@ -1,53 +1,50 @@
 /* Reading the command line. */
 #include "options.h"
 
-#include <argp.h>
+#include "measure/command_line.h"
+
 #include <errno.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET };
 
-static const struct argp_option known[] = {
-    {0, 0, 0, 0, "What to measure (lists separated by commas):", 1},
-    {"op", 'o', "LIST", 0, "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator; or all", 0},
-    {"type", 't', "LIST", 0, "f64, f32, i64, i32; on a GPU integers of any width; or all", 0},
-    {"data", 'd', "LIST", 0,
+static const measure_option known[] = {
+    {.text = "What to measure (lists separated by commas):"},
+    {"data", 'd', "LIST",
      "normal; uniform on [0, 1); wide or range60: 60 binades; full: every exponent; or all. Integers are always "
-     "uniform, "
-     "over 32 bits at most",
-     0},
-    {"sizes", 's', "LIST", 0,
-     "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
-     "2^10 "
-     "to 2^30",
-     0},
-    {"size", 0, 0, OPTION_ALIAS, 0, 0},
-    {"offset", OFFSET, "LIST", 0,
-     "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)", 0},
-    {"device", 'D', "LIST", 0,
+     "uniform, over 32 bits at most"},
+    {"device", 'D', "LIST",
      "As the library names them: cpu for the best kernels here, cpu:portable, cpu:avx2, cpu:avx512; or all, for those "
      "of these three that run here. Or one GPU: cuda:0, or cuda:0:double or cuda:0:integer for how exact sums are "
-     "formed there",
-     0},
-    {"threads", 'j', "LIST", 0, "Numbers of threads; all: one per usable processor", 0},
-    {0, 0, 0, 0, "How to measure:", 2},
-    {"repeat", 'r', "N", 0, "Rounds, in each of which every variant is timed once (default 21)", 0},
-    {"sample", 'm', "MS", 0, "Repeat short runs until a sample lasts this many milliseconds (default 2)", 0},
-    {"seed", 'S', "N", 0, "Seed of the data (default 1)", 0},
-    {0, 0, 0, 0, "What is printed:", 3},
-    {"json", JSON, 0, 0, "The report as JSON, instead of tables", 0},
-    {"csv", CSV, 0, 0, "The rows of the report as CSV, instead of tables", 0},
-    {"markdown", MARKDOWN, 0, 0, "The report as Markdown, instead of tables", 0},
-    {"html", HTML, "FILE", 0, "Also a page with charts in FILE, which needs nothing else", 0},
-    {0, 0, 0, 0, "Help:", -1},
+     "formed there"},
+    {"threads", 'j', "LIST", "Numbers of threads; all: one per usable processor"},
+    {"offset", OFFSET, "LIST",
+     "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
+    {"op", 'o', "LIST", "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator; or all"},
+    {"sizes", 's', "LIST",
+     "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
+     "2^10 to 2^30"},
+    {.name = "size"},
+    {"type", 't', "LIST", "f64, f32, i64, i32; on a GPU integers of any width; or all"},
+    {.text = "How to measure:"},
+    {"sample", 'm', "MS", "Repeat short runs until a sample lasts this many milliseconds (default 2)"},
+    {"repeat", 'r', "N", "Rounds, in each of which every variant is timed once (default 21)"},
+    {"seed", 'S', "N", "Seed of the data (default 1)"},
+    {.text = "What is printed:"},
+    {"csv", CSV, NULL, "The rows of the report as CSV, instead of tables"},
+    {"html", HTML, "FILE", "Also a page with charts in FILE, which needs nothing else"},
+    {"json", JSON, NULL, "The report as JSON, instead of tables"},
+    {"markdown", MARKDOWN, NULL, "The report as Markdown, instead of tables"},
     {0},
 };
 
-static const char documentation[] =
+static const char about[] =
     "Times exact and fast reductions beside plain vectorised loops for the same instruction set, in turns, and checks "
-    "every result.\v"
+    "every result.";
+
+static const char notes[] =
     "Without an option that says what to measure, the standard tables are printed: sums on all kernels and sizes, sums "
     "of other data, the other operators; and a verdict on the target. With one, a single table of every combination "
     "is; what is not said is then sums of f64 and f32, normal data, all sizes, all devices, 1 and all threads.\n\n"
@@ -69,100 +66,98 @@ static const struct {
                  {'s', LIST_SIZE, "sizes"},     {OFFSET, LIST_OFFSET, "offset"}, {'D', LIST_DEVICE, "device"},
                  {'j', LIST_THREADS, "threads"}};
 
-static unsigned long read_number(const char *name, char *text, unsigned long least, unsigned long most,
-                                 struct argp_state *state) {
-    char *end;
-    unsigned long number = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || number < least || number > most)
-        argp_error(state, "--%s takes a number from %lu to %lu, not '%s'", name, least, most, text);
-    return number;
-}
+static int read_option(int key, char *text, void *state);
 
-/* A wrong list ends the program; so does a device that is not here, in the library's words. */
-static void read_list(matrix_list list, const char *name, const char *text, struct argp_state *state) {
-    bench_options *options = state->input;
-    bench_matrix scratch;
-    char fault[MATRIX_FAULT];
-    int outcome = matrix_set(&scratch, options->gpu, list, text, fault);
-    if (outcome < 0)
-        argp_error(state, "--%s=%s: %s", name, text, fault);
-    if (outcome > 0) {
-        fprintf(stderr, "reduct: %s\n", fault);
-        exit(1);
-    }
+static measure_command command = {
+    .name = "reduct bench", .about = about, .notes = notes, .options = known, .take = read_option};
+
+/* Returns 0, or the exit status after saying what is wrong; so do all of these. */
+static int read_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && errno == 0 && *number >= least && *number <= most)
+        return 0;
+    return measure_command_refuse(&command, "--%s takes a number from %" PRIu64 " to %" PRIu64 ", not '%s'", name,
+                                  least, most, text);
 }
 
 /* When all are known: what lists may hold depends on the device. */
-static void check_lists(struct argp_state *state) {
-    bench_options *options = state->input;
+static int check_lists(bench_options *options) {
     const char *device = options->lists[LIST_DEVICE];
     options->gpu = matrix_is_gpu(device);
     if (options->gpu && strchr(device, ','))
-        argp_error(state, "--device=%s: a GPU is measured by itself; expected one device, as in cuda:0", device);
+        return measure_command_refuse(
+            &command, "--device=%s: a GPU is measured by itself; expected one device, as in cuda:0", device);
     if (options->gpu && options->lists[LIST_THREADS])
-        argp_error(state, "--threads: only CPUs have them; found --device=%s", device);
+        return measure_command_refuse(&command, "--threads: only CPUs have them; found --device=%s", device);
     if (!options->gpu && options->lists[LIST_OFFSET])
-        argp_error(state, "--offset: only for GPUs; expected --device=cuda:N with it");
-    for (size_t i = 0; i < LISTS; i++)
-        if (options->lists[list_keys[i].list])
-            read_list(list_keys[i].list, list_keys[i].name, options->lists[list_keys[i].list], state);
+        return measure_command_refuse(&command, "--offset: only for GPUs; expected --device=cuda:N with it");
+    for (size_t i = 0; i < LISTS; i++) {
+        const char *text = options->lists[list_keys[i].list];
+        bench_matrix scratch;
+        char fault[MATRIX_FAULT];
+        if (text && matrix_set(&scratch, options->gpu, list_keys[i].list, text, fault) != 0)
+            return measure_command_refuse(&command, "--%s=%s: %s", list_keys[i].name, text, fault);
+    }
+    return 0;
 }
 
-static void read_format(bench_format *format, struct argp_state *state) {
-    bench_options *options = state->input;
+static int read_format(bench_format *format, bench_options *options) {
     if (options->write && options->write != format)
-        argp_error(state, "--json, --csv, --markdown: expected one of them; standard output can hold one report");
+        return measure_command_refuse(
+            &command, "--json, --csv, --markdown: expected one of them; standard output can hold one report");
     options->write = format;
+    return 0;
 }
 
-static error_t read_option(int key, char *text, struct argp_state *state) {
-    bench_options *options = state->input;
+static int read_setting(int key, const char *text, bench_settings *settings) {
+    uint64_t number = 0;
+    int status;
+    switch (key) {
+    case 'r':
+        status = read_number("repeat", text, 1, 100000, &number);
+        settings->rounds = (unsigned)number;
+        return status;
+    case 'm':
+        status = read_number("sample", text, 0, 10000, &number);
+        settings->sample_seconds = (double)number / 1000;
+        return status;
+    default:
+        status = read_number("seed", text, 0, UINT64_MAX, &number);
+        settings->seed = number;
+        return status;
+    }
+}
+
+static int read_option(int key, char *text, void *state) {
+    bench_options *options = state;
     for (size_t i = 0; i < LISTS; i++)
         if (list_keys[i].key == key) {
             options->lists[list_keys[i].list] = text;
             return 0;
         }
     switch (key) {
-    case 'r':
-        options->settings.rounds = (unsigned)read_number("repeat", text, 1, 100000, state);
-        return 0;
-    case 'm':
-        options->settings.sample_seconds = (double)read_number("sample", text, 0, 10000, state) / 1000;
-        return 0;
-    case 'S':
-        options->settings.seed = read_number("seed", text, 0, (unsigned long)-1, state);
-        return 0;
     case JSON:
-        read_format(report_write_json, state);
-        return 0;
+        return read_format(report_write_json, options);
     case CSV:
-        read_format(report_write_csv, state);
-        return 0;
+        return read_format(report_write_csv, options);
     case MARKDOWN:
-        read_format(report_write_markdown, state);
-        return 0;
+        return read_format(report_write_markdown, options);
     case HTML:
         options->html = text;
         return 0;
-    case ARGP_KEY_END:
-        check_lists(state);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return read_setting(key, text, &options->settings);
     }
 }
 
-void bench_options_read(bench_options *options, int argc, char **argv) {
-    static const struct argp parser = {known, read_option, NULL, documentation, NULL, NULL, NULL};
+int bench_options_read(bench_options *options, int argc, char **argv) {
+    int rest;
     *options = (bench_options){.settings = {.rounds = 21, .sample_seconds = 0.002, .seed = 1}};
-    static char name[] = "reduct bench";
-    argv[0] = name; /* as argp is to call the command */
-    /* A wrong command line ends the program in there. */
-    if (argp_parse(&parser, argc, argv, 0, NULL, options) != 0) {
-        fprintf(stderr, "reduct: %s\n", strerror(ENOMEM));
-        exit(1);
-    }
+    command.version = reduct_version();
+    int status = measure_command_read(&command, argc, argv, options, &rest);
+    if (status == 0 && rest < argc)
+        status = measure_command_refuse(&command, "unexpected argument '%s'", argv[rest]);
+    return status != 0 ? status : check_lists(options);
 }

@@ -16,7 +16,8 @@ typedef struct bench_options {
     int gpu;                  /* measure a GPU, the one of the list of devices */
 } bench_options;
 
-/* Reads the command line; ends the program with a message and status 2 when it is wrong, and with 0 after --help. */
-void bench_options_read(bench_options *options, int argc, char **argv);
+/* Reads the command line. Returns 0, or the exit status after saying what is wrong: 2, also where a device is not here.
+ * --help, --usage and --version end the program. */
+int bench_options_read(bench_options *options, int argc, char **argv);
 
 #endif

@@ -2,10 +2,10 @@
 #include "ladder.h"
 
 #include "ladder/ladder.h"
+#include "measure/command_line.h"
 #include "measure/machine.h"
 #include "measure/sizes.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,44 +56,41 @@ enum {
 };
 enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, QUIET = 'q' };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What is climbed:", 1},
-    {"device", DEVICE, "NAME[,NAME...]", 0,
+static const measure_option OPTIONS[] = {
+    {.text = "What is climbed:"},
+    {"applications", APPLICATIONS, NULL, "also dot product, maximum, mean, norm and others built from a rung (CUDA)"},
+    {"block", BLOCK, "N", "threads per block, from 16 to 1024; by default what suits the rung"},
+    {"device", DEVICE, "NAME[,NAME...]",
      "cpu, cuda:N, vulkan:N, or vulkan: and a part of a device's name; several for one report; by default cuda:0 where "
-     "there is one, and the CPU elsewhere",
-     1},
-    {"language", LANGUAGE, "NAME", 0, "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both", 1},
-    {"n", COUNT, "N[,N...]", 0, "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each",
-     1},
-    {"type", TYPE, "TYPE", 0, "of the elements: i32, f32 (the default), f64, or all for a run each", 1},
-    {"rung", RUNG, "NAME", 0, "this rung alone; --list names them", 1},
-    {"finish", FINISH, "NAME", 0,
+     "there is one, and the CPU elsewhere"},
+    {"finish", FINISH, "NAME",
      "how the sums of blocks become one: host, atomic, second-launch, recursive, last-block, or all for each rung with "
-     "each; by default what suits the rung",
-     1},
-    {"block", BLOCK, "N", 0, "threads per block, from 16 to 1024; by default what suits the rung", 1},
-    {"specimens", SPECIMENS, NULL, 0, "also the mistakes that tutorials make, each beside its repair", 1},
-    {"applications", APPLICATIONS, NULL, 0, "also dot product, maximum, mean, norm and others built from a rung (CUDA)",
-     1},
-    {"peers", PEERS, NULL, 0, "also other libraries on the same data (CUDA)", 1},
-    {NULL, 0, NULL, 0, "How it is measured:", 2},
-    {"rounds", ROUNDS, "N", 0, "times each rung is timed; the median counts (15)", 2},
-    {"sweep", SWEEP, NULL, 0, "also bandwidth over the number of elements, up to N", 2},
-    {"profile", PROFILE, NULL, 0, "also the profiler's counters, where it may run (CUDA)", 2},
-    {NULL, 0, NULL, 0, "What is printed:", 3},
-    {"json", JSON, NULL, 0, "the report as JSON", 3},
-    {"csv", CSV, NULL, 0, "its rows as CSV", 3},
-    {"markdown", MARKDOWN, NULL, 0, "the report as Markdown", 3},
-    {"html", HTML, "FILE", 0, "beside that, a page with charts in FILE, which needs nothing else", 3},
-    {"list", LIST, NULL, 0, "the rungs, one line each; nothing is run", 3},
-    {"quiet", QUIET, NULL, 0, "no remarks", 3},
+     "each; by default what suits the rung"},
+    {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both"},
+    {"n", COUNT, "N[,N...]", "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each"},
+    {"peers", PEERS, NULL, "also other libraries on the same data (CUDA)"},
+    {"rung", RUNG, "NAME", "this rung alone; --list names them"},
+    {"specimens", SPECIMENS, NULL, "also the mistakes that tutorials make, each beside its repair"},
+    {"type", TYPE, "TYPE", "of the elements: i32, f32 (the default), f64, or all for a run each"},
+    {.text = "How it is measured:"},
+    {"profile", PROFILE, NULL, "also the profiler's counters, where it may run (CUDA)"},
+    {"rounds", ROUNDS, "N", "times each rung is timed; the median counts (15)"},
+    {"sweep", SWEEP, NULL, "also bandwidth over the number of elements, up to N"},
+    {.text = "What is printed:"},
+    {"csv", CSV, NULL, "its rows as CSV"},
+    {"html", HTML, "FILE", "beside that, a page with charts in FILE, which needs nothing else"},
+    {"json", JSON, NULL, "the report as JSON"},
+    {"list", LIST, NULL, "the rungs, one line each; nothing is run"},
+    {"markdown", MARKDOWN, NULL, "the report as Markdown"},
+    {"quiet", QUIET, NULL, "no remarks"},
     {0}};
 
-static const char DOCUMENTATION[] =
+static const char ABOUT[] =
     "Climbs the ladder of parallel reduction: from the first loop or kernel that everyone writes to the exact one of "
     "this library, every rung sums the same numbers, is checked against the exact sum, and is timed beside what "
-    "reading "
-    "alone takes.\v"
+    "reading alone takes.";
+
+static const char NOTES[] =
     "Examples:\n\n"
     "  reduct ladder                          on the GPU if there is one\n"
     "  reduct ladder --device cpu --n 64Mi    from memory rather than cache\n"
@@ -273,32 +270,17 @@ static bool take_switch(int key, struct climb *climb) {
     return false;
 }
 
-static error_t take_option(int key, char *value, struct argp_state *state) {
-    struct climb *climb = state->input;
-    char found[QUOTED];
+static int take_option(int key, char *value, void *state) {
+    struct climb *climb = state;
     switch (key) {
     case RUNG:
         climb->ladder.rung = value;
-        return 0;
+        return DONE;
     case HTML:
         climb->html = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        misuse("%s: the ladder reads no files; it makes its own numbers", quote(found, value, strlen(value)));
-        return EINVAL;
-    case DEVICE:
-    case LANGUAGE:
-    case COUNT:
-    case TYPE:
-    case FINISH:
-    case BLOCK:
-    case ROUNDS:
-    case JSON:
-    case CSV:
-    case MARKDOWN:
-        return take_value(key, value, climb) == DONE ? 0 : EINVAL;
+        return DONE;
     default:
-        return take_switch(key, climb) ? 0 : ARGP_ERR_UNKNOWN;
+        return take_switch(key, climb) ? DONE : (int)take_value(key, value, climb);
     }
 }
 
@@ -356,13 +338,23 @@ static enum outcome check(const struct climb *climb) {
 }
 
 static enum outcome parse(int argc, char **argv, struct climb *climb) {
-    static char name[] = "reduct ladder";
+    const measure_command command = {.name = "reduct ladder",
+                                     .version = reduct_version(),
+                                     .about = ABOUT,
+                                     .notes = NOTES,
+                                     .options = OPTIONS,
+                                     .take = take_option};
+    char found[QUOTED];
+    int rest;
     *climb = (struct climb){
         .sizes = {UINT64_C(4) << 20}, .size_count = 1, .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
-    struct argp argp = {.options = OPTIONS, .parser = take_option, .doc = DOCUMENTATION};
-    argv[0] = name; /* as argp is to call the command */
-    error_t fault = argp_parse(&argp, argc, argv, 0, NULL, climb);
-    return fault == 0 ? check(climb) : fault == ENOMEM ? fail_memory() : MISUSED;
+    int status = measure_command_read(&command, argc, argv, climb, &rest);
+    if (status != 0)
+        return (enum outcome)status;
+    if (rest < argc)
+        return misuse("%s: the ladder reads no files; it makes its own numbers",
+                      quote(found, argv[rest], strlen(argv[rest])));
+    return check(climb);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 /* reduct, the command: finds the subcommand and runs it. */
-#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +54,9 @@ static void print_help(FILE *stream) {
           stream);
 }
 
-static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
-    fprintf(stream, "reduct %s\n", reduct_version());
+static void print_usage(FILE *stream) {
+    options_print_usage(stream);
+    fputs("  or:  reduct ladder [OPTION...]\n  or:  reduct bench [OPTION...]\n", stream);
 }
 
 /* There is nothing half-done to take back, so that the process can end wherever it is: in a read, in a kernel, on any
@@ -70,7 +71,19 @@ static void prepare_signals(void) {
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one; */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
+}
+
+/* A file that is opened gets the lowest free number, and must never pass for standard input, output or error: where one
+ * of these is closed, its number is taken by what cannot be read, or written, so that it still fails as a closed one. */
+static enum outcome prepare_streams(void) {
+    static const int WRONG_WAY[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", WRONG_WAY[stream]) != stream)
+            return fail("/dev/null: %s", strerror(errno));
+    }
+    return DONE;
 }
 
 static enum outcome run_bench(int argc, char **argv) {
@@ -82,11 +95,25 @@ static enum outcome run_bench(int argc, char **argv) {
 #endif
 }
 
-/* Also after argp ended the process to print help. */
+/* Also where help ended the process. */
 static void check_output(void) {
     enum outcome outcome = print_finish();
     if (outcome != DONE)
         _exit(outcome);
+}
+
+/* What is asked where an operator could stand: for help 'h', usage 'u' or the version 'V'; nothing 0. */
+static char question(const char *word) {
+    static const struct {
+        const char *word;
+        char asked;
+    } QUESTIONS[] = {{"--help", 'h'},  {"-h", 'h'},        {"-?", 'h'}, {"help", 'h'},
+                     {"--usage", 'u'}, {"--version", 'V'}, {"-V", 'V'}};
+    for (size_t i = 0; i < sizeof QUESTIONS / sizeof *QUESTIONS; i++) {
+        if (strcmp(QUESTIONS[i].word, word) == 0)
+            return QUESTIONS[i].asked;
+    }
+    return 0;
 }
 
 static enum outcome run(int argc, char **argv) {
@@ -96,13 +123,18 @@ static enum outcome run(int argc, char **argv) {
         print_help(stderr);
         return MISUSED;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
+    switch (question(argv[1])) {
+    case 'h':
         print_help(stdout);
         return DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        print_version(stdout, NULL);
+    case 'u':
+        print_usage(stdout);
         return DONE;
+    case 'V':
+        printf("reduct %s\n", reduct_version());
+        return DONE;
+    default:
+        break;
     }
     if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
         return reduce_command(op, argc - 1, argv + 1);
@@ -115,9 +147,8 @@ static enum outcome run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    argp_err_exit_status = MISUSED;
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    argp_program_version_hook = print_version;
+    if (prepare_streams() != DONE)
+        return FAILED;
     prepare_signals();
     print_prepare();
     atexit(check_output);

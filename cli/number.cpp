@@ -82,6 +82,8 @@ template <class T> number_status parse_float(const char *text, const char *end, 
     *stop = result.ptr;
     if (number.hex && has_two_signs(number.digits, result.ptr))
         return NUMBER_BAD;
+    if (std::isnan(parsed) && result.ptr[-1] == ')') /* nan(0x1): a payload would be lost */
+        return NUMBER_BAD;
     if (result.ec == std::errc::result_out_of_range) {
         if (!is_below_one(number.digits, result.ptr, number.hex))
             return NUMBER_TOO_LARGE;

@@ -1,8 +1,8 @@
 /* The command line of a reduction: see options.h. */
 #include "options.h"
 
-#include <argp.h>
-#include <errno.h>
+#include "measure/command_line.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +13,29 @@
 enum { MODE = 256, NAN_POLICY, FORMAT, OFFSET, COUNT, ORDER, DEVICE, POPULATION, WRAP, RESULT = 'r', TYPE = 't' };
 enum { THREADS = 'j', HEX = 'x', QUIET = 'q' };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What is computed:", 1},
-    {"mode", MODE, "MODE", 0, "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is", 1},
-    {"nan", NAN_POLICY, "POLICY", 0,
-     "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is", 1},
-    {"population", POPULATION, NULL, 0, "var and std divide by n, not by n - 1", 1},
-    {"result", RESULT, "TYPE", 0,
+static const measure_option OPTIONS[] = {
+    {.text = "What is computed:"},
+    {"mode", MODE, "MODE", "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is"},
+    {"nan", NAN_POLICY, "POLICY",
+     "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is"},
+    {"population", POPULATION, NULL, "var and std divide by n, not by n - 1"},
+    {"result", RESULT, "TYPE",
      "type of the result, rounded once. By default sums and products of floats and all that is built on them are f64, "
-     "those of "
-     "integers are printed in full, and extremes keep the type of the elements. TYPE is",
-     1},
-    {"wrap", WRAP, NULL, 0,
-     "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits", 1},
-    {NULL, 0, NULL, 0, "What is read:", 2},
-    {"type", TYPE, "TYPE", 0, "element type of text (f64 by default) or of raw binary; TYPE is", 2},
-    {"format", FORMAT, "FORMAT", 0, "how all inputs are read; FORMAT is", 2},
-    {"offset", OFFSET, "BYTES", 0, "raw binary: bytes to skip first, such as 4096 or 4Ki", 2},
-    {"count", COUNT, "N", 0, "raw binary: elements to read, such as 1000 or 64Mi", 2},
-    {"byte-order", ORDER, "ORDER", 0, "raw binary: ORDER is", 2},
-    {NULL, 0, NULL, 0, "How it runs, what is printed:", 3},
-    {"threads", THREADS, "N", 0, "most threads to use; 0, the default, for one per processor", 3},
-    {"device", DEVICE, "NAME", 0,
-     "where it runs: auto (the default), cpu, cpu:NAME for one instruction set, or cuda:N for an NVIDIA GPU", 3},
-    {"hex", HEX, NULL, 0, "print the result in base 16, exactly", 3},
-    {"quiet", QUIET, NULL, 0, "no progress, no remarks", 3},
+     "those of integers are printed in full, and extremes keep the type of the elements. TYPE is"},
+    {"wrap", WRAP, NULL,
+     "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits"},
+    {.text = "What is read:"},
+    {"byte-order", ORDER, "ORDER", "raw binary: ORDER is"},
+    {"count", COUNT, "N", "raw binary: elements to read, such as 1000 or 64Mi"},
+    {"format", FORMAT, "FORMAT", "how all inputs are read; FORMAT is"},
+    {"offset", OFFSET, "BYTES", "raw binary: bytes to skip first, such as 4096 or 4Ki"},
+    {"type", TYPE, "TYPE", "element type of text (f64 by default) or of raw binary; TYPE is"},
+    {.text = "How it runs, what is printed:"},
+    {"device", DEVICE, "NAME",
+     "where it runs: auto (the default), cpu, cpu:NAME for one instruction set, or cuda:N for an NVIDIA GPU"},
+    {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
+    {"quiet", QUIET, NULL, "no progress, no remarks"},
+    {"hex", HEX, NULL, "print the result in base 16, exactly"},
     {0}};
 
 /* clang-format off */
@@ -49,7 +47,11 @@ static const char INPUTS[] =
     "        4096 bytes cannot be text (control characters, no UTF-8)\n"
     "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
     "        space, each rounded straight to its type\n\n"
-    "Scripts that read raw binary do well to say --format raw.";
+    "Compressed files, archives, tables and images are known by their first bytes, and refused. Scripts that read raw "
+    "binary do well to say --format raw.\n\n"
+    "An array's elements are in the order of their indices (C order), however they lie in the file; dot takes arrays "
+    "of one shape. To put an array in Fortran order into that order, dot and product keep it in memory if it comes "
+    "through a pipe; a file need not fit.";
 /* clang-format on */
 
 /* The table that completes the help of an option. */
@@ -72,13 +74,8 @@ static table *table_of(int key) {
     }
 }
 
-/* Called by argp for every piece of help; returns it, or a copy that argp frees. */
-static char *complete_help(int key, const char *text, void *input) {
-    (void)input;
-    char *completed, list[TABLE_LIST];
-    if (!table_of(key) || !text || asprintf(&completed, "%s %s", text, table_list(table_of(key), list)) < 0)
-        return (char *)text;
-    return completed;
+static const char *list_values(int key, char room[MEASURE_VALUES]) {
+    return table_of(key) ? table_list(table_of(key), room) : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -86,7 +83,7 @@ static char *complete_help(int key, const char *text, void *input) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *option_name(int key) {
-    const struct argp_option *option = OPTIONS;
+    const measure_option *option = OPTIONS;
     while (option->key != key)
         option++;
     return option->name;
@@ -184,45 +181,42 @@ static enum outcome take_number(int key, const char *value, struct options *opti
     }
 }
 
-static error_t take_option(int key, char *value, struct argp_state *state) {
-    struct options *options = state->input;
+static int take_option(int key, char *value, void *state) {
+    struct options *options = state;
     switch (key) {
     case OFFSET:
     case COUNT:
     case THREADS:
-        return take_number(key, value, options) == DONE ? 0 : EINVAL;
+        return (int)take_number(key, value, options);
     case DEVICE:
         options->device = value;
-        return 0;
+        return DONE;
     case POPULATION:
         options->population = true;
-        return 0;
+        return DONE;
     case WRAP:
         options->wrap = true;
-        return 0;
+        return DONE;
     case HEX:
         options->hex = true;
-        return 0;
+        return DONE;
     case QUIET:
         options->quiet = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        options->paths = (const char *const *)state->argv + state->next;
-        options->path_count = (size_t)(state->argc - state->next);
-        return 0;
+        return DONE;
     default:
-        if (!table_of(key))
-            return ARGP_ERR_UNKNOWN;
-        return take_name(key, value, options) == DONE ? 0 : EINVAL;
+        return (int)take_name(key, value, options);
     }
 }
 
-static struct argp parser(const char *documentation) {
-    return (struct argp){.options = OPTIONS,
-                         .parser = take_option,
-                         .args_doc = "[FILE...]",
-                         .doc = documentation,
-                         .help_filter = complete_help};
+static measure_command command_line(const char *name, const char *about) {
+    return (measure_command){.name = name,
+                             .version = reduct_version(),
+                             .arguments = "[FILE...]",
+                             .about = about,
+                             .notes = INPUTS,
+                             .options = OPTIONS,
+                             .take = take_option,
+                             .values = list_values};
 }
 
 /* Refuses what does not go together. */
@@ -248,15 +242,17 @@ static enum outcome check(const struct options *options) {
 
 enum outcome options_parse(reduct_operator op, int argc, char **argv, struct options *options) {
     static const char *const STANDARD_INPUT[] = {"-"};
-    char name[64], documentation[sizeof INPUTS + 256];
+    char name[64], about[256];
+    int rest;
     *options = (struct options){.op = op, .device = "auto"};
     snprintf(name, sizeof name, "reduct %s", reduct_operator_name(op));
-    snprintf(documentation, sizeof documentation, "Prints the %s.\v%s", reduct_operator_text(op), INPUTS);
-    struct argp argp = parser(documentation);
-    argv[0] = name; /* as argp is to call the command */
-    error_t fault = argp_parse(&argp, argc, argv, 0, NULL, options);
-    if (fault)
-        return fault == ENOMEM ? fail_memory() : MISUSED; /* it has told what is wrong */
+    snprintf(about, sizeof about, "Prints the %s.", reduct_operator_text(op));
+    measure_command command = command_line(name, about);
+    int status = measure_command_read(&command, argc, argv, options, &rest);
+    if (status != 0)
+        return (enum outcome)status;
+    options->paths = (const char *const *)argv + rest;
+    options->path_count = (size_t)(argc - rest);
     if (options->path_count == 0 && reduct_operator_inputs(op) == 1) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
@@ -272,8 +268,11 @@ void options_print_operators(FILE *stream) {
 }
 
 void options_print(FILE *stream) {
-    char name[] = "reduct OP", documentation[sizeof INPUTS + 1];
-    snprintf(documentation, sizeof documentation, "\v%s", INPUTS);
-    struct argp argp = parser(documentation);
-    argp_help(&argp, stream, ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
+    measure_command command = command_line("reduct OP", NULL);
+    measure_command_write_options(&command, stream);
+}
+
+void options_print_usage(FILE *stream) {
+    measure_command command = command_line("reduct OP", NULL);
+    measure_command_write_usage(&command, stream);
 }

@@ -18,7 +18,7 @@ struct options {
     size_t path_count;
 };
 
-/* Parses what follows the operator. --help, --version and what argp itself refuses end the process. */
+/* Parses what follows the operator. --help, --usage and --version end the process. */
 enum outcome options_parse(reduct_operator op, int argc, char **argv, struct options *options);
 
 /* Prints the operators, for the help. */
@@ -26,5 +26,6 @@ void options_print_operators(FILE *stream);
 
 /* Prints all options, and how inputs are understood. */
 void options_print(FILE *stream);
+void options_print_usage(FILE *stream);
 
 #endif

@@ -6,12 +6,20 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+/* Those that the process may use, where the system tells; otherwise those that there are. */
+static unsigned count_processors(void) {
+#if defined(__linux__)
+    cpu_set_t processors;
+    if (sched_getaffinity(0, sizeof processors, &processors) == 0) /* not beyond CPU_SETSIZE processors */
+        return (unsigned)CPU_COUNT(&processors);
+#endif
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
+}
+
 unsigned parallel_threads(unsigned requested) {
-    if (requested == 0) {
-        cpu_set_t processors;
-        bool known = sched_getaffinity(0, sizeof processors, &processors) == 0; /* not beyond CPU_SETSIZE processors */
-        requested = (unsigned)(known ? CPU_COUNT(&processors) : sysconf(_SC_NPROCESSORS_ONLN));
-    }
+    if (requested == 0)
+        requested = count_processors();
     return requested < PARALLEL_MOST ? requested : PARALLEL_MOST;
 }
 

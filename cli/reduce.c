@@ -12,6 +12,7 @@
 #include "print.h"
 #include "progress.h"
 #include "reducer.h"
+#include "tables.h"
 
 /* The most inputs that an operator reads at a time. */
 enum { INPUTS_MOST = 2 };
@@ -63,18 +64,23 @@ static enum outcome check_type(const struct run *run, const struct reader *reade
                 run->options->input.type ? "" : " (text is f64 unless --type says otherwise)");
 }
 
-static enum outcome open_input(struct run *run, struct input *input, const char *path) {
+static enum outcome open_input(struct run *run, struct input *input, const char *path, bool last) {
     *input = (struct input){.used = 0};
     if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
         fputs("reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n", stderr);
     enum outcome outcome = reader_open(&input->reader, path, &run->options->input);
     if (outcome != DONE)
         return outcome;
-    if (run->first)
-        return check_type(run, &input->reader);
-    run->first = reader_name(&input->reader);
-    run->type = input->reader.type;
-    return reducer_open(&run->reducer, run->options, run->type, run->first);
+    if (run->first) {
+        outcome = check_type(run, &input->reader);
+    } else {
+        run->first = reader_name(&input->reader);
+        run->type = input->reader.type;
+        outcome = reducer_open(&run->reducer, run->options, run->type, run->first);
+    }
+    if (outcome == DONE)
+        reducer_begin_input(&run->reducer, input, last);
+    return outcome;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -148,6 +154,24 @@ static enum outcome check_lengths(struct input *a, struct input *b) {
                 more_a, reader_name(&b->reader), count_b, more_b);
 }
 
+/* Pairs must be of elements with the same index. */
+static enum outcome check_shapes(const struct reader *a, const struct reader *b) {
+    char text_a[LAYOUT_TEXT], text_b[LAYOUT_TEXT];
+    bool rows = a->layout.rank == 1 && b->layout.rank == 1; /* of which only the length counts */
+    if (!a->layout.shaped || !b->layout.shaped || rows || layout_same_shape(&a->layout, &b->layout))
+        return DONE;
+    return fail("%s has the shape %s, %s %s; expected the same", reader_name(a), layout_text(&a->layout, text_a),
+                reader_name(b), layout_text(&b->layout, text_b));
+}
+
+/* Two arrays that lie alike are read alike, whatever their order. */
+static enum outcome match_orders(struct reader *a, struct reader *b) {
+    if (a->layout.fortran && b->layout.fortran)
+        return DONE;
+    enum outcome outcome = reader_in_order(a);
+    return outcome == DONE ? reader_in_order(b) : outcome;
+}
+
 /* Operators of one input: all files, one after the other. */
 static enum outcome reduce_in_turn(struct run *run) {
     const struct options *options = run->options;
@@ -155,7 +179,9 @@ static enum outcome reduce_in_turn(struct run *run) {
     enum outcome outcome = DONE;
     run->input_count = 1;
     for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
-        outcome = open_input(run, input, options->paths[i]);
+        outcome = open_input(run, input, options->paths[i], i + 1 == options->path_count);
+        if (outcome == DONE && operator_traits(options->op).ordered && reduct_type_is_float(run->type))
+            outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
             outcome = reduce_inputs(run);
         reducer_end_input(&run->reducer, input);
@@ -170,10 +196,14 @@ static enum outcome reduce_together(struct run *run) {
     enum outcome outcome = DONE;
     struct input *inputs = run->inputs;
     for (run->input_count = 0; run->input_count < INPUTS_MOST && outcome == DONE; run->input_count++)
-        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count]);
+        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count], true);
+    if (outcome == DONE)
+        outcome = check_shapes(&inputs[0].reader, &inputs[1].reader);
     bool known = outcome == DONE && inputs[0].reader.count != COUNT_UNKNOWN && inputs[1].reader.count != COUNT_UNKNOWN;
     if (known)
         outcome = check_lengths(&inputs[0], &inputs[1]);
+    if (outcome == DONE)
+        outcome = match_orders(&inputs[0].reader, &inputs[1].reader);
     if (outcome == DONE)
         outcome = reduce_inputs(run);
     if (outcome == DONE)

@@ -93,7 +93,8 @@ static enum outcome add(struct reducer *reducer, const struct input *inputs, uin
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Fast sums: the last bits depend on how the data is split, which must not be left to a pipe's timing. Blocks of a fixed
- * length, counted from the first element of all, give the same bits every time and from every kind of file.
+ * length, counted from the first element of all, give the same bits every time and from every kind of file. Those that
+ * lie in a chunk are added from there; only what is shorter waits on the stage for the rest of its block.
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Long enough for many threads. */
@@ -128,14 +129,26 @@ static enum outcome put_on_stage(struct reducer *reducer, const struct input *in
     return stage->count == BLOCK ? flush_stage(reducer, reader_name(&inputs->reader)) : DONE;
 }
 
+/* True if nothing follows elements that lie up to `ahead` of what is done: the last block may be shorter. */
+static bool is_end(const struct reducer *reducer, const struct input *inputs, uint64_t ahead) {
+    return reducer->last_input && reader_is_last_chunk(&inputs->reader) && inputs->used + ahead == inputs->chunk.count;
+}
+
 static enum outcome add_in_blocks(struct reducer *reducer, const struct input *inputs, uint64_t count) {
     enum outcome outcome = DONE;
     for (uint64_t done = 0, step; done < count && outcome == DONE; done += step) {
         uint64_t room = BLOCK - reducer->stage.count;
         step = count - done < room ? count - done : room;
-        outcome = step == BLOCK ? add(reducer, inputs, done, step) : put_on_stage(reducer, inputs, done, step);
+        bool whole = step == BLOCK || (reducer->stage.count == 0 && is_end(reducer, inputs, done + step));
+        outcome = whole ? add(reducer, inputs, done, step) : put_on_stage(reducer, inputs, done, step);
     }
     return outcome;
+}
+
+void reducer_begin_input(struct reducer *reducer, struct input *input, bool last) {
+    reducer->last_input = last;
+    if (reducer->staged)
+        reader_in_blocks(&input->reader, BLOCK, reducer->added + reducer->stage.count);
 }
 
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count) {

@@ -24,6 +24,7 @@ struct reducer {
     uint64_t added; /* elements in the accumulator */
     bool staged;    /* a fast sum, which would show how its data was split */
     struct stage stage;
+    bool last_input;
     bool index; /* an argmin or argmax, which has a better way to add up chunks */
     struct extreme extreme;
 };
@@ -31,6 +32,9 @@ struct reducer {
 /* Prepares for elements of a type, as found in the input of that name. */
 enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name);
 void reducer_close(struct reducer *reducer);
+
+/* Says how an input is read best, of which it is said whether it is the last. To be called before its first chunk. */
+void reducer_begin_input(struct reducer *reducer, struct input *input, bool last);
 
 /* Reduces the next `count` elements of as many inputs as the operator has. */
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count);

@@ -89,8 +89,9 @@ struct operator_traits operator_traits(reduct_operator op) {
             .least = COMBINE_##combine == COMBINE_LEAST,                                                               \
             .wide = (COMBINE_##combine == COMBINE_ADD || COMBINE_##combine == COMBINE_MULTIPLY) &&                     \
                     FINISH_##finish == FINISH_VALUE,                                                                   \
+            .ordered = COMBINE_##combine == COMBINE_MULTIPLY,                                                          \
             .population = FINISH_##finish == FINISH_VARIANCE || FINISH_##finish == FINISH_DEVIATION};
 #include <reduct/operators.def>
     }
-    return (struct operator_traits){false, false, false, false};
+    return (struct operator_traits){.index = false};
 }

@@ -32,6 +32,7 @@ struct operator_traits {
     bool index;      /* the result is the place of an element */
     bool least;      /* of the smallest, rather than the largest */
     bool wide;       /* of integers an integer, which may be wide */
+    bool ordered;    /* of floats, the result depends on the order of the elements */
     bool population; /* divided by n or n - 1 */
 };
 

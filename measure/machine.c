@@ -40,9 +40,11 @@ static void find_instruction_sets(char *names, size_t room) {
 }
 
 static unsigned find_processors(void) {
+#if defined(__linux__)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return (unsigned)CPU_COUNT(&set);
+#endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
 }

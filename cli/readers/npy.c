@@ -77,12 +77,15 @@ static bool parse_unsigned(struct cursor *cursor, uint64_t *value) {
     skip_space(cursor);
     if (cursor->at == cursor->end || *cursor->at < '0' || *cursor->at > '9')
         return unexpected(cursor, "a length of an axis");
+    const char *first = cursor->at;
     *value = 0;
     for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++) {
         if (__builtin_mul_overflow(*value, (uint64_t)10, value) ||
             __builtin_add_overflow(*value, (uint64_t)(*cursor->at - '0'), value))
             return refuse(cursor, "an axis is longer than any memory");
     }
+    if (*first == '0' && *value > 0)
+        return refuse(cursor, "an axis has a length with a leading 0");
     accept(cursor, "L"); /* as Python 2 wrote long integers */
     return true;
 }
@@ -166,7 +169,7 @@ static bool parse_fortran(struct cursor *cursor, struct npy_header *header) {
     return header->layout.fortran || accept(cursor, "False") || unexpected(cursor, "True or False");
 }
 
-/* 'shape': a tuple of lengths. */
+/* 'shape': a tuple of lengths, which of one length has a comma: (3,). */
 static bool parse_shape(struct cursor *cursor, struct npy_header *header) {
     struct layout *layout = &header->layout;
     if (!expect(cursor, "("))
@@ -179,7 +182,9 @@ static bool parse_shape(struct cursor *cursor, struct npy_header *header) {
         if (!parse_unsigned(cursor, &layout->shape[layout->rank]))
             return false;
         if (!accept(cursor, ",")) {
-            layout->rank++;
+            if (layout->rank++ == 0 && cursor->at < cursor->end && *cursor->at == ')')
+                return refuse(cursor, "the shape is a number in brackets; expected a tuple, as in (%" PRIu64 ",)",
+                              layout->shape[0]);
             return expect(cursor, ")");
         }
     }
@@ -226,6 +231,14 @@ static bool parse_entry(struct cursor *cursor, struct npy_header *header, bool s
     return refuse(cursor, "the header has the unknown key %s", quote(shown, key, size));
 }
 
+/* Axes of more than one element: with fewer than two, both orders are the same. */
+static unsigned long_axes(const struct layout *layout) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < layout->rank; i++)
+        count += layout->shape[i] > 1;
+    return count;
+}
+
 bool npy_parse(const char *text, size_t size, struct npy_header *header, char problem[NPY_PROBLEM]) {
     struct cursor cursor = {text, text + size, problem};
     bool seen[3] = {false, false, false};
@@ -246,7 +259,8 @@ bool npy_parse(const char *text, size_t size, struct npy_header *header, char pr
     skip_space(&cursor);
     if (cursor.at != cursor.end)
         return unexpected(&cursor, "its end");
-    header->layout.fortran = header->layout.fortran && header->layout.rank > 1; /* otherwise both orders are the same */
+    header->layout.shaped = true;
+    header->layout.fortran = header->layout.fortran && long_axes(&header->layout) > 1;
     return count_elements(&cursor, header);
 }
 
@@ -262,6 +276,19 @@ uint64_t layout_index(const struct layout *layout, uint64_t position) {
         position /= layout->shape[i];
     }
     return index;
+}
+
+bool layout_same_shape(const struct layout *a, const struct layout *b) {
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+const char *layout_text(const struct layout *layout, char text[LAYOUT_TEXT]) {
+    size_t used = 1;
+    strcpy(text, "(");
+    for (unsigned i = 0; i < layout->rank; i++)
+        used += (size_t)snprintf(text + used, LAYOUT_TEXT - used, "%s%" PRIu64, i > 0 ? ", " : "", layout->shape[i]);
+    snprintf(text + used, LAYOUT_TEXT - used, layout->rank == 1 ? ",)" : ")");
+    return text;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

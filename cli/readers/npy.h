@@ -13,13 +13,22 @@
 
 /* How a many-dimensional array lies in a file. */
 struct layout {
-    bool fortran; /* the first index runs fastest, rather than the last */
+    bool shaped;  /* it has a shape; otherwise it is a row of numbers whose length may not be known */
+    bool fortran; /* the first index runs fastest, rather than the last, and that is not the same */
     unsigned rank;
     uint64_t shape[LAYOUT_MOST];
 };
 
 /* The index that an element would have if its array lay in C order, from its position in the file. */
 uint64_t layout_index(const struct layout *layout, uint64_t position);
+
+bool layout_same_shape(const struct layout *a, const struct layout *b);
+
+/* Room for any shape as text. */
+#define LAYOUT_TEXT 2048
+
+/* A shape as Python writes it, such as (2, 3). Returns `text`. */
+const char *layout_text(const struct layout *layout, char text[LAYOUT_TEXT]);
 
 struct npy_header {
     reduct_type type;

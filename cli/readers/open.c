@@ -5,6 +5,7 @@
 
 #include "../parallel.h"
 #include "reader.h"
+#include "signature.h"
 
 /* So much is looked at to tell text from binary. */
 #define SAMPLE ((size_t)4096)
@@ -51,7 +52,9 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
     if (outcome != DONE)
         return outcome;
     enum format format = options->format;
-    if (format == FORMAT_AUTO)
+    if (format != FORMAT_RAW && !raw_option(options)) /* which say that the bytes are meant as they are */
+        outcome = signature_refuse(&reader->source, reader->type_said);
+    if (outcome == DONE && format == FORMAT_AUTO)
         outcome = detect(reader, options, &format);
     if (outcome != DONE)
         return outcome;

@@ -28,20 +28,19 @@ struct piece {
         memcpy(to + i, &value, sizeof value);                                                                          \
     }
 
-static void swap_elements(const unsigned char *restrict from, unsigned char *restrict to, size_t bytes,
-                          size_t element) {
+void raw_swap(const unsigned char *from, unsigned char *to, size_t bytes, size_t element) {
     if (element == 8)
         SWAP(64)
     else if (element == 4)
         SWAP(32)
-    else
+    else if (element == 2)
         SWAP(16)
 }
 
 static void convert(void *item) {
     struct piece *piece = item;
     if (piece->swap)
-        swap_elements(piece->from, piece->to, piece->bytes, piece->element);
+        raw_swap(piece->from, piece->to, piece->bytes, piece->element);
     else
         memcpy(piece->to, piece->from, piece->bytes);
 }
@@ -77,16 +76,20 @@ static enum outcome convert_elements(struct reader *reader, size_t *count) {
  * Reading
  * ------------------------------------------------------------------------------------------------------------------ */
 
+enum outcome raw_finish(struct reader *reader) {
+    struct source *source = &reader->source;
+    enum outcome outcome = source_peek(source, 1, 0);
+    if (outcome == DONE && source->available > 0)
+        outcome = fail("%s: more bytes follow the %" PRIu64 " elements that the header announces", source->name,
+                       reader->count);
+    return outcome;
+}
+
 /* At the end: nothing may be missing, and, where the elements must be alone, nothing may be left. */
 static enum outcome check_end(struct reader *reader, uint64_t done) {
     struct source *source = &reader->source;
-    if (reader->raw.left == 0 && reader->raw.alone) {
-        enum outcome outcome = source_peek(source, 1, 0);
-        if (outcome == DONE && source->available > 0)
-            outcome = fail("%s: more bytes follow the %" PRIu64 " elements that the header announces", source->name,
-                           reader->count);
-        return outcome;
-    }
+    if (reader->raw.left == 0 && reader->raw.alone)
+        return raw_finish(reader);
     if (source->available > 0 && reader->raw.left > 0)
         return fail(
             "%s: the last element is cut short: %zu of the %zu bytes of an %s, after %" PRIu64 " whole elements",
@@ -96,18 +99,31 @@ static enum outcome check_end(struct reader *reader, uint64_t done) {
     return DONE;
 }
 
+/* Sees to it that elements are in hand, and how many to hand out: whole blocks, if there are blocks. */
+static enum outcome take_elements(struct reader *reader, size_t *count) {
+    uint64_t left = reader->raw.left, before = reader->block_first + reader->chunk_first;
+    uint64_t wanted = reader->block ? reader->block - before % reader->block : 1;
+    size_t element = reduct_type_size(reader->type);
+    *count = 0;
+    if (left == 0)
+        return DONE;
+    enum outcome outcome = source_peek(&reader->source, (size_t)(wanted < left ? wanted : left) * element, 0);
+    uint64_t here = reader->source.available / element;
+    *count = (size_t)(here < left ? here : left);
+    if (reader->block && *count > wanted)
+        *count -= (size_t)((before + *count) % reader->block);
+    return outcome;
+}
+
 static enum outcome raw_next(struct reader *reader, struct chunk *chunk) {
     struct raw_state *raw = &reader->raw;
     struct source *source = &reader->source;
-    size_t element = reduct_type_size(reader->type);
+    size_t element = reduct_type_size(reader->type), count;
     source_consume(source, raw->pending);
     raw->pending = 0;
-    enum outcome outcome = raw->left == 0 ? DONE : source_peek(source, element, 0);
+    enum outcome outcome = take_elements(reader, &count);
     if (outcome != DONE)
         return outcome;
-    size_t count = source->available / element;
-    if (count > raw->left)
-        count = (size_t)raw->left;
     if (count == 0)
         return check_end(reader, reader->chunk_first);
     chunk->data = source->data;
@@ -121,6 +137,8 @@ static enum outcome raw_next(struct reader *reader, struct chunk *chunk) {
     raw->pending = count * element;
     if (raw->left != COUNT_UNKNOWN)
         raw->left -= count;
+    else if (source->ended && source->available == raw->pending)
+        reader->count = reader->chunk_first + count;
     return DONE;
 }
 

@@ -66,6 +66,14 @@ struct raw_state {
     size_t room;    /* bytes there */
 };
 
+/* An array in Fortran order that is handed out in C order: order.c. */
+struct order_state {
+    struct layout layout;
+    const unsigned char *elements; /* all of them, as they lie */
+    bool swap;
+    unsigned char *copy; /* the chunk */
+};
+
 /* Text, parsed by several threads: text.c. */
 struct text_state {
     struct text_piece *pieces;
@@ -80,14 +88,17 @@ struct reader {
     struct source source;
     const struct reader_class *class;
     reduct_type type;
-    uint64_t count;       /* elements in all, or COUNT_UNKNOWN */
+    uint64_t count;       /* elements in all, or COUNT_UNKNOWN as long as it is */
     uint64_t chunk_first; /* elements before the chunk in hand */
     uint64_t chunk_count; /* elements of the chunk in hand */
     struct layout layout; /* npy: the array's axes; otherwise of rank 0 */
+    uint64_t block;       /* see reader_in_blocks(); 0 if it was not called */
+    uint64_t block_first;
     unsigned threads;
     bool type_said; /* by --type */
     union {
         struct raw_state raw;
+        struct order_state order;
         struct text_state text;
     };
 };
@@ -97,6 +108,23 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
 void reader_close(struct reader *reader);
 
 enum outcome reader_next(struct reader *reader, struct chunk *chunk);
+
+/* Sees to it that elements come in the order of their indices (C order) whatever the order in which the file has them.
+ * To be called before the first chunk. What comes through a pipe in another order is then kept in memory as a whole. */
+enum outcome reader_in_order(struct reader *reader);
+
+/* Asks for chunks that end where blocks of so many elements do, which are counted from `first` elements before this
+ * input. Elements that are read as they are, in binary, then come so; others may come as they do. To be called before
+ * the first chunk. */
+static inline void reader_in_blocks(struct reader *reader, uint64_t block, uint64_t first) {
+    reader->block = block;
+    reader->block_first = first % block;
+}
+
+/* True if it is known that no element follows the chunk in hand. */
+static inline bool reader_is_last_chunk(const struct reader *reader) {
+    return reader->count != COUNT_UNKNOWN && reader->chunk_first + reader->chunk_count == reader->count;
+}
 
 /* Where an element of the chunk in hand comes from, for messages: "FILE:LINE:COLUMN", or "FILE: element N". */
 void reader_place(const struct reader *reader, uint64_t index, char place[PLACE]);
@@ -112,6 +140,12 @@ enum outcome npy_open(struct reader *reader, const struct input_options *options
 enum outcome raw_open(struct reader *reader, const struct input_options *options);
 enum outcome text_open(struct reader *reader, const struct input_options *options);
 void raw_start(struct reader *reader, bool swap, bool alone);
+
+/* Refuses bytes that follow elements which must be alone. */
+enum outcome raw_finish(struct reader *reader);
+
+/* Turns the byte order of elements round, also where they are. */
+void raw_swap(const unsigned char *from, unsigned char *to, size_t bytes, size_t element);
 
 /* True if bytes may be text: UTF-8 without control characters other than white space. */
 bool text_is_plausible(const unsigned char *data, size_t size);

@@ -14,8 +14,9 @@
 
 #include "../progress.h"
 
-/* Large enough that many threads have work, small enough to be bounded memory. */
-#define WINDOW ((size_t)128 << 20)
+/* Large enough that many threads have work, small enough to be bounded memory; and a little more, for what stands before
+ * the elements: a header, the beginning of a page. */
+#define WINDOW (((size_t)128 << 20) + ((size_t)64 << 10))
 
 /* What is read stays in the cache until it has been reduced. */
 #define BUFFER ((size_t)1 << 20)
@@ -98,8 +99,10 @@ enum outcome source_open(struct source *source, const char *path) {
         return fail("%s: this is a directory; expected a file", source->name);
     }
     measure(source, &status);
+#if defined(F_SETPIPE_SZ)
     if (S_ISFIFO(status.st_mode))
         fcntl(source->fd, F_SETPIPE_SZ, (int)BUFFER); /* fewer wake-ups; as well if it is refused */
+#endif
     return DONE;
 }
 
@@ -111,6 +114,12 @@ void source_close(struct source *source) {
     if (source->fd > STDIN_FILENO)
         close(source->fd);
     source->fd = -1;
+}
+
+bool source_has_grown(const struct source *source) {
+    struct stat status;
+    off_t end = source->mapped ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);
+    return fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode) && end >= 0 && status.st_size > end;
 }
 
 bool source_is_terminal(const struct source *source) {
@@ -132,8 +141,8 @@ static enum outcome map_more(struct source *source, size_t least, size_t wish) {
         return DONE;
     uint64_t offset = source->start + source->position, end = source->start + source->size;
     size_t before = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
-    uint64_t length = end - offset + before;
-    source->window_size = length < WINDOW ? (size_t)length : WINDOW;
+    uint64_t length = end - offset + before, most = least < WINDOW ? WINDOW : (uint64_t)least + before;
+    source->window_size = (size_t)(length < most ? length : most);
     void *window =
         mmap(NULL, source->window_size, PROT_READ, MAP_PRIVATE, source->fd, (off_t)(offset - (uint64_t)before));
     if (window == MAP_FAILED) { /* some file systems cannot: then it is read */
@@ -199,7 +208,14 @@ enum outcome source_peek(struct source *source, size_t least, size_t wish) {
     return source->mapped ? map_more(source, least, wish) : read_more(source, least, wish);
 }
 
+void source_forget(const struct source *source) {
+    if (source->window && source->window_size > WINDOW)              /* else it holds no more than always */
+        madvise(source->window, source->window_size, MADV_DONTNEED); /* as well if it is refused */
+}
+
 void source_consume(struct source *source, size_t bytes) {
+    if (bytes == 0)
+        return; /* there may be no data to point to */
     source->data += bytes;
     source->available -= bytes;
     source->position += bytes;

@@ -40,11 +40,17 @@ void source_close(struct source *source);
  * without a pause (a person at a terminal is answered, a stream is taken in large pieces). */
 enum outcome source_peek(struct source *source, size_t least, size_t wish);
 
+/* Says that bytes in hand are not needed for now: memory that holds those of a large file is free for others. */
+void source_forget(const struct source *source);
+
 /* Takes bytes in hand. */
 void source_consume(struct source *source, size_t bytes);
 
 /* Consumes bytes unseen; `*skipped` is smaller than `bytes` only where the input ends. */
 enum outcome source_skip(struct source *source, uint64_t bytes, uint64_t *skipped);
+
+/* True if a file has become longer since the end that the source has seen, or will see. */
+bool source_has_grown(const struct source *source);
 
 /* True if a person types the input. */
 bool source_is_terminal(const struct source *source);

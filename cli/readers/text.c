@@ -22,11 +22,12 @@ struct text_piece {
     const char *begin, *end;
     reduct_type type;
     void *values;
-    size_t count;
+    size_t count, room;     /* of values */
     uint64_t lines;         /* line ends within */
     const char *line_start; /* after the last of them; null if there is none */
     const char *bad;        /* the number that stopped the parser; null if all is well */
     enum number_status status;
+    bool changed; /* more numbers than there can be: the text is not the one that was cut */
 };
 
 static const char *token_end(const char *text, const char *end) {
@@ -52,11 +53,13 @@ static const char *skip_space(const char *text, const char *end) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void count_lines(struct text_piece *piece) {
+    const char *last = piece->end;
     piece->lines = 0;
     for (const char *p = piece->begin; p < piece->end; p++)
         piece->lines += *p == '\n';
-    const char *last = memrchr(piece->begin, '\n', (size_t)(piece->end - piece->begin));
-    piece->line_start = last ? last + 1 : NULL;
+    while (last > piece->begin && last[-1] != '\n')
+        last--;
+    piece->line_start = last > piece->begin ? last : NULL;
 }
 
 static void parse_piece(void *item) {
@@ -66,6 +69,10 @@ static void parse_piece(void *item) {
     const char *text = skip_space(piece->begin, piece->end);
     while (text < piece->end) {
         const char *stop;
+        if ((size_t)(value - (char *)piece->values) == piece->room * size) {
+            piece->changed = true;
+            break;
+        }
         piece->status = number_parse(piece->type, text, piece->end, &stop, value);
         if (piece->status != NUMBER_READ || (size_t)(stop - text) > TOKEN_MOST) {
             piece->bad = text;
@@ -79,7 +86,7 @@ static void parse_piece(void *item) {
 }
 
 /* Cuts the block into pieces. A piece is PIECE bytes and what completes its last number, so PIECE / 2 + 1 numbers at
- * most. */
+ * most, unless another program writes to the file meanwhile. */
 static enum outcome cut_block(struct reader *reader, size_t size) {
     struct text_state *text = &reader->text;
     const char *begin = (const char *)reader->source.data, *end = begin + size;
@@ -89,10 +96,11 @@ static enum outcome cut_block(struct reader *reader, size_t size) {
     while (begin < end && text->piece_count < reader->threads) {
         struct text_piece *piece = &text->pieces[text->piece_count];
         const char *cut = (size_t)(end - begin) > PIECE ? token_end(begin + PIECE, end) : end;
-        void *values = piece->values ? piece->values : malloc((PIECE / 2 + 1) * reduct_type_size(reader->type));
+        const size_t room = PIECE / 2 + 1;
+        void *values = piece->values ? piece->values : malloc(room * reduct_type_size(reader->type));
         if (!values)
             return fail_memory();
-        *piece = (struct text_piece){.begin = begin, .end = cut, .type = reader->type, .values = values};
+        *piece = (struct text_piece){.begin = begin, .end = cut, .type = reader->type, .values = values, .room = room};
         text->piece_count++;
         text->block += (size_t)(cut - begin);
         begin = cut;
@@ -189,6 +197,21 @@ static void consume_block(struct reader *reader) {
     text->block = text->piece_count = text->next = 0;
 }
 
+/* At the end of the input: what a file had when it was opened may end within a number of which more is there by now. */
+static enum outcome check_end(const struct reader *reader) {
+    const struct source *source = &reader->source;
+    const char *data = (const char *)source->data, *end = data + source->available;
+    if (source->available == 0 || number_is_space(end[-1]) || !source_has_grown(source))
+        return DONE;
+    char place[PLACE], found[QUOTED];
+    const char *last = last_token(data, end);
+    place_byte(reader, last, place);
+    return fail(
+        "%s: %s may be the beginning of a longer number, as the file grew while it was read; expected a file that "
+        "is complete",
+        place, quote(found, last, (size_t)(end - last)));
+}
+
 /* Brings a block that ends where a number does; `*size` is 0 at the end of the input. */
 static enum outcome next_block(struct reader *reader, size_t *size) {
     struct source *source = &reader->source;
@@ -199,7 +222,7 @@ static enum outcome next_block(struct reader *reader, size_t *size) {
             return outcome;
         *size = source->available;
         if (source->ended)
-            return DONE;
+            return check_end(reader);
         const char *data = (const char *)source->data;
         while (*size > 0 && source->available - *size <= TOKEN_MOST && !number_is_space(data[*size - 1]))
             --*size;
@@ -223,6 +246,9 @@ static enum outcome parse_block(struct reader *reader) {
         return outcome;
     parallel_for(text->pieces, text->piece_count, sizeof *text->pieces, parse_piece);
     for (size_t i = 0; i < text->piece_count; i++) {
+        if (text->pieces[i].changed)
+            return fail("%s: the file was changed while it was read; expected it to stay as it is",
+                        reader_name(reader));
         if (text->pieces[i].bad)
             return refuse_number(reader, text->pieces[i].bad, text->pieces[i].end, text->pieces[i].status);
     }

@@ -4,10 +4,10 @@
 
 #include "measure/clock.h"
 #include "measure/colour.h"
+#include "measure/command_line.h"
 #include "measure/machine.h"
 #include "measure/sizes.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +16,23 @@ typedef struct demo_options {
     uint64_t count;
 } demo_options;
 
-static error_t read_option(int key, char *text, struct argp_state *state) {
-    demo_options *all = state->input;
+static int read_option(int key, char *text, void *state);
+
+static const measure_option known[] = {
+    {"command", 'c', "FILE", "The reduct command (default build/reduct)"},
+    {"data", 'd', "FOLDER", "NIST's reference data (default examples/data)"},
+    {"count", 'n', "N", "Doubles in the large array (default 64Mi)"},
+    {0},
+};
+
+static const measure_command command_line = {.name = "demo",
+                                             .about =
+                                                 "Reduces real data exactly, beside plain loops and certified values.",
+                                             .options = known,
+                                             .take = read_option};
+
+static int read_option(int key, char *text, void *state) {
+    demo_options *all = state;
     switch (key) {
     case 'd':
         all->data_folder = text;
@@ -25,24 +40,12 @@ static error_t read_option(int key, char *text, struct argp_state *state) {
     case 'c':
         all->command = text;
         return 0;
-    case 'n':
-        if (measure_size_parse(text, &all->count) != 0 || all->count < 2 || all->count > (uint64_t)1 << 36)
-            argp_error(state, "--count takes a number from 2 to 64Gi, not '%s'", text);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        if (measure_size_parse(text, &all->count) == 0 && all->count >= 2 && all->count <= (uint64_t)1 << 36)
+            return 0;
+        return measure_command_refuse(&command_line, "--count takes a number from 2 to 64Gi, not '%s'", text);
     }
 }
-
-static const struct argp_option known[] = {
-    {"data", 'd', "FOLDER", 0, "NIST's reference data (default examples/data)", 0},
-    {"command", 'c', "FILE", 0, "The reduct command (default build/reduct)", 0},
-    {"count", 'n', "N", 0, "Doubles in the large array (default 64Mi)", 0},
-    {0},
-};
 
 void demo_title(const char *text) {
     printf("\n%s%s%s\n\n", measure_style_on(stdout, MEASURE_BOLD), text, measure_style_on(stdout, MEASURE_PLAIN));
@@ -56,12 +59,13 @@ void demo_require(reduct_status status, const char *what) {
 }
 
 int main(int argc, char **argv) {
-    static const struct argp parser = {
-        known, read_option, NULL, "Reduces real data exactly, beside plain loops and certified values.",
-        NULL,  NULL,        NULL};
     demo_options options = {"examples/data", "build/reduct", (uint64_t)1 << 26};
     double start = measure_seconds();
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int rest, status = measure_command_read(&command_line, argc, argv, &options, &rest);
+    if (status == 0 && rest < argc)
+        status = measure_command_refuse(&command_line, "unexpected argument '%s'", argv[rest]);
+    if (status != 0)
+        return status;
     setvbuf(stdout, NULL, _IOLBF, 0); /* in order with the output of the commands run */
 
     measure_machine machine;

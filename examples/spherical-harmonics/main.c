@@ -167,7 +167,9 @@ static bool run(const options *all, problem *why) {
 int main(int argc, char **argv) {
     options all;
     problem why;
-    options_parse(argc, argv, &all);
+    const int status = options_parse(argc, argv, &all);
+    if (status != 0)
+        return status;
     if (!run(&all, &why)) {
         fprintf(stderr, "spherical-harmonics: %s\n", why.text);
         return 1;

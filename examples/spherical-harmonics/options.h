@@ -19,7 +19,7 @@ typedef struct options {
     int path_count; /* 1 or 6 */
 } options;
 
-/* Reads the command line; where it is wrong, says so and ends the program with status 2. */
-void options_parse(int argc, char **argv, options *all);
+/* Reads the command line. Returns 0, or the exit status after saying what is wrong; --help and --usage end the program. */
+int options_parse(int argc, char **argv, options *all);
 
 #endif

@@ -2,6 +2,7 @@
 
 Each test_*.py is run as `python3 test_X.py COMMAND NUMBER_TOOL`.
 """
+import itertools
 import math
 import os
 import struct
@@ -57,6 +58,13 @@ def npy_array(element, values, order='<', shape=None, fortran=False, version=(1,
     shape = (len(values),) if shape is None else shape
     descr = ('|' if size_of(element) == 1 else order) + numpy_name(element)
     return npy({'descr': descr, 'fortran_order': fortran, 'shape': shape}, pack(element, values, order), version)
+
+
+def in_fortran_order(values, shape):
+    """The elements of an array in C order, as a file in Fortran order has them."""
+    strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    indices = itertools.product(*[range(n) for n in reversed(shape)])
+    return [values[sum(i * s for i, s in zip(reversed(index), strides))] for index in indices]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -4,16 +4,9 @@ import math
 import os
 import random
 
-from harness import CODES, FLOATS, CommandTest, limits, main, npy_array
+from harness import CODES, FLOATS, CommandTest, in_fortran_order, limits, main, npy_array
 
 GENERATOR = random.Random(3)
-
-
-def in_fortran_order(values, shape):
-    """The elements of an array in C order, as a file in Fortran order has them."""
-    strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
-    indices = itertools.product(*[range(n) for n in reversed(shape)])
-    return [values[sum(i * s for i, s in zip(reversed(index), strides))] for index in indices]
 
 
 def place(op, values, nan='propagate'):

@@ -1,10 +1,12 @@
 """Outputs that cannot be written, files that change, memory and threads that cannot be had."""
 import fcntl
+import itertools
 import os
 import resource
 import struct
 import subprocess
 import termios
+import threading
 import time
 import unittest
 
@@ -39,6 +41,25 @@ class Output(CommandTest):
             process = start(*command, stdin=subprocess.DEVNULL, stdout=writing)
             os.close(writing)
             failed(self, process, b'standard output: Broken pipe')
+
+    def limit(self, size):
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    def test_a_file_that_may_not_grow(self):
+        size = 16 << 20  # ThreadSanitizer needs to write some of its own
+        path = os.path.join(self.directory, 'out')
+        with open(path, 'wb') as file:
+            file.truncate(size)
+        for command in self.COMMANDS:
+            with open(path, 'ab') as file:
+                failed(self, start(*command, stdin=subprocess.DEVNULL, stdout=file, preexec_fn=self.limit(size)),
+                       b'standard output: File too large')
+
+    @unittest.skipIf(SANITIZED, 'ThreadSanitizer writes more to files than a page has')
+    def test_a_page_that_may_not_grow(self):
+        page = os.path.join(self.directory, 'page.html')
+        failed(self, start('ladder', '--device', 'cpu', '--n', '1000', '--rounds', '1', '--html', page,
+                           preexec_fn=self.limit(0)), page.encode() + b': File too large')
 
     def test_read_only(self):
         with open('/dev/null', 'rb') as null:
@@ -80,6 +101,56 @@ class Inputs(CommandTest):
             except BrokenPipeError:
                 pass
 
+    def test_growing_while_it_is_read(self):
+        """What the file had at first ends within a number."""
+        for before, after, expected in (('1 2 3', '45 6\n', None), ('1 2\n3', '45\n', None), ('1 2 3', ' 4', None),
+                                        ('1 2 3\n', '45 6\n', b'14\n'), ('1 2 3', '', b'14\n')):
+            path = self.file('growing.txt', before)
+            process = start('dot', '-', path)
+            process.stdin.write(b'1')
+            process.stdin.flush()
+            time.sleep(.3)  # it waits for the rest of the number, and has opened the file
+            with open(path, 'a') as file:
+                file.write(after)
+            process.stdin.write(b' 2 3')
+            if expected is None:
+                failed(self, process, path.encode() + b":%d:%d: '3' may be the beginning" %
+                       ((2, 1) if '\n' in before else (1, 5)))
+            else:
+                out, err = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, out, err), (0, expected, b''))
+
+    def test_changing_while_it_is_read(self):
+        """The end of a piece of text, which decides how long it is, becomes many numbers while those before are read."""
+        piece = 1 << 20
+        path = self.file('changing.txt', b'1 ' * (piece // 2) + b'0' * 60000 + b'\n')
+        stop = threading.Event()
+
+        def change():
+            with open(path, 'r+b', buffering=0) as file:
+                states = itertools.cycle((b'0 ' * 30000, b'0' * 60000))
+                while not stop.is_set():
+                    os.pwrite(file.fileno(), next(states), piece)
+                    time.sleep(.002)
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            changed = 0
+            for _ in range(300):
+                if changed == 5:
+                    break
+                code, out, err = self.run_command('sum', '-j1', path)
+                if code == 0:
+                    self.assertEqual((out, err), ('%d\n' % (piece // 2), ''))
+                else:
+                    self.assertEqual((code, out), (1, ''), err)
+                    self.assertTrue(err.startswith('reduct: ' + path), err)
+                changed += 'changed while it was read' in err
+        finally:
+            stop.set()
+            thread.join()
+        self.assertGreater(changed, 0)
+
     def test_read_errors(self):
         """Reading a process's memory at address 0 fails, as a broken disk does."""
         failed(self, start('sum', '--format', 'raw', '--type', 'u8', '/proc/self/mem'), b'/proc/self/mem: ')
@@ -108,6 +179,24 @@ class Limits(CommandTest):
             process = start('sum', '--threads', '8', path, preexec_fn=limit, env=environment)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out, err), (0, expected, b''))
+
+    @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
+    def test_help_without_memory(self):
+        """Where there is enough to start, there is enough for help and for a mistake."""
+        def run(kibibytes, *arguments):
+            limit = (kibibytes << 10, kibibytes << 10)
+            process = start(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+            process.communicate(timeout=60)
+            return process.returncode
+        low, high = 256, 1 << 20
+        while high - low > 4:
+            middle = (low + high) // 2
+            low, high = (low, middle) if run(middle, '--version') == 0 else (middle, high)
+        for more in (0, 4, 16, 64, 128, 132, 136, 256):
+            for part in ((), ('sum',), ('ladder',), ('bench',)):
+                for option in ('--help', '--usage'):
+                    self.assertEqual(run(high + more, *part, option), 0, (more, part, option))
+                self.assertEqual(run(high + more, *part, '--bogus'), 2, (more, part))
 
     @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
     def test_no_memory(self):

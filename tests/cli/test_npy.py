@@ -42,7 +42,9 @@ class Good(CommandTest):
         for header in ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
                        '{"descr":"<f8","fortran_order":False,"shape":(3,)}',
                        "{'shape': (3L,), 'descr': '<f8', 'fortran_order': True}",
-                       "{'shape': (3), 'descr': '=f8', 'fortran_order': False}",
+                       "{'shape': (3,), 'descr': '=f8', 'fortran_order': False}",
+                       "{'shape': (3, 1), 'descr': '=f8', 'fortran_order': False}",
+                       "{'shape': (3, 1,), 'descr': '=f8', 'fortran_order': False}",
                        "{ 'fortran_order' : False ,\n 'shape' : ( 1 , 3 ) ,\t'descr' : '<f8' , }"):
             self.good('6', 'sum', self.file('a.npy', npy(header, data)))
 
@@ -95,6 +97,10 @@ class Refused(CommandTest):
                 (with_entry(extra=1), "unknown key 'extra'"),
                 ("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (3,)}", "'descr' twice"),
                 (with_entry(fortran_order=0), 'True or False'), (with_entry(fortran_order=None), 'True or False'),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (3)}", 'a tuple, as in (3,)'),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (03,)}", 'leading 0'),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 03)}", 'leading 0'),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (,)}", 'length of an axis'),
                 (with_entry(shape=3), "where '('"), (with_entry(shape=(-3,)), 'negative'),
                 (with_entry(shape=(1.5,)), "where ')'"), (with_entry(shape='(3,)'), "where '('"),
                 (with_entry(descr=8), 'element type'), (with_entry(descr=None), 'element type'),

@@ -97,7 +97,8 @@ class Parsing(unittest.TestCase):
     def test_what_is_no_number(self):
         texts = ['', '-', '+', '.', 'e5', '1e', '1e+', '--1', '+-1', '-+1', '0x', '0xp3', '0x.p1', '0x-1', '0xinf',
                  '0xnan', '-0x-1', '1_000', '1,5', '1f', '1.2.3', 'infi', 'nanx', 'in', '1e5.5', '0x1p', '0x1p1.5',
-                 '0x1p+-3', '0x1p-+3', '1e+-3', '١']
+                 '0x1p+-3', '0x1p-+3', '1e+-3', '١', 'nan()', 'nan(0x1)', '-nan(ind)', 'nan(snan)', 'NAN(1)', 'nan(',
+                 'nan(1', 'inf()']
         self.assertEqual(tool('parse', 'f64', texts), ['bad'] * len(texts))
         texts = ['', '-', '+', '1.0', '1e3', 'inf', 'nan', '0x', '0x-1', '--1', '+-1', '1_0', '0b1', '0x1p3']
         for element in INTEGERS:

@@ -2,12 +2,15 @@
 
 The arithmetic itself has tests of its own, on far more data; here it is the way from file to number that counts."""
 import math
+import os
 import random
+import resource
 import struct
+import unittest
 from fractions import Fraction
 
-from harness import (CODES, FLOATS, FORMATS, INTEGERS, CommandTest, as_float, limits, main, npy_array, pack, root,
-                     round_to, text_of, value_of)
+from harness import (CODES, FLOATS, FORMATS, INTEGERS, SANITIZED, CommandTest, as_float, limits, main, npy_array, pack,
+                     root, round_to, start, text_of, value_of)
 
 GENERATOR = random.Random(99)
 
@@ -330,6 +333,28 @@ class Fast(CommandTest):
                 self.bad(1, path + ': element %d: found NaN' % at, op, '--mode', 'fast', '--nan', 'error',
                          '--format', 'raw', '--type', 'f64', *inputs)
         self.bad(1, '1:3: found NaN', 'sum', '--mode', 'fast', '--nan', 'error', stdin='1 nan')
+
+
+    @unittest.skipIf(SANITIZED, 'sanitizers need memory of their own')
+    def test_whole_blocks_are_not_copied(self):
+        """They are added from where the file is mapped, or was read to: there is no memory for a copy of one."""
+        block = 8 << 22
+        paths = []
+        for name in ('a.npy', 'b.npy'):
+            paths.append(self.file(name, npy_array('f64', [], shape=(5 << 22,))))
+            os.truncate(paths[-1], os.path.getsize(paths[-1]) + 5 * block)  # zeros that take no room
+        for arguments in (('sum', paths[0]), ('sum', *paths), ('dot', *paths)):
+            process = start(*arguments, '--mode', 'fast', '-j1', preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_DATA, (block * 3 // 4, block * 3 // 4)))
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out, err), (0, b'0\n', b''))
+        short = self.file('c.npy', npy_array('f64', [], shape=((1 << 22) - 1,)))
+        os.truncate(short, os.path.getsize(short) + block - 8)
+        for arguments in (('sum', short), ('sum', paths[0], short), ('dot', short, short)):
+            process = start(*arguments, '--mode', 'fast', '-j1', preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_DATA, (block * 3 // 4, block * 3 // 4)))
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out, err), (0, b'0\n', b''))
 
 
 class Dot(CommandTest):

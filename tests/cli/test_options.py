@@ -35,6 +35,20 @@ class Help(CommandTest):
             for option in OPTIONS:
                 self.assertIn('--' + option, out)
 
+    def test_of_every_part(self):
+        """However it is asked for, and with every option in the usage too."""
+        for part in ((), *((op,) for op in OPERATORS), ('ladder',), ('bench',)):
+            out = self.help(*part, '--help')
+            for spelling in ('-h', '-?', *(('--hel', '-qh') if part == ('sum',) else ())):
+                self.assertEqual(self.help(*part, spelling), out)
+            usage = self.help(*part, '--usage')
+            self.assertTrue(usage.startswith('Usage: ' + ' '.join(('reduct', *(part or ('OP',))))), usage)
+            for option in re.findall(r'^ +(?:-\w, )?(--[a-z-]+(?:=\S+)?)', out, re.M):
+                self.assertIn('[%s]' % option.rstrip(','), usage)
+            for short in re.findall(r'^ +-(\w), --[a-z-]+(?:=(\S+?),?)?(?: |$)', out, re.M):
+                self.assertRegex(usage, r'\[-%s %s\]' % tuple(map(re.escape, short)) if short[1]
+                                 else r'\[-\w*%s\w*\]' % short[0])
+
     def test_every_choice_in_help_works(self):
         """What the help lists is what the option takes."""
         out = ' '.join(self.help('sum', '--help').split())
@@ -54,7 +68,8 @@ class Help(CommandTest):
             self.assertIn(op, err)
 
     def test_version(self):
-        for arguments in (('--version',), ('-V',), ('sum', '--version')):
+        for arguments in (('--version',), ('-V',), ('sum', '--version'), ('sum', '-V'), ('ladder', '-V'),
+                          ('bench', '--version')):
             self.assertRegex(self.help(*arguments), r'^reduct \d+\.\d+\.\d+\n$')
 
 
@@ -68,7 +83,23 @@ class Wrong(CommandTest):
         self.bad(2, "'y'", 'sum', '-y')
         for option in ('mode', 'nan', 'result', 'type', 'format', 'offset', 'count', 'byte-order', 'threads', 'device'):
             self.bad(2, ('--' + option, 'argument'), 'sum', '--' + option)
-        self.bad(2, '--hex', 'sum', '--hex=1')
+        self.bad(2, ('--hex', "'1'"), 'sum', '--hex=1')
+        self.bad(2, ("'y'", 'unrecognized'), 'sum', '-xy')
+        self.bad(2, ("'--s'", 'ambiguous', '--sizes', '--sample', '--seed'), 'bench', '--s=3')
+        self.bad(2, ("'--r'", 'ambiguous', '--rung', '--rounds'), 'ladder', '--r', '3')
+        for part in ('sum', 'ladder', 'bench'):
+            self.bad(2, ("'--HANG'", 'unrecognized'), part, '--HANG', '--help')
+            self.bad(2, r"'\x1b'", part, '-\x1b[2J')
+            self.bad(2, (r'--\x1b[2J', 'unrecognized'), part, '--\x1b[2J')
+        self.bad(2, r"'\x1b[2J'", 'ladder', '\x1b[2J')
+        self.bad(2, r"'\x1b[2J'", 'bench', '\x1b[2J')
+        self.bad(2, (r'\xc3\xa9', '--repeat'), 'bench', '--repeat', 'é')
+
+    def test_bench(self):
+        for option, needle in (('--device=nope', 'nope'), ('--device=cpu:nope', 'cpu:nope'), ('--op=nope', 'nope'),
+                               ('--sizes=', 'empty'), ('--threads=0', "'0'"), ('--offset=1', 'cuda'),
+                               ('--repeat=0', '100000'), ('--seed=18446744073709551616', '18446744073709551615')):
+            self.bad(2, (option.split('=')[0], needle), 'bench', option)
 
     def test_choices(self):
         for option, expected in (('mode', ('exact', 'fast')), ('nan', ('propagate', 'ignore', 'error')),

@@ -1,7 +1,15 @@
 """Raw binary, and how it is told from text."""
+import bz2
+import gzip
+import io
+import lzma
 import os
+import pickle
+import re
+import time
+import zipfile
 
-from harness import CODES, FLOATS, CommandTest, limits, main, pack, size_of, start, text_of
+from harness import CODES, FLOATS, CommandTest, limits, main, npy_array, pack, size_of, start, text_of
 
 RAW = ('--format', 'raw', '--type')
 
@@ -103,6 +111,63 @@ class ToldByContent(CommandTest):
     def test_a_character_across_the_end_of_the_sample(self):
         text = '1 ' * 2047 + '1é'
         self.bad(1, "1:4095: '1\\xc3\\xa9'", 'sum', '--type', 'u8', stdin=text)
+
+
+class OtherFiles(CommandTest):
+    """What other programs write is not taken for raw binary."""
+
+    def samples(self):
+        numbers = pack('f64', [1.5] * 100)
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, 'w') as file:
+            file.writestr('arr_0.npy', npy_array('f64', [1.5] * 100))
+        empty = io.BytesIO()
+        zipfile.ZipFile(empty, 'w').close()
+        return (('gzip', gzip.compress(numbers)), ('gzip', gzip.compress(b'1 2 3')), ('xz', lzma.compress(numbers)),
+                ('bzip2', bz2.compress(numbers)), ('.npz', archive.getvalue()), ('zip', empty.getvalue()),
+                ('zstd', bytes.fromhex('28b52ffd2003190000010203')), ('lz4', bytes.fromhex('04224d1864')),
+                ('Parquet', b'PAR1' + numbers + b'PAR1'), ('Arrow', b'ARROW1\0\0' + numbers),
+                ('Feather', b'FEA1' + numbers), ('HDF5', b'\x89HDF\r\n\x1a\n' + numbers),
+                ('PNG', b'\x89PNG\r\n\x1a\n' + numbers), ('pickle', pickle.dumps([1.5] * 100, 4)),
+                ('TIFF', b'II*\0' + numbers), ('NetCDF', b'CDF\1' + numbers), ('7z', b'7z\xbc\xaf\x27\x1c' + numbers),
+                ('SQLite', b'SQLite format 3\0' + numbers), ('FITS', b'SIMPLE  =                    T'))
+
+    def test_what_they_are(self):
+        for what, data in self.samples():
+            path = self.file('a.bin', data)
+            for options in ((), ('--type', 'f64'), ('--type', 'u8'), ('--format', 'text'), ('--format', 'npy')):
+                for arguments, inputs, name in (((path,), b'', path), ((), data, '(standard input)')):
+                    code, out, err = self.run_command('sum', *options, *arguments, stdin=inputs)
+                    self.assertEqual((code, out), (1, ''), (what, options))
+                    self.assertRegex(err, r'^reduct: ' + re.escape(name) + ': this is .*%s' % re.escape(what))
+                    self.assertNotIn('--type', err)
+                    self.assertEqual('--format raw' in err, '--type' in options)
+
+    def test_bytes_that_are_meant(self):
+        """With --format raw, or an option that only raw binary has."""
+        for what, data in self.samples():
+            path = self.file('a.bin', data)
+            for options in (('--format', 'raw'), ('--offset', '0'), ('--count', str(len(data)))):
+                self.good(str(sum(data)), 'sum', '--type', 'u8', *options, path)
+
+    def test_beginnings(self):
+        """Fewer bytes than tell what it is, also slowly."""
+        for what, data in self.samples():
+            self.good(str(sum(data[:2])), 'sum', '--format', 'raw', '--type', 'u8', stdin=data[:2])
+        self.bad(1, "1:1: 'BZ' is not a number", 'sum', stdin='BZ')
+        self.bad(1, "1:1: 'PKW' is not a number", 'sum', stdin='PKW 3')
+        process = start('sum')
+        for byte in gzip.compress(b'1 2 3'):
+            process.stdin.write(bytes([byte]))
+            try:
+                process.stdin.flush()
+            except BrokenPipeError:
+                break
+            time.sleep(.01)
+        self.assertEqual(process.wait(timeout=30), 1)
+        self.assertIn(b'gzip', process.stderr.read())
+        process.stdout.close()
+        process.stderr.close()
 
 
 class Bad(CommandTest):

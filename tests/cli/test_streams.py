@@ -71,6 +71,34 @@ class Pipes(CommandTest):
         process = start('sum', path, stdin=None, preexec_fn=lambda: os.close(0))
         self.assertEqual(finish(process), (0, b'3\n', b''))
 
+    def test_no_file_passes_for_a_closed_stream(self):
+        """A file that is opened gets the lowest number that is free: those of standard streams must not be."""
+        path = self.file('a.txt', '1 2')
+        raw = self.file('a.bin', pack('f64', [1, 2]))
+        for arguments in (('sum', path, '-'), ('sum', path, path, '-'), ('dot', path, '-'), ('dot', '-', path),
+                          ('sum', '--format', 'raw', '--type', 'f64', raw, '-'), ('sum', '/dev/null', '-')):
+            for closed in ((0,), (0, 2), (0, 1, 2)):
+                streams = {'stdin': None, **({'stdout': None} if 1 in closed else {}),
+                           **({'stderr': None} if 2 in closed else {})}
+                process = start(*arguments, preexec_fn=lambda: [os.close(i) for i in closed], **streams)
+                code, out, err = finish(process)
+                self.assertEqual((code, out or b''), (1, b''), (arguments, closed))
+                if 2 not in closed:
+                    self.assertIn(b'(standard input): Bad file descriptor', err)
+
+    def test_no_output_lands_in_a_file(self):
+        """Neither the report nor a remark."""
+        for closed in (1, 2):
+            page = os.path.join(self.directory, 'page.html')
+            process = start('ladder', '--device', 'cpu', '--n', '1000', '--rounds', '1', '--html', page,
+                            **{'stdout' if closed == 1 else 'stderr': None}, preexec_fn=lambda: os.close(closed))
+            code, _, err = finish(process)
+            with open(page, 'rb') as file:
+                self.assertTrue(file.read().rstrip().endswith(b'</html>'))
+            self.assertEqual(code, 1 if closed == 1 else 0)
+            if closed == 1:
+                self.assertIn(b'reduct: standard output: ', err)
+
     def test_closed_standard_error(self):
         process = start('sum', 'nowhere', preexec_fn=lambda: os.close(2))
         self.assertEqual(finish(process)[:2], (1, b''))
