@@ -37,7 +37,9 @@ function outside(margin) {
                 box.x + box.width > edge.right ||
                 box.y + box.height > edge.bottom,
         )
-        .map(({ text, box }) => `'${text}' ends at ${Math.round(box.x + box.width)}, ${Math.round(box.y + box.height)}`);
+        .map(
+            ({ text, box }) => `'${text}' ends at ${Math.round(box.x + box.width)}, ${Math.round(box.y + box.height)}`,
+        );
 }
 
 for (const name of NAMES)
