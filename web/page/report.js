@@ -8,20 +8,22 @@ export function json(report) {
     return JSON.stringify({ ...report, rows, published: PUBLISHED }, null, 2);
 }
 
+/* In the words that the reports of the C programs have, too. */
 export function verdict(row) {
     if (row.pending) return 'waiting';
     if (row.without) return 'not run';
     if (row.error) return 'failed';
-    if (row.right === null) return 'not judged';
+    if (row.right === null) return 'unchecked';
     if (!row.right) return 'wrong';
-    if (row.specimen) return 'right, by luck';
-    return row.rounded ? 'right' : 'within its bound';
+    if (row.specimen) return 'lucky';
+    return row.rounded ? 'right' : 'within bound';
 }
 
 export const VERDICTS = {
     right: 'the bits of the correctly rounded sum',
-    'within its bound': 'not the correctly rounded sum, but within the error that this way of adding promises',
-    'right, by luck': 'the bits that the synchronised version gives, which nothing promises',
+    'within bound': 'not the correctly rounded sum, but within the error that this way of adding promises',
+    lucky: 'the bits that the synchronised version gives, which nothing promises',
+    unchecked: 'there is nothing to compare it with',
     wrong: 'outside of the error that this way of adding promises',
 };
 

@@ -8,9 +8,7 @@ const [TUTORIAL] = PUBLISHED;
 
 function mark(row) {
     const word = verdict(row);
-    const kind =
-        { right: 'good', 'right, by luck': 'luck', 'within its bound': 'luck', wrong: 'bad', failed: 'bad' }[word] ??
-        'dim';
+    const kind = { right: 'good', lucky: 'luck', 'within bound': 'luck', wrong: 'bad', failed: 'bad' }[word] ?? 'dim';
     return element('span', { class: `verdict ${kind}`, title: VERDICTS[word] ?? null }, word);
 }
 
