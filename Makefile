@@ -36,11 +36,12 @@ check: install-test-deps
 	@scripts/check-stamp
 	ctest --preset release --parallel $(JOBS)
 
-# The page needs no build but for its WebAssembly part; any static server does.
+# Any static server does.
 web: install-web-deps
 	web/wasm/build
+	web/assemble build/site
 	@echo 'Open http://localhost:$(PORT)/web/ in a browser; Ctrl-C ends it.'
-	@python3 -m http.server --bind 127.0.0.1 $(PORT)
+	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
 
 site: install-web-deps
 	web/wasm/build

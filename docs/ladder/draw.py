@@ -11,11 +11,15 @@ Every drawing brings its own background and follows the reader's choice of dark 
 """
 import os
 import sys
+import textwrap
 from html import escape
 
 # The first digits of pi; they add up to 80.
 DIGITS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3]
 WARP = 4
+
+# Of a caption: characters in a line, as many as fit in the widest of the fonts that browsers take, and from line to line.
+CAPTION, LINE = 124, 20
 
 STYLE = '''
 :root { --paper: #ffffff; --ink: #1b1f24; --dim: #646d76; --faint: #d5dae0; --on: #3f6fd8; --ontext: #ffffff; --bad: #c8313d;
@@ -73,6 +77,13 @@ class Drawing:
 
     def text(self, x, y, text, style=''):
         self.add(f'<text x="{x:g}" y="{y:g}" class="{style}">{escape(str(text))}</text>')
+
+    def caption(self, y, text):
+        """The last words, in as many lines as they need; the drawing grows where it has no room for them."""
+        for line in textwrap.wrap(text, CAPTION):
+            self.text(20, y, line, 'dim')
+            y += LINE
+        self.height = max(self.height, y - LINE + 16)
 
     def line(self, x1, y1, x2, y2, style='line'):
         self.add(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{style}"/>')
@@ -186,7 +197,7 @@ def global_halving():
     tree = Tree(d, DIGITS, 'global', 'global memory', 16)
     for half in halvings(16):
         tree.step([(t, t, (t, t + half)) for t in range(half)], f'half = {half}', f'tid < {half}')
-    d.text(20, 484, 'Every step reads and writes global memory, and waits for the whole block. The input is gone afterwards.', 'dim')
+    d.caption(484, 'Every step reads and writes global memory, and waits for the whole block. The input is gone afterwards.')
     return d
 
 
@@ -197,8 +208,7 @@ def neighbour_modulo():
     tree = Tree(d, DIGITS, 'shared', 'shared memory', 16)
     for s in (1, 2, 4, 8):
         tree.step([(t, t, (t, t + s)) for t in range(0, 16, 2 * s)], f's = {s}', f'tid % {2 * s} == 0')
-    d.text(20, 484, 'Red: warps in which some threads work and the others wait for them. Working threads are never neighbours.',
-           'dim')
+    d.caption(484, 'Red: warps in which some threads work and the others wait for them. Working threads are never neighbours.')
     return d
 
 
@@ -211,8 +221,8 @@ def neighbour_strided():
         adds = [(t, 2 * s * t, (2 * s * t, 2 * s * t + s)) for t in range(8 // s)]
         banks = {t: f'bank {2 * s * t % 4}' for t, _, _ in adds} if s < 8 else None
         tree.step(adds, f's = {s}', f'index = {2 * s} tid', banks=banks)
-    d.text(20, 484, 'Whole warps work or are done. Red: the bank of each access, of four in this drawing (real ones: 32). The same bank for '
-                    'several threads of a warp: they queue.', 'dim')
+    d.caption(484, 'Whole warps work or are done. Red: the bank of each access, of four in this drawing (real ones: 32). The '
+                   'same bank for several threads of a warp: they queue.')
     return d
 
 
@@ -223,8 +233,7 @@ def halving():
     tree = Tree(d, DIGITS, 'shared', 'shared memory', 16)
     for s in halvings(16):
         tree.step([(t, t, (t, t + s)) for t in range(s)], f's = {s}', f'tid < {s}')
-    d.text(20, 484, 'No half-empty warps until the last one, no bank twice. But half of the threads do nothing from the start.',
-           'dim')
+    d.caption(484, 'No half-empty warps until the last one, no bank twice. But half of the threads do nothing from the start.')
     return d
 
 
@@ -236,7 +245,7 @@ def first_add():
     tree.step([(t, t, (t, t + 8)) for t in range(8)], 'load and add', '8 threads', style='shared', keep=False)
     for s in halvings(8):
         tree.step([(t, t, (t, t + s)) for t in range(s)], f's = {s}', f'tid < {s}')
-    d.text(20, 484, 'The same block takes twice as much: half the blocks, and no thread idles from the start.', 'dim')
+    d.caption(484, 'The same block takes twice as much: half the blocks, and no thread idles from the start.')
     return d
 
 
@@ -288,7 +297,7 @@ def last_warp(implicit):
         d.text(column(8), y + 18, 'expected 31', 'red')
     last = 'It was right as long as the 32 threads of a warp moved in lockstep. Since Volta (2017) each has its own program counter.' \
         if implicit else 'Only the warp waits, not the block. Green: nobody passes before all have arrived and what they wrote is seen.'
-    d.text(20, 440, last, 'dim')
+    d.caption(440, last)
     return d
 
 
@@ -328,7 +337,8 @@ def unrolled():
             line = f'if (block >= {[1024, 512][i]}) ...'
         d.rect(560, y, 376, 22, 'shared' if kept else 'empty')
         d.text(570, y + 15, line + ('' if kept else '          gone: 256 is less'), 'code' + ('' if kept else ' dim'))
-    d.text(20, 314, 'Fewer instructions per addition. What is left to do is the same additions, in the same order: the same bits.', 'dim')
+    d.caption(314, 'Fewer instructions per addition. What is left to do is the same additions, in the same order: the same '
+                   'bits.')
     return d
 
 
@@ -363,7 +373,7 @@ def grid_stride():
         d.cell(first + 90, 248, total, 'global', 44)
         d.text(first + 120, 265, f'block {b}', 'small dim')
     d.text(20, 265, 'block sums')
-    d.text(20, 314, 'Threads live long and meet once. The grid fits the GPU, not the data: few block sums, whatever n is.', 'dim')
+    d.caption(314, 'Threads live long and meet once. The grid fits the GPU, not the data: few block sums, whatever n is.')
     return d
 
 
@@ -393,8 +403,8 @@ def shuffle():
             d.cell(LEFT + i * pitch, y, new[i] if live else '·', 'register' if live else 'spent', 40)
         values = new
         d.text(LEFT + 8 * pitch - 6, y + 17, f'v += __shfl_down_sync(mask, v, {s})', 'code')
-    d.text(20, 384, 'All lanes execute every step; only what leads to lane 0 is drawn in full. One shared slot per warp, then the '
-                    'first warp does the same with the warps’ sums.', 'dim')
+    d.caption(384, 'All lanes execute every step; only what leads to lane 0 is drawn in full. One shared slot per warp, then '
+                   'the first warp does the same with the warps’ sums.')
     return d
 
 
@@ -415,8 +425,7 @@ def warp_reduce():
     d.text(LEFT + 3.5 * pitch, 150, '__reduce_add_sync(mask, v)  32-bit integers, since Ampere', 'code middle')
     d.text(LEFT + 3.5 * pitch, 172, 'WaveActiveSum(v)    subgroupAdd(v)', 'code middle')
     d.text(LEFT + 8 * pitch, 230, 'every lane has the sum', 'small dim')
-    d.text(20, 284, 'For floats the order of the additions is the implementation’s: the last bits may differ between GPUs and drivers.',
-           'dim')
+    d.caption(284, 'For floats the order of the additions is the implementation’s: the last bits may differ between GPUs and drivers.')
     return d
 
 
@@ -447,8 +456,9 @@ def vector_loads():
     d.text(140, 142, 'the first load', 'small dim')
     d.text(720, 166, 'the second load, asked for', 'small dim')
     d.text(720, 182, 'before the first has arrived', 'small dim')
-    d.text(20, 290, 'Memory answers after hundreds of cycles. To keep it busy, bytes must be under way: bandwidth × latency of them.', 'dim')
-    d.text(20, 312, 'Wide loads ask for more with fewer instructions. What is left over at the ends, less than 16 bytes, goes one by one.', 'dim')
+    d.caption(290, 'Memory answers after hundreds of cycles. To keep it busy, bytes must be under way: bandwidth × latency '
+                   'of them. Wide loads ask for more with fewer instructions. What is left over at the ends, less than 16 '
+                   'bytes, goes one by one.')
     return d
 
 
@@ -517,8 +527,8 @@ def bulk_copy():
         if i:
             d.rect(110 + i * 130, 346, 124, 18, 'shared')
             d.text(172 + i * 130, 359, f'add tile {i - 1}', 'tiny middle')
-    d.text(20, 386, 'Threads never wait for memory as long as the ring is longer than the delay. A barrier in shared memory counts the bytes.',
-           'dim')
+    d.caption(386, 'Threads never wait for memory as long as the ring is longer than the delay. A barrier in shared '
+                   'memory counts the bytes.')
     return d
 
 
@@ -555,10 +565,9 @@ def exact():
     d.text(left + 13 * width, y - 12, 'the 24 bits that an f32 keeps', 'small dim middle')
     d.path(f'M{left + 25 * width} {y - 34}V{y - 28}H{left + 30 * width - 2}V{y - 34}', 'redline')
     d.text(left + 27.5 * width, y - 12, 'decide the rounding', 'small red middle')
-    d.text(20, y + 24, 'Added one after the other in f32, each step would drop what does not fit beside the largest number.', 'dim')
-    d.text(20, y + 46, 'Kept whole, the order cannot matter: integers are added, and integer addition is associative. One rounding, at the end,',
-           'dim')
-    d.text(20, y + 66, 'gives the same bits on one thread or a hundred thousand.', 'dim')
+    d.caption(y + 24, 'Added one after the other in f32, each step would drop what does not fit beside the largest number. Kept '
+                      'whole, the order cannot matter: integers are added, and integer addition is associative. One rounding, at '
+                      'the end, gives the same bits on one thread or a hundred thousand.')
     return d
 
 
@@ -596,12 +605,12 @@ def levels():
             for middle, to, v in zip(middles, range(4), values):
                 d.arrow(middle, y + 97, column(to), y + 128)
                 d.cell(column(to), y + 130, v, 'register')
-            d.text(20, y + 147, 'the first subgroup')
+            d.text(20, y + 147, 'first subgroup')
         y += 130
         level += 1
-    d.text(20, 314, 'Two levels are enough for 4 × 4 numbers here, for 32 × 32 = 1024 on an NVIDIA GPU, and for 8 × 8 = 64 on a device with '
-                    'subgroups of 8:', 'dim')
-    d.text(20, 332, 'there, 256 invocations need a third. Code that stops after two is right on one machine and wrong on the next.', 'dim')
+    d.caption(314, 'Two levels are enough for 4 × 4 numbers here, for 32 × 32 = 1024 on an NVIDIA GPU, and for 8 × 8 = 64 on '
+                   'a device with subgroups of 8: there, 256 invocations need a third. Code that stops after two is right on '
+                   'one machine and wrong on the next.')
     return d
 
 
@@ -636,8 +645,8 @@ def window():
     d.line(left, y + 66, left + places * width, y + 66)
     row(y + 74, 'the sum, exactly', whole, 'shared', f'{high << reach} + {rest} = {whole}')
     assert (high << reach) + rest == whole
-    d.text(20, y + 122, 'Each number is cut at the line by one shift. Many remainders may pass the line together; they are counted all the same, '
-                        'as long as they stay below 2^32.', 'dim')
+    d.caption(y + 122, 'Each number is cut at the line by one shift. Many remainders may pass the line together; they are '
+                       'counted all the same, as long as they stay below 2^32.')
     return d
 
 
@@ -667,10 +676,9 @@ def gpu():
         d.text(x + 12, 234, '__syncthreads(): the block waits for itself', 'small dim')
     d.rect(20, 272, 920, 34, 'global')
     d.text(480, 294, 'global memory: gigabytes, seen by all blocks, hundreds of cycles away', 'middle')
-    d.text(20, 332, 'Orange: registers, a few dozen per thread, at no distance at all. A warp (four threads here, 32 in reality) executes one '
-                    'instruction at a time', 'dim')
-    d.text(20, 352, 'for all of its threads. Blocks run in any order, and cannot wait for each other: what they have in common goes '
-                    'through global memory.', 'dim')
+    d.caption(332, 'Orange: registers, a few dozen per thread, at no distance at all. A warp (four threads here, 32 in '
+                   'reality) executes one instruction at a time for all of its threads. Blocks run in any order, and cannot '
+                   'wait for each other: what they have in common goes through global memory.')
     return d
 
 
@@ -722,8 +730,8 @@ def finishes():
         d.cell(x + 80, 214, 80, 'global', 44)
         for i, note in enumerate(notes[k]):
             d.text(x + 80, 262 + 16 * i, note, 'small dim middle')
-    d.text(20, 314, 'Green: the end of a launch, which everything waits for. The order of atomic additions changes from run to run, and with '
-                    'it the last bits of a float.', 'dim')
+    d.caption(314, 'Green: the end of a launch, which everything waits for. The order of atomic additions changes from run '
+                   'to run, and with it the last bits of a float.')
     return d
 
 
@@ -745,8 +753,8 @@ def numbers():
           '101', False, 'right, in this order')
     chain(666, 'exactly, rounded once', [('100 + 0.4 + 0.4 + 0.4', ''), ('= 101.2', '101')], '101', False,
           'right in every order')
-    d.text(20, 284, 'f32 keeps about 7 digits and f64 about 16, but the effect is the same. Every tree, thread count and vector width is another order.',
-           'dim')
+    d.caption(284, 'f32 keeps about 7 digits and f64 about 16, but the effect is the same. Every tree, thread count '
+                   'and vector width is another order.')
     return d
 
 

@@ -5,11 +5,21 @@ import { factor, rate, time, ulp } from './format.js';
 const { Chart } = globalThis;
 const POINTS = ['rectRot', 'triangle', 'circle'];
 
+/* Where the axis of errors begins: a logarithmic one has no zero. */
+const EDGE = 0.01;
+
+/* Bars that differ by more than this would not be seen beside each other on a linear axis. */
+const WIDE = 100;
+
 /* What can be shown: the value of a row, of a published ladder, its label, how it is written. */
 export const METRICS = {
-    bandwidth: { label: 'GB/s', value: row => row.bytesPerSecond / 1e9, text: value => `${rate(value * 1e9)} GB/s` },
+    bandwidth: {
+        label: 'GB/s',
+        value: row => row.bytesPerSecond / 1e9,
+        text: value => `${rate(value * 1e9)} GB/s`,
+    },
     time: {
-        label: 'Time, ms (logarithmic)',
+        label: 'Time, ms',
         scale: 'logarithmic',
         value: row => row.seconds * 1e3,
         text: value => time(value / 1e3),
@@ -22,9 +32,11 @@ export const METRICS = {
         published: (ladder, id) => ladder.seconds['neighbour-modulo'] / ladder.seconds[id],
     },
     error: {
-        label: 'Error, ulp (logarithmic, 0.01 or less at the edge)',
+        label: 'Error, ulp',
+        notes: [`${EDGE} or less at the edge`],
         scale: 'logarithmic',
-        value: row => (row.ulp === null ? NaN : Math.max(row.ulp, 0.01)),
+        edge: EDGE,
+        value: row => (row.ulp === null ? NaN : Math.max(row.ulp, EDGE)),
         text: value => `${ulp(value)} ulp`,
     },
 };
@@ -65,11 +77,18 @@ function publishedSets(rows, metric, colour) {
     })).filter(set => set.data.some(Number.isFinite));
 }
 
-function options(metric, colour, published) {
+/* A chart that is narrower than this has smaller type and fewer ticks. */
+const NARROW = 480;
+
+const shortTick = value =>
+    value >= 1e5 ? value.toExponential(0).replace('e+', 'e') : `${Number(value.toPrecision(3))}`;
+
+function options(metric, { colour, published, scale, still, width }) {
     const grid = { color: colour('line'), drawTicks: false };
     const ticks = { color: colour('dim'), padding: 8 };
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const font = { family: getComputedStyle(document.body).fontFamily, size: 13 };
+    const narrow = width < NARROW;
+    const font = { family: getComputedStyle(document.body).fontFamily, size: narrow ? 12 : 13 };
+    const title = [metric.label, ...(metric.notes ?? []), ...(scale === 'logarithmic' ? ['logarithmic'] : [])];
     return {
         indexAxis: 'y',
         responsive: true,
@@ -78,13 +97,26 @@ function options(metric, colour, published) {
         font,
         scales: {
             x: {
-                type: metric.scale ?? 'linear',
+                type: scale,
+                min: metric.edge,
                 position: 'top',
                 beginAtZero: true,
                 grid,
                 border: { display: false },
-                ticks: { ...ticks, font, maxTicksLimit: 7, callback: value => Number(value.toPrecision(3)).toString() },
-                title: { display: true, text: metric.label, color: colour('dim'), align: 'start', font },
+                ticks: {
+                    ...ticks,
+                    font,
+                    maxRotation: 0,
+                    maxTicksLimit: narrow ? 4 : 7,
+                    callback: value => shortTick(value),
+                },
+                title: {
+                    display: true,
+                    text: narrow ? title : title.join('; '),
+                    color: colour('dim'),
+                    align: 'start',
+                    font,
+                },
             },
             y: {
                 grid: { display: false },
@@ -106,10 +138,19 @@ function options(metric, colour, published) {
 
 /* Speed-ups of the GPU and of the CPU are over different rungs: the chart keeps to one of them. */
 function rowsOf(report, metric) {
-    const rows = report.rows.filter(row => row.seconds && Number.isFinite(metric.value(row)));
+    const rows = report.rows.filter(row => row.pending || (row.seconds && Number.isFinite(metric.value(row))));
     const onGpu = rows.filter(row => row.device === 'gpu');
     return metric === METRICS.speedup && onGpu.length ? onGpu : rows;
 }
+
+/* A metric's own scale, or the one on which all of its bars can be seen. */
+function scaleOf(metric, rows) {
+    if (metric.scale) return metric.scale;
+    const values = rows.map(metric.value).filter(Number.isFinite);
+    return Math.max(...values) > WIDE * Math.min(...values) ? 'logarithmic' : 'linear';
+}
+
+const labelOf = row => (row.device === 'cpu' ? `CPU ${nameOf(row).replace(/ \(.*/, '')}` : nameOf(row));
 
 let chart = null;
 
@@ -124,10 +165,16 @@ export function draw(canvas, report, name) {
     chart?.destroy();
     chart = new Chart(canvas, {
         data: {
-            labels: rows.map(row => (row.device === 'cpu' ? `CPU ${nameOf(row)}` : nameOf(row))),
+            labels: rows.map(labelOf),
             datasets: [dataset(rows, metric, colour), ...published],
         },
-        options: options(metric, colour, published.length > 0),
+        options: options(metric, {
+            colour,
+            published: published.length > 0,
+            scale: scaleOf(metric, rows),
+            still: report.unfinished || matchMedia('(prefers-reduced-motion: reduce)').matches,
+            width: canvas.parentElement.clientWidth,
+        }),
     });
     return chart;
 }

@@ -42,16 +42,16 @@ function make({ kind, n, seed }) {
     return { type, expected, numbers: x, transfer: reduct ? [x.buffer] : [] };
 }
 
-/* The exact sum as a number to compare with, its bits, and the sum of magnitudes, which bounds errors. */
+/* The exact sum as a number to compare with, the same rounded to the type of the elements, the bits of the exact results,
+ * and the sum of magnitudes, which bounds errors. */
 function expect(x, type, kind) {
     let magnitude = 0;
     for (let i = 0; i < x.length; i++) magnitude += Math.abs(x[i]);
-    if (!reduct)
-        return {
-            value: kind === 'cancelling' ? null : loop(x),
-            magnitude,
-            judge: 'JavaScript (this sum is exact in f64)',
-        };
+    if (!reduct) {
+        const value = kind === 'cancelling' ? null : loop(x);
+        const rounded = value === null || type === 'i32' ? value : Math.fround(value);
+        return { value, rounded, magnitude, judge: 'JavaScript (this sum is exact in f64)' };
+    }
     const { value } = reduct.reduce('sum', x, { result: type === 'f32' ? 'f64' : 'i64' });
     const bits = Object.fromEntries(
         (type === 'f32' ? ['sum', 'mean', 'min', 'max', 'norm2', 'dot'] : ['sum', 'min', 'max'])
@@ -61,7 +61,7 @@ function expect(x, type, kind) {
                 { value: Number(result.value), bits: result.bits, type: result.type },
             ]),
     );
-    return { value: Number(value), magnitude, bits, judge: 'the C library in WebAssembly' };
+    return { value: Number(value), rounded: bits.sum.value, magnitude, bits, judge: 'the C library in WebAssembly' };
 }
 
 function release() {

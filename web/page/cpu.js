@@ -29,7 +29,7 @@ export class Cpu {
         return this.call('open');
     }
 
-    /* {type, numbers, expected: {value, magnitude, bits?, judge}} */
+    /* {type, numbers, expected: {value, rounded, magnitude, bits?, judge}} */
     make(kind, n, seed) {
         return this.call('make', { kind, n, seed });
     }

@@ -11,15 +11,9 @@ function random32(seed) {
     };
 }
 
-/* Each kind fills an array and says, for people, what is in it. */
+/* Each kind fills an array and says, for people, what is in it. The first is what the page begins with: numbers whose
+ * ordinary sums are wrong in digits that everybody sees. */
 export const KINDS = {
-    uniform: {
-        type: 'f32',
-        label: 'f32, evenly between 0 and 1',
-        fill(x, random) {
-            for (let i = 0; i < x.length; i++) x[i] = (random() >>> 8) * 2 ** -24;
-        },
-    },
     cancelling: {
         type: 'f32',
         label: 'f32, both signs, large terms that cancel',
@@ -33,6 +27,13 @@ export const KINDS = {
                 x[x.length - 1 - (i * 2 < third ? i * 2 : 2 * (third - i) - 1)] = -large;
             }
             for (let i = third; i < x.length - third; i++) x[i] = (random() >>> 8) * 2 ** -34;
+        },
+    },
+    uniform: {
+        type: 'f32',
+        label: 'f32, evenly between 0 and 1',
+        fill(x, random) {
+            for (let i = 0; i < x.length; i++) x[i] = (random() >>> 8) * 2 ** -24;
         },
     },
     integers: {

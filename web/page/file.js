@@ -1,5 +1,5 @@
 /* A file of the user's, reduced here by the exact engine: nothing is uploaded. */
-import { bytes } from './format.js';
+import { bytes, plain } from './format.js';
 import { byId, element } from './dom.js';
 import { load, OPERATORS } from '../reduct/index.js';
 
@@ -22,7 +22,7 @@ function showResult(file, operator, result, seconds) {
             'p',
             { class: 'result' },
             element('span', { class: 'dim' }, `${operator} = `),
-            element('strong', { id: 'file-value' }, String(result.value)),
+            element('strong', { id: 'file-value' }, plain(result.value)),
         ),
         element(
             'dl',

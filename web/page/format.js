@@ -22,11 +22,41 @@ export function ulp(value) {
 
 /* The shortest decimal that reads back as the same f32 (or, failing that, f64). */
 export function shortest(value, type = 'f32') {
-    if (type === 'f32' && Number.isFinite(value) && Math.fround(value) === value)
+    if (type === 'f32' && Number.isFinite(value) && value !== 0 && Math.fround(value) === value)
         for (let digits = 1; digits < 10; digits++)
             if (Math.fround(Number(value.toPrecision(digits))) === value)
                 return String(Number(value.toPrecision(digits)));
-    return String(value);
+    return plain(value);
+}
+
+/* A number as JavaScript writes it, but for the zero with a sign, which it hides. */
+export const plain = value => (Object.is(value, -0) ? '-0' : String(value));
+
+/* A result beside the one it should be: {same, different}, its decimal digits up to the first that differs and those from
+ * there on. One that stops short of a difference is continued by zeros. */
+export function compared(value, expected, type) {
+    const text = shortest(value, type);
+    const other = shortest(expected, type);
+    const [whole, otherWhole] = [text, other].map(digits => digits.split(/[.e]/)[0]);
+    if (text === other) return { same: text, different: '' };
+    if (whole.length !== otherWhole.length || /[e]|NaN|Infinity/.test(text + other))
+        return { same: '', different: text };
+    const point = text.includes('.') || !other.includes('.') ? '' : '.';
+    const padded = other.startsWith(text) ? (text + point).padEnd(other.length, '0') : text;
+    let at = 0;
+    while (at < padded.length && padded[at] === other[at]) at++;
+    return { same: padded.slice(0, at), different: padded.slice(at) };
+}
+
+/* '1 element', '2 elements', '10 Mi elements' */
+export const counted = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+
+/* Time that is left, as people want it told. */
+export function left(seconds) {
+    if (seconds === null) return '';
+    if (seconds < 5) return 'a few seconds left';
+    if (seconds < 100) return `about ${Math.ceil(seconds / 5) * 5} s left`;
+    return `about ${Math.round(seconds / 60)} min left`;
 }
 
 /* 10485760 is 10 Mi. */

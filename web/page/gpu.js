@@ -1,5 +1,9 @@
 /* The browser's GPU: what it is, what it offers, and why there is none. */
 
+import { Climb } from './climb.js';
+import { GPU_RUNGS } from './rungs.js';
+import { Stopwatch } from './stopwatch.js';
+
 const LIMITS = [
     'maxBufferSize',
     'maxStorageBufferBindingSize',
@@ -11,6 +15,9 @@ const LIMITS = [
 ];
 
 const FEATURES = ['timestamp-query', 'subgroups', 'shader-f16'];
+
+/* Programs that play a GPU on the processor, by the names that they give. */
+const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|microsoft basic render/i;
 
 /* Workgroup sizes are powers of two; 1024 threads is the most that any of today's devices takes. */
 export const MOST_THREADS = 1024;
@@ -69,7 +76,7 @@ function describe(adapter, device) {
         architecture: info.architecture ?? '',
         subgroups,
         limits,
-        fallback: Boolean(info.isFallbackAdapter),
+        software: Boolean(info.isFallbackAdapter) || SOFTWARE.test(name),
         features: FEATURES.filter(key => device.features.has(key)),
     };
 }
@@ -83,4 +90,29 @@ export function workgroupSizes(device) {
 /* The most elements of four bytes that one buffer holds. */
 export function mostElements(device) {
     return Math.floor(Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize) / 16) * 4;
+}
+
+/* Bytes per second below which a device counts as slow; the slowest GPUs do ten times as many. */
+const SLOW = 0.5e9;
+const PROBES = 4;
+
+/* Whether runs with many elements would take minutes here: a program that plays a GPU, or whatever is as slow. */
+export async function isSlow({ device, description }) {
+    if (description.software) return true;
+    const n = 2 ** 20;
+    const array = device.createBuffer({ size: 4 * n, usage: GPUBufferUsage.STORAGE });
+    try {
+        const rung = GPU_RUNGS.find(({ id }) => id === 'grid-stride');
+        const climb = await new Climb(device, [array], { n, type: 'f32', size: 64 }).prepare(rung, rung.finish);
+        const watch = new Stopwatch(device);
+        await watch.pass(climb, 1, 0);
+        const seconds = await watch.pass(climb, PROBES, 0);
+        climb.destroy();
+        watch.destroy();
+        return PROBES * 4 * n < SLOW * seconds;
+    } catch {
+        return false; /* the run will say what is wrong */
+    } finally {
+        array.destroy();
+    }
 }

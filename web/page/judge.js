@@ -10,26 +10,31 @@ export function unitInLastPlace(value) {
     return 2 ** (exponent - 23);
 }
 
-/* {right, ulp, lost}: whether it is within its bound, how far off, whether no digit is left. `depth`: the most
- * additions that an element passes through, 0 where the result must be exact. */
+/* {right, rounded, ulp, lost}: whether it is within its bound, whether it is the correctly rounded result, its distance
+ * from the exact value in units in the last place of that value as its own type has them (at most a half where it is
+ * correctly rounded), whether no digit is left. `depth`: the most additions that an element passes through, 0 where the
+ * result must be exact. */
 export function judge(value, expected, type, depth) {
-    if (expected.value === null) /* nothing here is able to tell */ return { right: null, ulp: null };
-    if (type === 'i32') return { right: value === expected.value, ulp: null };
+    if (expected.value === null) /* nothing here is able to tell */ return { right: null, rounded: null, ulp: null };
+    const rounded = Object.is(value, expected.rounded);
+    if (type === 'i32') return { right: rounded, rounded, ulp: null };
     const unit = unitInLastPlace(expected.value);
     const error = Math.abs(value - expected.value);
     const bound = depth > 0 ? depth * 2 ** -24 * expected.magnitude + unit / 2 : null;
     return {
-        right: bound === null ? Object.is(value, Math.fround(expected.value)) : error <= bound,
+        right: bound === null ? rounded : error <= bound,
+        rounded,
         ulp: error / unit,
         lost: error >= Math.abs(expected.value) / 2,
     };
 }
 
 /* Bounds are too wide to judge a race on numbers that cancel. But what a specimen would be without its mistake, its
- * repair is, to the last bit, unless the finish changes the order. */
+ * repair is, to the last bit, unless the finish changes the order. Until the repair has run, nothing is said. */
 export function judgeSpecimen(specimen, repair) {
-    if (specimen?.seconds && repair?.seconds && specimen.finish !== 'atomic')
-        specimen.right = specimen.bits === repair.bits;
+    if (!specimen?.seconds || specimen.finish === 'atomic') return;
+    if (repair?.seconds) specimen.right = specimen.bits === repair.bits;
+    else if (repair?.pending) specimen.right = null;
 }
 
 /* The bits of an f32 or an i32, as 0x and eight digits. */

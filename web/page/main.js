@@ -4,11 +4,11 @@ import { FINISHES } from './rungs.js';
 import { KINDS } from './data.js';
 import { METRICS, draw } from './chart.js';
 import { Run } from './run.js';
-import { bitsTable, ladderTable } from './table.js';
+import { bitsTable, ladderTable, targetLine } from './table.js';
 import { byId, element } from './dom.js';
-import { bytes, count, factor, parseCount, rate, time } from './format.js';
+import { bytes, count, counted, left, parseCount } from './format.js';
 import { CLOCKS, circumstances, json, markdown, note, summary } from './report.js';
-import { mostElements, openGpu, workgroupSizes } from './gpu.js';
+import { isSlow, mostElements, openGpu, workgroupSizes } from './gpu.js';
 import { openTarget, rungList } from './sources.js';
 import { setUpFiles } from './file.js';
 
@@ -17,7 +17,20 @@ const SEED = 1;
 /* Without a GPU, the most that the CPU's side is asked for; WebAssembly has 4 GiB at most. */
 const MOST_ON_CPU = 2 ** 28;
 
-const state = { gpu: null, cpu: new Cpu(), library: null, report: null, abort: null };
+/* Elements to begin with on slow devices, where those of the headline take minutes. */
+const ELEMENTS_ON_SLOW = 2 ** 16;
+
+/* climb, abort: of the run that is on; ended: once the devices have done what runs gave them, which Stop does not wait
+ * for. */
+const state = {
+    gpu: null,
+    cpu: new Cpu(),
+    library: null,
+    report: null,
+    climb: null,
+    abort: null,
+    ended: Promise.resolve(),
+};
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * What there is
@@ -29,6 +42,7 @@ async function open() {
         state.cpu.open().catch(error => ({ missing: error.message })),
     ]);
     Object.assign(state, { gpu, library: library.library ?? null });
+    if (!gpu.missing) gpu.slow = await isSlow(gpu);
     showDevice(gpu, library);
     showChoices();
     gpu.device?.lost.then(lost => lost.reason !== 'destroyed' && loseDevice(lost));
@@ -39,8 +53,17 @@ function loseDevice(lost) {
     state.gpu = {
         missing: `The GPU was lost: ${lost.message || 'the browser does not say why'}. Reload the page to try again.`,
     };
-    state.abort?.abort();
+    state.ended = Promise.resolve(); /* a lost device does nothing more */
+    state.abort?.abort(new DOMException('the GPU was lost', 'AbortError'));
     showDevice(state.gpu, { library: state.library });
+}
+
+/* Named as what it is, since its times say nothing about GPUs. */
+function slowness({ name, software }) {
+    const what = software
+        ? `${name} is no GPU but a program that plays one on the processor: it is slow, and its times say nothing about GPUs.`
+        : `${name} is slow here.`;
+    return `${what} The page begins with ${counted(ELEMENTS_ON_SLOW, 'element')}; more take as much longer.`;
 }
 
 const chip = text => element('span', { class: 'chip' }, text);
@@ -65,8 +88,9 @@ function showDevice(gpu, library) {
                 'p',
                 {},
                 element('strong', { id: 'device-name' }, description.name),
-                description.fallback ? ' (software)' : '',
+                description.software ? ' (software)' : '',
             ),
+            gpu.slow ? element('p', { id: 'slow' }, slowness(description)) : null,
             element(
                 'p',
                 { class: 'chips' },
@@ -108,6 +132,7 @@ function showChoices() {
         option('own', 'each rung’s own'),
         ...Object.keys(FINISHES).map(name => option(name)),
     );
+    if (gpu.slow && !byId('count').dataset.touched) byId('count').value = count(ELEMENTS_ON_SLOW);
     byId('kind').replaceChildren(...Object.entries(KINDS).map(([kind, { label }]) => option(kind, label)));
     byId('count-help').textContent = `1 to ${count(mostHere())}, such as 1e6 or 4 Mi`;
 }
@@ -144,46 +169,92 @@ function showProblem(message) {
 
 function tell(what, done, of) {
     byId('progress').value = done / of;
-    byId('progress-text').textContent = what;
+    byId('progress-text').dataset.what = of > 1 ? `${what}, ${Math.min(done + 1, of)} of ${of}` : what;
+    showProgress(state.climb);
+}
+
+/* With the time that is left of the run, which shrinks within a step too. */
+function showProgress(climb) {
+    const { what } = byId('progress-text').dataset;
+    byId('progress-text').textContent = [what, climb ? left(climb.left()) : ''].filter(Boolean).join(', ');
 }
 
 function running(yes) {
+    const focused = document.activeElement; /* stays where a keyboard can go on from */
     byId('start').disabled = yes;
     byId('stop').hidden = byId('progress-box').hidden = !yes;
     byId('settings').setAttribute('aria-busy', String(yes));
+    if (yes && focused === byId('start')) byId('stop').focus({ preventScroll: true });
+    if (!yes && focused === byId('stop')) byId(state.report ? 'results' : 'start').focus({ preventScroll: true });
+}
+
+/* Rejects when the visitor, or a lost device, ends the run: nobody waits for what the GPU is at. */
+function stopped(signal) {
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+}
+
+/* Begins a run once the devices have done what a stopped one gave them. */
+async function begin(chosen, signal) {
+    tell('waiting for what the stopped run has begun', 0, 1);
+    await state.ended;
+    signal.throwIfAborted();
+    state.report = null;
+    byId('results').hidden = true;
+    const climb = new Run(state.gpu, state.cpu, chosen, { tell, signal, show });
+    const ticking = setInterval(showProgress, 250, climb);
+    signal.addEventListener('abort', () => clearInterval(ticking));
+    state.climb = climb;
+    return climb.all().finally(() => clearInterval(ticking));
 }
 
 async function run(event) {
     event.preventDefault();
     showProblem(null);
-    state.abort = new AbortController();
+    const { signal } = (state.abort = new AbortController());
+    state.climb = null;
     try {
         const chosen = settings();
         running(true);
-        show(await new Run(state.gpu, state.cpu, chosen, { tell, signal: state.abort.signal }).all());
+        const work = begin(chosen, signal);
+        state.ended = Promise.allSettled([state.ended, work]);
+        show(await Promise.race([work, stopped(signal)]));
     } catch (error) {
-        if (error.name !== 'AbortError') showProblem(error.message);
+        keep(state.climb, error);
     } finally {
         running(false);
         state.abort = null;
     }
 }
 
+/* What is done stays, whatever ended the run. */
+function keep(climb, error) {
+    const stop = error.name === 'AbortError';
+    climb?.end(stop ? 'stopped before its turn' : 'the run failed before its turn');
+    const done = climb?.rows.filter(row => row.seconds).length ?? 0;
+    if (done) show(climb.report());
+    if (!stop) showProblem(error.message);
+    else showProblem(done ? null : 'Stopped before the first rung was done.');
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Showing
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* Shows a report, whole or in the making. The page moves to it once, when there is something to see. */
 function show(report) {
+    if (!report) return;
+    const first = byId('results').hidden;
     state.report = report;
     byId('results').hidden = false;
-    byId('summary').textContent = summary(report);
+    byId('summary').textContent = report.unfinished ? '' : summary(report);
     byId('circumstances').textContent = circumstances(report);
+    byId('target').replaceChildren(...targetLine(report));
     byId('table').replaceChildren(ladderTable(report));
     byId('table-note').textContent = note(report);
     byId('bits').replaceChildren(bitsTable(report));
     byId('copied').textContent = '';
     redraw();
-    byId('results').focus({ preventScroll: true });
+    if (!first) return;
     byId('results').scrollIntoView({
         behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth',
     });
@@ -208,6 +279,7 @@ async function copy(make) {
 
 byId('settings').addEventListener('submit', run);
 byId('stop').addEventListener('click', () => state.abort?.abort());
+byId('count').addEventListener('input', event => (event.target.dataset.touched = 'yes'));
 byId('finish').addEventListener('change', event => {
     byId('finish-help').textContent = FINISHES[event.target.value] ?? 'how the workgroups’ sums are added';
 });

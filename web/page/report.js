@@ -1,28 +1,29 @@
 /* A run as text to take away: JSON with everything, Markdown with what the table shows. */
 import { KINDS } from './data.js';
 import { PUBLISHED } from './rungs.js';
-import { bytes, count, factor, rate, time, ulp } from './format.js';
+import { bytes, counted, factor, plain, rate, shortest, time, ulp } from './format.js';
 
 export function json(report) {
     const rows = report.rows.map(row => ({ ...row, verdict: verdict(row) }));
     return JSON.stringify({ ...report, rows, published: PUBLISHED }, null, 2);
 }
 
+/* In the words that the reports of the C programs have, too. */
 export function verdict(row) {
+    if (row.pending) return 'waiting';
     if (row.without) return 'not run';
     if (row.error) return 'failed';
-    if (row.right === null) return 'not judged';
+    if (row.right === null) return 'unchecked';
     if (!row.right) return 'wrong';
-    if (row.specimen) return 'right, by luck';
-    if (row.ulp === null || row.ulp <= 0.5) return 'right';
-    return row.lost ? 'all digits lost' : 'approximate';
+    if (row.specimen) return 'lucky';
+    return row.rounded ? 'right' : 'within bound';
 }
 
 export const VERDICTS = {
-    right: 'the correctly rounded sum',
-    approximate: 'within the error that this way of adding promises',
-    'all digits lost': 'within the error that this way of adding promises, which is more than the sum itself',
-    'right, by luck': 'the bits that the synchronised version gives, which nothing promises',
+    right: 'the bits of the correctly rounded sum',
+    'within bound': 'not the correctly rounded sum, but within the error that this way of adding promises',
+    lucky: 'the bits that the synchronised version gives, which nothing promises',
+    unchecked: 'there is nothing to compare it with',
     wrong: 'outside of the error that this way of adding promises',
 };
 
@@ -37,23 +38,36 @@ export function circumstances(report) {
         ? `GPU: ${report.device.name}; workgroups of ${report.workgroup}; clock: ${CLOCKS[report.clock]}; ` +
           `${copies(report.copies)} of the array in turn.`
         : `No GPU: ${report.missing}`;
-    return `${count(report.n)} elements (${KINDS[report.kind].label}). ${gpu}`;
+    return `${counted(report.n, 'element')} (${KINDS[report.kind].label}). ${gpu}`;
 }
 
 /* The run in a few sentences. */
 export function summary(report) {
     const device = report.rows.some(row => row.device === 'gpu' && row.seconds) ? 'gpu' : 'cpu';
     const rows = report.rows.filter(row => row.device === device && row.seconds && !row.specimen);
+    if (!rows.length) return '';
     const best = rows.reduce((a, b) => (a.seconds <= b.seconds ? a : b));
     const exact = rows.find(row => row.id.endsWith('exact'));
     const wrong = report.rows.filter(row => row.right === false && !row.specimen);
     const speed = `${time(best.seconds)}, ${rate(best.bytesPerSecond)} GB/s`;
     return [
+        misses(report.rows),
         `${best.name} is the fastest: ${speed}, ${factor(best.speedup)} times the first rung.`,
         exact && exact !== best ? `The exact sum takes ${time(exact.seconds)}.` : '',
         report.bits ? sameness(report.bits) : '',
         wrong.length ? `Wrong here: ${wrong.map(row => row.name).join(', ')}.` : '',
     ].join(' ');
+}
+
+/* How ordinary sums fare beside the exact ones. */
+function misses(rows) {
+    const ordinary = rows.filter(row => row.seconds && !row.specimen && row.ulp !== null && !row.id.endsWith('exact'));
+    const missed = ordinary.filter(row => !row.rounded);
+    const exact = rows.find(row => row.id.endsWith('exact') && row.rounded);
+    if (!missed.length || !exact) return '';
+    const lost = missed.filter(row => row.lost).length;
+    const digits = lost ? `, ${lost} of them with no digit left` : '';
+    return `${missed.length} of ${ordinary.length} ordinary sums are not the right one${digits}; the exact sum is.`;
 }
 
 function sameness(bits) {
@@ -64,29 +78,36 @@ function sameness(bits) {
 
 const copies = number => (number === 1 ? '1 copy' : `${number} copies`);
 
+/* What every sum should be: {exact, rounded} as text; null where nothing here can tell. */
+export function target({ expected: { value, rounded, bits }, type }) {
+    if (value === null) return null;
+    return { exact: plain(value), rounded: shortest(rounded, type), bits: bits?.sum.bits ?? null };
+}
+
 /* What one has to know to read the table. */
 export function note(report) {
-    const { value, judge } = report.expected;
     const all = bytes(4 * report.n * report.copies);
     const cached = 'what fits into a cache is served from there';
     return [
         report.copies ? `Runs take ${copies(report.copies)} of the array in turn, ${all} in all; ${cached}.` : '',
-        `Expected: ${value === null ? 'unknown without the WebAssembly part' : value}, by ${judge}.`,
-        report.type === 'f32' ? 'An error of half an ulp or less is the best that f32 can do.' : '',
+        `The exact sum is by ${report.expected.judge}.`,
+        report.type === 'f32'
+            ? 'Errors are distances from it, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.'
+            : '',
         'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
     ].join(' ');
 }
 
-function markdownRow(row) {
+function markdownRow(row, type) {
     const cells = row.seconds
         ? [
               time(row.seconds),
               rate(row.bytesPerSecond),
               factor(row.speedup),
               ulp(row.ulp),
-              `${verdict(row)} ${row.bits}`,
+              `${verdict(row)}: ${shortest(row.value, type)} ${row.bits}`,
           ]
-        : ['', '', '', '', `${verdict(row)}: ${row.without ?? row.error}`];
+        : ['', '', '', '', [verdict(row), row.without ?? row.error].filter(Boolean).join(': ')];
     return `| ${[row.device, row.name, row.finish ?? '', ...cells].join(' | ')} |`;
 }
 
@@ -96,7 +117,7 @@ export function markdown(report) {
         '',
         '| device | rung | finish | time | GB/s | × first | error, ulp | result |',
         '|---|---|---|---:|---:|---:|---:|---|',
-        ...report.rows.map(markdownRow),
+        ...report.rows.map(row => markdownRow(row, report.type)),
     ];
     if (report.bits) {
         lines.push('', '| exact, f32 | GPU (WGSL) | C library (WebAssembly) | |', '|---|---|---|---|');

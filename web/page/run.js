@@ -9,6 +9,9 @@ import { GpuReduct } from '../reduct/index.js';
 const ROTATED_BYTES = 2 ** 27;
 const MOST_COPIES = 16;
 
+/* What a rung of the CPU takes at least, for the time that is left before one has run. */
+const CPU_STEP_SECONDS = 0.5;
+
 const WITH_BITS = ['sum', 'mean', 'min', 'max', 'norm2', 'dot'];
 
 /* The exact rung, with what the other rungs have. */
@@ -52,65 +55,106 @@ export function plan(gpu, settings) {
     });
 }
 
+/* A row of the report: `pending` until its rung has run, or will not. */
+const gpuRow = ({ rung, finish, without }) => ({
+    id: rung.id,
+    device: 'gpu',
+    name: nameOf(rung),
+    ...(without ? { without } : { finish, specimen: Boolean(rung.specimen), pending: true }),
+});
+const cpuRow = rung => ({ id: rung.id, device: 'cpu', name: nameOf(rung), finish: '', pending: true });
+
 export class Run {
-    /* tell(what, done, of) reports progress; signal stops the run between rungs. */
-    constructor(gpu, cpu, settings, { tell, signal }) {
-        Object.assign(this, { gpu, cpu, settings, tell, signal, rows: [], done: 0 });
+    /* tell(what, done, of) reports progress, show(report) what there is so far, whenever a row is done. signal ends the run
+     * after what the devices are at; from then on nothing is told or shown, and report() has what was done before. */
+    constructor(gpu, cpu, settings, { tell, signal, show = () => {} }) {
+        const planned = plan(gpu, settings);
+        Object.assign(this, { gpu, cpu, settings, tell, show, signal, planned, done: 0, bits: null });
+        this.rows = [...planned.map(gpuRow), ...CPU_RUNGS.map(cpuRow)];
+        this.steps = this.rows.filter(row => row.pending).length + 2;
+        this.spent = { gpu: [], cpu: [] }; /* seconds that each rung took, timing included */
     }
 
     step(what) {
         this.signal.throwIfAborted();
         this.tell(what, this.done++, this.steps);
+        this.began = performance.now();
     }
 
     async all() {
-        const { gpu, cpu, settings } = this;
-        const planned = plan(gpu, settings);
-        this.steps = planned.filter(({ finish }) => finish).length + CPU_RUNGS.length + 2;
+        const { cpu, settings } = this;
         this.step('making the numbers');
         const { numbers, type, expected } = await cpu.make(settings.kind, settings.n, settings.seed);
         Object.assign(this, { type, expected });
-        const bits = await this.runGpu(planned, numbers);
+        await this.runGpu(numbers);
         await this.runCpu();
+        this.signal.throwIfAborted();
         this.tell('done', this.steps, this.steps);
-        return this.report(bits);
+        return this.report();
+    }
+
+    row(device, id) {
+        return this.rows.find(row => row.device === device && row.id === id);
+    }
+
+    /* A rung is done: with figures, an error, or the reason why it has none. */
+    settle(row, what) {
+        this.signal.throwIfAborted();
+        delete row.pending;
+        Object.assign(row, what);
+        this.spent[row.device].push((performance.now() - this.began) / 1000);
+        this.show(this.report());
+    }
+
+    /* Seconds until the end, as far as the rungs that have run tell; null before the first has. */
+    left() {
+        const pending = device => this.rows.filter(row => row.pending && row.device === device).length;
+        const mean = ({ length }, sum, otherwise) => (length ? sum / length : otherwise);
+        const each = device =>
+            mean(
+                this.spent[device],
+                this.spent[device].reduce((a, b) => a + b, 0),
+                device === 'cpu' ? CPU_STEP_SECONDS : null,
+            );
+        if (pending('gpu') && each('gpu') === null) return null;
+        const now = (performance.now() - this.began) / 1000; /* of the rung that runs, no more than a rung takes */
+        const running = Math.min(now, each(pending('gpu') ? 'gpu' : 'cpu'));
+        return Math.max(0, pending('gpu') * each('gpu') + pending('cpu') * each('cpu') - running);
     }
 
     async runCpu() {
         for (const rung of CPU_RUNGS) {
-            this.step(nameOf(rung));
+            this.step(`${nameOf(rung)} on the CPU`);
             const { value, ...times } = await this.cpu.measure(rung.id);
-            if (value === null) {
-                const without = this.settings.library ? 'for f32 only' : 'needs the WebAssembly part';
-                this.rows.push({ id: rung.id, device: 'cpu', name: nameOf(rung), without });
-                continue;
-            }
-            this.add(
-                { id: rung.id, device: 'cpu', name: nameOf(rung), finish: '' },
-                times,
-                this.type === 'f32' ? Math.fround(value) : value,
-                depthOnCpu(rung.id, this.settings.n),
+            const without = this.settings.library ? 'for f32 only' : 'needs the WebAssembly part';
+            this.settle(
+                this.row('cpu', rung.id),
+                value === null
+                    ? { without }
+                    : this.judged(
+                          times,
+                          this.type === 'f32' ? Math.fround(value) : value,
+                          depthOnCpu(rung.id, this.settings.n),
+                      ),
             );
         }
     }
 
-    async runGpu(planned, numbers) {
-        if (this.gpu.missing) return null;
+    async runGpu(numbers) {
+        if (this.gpu.missing) return;
         const { device } = this.gpu;
         const { arrays, error } = await this.guarded(async () => ({ arrays: this.upload(numbers) }));
         if (error) {
             const without = `the numbers do not fit on the GPU (${error}): choose fewer`;
-            planned.forEach(({ rung }) => this.rows.push({ id: rung.id, device: 'gpu', name: rung.id, without }));
-            return null;
+            this.rows.filter(row => row.device === 'gpu').forEach(row => this.settle(row, { without }));
+            return;
         }
-        const stopwatch = new Stopwatch(device);
+        const stopwatch = new Stopwatch(device, this.signal);
         try {
-            for (const { rung, finish, without } of planned) {
-                if (without) this.rows.push({ id: rung.id, device: 'gpu', name: rung.id, without });
-                else await this.measure(rung, finish, arrays, stopwatch);
-            }
+            for (const { rung, finish } of this.planned.filter(({ without }) => !without))
+                await this.measure(rung, finish, arrays, stopwatch);
             this.step('the bits of both');
-            return this.type === 'f32' && this.settings.library ? await this.exactBits(arrays) : null;
+            if (this.type === 'f32' && this.settings.library) this.bits = await this.exactBits(arrays);
         } finally {
             stopwatch.destroy();
             arrays.forEach(array => array.destroy());
@@ -148,10 +192,9 @@ export class Run {
     /* A rung that fails is a row that says so; the others go on. */
     async measure(rung, finish, arrays, stopwatch) {
         this.step(`${rung.id} on the GPU`);
-        const about = { id: rung.id, device: 'gpu', name: rung.id, finish, specimen: Boolean(rung.specimen) };
         const measured = await this.guarded(() => this.timed(rung, finish, arrays, stopwatch));
-        if (measured.error) this.rows.push({ ...about, error: measured.error });
-        else this.add(about, measured.times, measured.value, measured.depth);
+        const { error, times, value, depth } = measured;
+        this.settle(this.row('gpu', rung.id), error ? { error } : this.judged(times, value, depth));
     }
 
     async timed(rung, finish, arrays, stopwatch) {
@@ -177,16 +220,14 @@ export class Run {
         return result;
     }
 
-    add(about, times, value, depth) {
-        const judged = judge(value, this.expected, this.type, depth);
-        this.rows.push({
-            ...about,
+    judged(times, value, depth) {
+        return {
             ...times,
             value,
             bits: bitsOf(value, this.type),
-            ...judged,
+            ...judge(value, this.expected, this.type, depth),
             bytesPerSecond: (4 * this.settings.n) / times.seconds,
-        });
+        };
     }
 
     /* Each reduction by the GPU and by the C library: the same bits, or else something is wrong. */
@@ -194,6 +235,7 @@ export class Run {
         const engine = await this.engine();
         const table = [];
         for (const operator of WITH_BITS) {
+            this.signal.throwIfAborted();
             const y = operator === 'dot' ? arrays.at(-1) : undefined; /* a copy of the same numbers */
             const reduction = await engine.prepare(operator, arrays[0], { count: this.settings.n, y });
             try {
@@ -207,13 +249,23 @@ export class Run {
         return table;
     }
 
-    report(bits) {
-        const { gpu, settings, expected, type, copies } = this;
-        const byId = id => this.rows.find(row => row.device === 'gpu' && row.id === id);
-        judgeSpecimen(byId('last-warp-implicit'), byId('last-warp'));
+    /* The rungs that have not run will not, for this reason. */
+    end(why) {
+        for (const row of this.rows.filter(row => row.pending)) {
+            delete row.pending;
+            row.without = why;
+        }
+    }
+
+    /* What there is by now; null before there are numbers. */
+    report() {
+        const { gpu, settings, expected, type, copies, bits } = this;
+        if (!expected) return null;
+        judgeSpecimen(this.row('gpu', 'last-warp-implicit'), this.row('gpu', 'last-warp'));
         const first = device => this.rows.find(row => row.device === device && row.seconds && !row.specimen);
-        for (const row of this.rows) row.speedup = row.seconds ? first(row.device).seconds / row.seconds : null;
+        for (const row of this.rows) row.speedup = row.seconds ? first(row.device)?.seconds / row.seconds : null;
         return {
+            unfinished: this.rows.some(row => row.pending),
             date: new Date().toISOString(),
             device: gpu.missing ? null : gpu.description,
             missing: gpu.missing ?? null,
@@ -227,9 +279,14 @@ export class Run {
             copies: copies ?? null,
             clock: gpu.missing ? null : gpu.timestamps ? 'timestamp' : 'wall',
             library: settings.library ?? null,
-            expected: { value: expected.value, judge: expected.judge, bits: expected.bits ?? null },
+            expected: {
+                value: expected.value,
+                rounded: expected.rounded,
+                judge: expected.judge,
+                bits: expected.bits ?? null,
+            },
             bits,
-            rows: this.rows,
+            rows: this.rows.map(row => ({ ...row })),
         };
     }
 }

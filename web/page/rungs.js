@@ -1,6 +1,7 @@
 /* The ladder as data: which texts make up each rung, how it divides the work, and what others published. */
 
 /* elements: how many each thread takes, or 'grid' where the grid is fixed. finish: the rung's own, when none is chosen.
+ * faulty: the lines of a specimen that are its mistake.
  * The ideas in one line are those of ladder/rungs.def. */
 export const GPU_RUNGS = [
     {
@@ -32,6 +33,7 @@ export const GPU_RUNGS = [
         elements: 2,
         finish: 'recursive',
         specimen: true,
+        faulty: /^\s*tile\[me\.tid\] \+= tile\[me\.tid \+ \d+\];/ /* what nothing synchronises */,
         idea: 'The last 64 values without any synchronisation: a mistake, run to see what it does here.',
     },
     { id: 'last-warp', elements: 2, finish: 'recursive', idea: 'The same made right: every step keeps its barrier.' },

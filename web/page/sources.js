@@ -5,6 +5,9 @@ import { text } from './kernels.js';
 
 const DIAGRAMS = new URL('../../docs/ladder/', import.meta.url);
 
+/* Of the code before faulty lines, as much stays in sight. */
+const LINES_BEFORE = 3;
+
 const KEYWORDS = 'fn let var const override struct if else for while loop break continue return alias enable';
 const TYPES = 'u32 i32 f32 bool number vec2u vec3u vec4u vec4 array atomic workgroup storage uniform read read_write';
 const words = list => `\\b(${list.replaceAll(' ', '|')})\\b`;
@@ -14,7 +17,7 @@ const TOKENS = new RegExp(['(//[^\\n]*)', '(@[a-z_]+)', words(KEYWORDS), words(T
 const CLASSES = ['comment', 'attribute', 'keyword', 'type'];
 
 export function highlight(code) {
-    const made = element('code', {});
+    const made = document.createDocumentFragment();
     let at = 0;
     for (const match of code.matchAll(TOKENS)) {
         made.append(
@@ -27,26 +30,51 @@ export function highlight(code) {
     return made;
 }
 
-async function codeBlock(name) {
+/* The code, with its faulty lines, if any, in boxes of their own. */
+function marked(code, faulty) {
+    const made = element('code', {});
+    if (!faulty) return append(made, highlight(code));
+    for (const line of code.split(/(?<=\n)/))
+        made.append(
+            faulty.test(line) ? append(element('span', { class: 'faulty' }), highlight(line)) : highlight(line),
+        );
+    return made;
+}
+
+function append(to, ...children) {
+    to.append(...children);
+    return to;
+}
+
+/* Boxes scroll: to what is wrong, where something is. */
+function showFaulty(pre) {
+    const first = pre.querySelector('.faulty');
+    if (first) pre.scrollTop = first.offsetTop - pre.offsetTop - LINES_BEFORE * first.offsetHeight;
+}
+
+async function codeBlock(name, faulty) {
     const block = element('figure', { class: 'code' }, element('figcaption', {}, `ladder/wgsl/${name}.wgsl`));
     try {
         const label = `Source of ${name}`;
-        block.append(element('pre', { tabindex: 0, role: 'region', 'aria-label': label }, highlight(await text(name))));
+        const code = marked(await text(name), faulty);
+        block.append(element('pre', { tabindex: 0, role: 'region', 'aria-label': label }, code));
     } catch (error) {
         block.append(element('p', { class: 'bad' }, error.message));
     }
     return block;
 }
 
+/* Wider than a phone, so that its words can be read: it scrolls there. */
+function diagram(name, alt) {
+    const image = element('img', { src: new URL(`${name}.svg`, DIAGRAMS).href, alt, loading: 'lazy' });
+    const label = `The diagram ${name}`;
+    return element('div', { class: 'scroll diagram', tabindex: 0, role: 'region', 'aria-label': label }, image);
+}
+
 async function fillRung(body, rung) {
-    body.append(
-        element('img', {
-            src: new URL(`${rung.id}.svg`, DIAGRAMS).href,
-            alt: `Diagram of ${rung.id}: ${rung.idea}`,
-            loading: 'lazy',
-        }),
-    );
-    for (const name of [rung.id, ...(rung.helpers ?? [])]) body.append(await codeBlock(name));
+    body.append(diagram(rung.id, `Diagram of ${rung.id}: ${rung.idea}`));
+    for (const name of [rung.id, ...(rung.helpers ?? [])]) body.append(await codeBlock(name, rung.faulty));
+    body.querySelectorAll('pre').forEach(showFaulty);
 }
 
 function drawer(id, title, idea, fillBody) {
@@ -70,13 +98,7 @@ export function rungList() {
         'finishes',
         `How the workgroups’ sums become one: ${Object.keys(FINISHES).join(', ')}.`,
         async body => {
-            body.append(
-                element('img', {
-                    src: new URL('finishes.svg', DIAGRAMS).href,
-                    alt: 'Diagram of the finishes',
-                    loading: 'lazy',
-                }),
-            );
+            body.append(diagram('finishes', 'Diagram of the finishes'));
             for (const name of ['rung', 'finish-store', 'finish-atomic-f32', 'finish-last'])
                 body.append(await codeBlock(name));
         },

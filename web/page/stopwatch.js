@@ -37,8 +37,9 @@ function wanted(seconds, repeats) {
 }
 
 export class Stopwatch {
-    constructor(device) {
-        this.device = device;
+    /* signal ends its work after the pass that the GPU is at. */
+    constructor(device, signal) {
+        Object.assign(this, { device, signal });
         if (device.features.has('timestamp-query')) {
             this.queries = device.createQuerySet({ type: 'timestamp', count: 2 });
             this.resolved = device.createBuffer({
@@ -55,6 +56,7 @@ export class Stopwatch {
 
     /* Seconds of one pass of `repeats` runs by the GPU's clock; by the page's, from the submission until it is done. */
     async pass(work, repeats, from) {
+        this.signal?.throwIfAborted();
         const encoder = this.device.createCommandEncoder();
         const timestampWrites = this.queries && {
             querySet: this.queries,
@@ -95,6 +97,8 @@ export class Stopwatch {
             );
             once = await this.pass(work, repeats, 0);
         }
+        /* What nobody wants to wait for twice is the warm-up and the only round. */
+        if (once > LEAST_ROUNDS_SECONDS) return { ...statistics([once / repeats]), repeats, clock: this.clock };
         repeats = Math.max(1, Math.min(MOST_REPEATS, Math.round((repeats * goal) / Math.max(once, 1e-5))));
         const seconds = [];
         while (wanted(seconds, repeats)) seconds.push((await this.pass(work, repeats, seconds.length)) / repeats);
@@ -103,13 +107,15 @@ export class Stopwatch {
 
     /* Times runs that end on the host: the whole way from the submission to the number, by the page's clock. */
     async timeWithHost(work) {
-        await this.withHost(work, 0); /* warms up */
-        const seconds = [];
-        while (wanted(seconds, 1)) seconds.push(await this.withHost(work, seconds.length + 1));
+        const once = await this.withHost(work, 0); /* warms up */
+        const seconds = once > LEAST_ROUNDS_SECONDS ? [once] : [];
+        while (once <= LEAST_ROUNDS_SECONDS && wanted(seconds, 1))
+            seconds.push(await this.withHost(work, seconds.length + 1));
         return { ...statistics(seconds), repeats: 1, clock: 'wall' };
     }
 
     async withHost(work, from) {
+        this.signal?.throwIfAborted();
         const start = performance.now();
         const encoder = this.device.createCommandEncoder();
         const pass = encoder.beginComputePass();

@@ -1,16 +1,14 @@
 /* The table of a run, and the bits of both exact engines. */
 import { element } from './dom.js';
 import { PUBLISHED } from './rungs.js';
-import { factor, rate, shortest, time, ulp } from './format.js';
-import { VERDICTS, verdict } from './report.js';
+import { compared, factor, rate, shortest, time, ulp } from './format.js';
+import { target, VERDICTS, verdict } from './report.js';
 
 const [TUTORIAL] = PUBLISHED;
 
 function mark(row) {
     const word = verdict(row);
-    const kind =
-        { right: 'good', 'right, by luck': 'luck', 'all digits lost': 'luck', wrong: 'bad', failed: 'bad' }[word] ??
-        'dim';
+    const kind = { right: 'good', lucky: 'luck', 'within bound': 'luck', wrong: 'bad', failed: 'bad' }[word] ?? 'dim';
     return element('span', { class: `verdict ${kind}`, title: VERDICTS[word] ?? null }, word);
 }
 
@@ -31,19 +29,51 @@ function published(row) {
     return element('td', { class: 'number dim' }, seconds ? time(seconds) : '');
 }
 
-function rowOf(row, best) {
+/* The verdict, the digits with those marked that differ from the right ones, the bits. */
+function result(row, { expected: { rounded }, type }) {
+    const { same, different } =
+        rounded === null ? { same: shortest(row.value, type), different: '' } : compared(row.value, rounded, type);
+    return element(
+        'td',
+        { class: 'result-cell' },
+        mark(row),
+        element('span', { class: 'digits' }, same, different ? element('mark', {}, different) : null),
+        element('code', { class: 'bits' }, row.bits),
+    );
+}
+
+/* Above the table: what all of its sums should be. */
+export function targetLine(report) {
+    const sum = target(report);
+    if (!sum) return ['What the sum should be, nothing here can tell without the WebAssembly part.'];
+    if (report.type !== 'f32') return ['Every sum should be ', element('strong', {}, sum.exact), '.'];
+    return [
+        'The exact sum is ',
+        element('strong', {}, sum.exact),
+        '; every rung should give the f32 nearest to it, ',
+        element('strong', { id: 'rounded' }, sum.rounded),
+        sum.bits ? element('code', { class: 'bits' }, sum.bits) : null,
+        ' Digits that differ are ',
+        element('mark', {}, 'marked'),
+        '.',
+    ].filter(Boolean);
+}
+
+function rowOf(row, best, report) {
     if (!row.seconds)
         return element(
             'tr',
-            { class: 'without', 'data-rung': `${row.device} ${row.id}` },
+            { class: row.pending ? 'waiting' : 'without', 'data-rung': `${row.device} ${row.id}` },
             name(row),
-            element('td', { colspan: 6, class: 'dim' }, mark(row), ` ${row.without ?? row.error}`),
+            element('td', { colspan: 6, class: 'dim' }, mark(row), ` ${row.without ?? row.error ?? ''}`),
         );
     const spread = `± ${((100 * row.spread) / row.seconds).toFixed(1)} %`;
     return element(
         'tr',
         { class: row.specimen ? 'specimen' : null, 'data-rung': `${row.device} ${row.id}` },
         name(row),
+        result(row, report),
+        element('td', { class: 'number' }, ulp(row.ulp)),
         element(
             'td',
             {
@@ -55,19 +85,17 @@ function rowOf(row, best) {
         ),
         bandwidth(row, best),
         element('td', { class: 'number' }, factor(row.speedup)),
-        element('td', { class: 'number' }, ulp(row.ulp)),
-        element('td', {}, mark(row), element('code', { class: 'bits', title: String(row.value) }, row.bits)),
         published(row),
     );
 }
 
 const HEADS = [
     ['Rung'],
+    ['Result'],
+    ['Error, ulp', 'number'],
     ['Time', 'number'],
     ['GB/s', 'number'],
     ['× first', 'number'],
-    ['Error, ulp', 'number'],
-    ['Result'],
     ['WebGPU tutorial', 'number'],
 ];
 
@@ -82,7 +110,7 @@ export function ladderTable(report) {
                 { class: 'group' },
                 element('th', { colspan: 7, scope: 'rowgroup' }, device === 'gpu' ? 'GPU, WGSL' : 'CPU, one thread'),
             ),
-            ...report.rows.filter(row => row.device === device).map(row => rowOf(row, best)),
+            ...report.rows.filter(row => row.device === device).map(row => rowOf(row, best, report)),
         );
     return element(
         'table',
@@ -90,7 +118,7 @@ export function ladderTable(report) {
         element(
             'caption',
             { class: 'hidden' },
-            'Every rung: time, bandwidth, speed-up over the first rung of its device, error and result',
+            'Every rung: result, error, time, bandwidth, and speed-up over the first rung of its device',
         ),
         element(
             'thead',

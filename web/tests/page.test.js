@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
 import { fill } from '../page/data.js';
@@ -125,7 +126,7 @@ test('a rung that adds wrongly is shown as wrong', async () => {
     await run(page);
     assert.equal(await verdict(page, 'halving'), 'wrong');
     assert.match(await page.textContent('#summary'), /Wrong here: halving/);
-    assert.match(await verdict(page, 'first-add'), /^(right|approximate)$/);
+    assert.match(await verdict(page, 'first-add'), /^(right|within bound)$/);
     await context.close();
 });
 
@@ -135,7 +136,7 @@ test('a rung that does not compile is a row that says so', async () => {
     });
     await run(page);
     assert.match(await page.textContent('[data-rung="gpu unrolled"]'), /failed.*line/s);
-    assert.match(await verdict(page, 'grid-stride'), /^(right|approximate)$/);
+    assert.match(await verdict(page, 'grid-stride'), /^(right|within bound)$/);
     await context.close();
 });
 
@@ -157,7 +158,7 @@ test('without WebGPU: a clear sentence, and the CPU’s ladder', async () => {
     await run(page);
     const verdicts = await page.locator('#ladder-table tr[data-rung^="cpu"] .verdict').allTextContents();
     assert.equal(verdicts.length, CPU_RUNGS.length);
-    verdicts.forEach(word => assert.match(word, /^(right|approximate)$/));
+    verdicts.forEach(word => assert.match(word, /^(right|within bound)$/));
     assert.equal(await page.locator('#ladder-table tr[data-rung^="gpu"] .number').count(), 0);
     await page.screenshot({ path: join(shots, 'without-webgpu.png'), fullPage: true });
     assert.deepEqual(problems, []);
@@ -187,21 +188,160 @@ test('without timestamps and subgroups: wall clock, and it says so', async () =>
     await context.close();
 });
 
-test('a run can be stopped, and another started', async () => {
+const doneRows = page => page.locator('[data-rung]:has(.digits)').count();
+
+const waitForRows = (page, count) =>
+    page.waitForFunction(n => document.querySelectorAll('[data-rung] .digits').length >= n, count, {
+        polling: 50,
+        timeout: 120_000,
+    });
+
+test('rows and bars appear as rungs finish, with the time that is left', async () => {
     const { page, context, problems } = await open();
-    await page.fill('#count', '1 Mi');
+    await page.fill('#count', '64 Ki');
     await page.click('#start');
-    await page.waitForFunction(
-        () => document.querySelector('#progress-text').textContent.includes('on the GPU'),
-        null,
-        { polling: 50, timeout: 60_000 },
+    await waitForRows(page, 2);
+    const [rows, waiting, bars, text] = await page.evaluate(() => [
+        document.querySelectorAll('[data-rung] .digits').length,
+        document.querySelectorAll('[data-rung].waiting').length,
+        globalThis.Chart.getChart('chart').data.datasets[0].data.filter(Number.isFinite).length,
+        document.querySelector('#progress-text').textContent,
+    ]);
+    assert.ok(await page.isVisible('#stop'), 'it still runs');
+    assert.equal(rows + waiting, GPU_RUNGS.length + CPU_RUNGS.length);
+    assert.ok(waiting > 0);
+    assert.equal(bars, rows);
+    assert.match(text, /on the (GPU|CPU), \d+ of \d+, .* left$/);
+    assert.ok(await page.locator('#stop').evaluate(stop => stop.getBoundingClientRect().bottom <= innerHeight));
+    await waitUntilReady(page);
+    assert.equal(await doneRows(page), GPU_RUNGS.length + CPU_RUNGS.length);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('Stop answers at once and keeps what is done; another run can be started', async () => {
+    const { page, context, problems } = await open();
+    await page.fill('#count', '2 Mi'); /* each rung takes seconds */
+    await page.click('#start');
+    await waitForRows(page, 1);
+    await page.waitForTimeout(500); /* the next rung is under way */
+    const took = await page.evaluate(
+        () =>
+            new Promise(resolve => {
+                const start = performance.now();
+                const button = document.querySelector('#start');
+                new MutationObserver(() => button.disabled || resolve(performance.now() - start)).observe(button, {
+                    attributes: true,
+                });
+                document.querySelector('#stop').click();
+            }),
     );
+    assert.ok(took < 500, `Stop took ${took} ms`);
+    const done = await doneRows(page);
+    assert.ok(done >= 1 && done < GPU_RUNGS.length, `${done} rungs were done`);
+    assert.equal(await page.locator('[data-rung].waiting').count(), 0, 'no rung waits any longer');
+    assert.match(await page.textContent('[data-rung="gpu exact"]'), /not run.*stopped/);
+    await page.waitForTimeout(3000);
+    assert.equal(await doneRows(page), done, 'nothing comes after Stop');
+    await run(page, { count: '1000' });
+    const table = await page.innerText('#ladder-table');
+    assert.equal(await doneRows(page), GPU_RUNGS.length + CPU_RUNGS.length, table);
+    assert.match(await page.textContent('#circumstances'), /^1\D?000 elements/);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('Stop before the first rung is done: a sentence, and nothing to see', async () => {
+    const { page, context } = await open();
+    await page.fill('#count', '32 Mi');
+    await page.click('#start');
     await page.click('#stop');
     await waitUntilReady(page);
+    assert.match(await page.textContent('#problem'), /Stopped before/);
     assert.equal(await page.isVisible('#results'), false);
-    await run(page, { count: '1000' });
-    assert.equal(await page.isVisible('#results'), true);
+    await context.close();
+});
+
+test('a program that plays a GPU is named as one and begins with fewer elements', async () => {
+    const { page, context } = await open();
+    assert.match(await page.textContent('#slow'), /swiftshader is no GPU but a program/i);
+    assert.equal(await page.inputValue('#count'), '64 Ki');
+    await context.close();
+});
+
+test('a device that hides its name and is as slow is told, too', async () => {
+    const anonymous = () => {
+        const hide = name => Object.defineProperty(GPUAdapterInfo.prototype, name, { get: () => '' });
+        ['vendor', 'architecture', 'device', 'description'].forEach(hide);
+        Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });
+    };
+    const { page, context } = await open({ prepare: page => page.addInitScript(anonymous) });
+    assert.match(await page.textContent('#slow'), /unnamed GPU is slow here/);
+    assert.equal(await page.inputValue('#count'), '64 Ki');
+    await context.close();
+});
+
+test('the numbers to begin with are ones whose ordinary sums fail, and the digits that differ are marked', async () => {
+    const { page, context, problems } = await open();
+    const kind = await page.inputValue('#kind');
+    await run(page, { kind });
+    assert.match(await page.textContent('#summary'), /ordinary sums are not the right one/);
+    const rounded = await page.textContent('#rounded');
+    const x = numbers(kind, 20000);
+    assert.equal(Number(rounded), Number(exactSum(x).toPrecision(rounded.replace(/[^0-9]/g, '').length)));
+    for (const [id, text] of [
+        ['gpu exact', rounded],
+        ['cpu cpu-exact', rounded],
+    ]) {
+        assert.equal(await page.textContent(`[data-rung="${id}"] .digits`), text);
+        assert.equal(await page.locator(`[data-rung="${id}"] mark`).count(), 0);
+    }
+    for (const id of ['gpu halving', 'gpu one-launch', 'cpu plain', 'cpu pairwise']) {
+        assert.equal(await page.locator(`[data-rung="${id}"] mark`).count(), 1, id);
+        const digits = await page.textContent(`[data-rung="${id}"] .digits`);
+        const same = digits.slice(0, digits.length - (await page.textContent(`[data-rung="${id}"] mark`)).length);
+        assert.ok(rounded.startsWith(same), `${id}: ${digits} beside ${rounded}`);
+        assert.equal(await page.textContent(`[data-rung="${id}"] .verdict`), 'within bound');
+    }
     assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('the axis of errors begins where its title says', async () => {
+    const { page, context } = await open();
+    await run(page, { count: '5000' });
+    await page.check('input[name="metric"][value="error"]', { force: true });
+    const [title, min, least] = await page.evaluate(() => {
+        const chart = globalThis.Chart.getChart('chart');
+        const values = chart.data.datasets[0].data.filter(Number.isFinite);
+        return [String(chart.options.scales.x.title.text), chart.scales.x.min, Math.min(...values)];
+    });
+    assert.equal(Number(/([0-9.]+) or less at the edge/.exec(title)[1]), min);
+    assert.ok(least >= min);
+    await context.close();
+});
+
+test('one element is one element', async () => {
+    const { page, context } = await open();
+    await run(page, { count: '1' });
+    assert.match(await page.textContent('#circumstances'), /^1 element \(/);
+    await context.close();
+});
+
+test('opened as a file: a sentence at once, and what to do instead', async () => {
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(join(ROOT, 'web/index.html')).href);
+    assert.match(await page.textContent('#device'), /opened as a file.*make web/s);
+    await page.close();
+});
+
+test('a part that is missing is named', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route('**/page/chart.js', route => route.fulfill({ status: 404 }));
+    await page.goto(server.address);
+    await page.waitForFunction(() => document.querySelector('#device').textContent.includes('make web'));
+    assert.match(await page.textContent('#device'), /could not be loaded/);
     await context.close();
 });
 
@@ -211,7 +351,7 @@ test('without the WebAssembly part: a sentence, and what can run does', async ()
     });
     assert.match(await page.textContent('#device'), /make web/);
     await run(page, { count: '3000' });
-    assert.match(await verdict(page, 'halving'), /^(right|approximate)$/);
+    assert.match(await verdict(page, 'halving'), /^(right|within bound)$/);
     assert.match(await page.textContent('[data-rung="gpu exact"]'), /WebAssembly/);
     await context.close();
 });
@@ -238,6 +378,10 @@ test('files: .npy, text and raw binary, reduced where they are', async () => {
     assert.equal(await page.textContent('#file-bits'), commandBits('sum', x, 'f64'));
     await reduceFile(page, 'x.txt', Buffer.from('1e100\n1\n-1e100\n'));
     assert.equal(await page.textContent('#file-value'), '1');
+    await reduceFile(page, 'zero.txt', Buffer.from('-0.0\n'));
+    await page.waitForFunction(() => document.querySelector('#file-result').textContent.includes('zero.txt'));
+    assert.equal(await page.textContent('#file-value'), '-0');
+    await reduceFile(page, 'x.txt', Buffer.from('1e100\n1\n-1e100\n'));
     await page.selectOption('#operator', 'max');
     await page.waitForFunction(() => document.querySelector('#file-value')?.textContent === '1e+100', null, {
         polling: 50,
@@ -303,10 +447,64 @@ test('results can be taken away as Markdown', async () => {
     await context.close();
 });
 
+/* What a phone shows without scrolling sideways: verdicts and errors, the labels of the chart, the mistake of the specimen. */
+async function fitsOnPhone(page) {
+    const right = selector =>
+        page.locator(selector).evaluateAll(found => Math.max(...found.map(one => one.getBoundingClientRect().right)));
+    const width = page.viewportSize().width;
+    assert.ok((await right('#ladder-table .verdict')) <= width, 'verdicts are in sight');
+    assert.ok((await right('#ladder-table .digits')) <= width, 'digits are in sight');
+    assert.ok((await right('#ladder-table tr[data-rung] td:nth-child(3)')) <= width, 'errors are in sight');
+    assert.equal(await page.textContent('#ladder-table th:nth-child(3)'), 'Error, ulp');
+    for (const metric of ['bandwidth', 'time', 'speedup', 'error']) {
+        await page.check(`input[name="metric"][value="${metric}"]`, { force: true });
+        assert.deepEqual(await page.evaluate(clippedLabels), [], `labels of the chart: ${metric}`);
+    }
+    await page.click('#rung-last-warp-implicit summary');
+    await page.waitForSelector('#rung-last-warp-implicit .faulty');
+    const [pre, lines] = await page.evaluate(() => {
+        const box = one => one.getBoundingClientRect().toJSON();
+        const range = document.createRange();
+        return [
+            box(document.querySelector('#rung-last-warp-implicit pre')),
+            [...document.querySelectorAll('#rung-last-warp-implicit .faulty')].map(line => {
+                range.selectNodeContents(line);
+                return box(range);
+            }),
+        ];
+    });
+    assert.equal(lines.length, 6);
+    for (const line of lines)
+        assert.ok(
+            line.right <= pre.right && line.top >= pre.top && line.bottom <= pre.bottom,
+            'the faulty lines are in sight',
+        );
+}
+
+/* The labels of the chart that are wider than their room. */
+function clippedLabels() {
+    const chart = globalThis.Chart.getChart('chart');
+    const context = chart.ctx;
+    const { x, y } = chart.scales;
+    const wide = (scale, text) => {
+        const { size, family } = scale.options.ticks.font;
+        context.font = `${size}px ${family}`;
+        return context.measureText(text).width;
+    };
+    const padding = y.options.ticks.padding;
+    const titles = [x.options.title.text].flat().filter(text => wide(x, text) > chart.width - x.left);
+    const labels = y.ticks.map(({ label }) => label).filter(label => wide(y, label) + padding > y.right);
+    const ticks = x.ticks.filter(
+        ({ label }, k) => x.getPixelForTick(k) + wide(x, label) / 2 > chart.width || x.labelRotation !== 0,
+    );
+    return [...titles, ...labels, ...ticks.map(({ label }) => label)];
+}
+
 for (const colorScheme of ['light', 'dark']) {
     for (const [name, viewport] of [
         ['desktop', { width: 1280, height: 900 }],
-        ['phone', { width: 375, height: 720 }],
+        ['phone', { width: 390, height: 844 }],
+        ['small phone', { width: 320, height: 568 }],
     ]) {
         test(`accessible and within its width: ${colorScheme}, ${name}`, async () => {
             const { page, context, problems } = await open({ colorScheme, viewport });
@@ -320,6 +518,7 @@ for (const colorScheme of ['light', 'dark']) {
                 true,
                 'nothing is wider than the screen',
             );
+            if (viewport.width <= 390) await fitsOnPhone(page);
             await page.evaluate(axe);
             const { violations } = await page.evaluate(() =>
                 globalThis.axe.run(document, {
@@ -364,7 +563,7 @@ test('numbers that do not fit on the GPU: it says so, and the CPU’s ladder run
     const { page, context } = await open({ prepare: page => page.addInitScript(refuse) });
     await run(page, { count: '1000' });
     assert.match(await page.textContent('[data-rung="gpu halving"]'), /do not fit on the GPU/);
-    assert.match(await page.textContent('[data-rung="cpu plain"] .verdict'), /^(right|approximate)$/);
+    assert.match(await page.textContent('[data-rung="cpu plain"] .verdict'), /^(right|within bound)$/);
     await context.close();
 });
 

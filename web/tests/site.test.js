@@ -1,0 +1,86 @@
+/* The site as web/assemble gathers it: every link leads somewhere, every picture is there, and nothing is wider than a phone. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch, ROOT, serve } from './browser.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let server, browser, page, site;
+
+before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reduct-site-'));
+    execFileSync(join(ROOT, 'web/assemble'), [folder]);
+    server = await serve(folder);
+    site = new URL('..', server.address).href;
+    browser = await launch();
+    page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+});
+
+after(async () => {
+    await browser?.close();
+    server?.close();
+});
+
+/* What a page consists of: links, names that links can use, pictures. */
+const read = async path => {
+    const response = await page.goto(`${site}${path}`);
+    assert.equal(response.status(), 200, path);
+    return page.evaluate(async () => {
+        const images = [...document.images];
+        await Promise.all(images.map(image => ((image.loading = 'eager'), image.decode().catch(() => null))));
+        return {
+            title: document.title,
+            ids: [...document.querySelectorAll('[id]')].map(({ id }) => id),
+            links: [...document.querySelectorAll('a[href]')].map(({ href }) => href),
+            broken: images.filter(image => image.naturalWidth === 0).map(image => image.src),
+            fits: document.scrollingElement.scrollWidth <= innerWidth,
+        };
+    });
+};
+
+test('every link of every page leads somewhere, from the page on', async () => {
+    const pages = new Map();
+    const waiting = ['web/index.html'];
+    while (waiting.length) {
+        const path = waiting.pop();
+        if (pages.has(path)) continue;
+        const found = await read(path);
+        pages.set(path, found);
+        for (const link of found.links.filter(link => link.startsWith(site))) {
+            const target = new URL(link).pathname.slice(1).replace(/(^|\/)$/, '$1index.html');
+            if (target.endsWith('.html')) waiting.push(target);
+            else assert.equal((await page.request.get(`${site}${target}`)).status(), 200, `${path}: ${link}`);
+        }
+    }
+    for (const [path, { links, broken, fits }] of pages) {
+        assert.deepEqual(broken, [], `pictures of ${path}`);
+        assert.ok(fits, `${path} is no wider than a phone`);
+        for (const link of links.filter(link => link.startsWith(site))) {
+            const { pathname, hash } = new URL(link);
+            const ids = pages.get(pathname.slice(1).replace(/(^|\/)$/, '$1index.html'))?.ids;
+            if (hash && ids) assert.ok(ids.includes(decodeURIComponent(hash.slice(1))), `${path}: ${link}`);
+        }
+    }
+    for (const path of ['docs/ladder.html', 'web/reduct/README.html', 'README.html', 'docs/numerics.html'])
+        assert.ok(pages.has(path), `${path} can be reached from the page`);
+    assert.ok(pages.get('docs/ladder.html').ids.includes('2-neighbour-modulo'));
+});
+
+test('documents are accessible', async () => {
+    for (const path of ['docs/ladder.html', 'README.html', 'ladder/cuda/index.html']) {
+        await page.goto(`${site}${path}`);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() =>
+            globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }),
+        );
+        assert.deepEqual(
+            violations.map(({ id, nodes }) => `${path}: ${id}: ${nodes[0].html}`.slice(0, 300)),
+            [],
+        );
+    }
+});
