@@ -20,11 +20,11 @@ const TYPES = {
     '.md': 'text/plain',
 };
 
-/* Serves the repository at 127.0.0.1, as any static server would. */
-export async function serve() {
+/* Serves the repository, or another folder, at 127.0.0.1, as any static server would. */
+export async function serve(root = ROOT) {
     const server = createServer(async (request, response) => {
         const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
-        const file = join(ROOT, path.endsWith('/') ? `${path}index.html` : path);
+        const file = join(root, path.endsWith('/') ? `${path}index.html` : path);
         try {
             const body = await readFile(file);
             response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(body);

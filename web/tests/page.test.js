@@ -207,7 +207,7 @@ test('a run can be stopped, and another started', async () => {
 
 test('without the WebAssembly part: a sentence, and what can run does', async () => {
     const { page, context } = await open({
-        prepare: (page, context) => context.route('**/reduct.wasm', route => route.fulfill({ status: 404 })),
+        prepare: (page, context) => context.route('**/embedded.js', route => route.fulfill({ status: 404 })),
     });
     assert.match(await page.textContent('#device'), /make web/);
     await run(page, { count: '3000' });
