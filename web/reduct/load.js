@@ -4,8 +4,10 @@
 import { Reduct } from './wasm.js';
 
 async function bytesOf(name) {
-    const text = atob((await import('./embedded.js'))[name]);
-    return Uint8Array.from(text, character => character.charCodeAt(0));
+    const text = atob((await import('./embedded.js'))[name]), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++)
+        bytes[i] = text.charCodeAt(i);
+    return bytes;
 }
 
 /* The bytes of reduct.wasm. */
