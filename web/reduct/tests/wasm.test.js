@@ -222,6 +222,11 @@ test('results of every type', () => {
     assert.equal(reduct.reduce('sum', Float64Array.of(65504, 16), { result: 'f16' }).value, Infinity);
     assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).bits, '0x3f81');
     assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).value, 1 + 2 ** -7);
+    for (let bits = 0; bits < 1 << 16; bits++) { /* every bf16, which is the upper half of an f32 */
+        const exact = new Float32Array(Uint32Array.of(bits << 16).buffer), { value, bits: found } = reduct.reduce('sum', exact, { result: 'bf16' });
+        assert.ok(Object.is(value, exact[0]), String(exact[0]));
+        assert.equal(found, hexadecimal(Number.isNaN(value) ? 0x7fc0n : BigInt(bits), 2));
+    }
     assert.equal(reduct.reduce('sum', Int32Array.of(-5, 2), { result: 'i128' }).value, -3n);
     assert.equal(reduct.reduce('sum', Int32Array.of(5, 2), { result: 'f64' }).value, 7);
 });
