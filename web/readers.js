@@ -41,22 +41,22 @@ function swap(bytes, size) {
         bytes.subarray(at, at + size).reverse();
 }
 
-async function* binaryPieces(file, start, Type, bigEndian) {
-    for (let at = start; at < file.size; at += PIECE) {
-        const bytes = await bytesOf(file, at, Math.min(at + PIECE, file.size));
+async function* binaryPieces(file, start, Type, bigEndian, piece) {
+    for (let at = start; at < file.size; at += piece) {
+        const bytes = await bytesOf(file, at, Math.min(at + piece, file.size));
         if (bigEndian)
             swap(bytes, Type.BYTES_PER_ELEMENT);
         yield { numbers: new Type(bytes.buffer), done: at + bytes.length };
     }
 }
 
-function openRaw(file, name, type) {
+function openRaw(file, name, type, piece) {
     if (!ARRAYS[type])
         throw new ReadError(`${name}: raw binary does not say what its elements are; give a type, one of ${Object.keys(ARRAYS).join(', ')}`);
     const size = ARRAYS[type].BYTES_PER_ELEMENT;
     if (file.size % size)
         throw new ReadError(`${name}: ${file.size} bytes are not a whole number of ${type} elements of ${size} bytes`);
-    return { format: 'raw', type, count: file.size / size, pieces: () => binaryPieces(file, 0, ARRAYS[type], false) };
+    return { format: 'raw', type, count: file.size / size, pieces: () => binaryPieces(file, 0, ARRAYS[type], false, piece) };
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ function openRaw(file, name, type) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 const MAGIC = [0x93, ...new TextEncoder().encode('NUMPY')];
-const HEADER_MOST = 1 << 20;
+const HEADER_MOST = 1 << 20, AXES_MOST = 64;
 
 const KINDS_REFUSED = {
     b: "booleans; convert them, as in a.astype('u1')",
@@ -94,64 +94,131 @@ function headerRange(bytes, name) {
     return { start, end: start + length };
 }
 
-/* The element type of 'descr', such as '<f8'. */
-function parseDescr(text, name) {
-    const [, order, kind, width] = /^'([<>|=]?)([A-Za-z?])(\d*)(?:\[.*)?'$/.exec(text) ?? [];
-    if (text.startsWith('['))
-        throw new ReadError(`${name}: the elements are structured, which cannot be reduced; save one field of numbers`);
-    if (!kind || !'fiu'.includes(kind))
-        throw new ReadError(`${name}: the elements are ${quote(text.replace(/^'|'$/g, ''))}: ${KINDS_REFUSED[kind] ?? 'a type unknown here'}`);
-    const type = `${kind}${8 * Number(width)}`;
-    if (!ARRAYS[type])
-        throw new ReadError(`${name}: the elements are ${quote(text.replace(/^'|'$/g, ''))}: numbers of a width that cannot be read; convert them, as in ${kind === 'f' ? "a.astype('f4') or 'f8'" : "a.astype('i8')"}`);
-    return { type, bigEndian: order === '>' };
-}
+/* The header's dictionary, read from left to right, each byte once: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }. */
+class Header {
+    #text;
+    #name;
+    #at = 0;
 
-/* The entries of a header's dictionary, as text: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }. */
-function headerEntries(text, name) {
-    const entry = /\s*'([^']*)'\s*:\s*('[^']*'|\[.*\]|\([^()]*\)|True|False)\s*(,|(?=\}))/ys, entries = {};
-    const open = /^\s*\{/.exec(text);
-    entry.lastIndex = open ? open[0].length : 0;
-    let end = entry.lastIndex;
-    for (let found; open && (found = entry.exec(text));) {
-        if (!['descr', 'fortran_order', 'shape'].includes(found[1]))
-            throw new ReadError(`${name}: the header has the unknown key ${quote(found[1])}`);
-        if (entries[found[1]] !== undefined)
-            throw new ReadError(`${name}: the header has ${quote(found[1])} twice`);
-        entries[found[1]] = found[2];
-        end = entry.lastIndex;
+    constructor(text, name) {
+        this.#text = text;
+        this.#name = name;
     }
-    const rest = text.slice(end);
-    if (!open || !/^\s*\}\s*$/.test(rest))
-        throw new ReadError(`${name}: the .npy header is damaged at ${quote(rest.trim())}; expected a dictionary such as {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`);
-    for (const key of ['descr', 'fortran_order', 'shape'])
-        if (entries[key] === undefined)
-            throw new ReadError(`${name}: the header lacks '${key}'`);
-    return entries;
+
+    /* { descr, fortran_order, shape } */
+    entries() {
+        const read = { descr: () => this.#type(), fortran_order: () => this.#flag(), shape: () => this.#shape() }, entries = {};
+        this.#expect(/\{/y, "'{'");
+        while (!this.#accept(/\}/y)) {
+            const key = this.#string('a key');
+            if (!Object.hasOwn(read, key))
+                throw this.#error(`the header has the unknown key ${quote(key)}`);
+            if (key in entries)
+                throw this.#error(`the header has ${quote(key)} twice`);
+            this.#expect(/:/y, "':'");
+            entries[key] = read[key]();
+            if (!this.#accept(/,/y)) {
+                this.#expect(/\}/y, "'}'");
+                break;
+            }
+        }
+        for (const key of Object.keys(read))
+            if (!(key in entries))
+                throw this.#error(`the header lacks '${key}'`);
+        this.#expect(/$/y, 'its end');
+        return entries;
+    }
+
+    #error(message) {
+        return new ReadError(`${this.#name}: ${message}`);
+    }
+
+    /* What matches next, after white space; undefined if it does not. */
+    #accept(pattern) {
+        const space = /[ \t\r\n]*/y;
+        space.lastIndex = this.#at;
+        space.exec(this.#text);
+        this.#at = pattern.lastIndex = space.lastIndex;
+        const found = pattern.exec(this.#text);
+        this.#at = found ? pattern.lastIndex : this.#at;
+        return found ?? undefined;
+    }
+
+    #expect(pattern, expected) {
+        const found = this.#accept(pattern);
+        if (!found)
+            throw this.#error(`the .npy header is damaged at ${quote(this.#text.slice(this.#at, this.#at + 41))}; expected ${expected} of a dictionary such as {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`);
+        return found;
+    }
+
+    #string(expected) {
+        const [, single, double] = this.#expect(/'([^']*)'|"([^"]*)"/y, expected);
+        return single ?? double;
+    }
+
+    /* The element type: byte order, kind and width. */
+    #type() {
+        if (this.#accept(/\[/y))
+            throw this.#error('the elements are structured, which cannot be reduced; save one field of numbers');
+        const descr = this.#string('the element type'), [, order, kind, width] = /^([<>|=]?)([^]?)([^]*)$/.exec(descr);
+        if (!kind || !'fiu'.includes(kind))
+            throw this.#error(`the elements are ${quote(descr)}: ${KINDS_REFUSED[kind] ?? 'a type unknown here'}`);
+        const type = /^\d$/.test(width) ? `${kind}${8 * Number(width)}` : '';
+        if (!Object.hasOwn(ARRAYS, type))
+            throw this.#error(`the elements are ${quote(descr)}: numbers of a width that cannot be read; convert them, as in ${kind === 'f' ? "a.astype('f4') or 'f8'" : "a.astype('i8')"}`);
+        return { type, bigEndian: order === '>' };
+    }
+
+    #flag() {
+        return this.#expect(/True|False/y, 'True or False')[0] === 'True';
+    }
+
+    /* A tuple of lengths, which of one length has a comma: (3,). */
+    #shape() {
+        this.#expect(/\(/y, "the shape's '('");
+        const from = this.#at - 1, lengths = [];
+        const wrong = why => this.#error(`the shape is ${quote(this.#text.slice(from, from + 41).replace(/\)[^]*/, ')'))}; expected lengths such as (3, 4)${why}`);
+        while (!this.#accept(/\)/y)) {
+            if (lengths.length === AXES_MOST)
+                throw wrong(`, at most ${AXES_MOST}`);
+            const [length] = this.#accept(/\d+/y) ?? [];
+            if (length === undefined)
+                throw wrong('');
+            if (length.length > 19)
+                throw wrong(', none of them longer than any memory');
+            if (/^0+[1-9]/.test(length))
+                throw wrong(', without leading zeros');
+            lengths.push(Number(length));
+            this.#accept(/L/y); /* as Python 2 wrote long integers */
+            if (!this.#accept(/,/y)) {
+                if (!this.#accept(/\)/y))
+                    throw wrong('');
+                if (lengths.length === 1)
+                    throw wrong(`; of one axis (${lengths[0]},)`);
+                break;
+            }
+        }
+        return lengths;
+    }
 }
 
-/* The lengths of the axes. */
-function parseShape(text, name) {
-    if (!/^\(\s*(\d+L?\s*(,\s*\d+L?\s*)*,?)?\s*\)$/.test(text))
-        throw new ReadError(`${name}: the shape is ${quote(text)}; expected lengths such as (3, 4)`);
-    return (text.match(/\d+/g) ?? []).map(Number);
-}
+/* Elements of an array, exactly or too many for any file. */
+const product = lengths => (lengths.includes(0) ? 0 : lengths.reduce((a, b) => a * b, 1));
 
-async function openNpy(file, name, type) {
+async function openNpy(file, name, type, piece) {
     const { start, end } = headerRange(await bytesOf(file, 0, 12), name);
     if (file.size < end)
         throw new ReadError(`${name}: the .npy header claims ${end - start} bytes, but only ${file.size - start} follow`);
-    const entries = headerEntries(new TextDecoder().decode(await bytesOf(file, start, end)), name);
-    const { type: found, bigEndian } = parseDescr(entries.descr, name), shape = parseShape(entries.shape, name);
-    if (!['True', 'False'].includes(entries.fortran_order))
-        throw new ReadError(`${name}: 'fortran_order' is ${entries.fortran_order}; expected True or False`);
+    const header = new Header(new TextDecoder().decode(await bytesOf(file, start, end)), name).entries();
+    const { type: found, bigEndian } = header.descr, { shape } = header;
     if (type && type !== found)
         throw new ReadError(`${name}: the type ${type} was given, but the file holds ${found}`);
-    const count = shape.reduce((a, b) => a * b, 1), bytes = count * ARRAYS[found].BYTES_PER_ELEMENT;
+    const count = product(shape), bytes = count * ARRAYS[found].BYTES_PER_ELEMENT;
     if (file.size - end !== bytes)
         throw new ReadError(`${name}: the .npy header announces ${count} ${found} elements, ${bytes} bytes, but ${file.size - end} bytes follow it`);
-    return { format: 'npy', type: found, count, shape, fortran: entries.fortran_order === 'True' && shape.length > 1,
-        pieces: () => binaryPieces(file, end, ARRAYS[found], bigEndian) };
+    /* with fewer than two axes that are longer than 1, both orders are the same */
+    const fortran = header.fortran_order && shape.filter(length => length > 1).length > 1;
+    return { format: 'npy', type: found, count, shape, fortran, pieces: () => binaryPieces(file, end, ARRAYS[found], bigEndian, piece) };
 }
 
 /* The index in C order of an element of an array in Fortran order, from its position in the file. */
@@ -172,7 +239,8 @@ function indexOfPosition(shape, position) {
 /* The longest number taken. Exact decimals of doubles have up to 1077 characters. */
 const TOKEN_MOST = 64 << 10;
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+/* No part of these can match what another part does, so that a long word takes no longer than its length. */
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const WORD = /^([+-]?)(?:(inf|infinity)|nan)$/i;
 const HEXADECIMAL = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?(?:p([+-]?\d+))?$/i;
 
@@ -250,11 +318,11 @@ function refuse(token, where) {
     throw new ReadError(`${where}: ${quote(text)} is not a number; expected one such as -1.5e3, 0x1.8p3, inf or nan`);
 }
 
-async function* textPieces(file, start, name) {
+async function* textPieces(file, start, name, piece) {
     const decoder = bytewise();
     let carried = '', line = 0, column = 0;
-    for (let at = start; at < file.size; at += PIECE) {
-        const end = Math.min(at + PIECE, file.size);
+    for (let at = start; at < file.size; at += piece) {
+        const end = Math.min(at + piece, file.size);
         const { whole, rest } = cut(carried + decoder.decode(await bytesOf(file, at, end)), end === file.size);
         const words = whole.split(/[\t-\r ]+/).filter(Boolean), numbers = new Float64Array(words.length);
         for (let i = 0; i < words.length; i++) {
@@ -273,14 +341,43 @@ async function* textPieces(file, start, name) {
     }
 }
 
-function openText(file, name, type, bytes) {
+function openText(file, name, type, bytes, piece) {
     if (type && type !== 'f64')
         throw new ReadError(`${name}: the type ${type} was given, but text is read as f64; for raw binary choose that format`);
     const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0; /* some editors begin UTF-8 so */
-    return { format: 'text', type: 'f64', count: undefined, pieces: () => textPieces(file, start, name) };
+    return { format: 'text', type: 'f64', count: undefined, pieces: () => textPieces(file, start, name, piece) };
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Files that hold numbers in a way that is not read here, by their first bytes. Taken for raw binary they would give a
+ * result that means nothing. */
+const SIGNATURES = [
+    ['\x1f\x8b', 'compressed by gzip', 'decompress it'],
+    ['\xfd7zXZ\0', 'compressed by xz', 'decompress it'],
+    ['\x28\xb5\x2f\xfd', 'compressed by zstd', 'decompress it'],
+    ['BZh', 'compressed by bzip2', 'decompress it'],
+    ['PK\x03\x04', "a zip archive, as NumPy's .npz files are", 'unpack it and give what it holds'],
+    ['PK\x05\x06', 'an empty zip archive', 'give a file of numbers'],
+    ['PAR1', 'a Parquet file', 'save a column of it with numpy.save()'],
+    ['ARROW1', 'an Arrow file', 'save a column of it with numpy.save()'],
+    ['\x89HDF\r\n\x1a\n', 'an HDF5 file', 'save a data set of it with numpy.save()'],
+    ['CDF', 'a NetCDF file', 'save a variable of it with numpy.save()'],
+    ['MATLAB 5.0 MAT-file', 'a MATLAB file', 'save a variable of it with numpy.save()'],
+    ['SQLite format 3\0', 'an SQLite database', 'export a column of it as text'],
+    ['\x80\x04\x95', 'a Python pickle', 'save its arrays with numpy.save()'],
+    ['\x80\x05\x95', 'a Python pickle', 'save its arrays with numpy.save()'],
+    ['\x89PNG\r\n\x1a\n', 'a PNG image', 'save its pixels with numpy.save()'],
+    ['\xff\xd8\xff', 'a JPEG image', 'save its pixels with numpy.save()'],
+    ['%PDF-', 'a PDF document', 'give a file of numbers'],
+];
+
+function refuseOthers(bytes, name) {
+    const begins = text => [...text].every((character, i) => bytes[i] === character.charCodeAt(0));
+    const [, what, advice] = SIGNATURES.find(([text]) => begins(text)) ?? [];
+    if (what)
+        throw new ReadError(`${name}: this is ${what}, which is not read here; ${advice}`);
+}
 
 /* Whether bytes could be the beginning of text. */
 function isPlausibleText(bytes) {
@@ -288,23 +385,27 @@ function isPlausibleText(bytes) {
     return !/[\u0000-\u0008\u000e-\u001f\u007f\ufffd]/.test(text);
 }
 
-export async function open(file, { format = 'auto', type } = {}) {
+/* `piece`: bytes to read at a time, a multiple of 8. */
+export async function open(file, { format = 'auto', type, piece = PIECE } = {}) {
     const name = file.name ?? 'data';
     if (!FORMATS.includes(format))
         throw new TypeError(`format: expected one of ${FORMATS.join(', ')}, found ${quote(String(format))}`);
     if (type !== undefined && !ARRAYS[type])
         throw new TypeError(`type: expected one of ${Object.keys(ARRAYS).join(', ')}, found ${quote(String(type))}`);
     const bytes = await bytesOf(file, 0, 4096);
+    if (format !== 'raw')
+        refuseOthers(bytes, name);
     if (format === 'auto')
         format = isNpy(bytes) ? 'npy' : type && !isPlausibleText(bytes) ? 'raw' : 'text';
     if (format === 'npy' && !isNpy(bytes))
         throw new ReadError(`${name}: not a .npy file: it does not begin with \\x93NUMPY`);
-    return format === 'npy' ? openNpy(file, name, type) : format === 'raw' ? openRaw(file, name, type) : openText(file, name, type, bytes);
+    return format === 'npy' ? openNpy(file, name, type, piece) : format === 'raw' ? openRaw(file, name, type, piece) :
+        openText(file, name, type, bytes, piece);
 }
 
 /* Results, where none is asked for, are those of the command: sums of floats, and what is built on them, as f64; sums of
  * integers in full. */
-const INTEGER_SUMS = { sum: 'i128', norm1: 'i128', sumsq: 'i256' };
+const INTEGER_SUMS = { sum: 'i128', norm1: 'i128', sumsq: 'i256', product: 'i256' };
 const ELEMENTS = ['min', 'max', 'norminf', 'argmin', 'argmax'];
 
 function defaultResult(operator, type) {
@@ -313,24 +414,44 @@ function defaultResult(operator, type) {
     return type[0] === 'f' ? 'f64' : INTEGER_SUMS[operator];
 }
 
+/* Numbers of a band: an array in Fortran order is read once for each, so that one band of it is in memory at a time. */
+const BAND = 1 << 24;
+
+/* The pieces of an array in Fortran order in the order of its indices (C order). */
+async function* inOrder({ type, count, shape, pieces }, size, band) {
+    for (let first = 0; first < count; first += band) {
+        const numbers = new ARRAYS[type](Math.min(band, count - first));
+        let position = 0;
+        for await (const piece of pieces()) {
+            for (const number of piece.numbers) {
+                const index = indexOfPosition(shape, position++) - first;
+                if (index >= 0 && index < numbers.length)
+                    numbers[index] = number;
+            }
+        }
+        yield { numbers, done: Math.floor(size * Math.min(first + band, count) / count) };
+    }
+}
+
+/* Whether the order of the elements shows in what comes out: an index, that of the first NaN too, or how a product of
+ * floats is rounded. */
+const dependsOnOrder = (operator, type, nan) => operator.startsWith('arg') || (type[0] === 'f' && (operator === 'product' || nan === 'error'));
+
 /* All numbers of a file, reduced. `options`: format and type as for open(); result, nan and population as for the
- * library; onProgress(bytes read, bytes in all); signal, an AbortSignal. Resolves to the library's result, with `format`
+ * library; onProgress(bytes read, bytes in all); signal, an AbortSignal; piece as for open(), band as for inOrder(). Resolves to the library's result, with `format`
  * and `element`, the type of the elements. */
 export async function reduceFile(reduct, file, operator, options = {}) {
-    const { format, type, result, nan, population, onProgress, signal } = options;
-    const input = await open(file, { format, type });
+    const { format, type, result, nan, population, onProgress, signal, piece, band = BAND } = options;
+    const input = await open(file, { format, type, piece });
+    const ordered = input.fortran && dependsOnOrder(operator, input.type, nan);
     const accumulator = reduct.accumulator(operator, input.type, { result: result ?? defaultResult(operator, input.type), nan, population });
     try {
-        for await (const { numbers, done } of input.pieces()) {
+        for await (const { numbers, done } of ordered ? inOrder(input, file.size, band) : input.pieces()) {
             signal?.throwIfAborted();
             accumulator.add(numbers);
             onProgress?.(done, file.size);
         }
         const reduced = accumulator.result();
-        if (operator.startsWith('arg') && input.fortran) {
-            reduced.value = indexOfPosition(input.shape, reduced.value);
-            reduced.bits = `0x${reduced.value.toString(16).padStart(16, '0')}`;
-        }
         return { ...reduced, format: input.format, element: input.type };
     } finally {
         accumulator.free();

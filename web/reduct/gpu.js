@@ -1,7 +1,7 @@
 /* Exact reductions on a WebGPU device: exact.wgsl adds without rounding and leaves a total of 48 words; the library in
  * WebAssembly rounds it. */
-import { load } from './index.js';
-import { readBeside } from './files.js';
+import { kernels, load } from './load.js';
+import { OPERATORS as OPERATOR_TABLE } from './tables.js';
 import { REDUCTION_OPTIONS, ReductError, checkOperator, checkOptions, describe } from './wasm.js';
 
 /* WebGPU's flags, whose names are not defined everywhere where a device may come from. */
@@ -12,15 +12,15 @@ const WORDS = 48, TILE_MOST = 1 << 13, TILES_MOST = 64, GROUPS_MOST = 1 << 13;
 const COUNT_MOST = 2 ** 31; /* in half of the tiles that GROUPS_MOST leaves, since parts are rounded up to whole ones */
 const TRANSFORMS = { identity: 0, absolute: 1, product: 2, square: 3 };
 
-/* The passes over the data that an operator takes, and the entry point and transform of each. */
-const SUMS = transform => [{ entryPoint: 'sums', transform }];
-const EXTREMES = transform => [{ entryPoint: 'extremes', transform }];
-const MOMENTS = [...SUMS('identity'), ...SUMS('square')];
-const PASSES = {
-    sum: SUMS('identity'), mean: SUMS('identity'), norm1: SUMS('absolute'), dot: SUMS('product'), var: MOMENTS,
-    std: MOMENTS, sumsq: SUMS('square'), norm2: SUMS('square'), rms: SUMS('square'), min: EXTREMES('identity'),
-    max: EXTREMES('identity'), norminf: EXTREMES('absolute'),
-};
+/* The passes over the data that an operator takes, and the entry point and transform of each. None for what depends on
+ * the order of the elements. */
+function passesOf({ transform, combine, finish }) {
+    if (combine === 'multiply' || finish === 'index')
+        return undefined;
+    const entryPoint = combine === 'add' ? 'sums' : 'extremes';
+    return (transform === 'moments' ? ['identity', 'square'] : [transform]).map(which => ({ entryPoint, transform: which }));
+}
+const PASSES = Object.fromEntries(Object.entries(OPERATOR_TABLE).map(([name, operator]) => [name, passesOf(operator)]));
 
 /* Workgroups: enough to keep large GPUs busy, few enough that each has something to do. */
 const GROUPS_WANTED = 1024, GROUPS_WORTH = 256;
@@ -77,7 +77,7 @@ export class GpuReduct {
         checkInteger('options.workgroupSize', size, 64, most);
         if (size & (size - 1))
             throw new RangeError(`options.workgroupSize: expected a power of two, found ${size}`);
-        const source = options.source ?? await (await readBeside('exact.wgsl')).text();
+        const source = options.source ?? await kernels();
         return new GpuReduct(device, size, source, options.reduct ?? await load());
     }
 
@@ -93,7 +93,7 @@ export class GpuReduct {
         checkOperator(operator);
         checkOptions(options, [...REDUCTION_OPTIONS, 'y', 'offset', 'count', 'groups']);
         if (!PASSES[operator])
-            throw new TypeError(`operator: ${operator} is not done on a device; it is on arrays`);
+            throw new TypeError(`operator: ${operator} depends on the order of the elements and is not done on a device; it is on arrays, in WebAssembly`);
         const { y, offset = 0, count, groups, ...reduction } = options;
         if ((operator === 'dot') !== (y !== undefined))
             throw new TypeError(operator === 'dot' ? 'y: dot reads two arrays' : `y: ${operator} reads one array`);

@@ -7,17 +7,80 @@
  *   4. accumulators, for data that comes in pieces; GpuReduct, for kernels that are encoded and timed by the caller
  */
 
-export type Operator =
-    | 'sum' | 'mean' | 'var' | 'std' | 'sumsq' | 'norm1' | 'norm2' | 'norminf' | 'rms'
-    | 'dot' | 'min' | 'max' | 'argmin' | 'argmax';
+export type Operator = keyof Operators;
 
-export type ElementType = 'f64' | 'f32' | 'i8' | 'i16' | 'i32' | 'i64' | 'u8' | 'u16' | 'u32' | 'u64';
+/* What the library rounds to or adds in. */
+export type ResultType = keyof Types;
 
-export type ResultType = ElementType | 'f16' | 'bf16' | 'i128' | 'u128' | 'i256';
+/* Float16Array where the engine has it, whatever TypeScript's `lib` knows of it. */
+export interface Float16Numbers {
+    readonly [Symbol.toStringTag]: 'Float16Array';
+    readonly buffer: ArrayBufferLike;
+    readonly byteOffset: number;
+    readonly byteLength: number;
+    readonly length: number;
+    [index: number]: number;
+}
 
-export type Numbers =
-    | Float64Array | Float32Array | Int8Array | Int16Array | Int32Array | BigInt64Array
-    | Uint8Array | Uint8ClampedArray | Uint16Array | Uint32Array | BigUint64Array;
+/* The arrays of each type of element. */
+export interface Arrays {
+    f64: Float64Array;
+    f32: Float32Array;
+    f16: Float16Numbers;
+    i8: Int8Array;
+    i16: Int16Array;
+    i32: Int32Array;
+    i64: BigInt64Array;
+    u8: Uint8Array | Uint8ClampedArray;
+    u16: Uint16Array;
+    u32: Uint32Array;
+    u64: BigUint64Array;
+}
+
+export type ElementType = keyof Arrays;
+
+export type Numbers = Arrays[ElementType];
+
+/* What can be reduced. */
+export type Data = Numbers | GpuBuffer;
+
+/* The type of an array's elements; f32 for a GPUBuffer. */
+export type ElementOf<D> = D extends GpuBuffer ? 'f32' : { [E in ElementType]: D extends Arrays[E] ? E : never }[ElementType];
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Result types: "Result types" of docs/numerics.md
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+type Named<Table, Pattern> = { [K in keyof Table]: Table[K] extends Pattern ? K : never }[keyof Table];
+
+type Floats = Named<Types, { kind: 'float' }>;
+type WideIntegers = Named<Types, { kind: 'signed' | 'unsigned'; bytes: 8 | 16 | 32 }>;
+type UnsignedOf<E extends ElementType> = E extends `i${infer Bits}` ? `u${Bits}` & ResultType : E;
+
+type Indices = Named<Operators, { finish: 'index' }>;
+type Extremes = Exclude<Named<Operators, { combine: 'least' | 'greatest' }>, Indices>;
+type Magnitudes = Named<Operators, { transform: 'absolute' | 'square' }>;
+type Products = Named<Operators, { combine: 'multiply' }>;
+type Values = Named<Operators, { finish: 'value' }>;
+
+/* The type of a result where none is asked for. */
+export type DefaultResult<O extends Operator, E extends ElementType> =
+    O extends Indices ? 'u64'
+    : O extends Extremes ? (O extends Magnitudes ? UnsignedOf<E> : E)
+    : E extends Floats ? E
+    : O extends Values ? (O extends Magnitudes ? 'u64' : E extends `u${string}` ? 'u64' : 'i64')
+    : 'f64';
+
+/* The types that can be asked for. */
+export type ResultOf<O extends Operator, E extends ElementType> =
+    | DefaultResult<O, E>
+    | (O extends Indices | Extremes ? never
+        : E extends Floats ? Floats
+        : (O extends Values ? WideIntegers : never) | (O extends Products ? never : Floats));
+
+/* How a result comes out in JavaScript: integers of 64 bits and more as bigints, all others, and indices, as numbers. */
+export type Value<O extends Operator, R extends ResultType> =
+    O extends Indices ? number : R extends WideIntegers ? bigint : number;
 
 /* What is used of WebGPU's objects, so that no other package of types is needed. */
 export interface GpuBuffer {
@@ -33,19 +96,19 @@ export interface GpuDevice {
     createComputePipelineAsync(descriptor: any): Promise<any>;
 }
 
-export interface Options {
+export interface Options<R extends ResultType = ResultType> {
     /* The type that the exact value is rounded to, once. Default: the element type for floats; i64 or u64 for sums of
      * integers, f64 for their means and roots. */
-    result?: ResultType;
+    result?: R | undefined;
     /* What NaN elements do: give NaN (the default), count as absent, or be an error with its index. */
-    nan?: 'propagate' | 'ignore' | 'error';
+    nan?: NanPolicy;
     /* var and std divide by n, not by n - 1. */
     population?: boolean;
     /* An integer result that does not fit is taken modulo 2^bits instead of being an error. */
     wrap?: boolean;
 }
 
-export interface GpuOptions extends Options {
+export interface GpuOptions<R extends ResultType = ResultType> extends Options<R> {
     /* Where to reduce: the device of a GPUBuffer, or one to which a Float32Array is uploaded. Default: WebAssembly. */
     device?: GpuDevice;
     /* Of a GPUBuffer: first byte (a multiple of 4) and number of f32 elements. Default: all of it. */
@@ -53,12 +116,12 @@ export interface GpuOptions extends Options {
     count?: number;
 }
 
-export interface Result {
+export interface Result<O extends Operator = Operator, R extends ResultType = ResultType> {
     /* bigint for integer results (the sum of an Int32Array is an i64), except indices and elements of up to 32 bits. */
-    value: number | bigint;
+    value: Value<O, R>;
     /* The bits of the result as hexadecimal digits of its full width: '0x3f800000' is 1 as f32. */
     bits: string;
-    type: ResultType;
+    type: R;
     /* Elements that counted: without NaNs that were ignored. */
     count: number;
     device: 'wasm' | 'webgpu';
@@ -66,32 +129,48 @@ export interface Result {
 
 /* A failure of the library: bad arguments are TypeErrors and RangeErrors instead. */
 export class ReductError extends Error {
-    /* 'argument', 'unsupported', 'out of memory', 'empty', 'overflow', 'nan', 'no device', 'device lost', 'too large',
-     * 'corrupt', 'version', 'mismatch' */
-    readonly status: string;
+    readonly status: Status;
     /* Of the first element at fault, where there is one (status 'nan'). */
     readonly index?: number;
 }
 
-/* One call: on WebAssembly, or on the GPU where `data` is a GPUBuffer or `options.device` is given. */
-export function sum(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number | bigint>;
-export function mean(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number>;
-export function min(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number | bigint>;
-export function max(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number | bigint>;
-export function norm2(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number>;
-export function dot<T extends Numbers | GpuBuffer>(x: T, y: T, options?: GpuOptions): Promise<number | bigint>;
+/* One call: on WebAssembly, or on the GPU where `data` is a GPUBuffer or `options.device` is given. An array is read some
+ * time before the promise is fulfilled: leave it as it is until then. */
+export function sum<D extends Data, R extends ResultOf<'sum', ElementOf<D>> = DefaultResult<'sum', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'sum', R>>;
+export function mean<D extends Data, R extends ResultOf<'mean', ElementOf<D>> = DefaultResult<'mean', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'mean', R>>;
+export function min<D extends Data, R extends ResultOf<'min', ElementOf<D>> = DefaultResult<'min', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'min', R>>;
+export function max<D extends Data, R extends ResultOf<'max', ElementOf<D>> = DefaultResult<'max', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'max', R>>;
+export function norm2<D extends Data, R extends ResultOf<'norm2', ElementOf<D>> = DefaultResult<'norm2', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'norm2', R>>;
+export function dot<D extends Data, R extends ResultOf<'dot', ElementOf<D>> = DefaultResult<'dot', ElementOf<D>>>(
+    x: D, y: D, options?: GpuOptions<R>): Promise<Value<'dot', R>>;
+/* In WebAssembly only: of floats, the bits depend on the order, and are those that docs/numerics.md defines. */
+export function product<D extends Numbers, R extends ResultOf<'product', ElementOf<D>> = DefaultResult<'product', ElementOf<D>>>(
+    data: D, options?: Options<R>): Promise<Value<'product', R>>;
 /* Variance ('var' is a reserved word) and standard deviation, of a sample unless options.population. */
-export function variance(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number>;
-export function std(data: Numbers | GpuBuffer, options?: GpuOptions): Promise<number>;
+export function variance<D extends Data, R extends ResultOf<'var', ElementOf<D>> = DefaultResult<'var', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'var', R>>;
+export function std<D extends Data, R extends ResultOf<'std', ElementOf<D>> = DefaultResult<'std', ElementOf<D>>>(
+    data: D, options?: GpuOptions<R>): Promise<Value<'std', R>>;
 
 /* Any operator, with everything that is known of the result. `y`: the second array of dot. On the GPU every operator
- * but argmin and argmax. */
-export function reduce<T extends Numbers | GpuBuffer>(
-    operator: Operator, data: T, options?: GpuOptions & { y?: T }): Promise<Result>;
+ * but product, argmin and argmax. */
+export function reduce<O extends Operator, D extends Data, R extends ResultOf<O, ElementOf<D>> = DefaultResult<O, ElementOf<D>>>(
+    operator: O, data: D, options?: GpuOptions<R> & { y?: D | undefined }): Promise<Result<O, R>>;
 
-/* The library in WebAssembly, loaded once. `source`: the bytes or a compiled module of reduct.wasm, where it cannot be
- * found beside this module. */
-export function load(source?: BufferSource | WebAssembly.Module): Promise<Reduct>;
+/* Every operator's name. */
+export const OPERATORS: readonly Operator[];
+
+/* The library in WebAssembly, loaded once. `source`: the bytes or a compiled module of reduct.wasm, to be used
+ * instead of what the package holds; for instance one that is fetched and compiled as it streams. */
+export function load(source?: ArrayBuffer | ArrayBufferView | CompiledModule): Promise<Reduct>;
+
+/* A WebAssembly.Module, which not every `lib` of TypeScript knows. */
+export type CompiledModule = object;
 
 export class Reduct {
     private constructor();
@@ -99,29 +178,43 @@ export class Reduct {
     /* What the module exports: `memory`, `malloc`, `free`, and the functions of reduct.h by their names. Pointers are
      * numbers, 64-bit integers bigints; views of `memory.buffer` die when it grows. */
     readonly exports: any;
-    reduce(operator: Operator, data: Numbers, options?: Options & { y?: Numbers }): Result;
-    sum(data: Numbers, options?: Options): number | bigint;
-    mean(data: Numbers, options?: Options): number;
-    min(data: Numbers, options?: Options): number | bigint;
-    max(data: Numbers, options?: Options): number | bigint;
-    norm2(data: Numbers, options?: Options): number;
-    dot(x: Numbers, y: Numbers, options?: Options): number | bigint;
-    variance(data: Numbers, options?: Options): number;
-    std(data: Numbers, options?: Options): number;
-    accumulator(operator: Operator, element: ElementType, options?: Options): Accumulator;
+    reduce<O extends Operator, D extends Numbers, R extends ResultOf<O, ElementOf<D>> = DefaultResult<O, ElementOf<D>>>(
+        operator: O, data: D, options?: Options<R> & { y?: D | undefined }): Result<O, R>;
+    sum<D extends Numbers, R extends ResultOf<'sum', ElementOf<D>> = DefaultResult<'sum', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'sum', R>;
+    mean<D extends Numbers, R extends ResultOf<'mean', ElementOf<D>> = DefaultResult<'mean', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'mean', R>;
+    min<D extends Numbers, R extends ResultOf<'min', ElementOf<D>> = DefaultResult<'min', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'min', R>;
+    max<D extends Numbers, R extends ResultOf<'max', ElementOf<D>> = DefaultResult<'max', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'max', R>;
+    norm2<D extends Numbers, R extends ResultOf<'norm2', ElementOf<D>> = DefaultResult<'norm2', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'norm2', R>;
+    product<D extends Numbers, R extends ResultOf<'product', ElementOf<D>> = DefaultResult<'product', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'product', R>;
+    variance<D extends Numbers, R extends ResultOf<'var', ElementOf<D>> = DefaultResult<'var', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'var', R>;
+    std<D extends Numbers, R extends ResultOf<'std', ElementOf<D>> = DefaultResult<'std', ElementOf<D>>>(
+        data: D, options?: Options<R>): Value<'std', R>;
+    dot<D extends Numbers, R extends ResultOf<'dot', ElementOf<D>> = DefaultResult<'dot', ElementOf<D>>>(
+        x: D, y: D, options?: Options<R>): Value<'dot', R>;
+    accumulator<O extends Operator, E extends ElementType, R extends ResultOf<O, E> = DefaultResult<O, E>>(
+        operator: O, element: E, options?: Options<R>): Accumulator<O, E, R>;
     /* From the bytes that Accumulator.save() or the C library wrote. */
     loadAccumulator(bytes: Uint8Array): Accumulator;
 }
 
-/* A partial result: any order of additions and merges gives the bits of a single pass. */
-export class Accumulator {
+/* A partial result: any order of additions and merges gives the bits of a single pass (products of floats: in order, and
+ * merged only where their tree allows it). An accumulator of f32 takes f16 too. */
+export class Accumulator<O extends Operator = Operator, E extends ElementType = ElementType, R extends ResultType = ResultType> {
     private constructor();
-    readonly operator: Operator;
-    readonly element: ElementType;
+    readonly operator: O;
+    readonly element: E;
     readonly count: number;
-    add(x: Numbers, y?: Numbers): this;
-    merge(other: Accumulator): this;
-    result(type?: ResultType): Result;
+    add(x: Arrays[E] | (E extends 'f32' ? Float16Numbers : never), y?: Arrays[E] | (E extends 'f32' ? Float16Numbers : never)): this;
+    merge(other: Accumulator<O, E, ResultType>): this;
+    result(): Result<O, R>;
+    result<T extends ResultOf<O, E>>(type: T | undefined): Result<O, T>;
     save(): Uint8Array;
     /* Gives its memory back; what is not freed is freed when it is collected. */
     free(): void;
@@ -133,7 +226,7 @@ export class GpuReduct {
     static create(device: GpuDevice, options?: {
         /* Threads of a workgroup, a power of two from 64 to 1024 or the device's limit. Default: 256, or the limit if less. */
         workgroupSize?: number;
-        /* The text of exact.wgsl, where it cannot be found beside this module. */
+        /* Another text of exact.wgsl than the one that the package holds. */
         source?: string;
         /* The library that rounds. Default: load(). */
         reduct?: Reduct;
@@ -144,15 +237,19 @@ export class GpuReduct {
     readonly source: string;
     /* Makes pipelines, bindings and the device's accumulator, once for as many runs as wanted. The buffers need
      * GPUBufferUsage.STORAGE. */
-    prepare(operator: Operator, buffer: GpuBuffer, options?: Options & {
-        y?: GpuBuffer; offset?: number; count?: number;
-        /* Most workgroups. Default: enough for large GPUs. Changes the time, never the bits. */
-        groups?: number;
-    }): Promise<GpuReduction>;
+    prepare<O extends GpuOperator, R extends ResultOf<O, 'f32'> = DefaultResult<O, 'f32'>>(
+        operator: O, buffer: GpuBuffer, options?: Options<R> & {
+            y?: GpuBuffer | undefined; offset?: number; count?: number;
+            /* Most workgroups. Default: enough for large GPUs. Changes the time, never the bits. */
+            groups?: number;
+        }): Promise<GpuReduction<O, R>>;
 }
 
+/* Those that do not depend on the order of the elements. */
+export type GpuOperator = Exclude<Operator, Indices | Products>;
+
 /* A prepared reduction. It has one total on the device: finish one run before starting the next. */
-export class GpuReduction {
+export class GpuReduction<O extends GpuOperator = GpuOperator, R extends ResultType = ResultType> {
     private constructor();
     /* Workgroups of each dispatch. */
     readonly groups: number;
@@ -161,8 +258,69 @@ export class GpuReduction {
     /* The same in a compute pass of its own. `timestampWrites` as in GPUComputePassDescriptor. */
     encode(encoder: any, options?: { timestampWrites?: any }): void;
     /* After the submission of what was encoded: reads the total and rounds it. */
-    result(): Promise<Result>;
+    result(): Promise<Result<O, R>>;
     /* Encodes, submits and rounds. */
-    run(): Promise<Result>;
+    run(): Promise<Result<O, R>>;
     destroy(): void;
 }
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Generated by web/wasm/generate.js from include/reduct/: change that, and run it again. */
+
+interface Operators {
+    sum: { transform: 'identity'; combine: 'add'; finish: 'value' };
+    mean: { transform: 'identity'; combine: 'add'; finish: 'mean' };
+    var: { transform: 'moments'; combine: 'add'; finish: 'variance' };
+    std: { transform: 'moments'; combine: 'add'; finish: 'deviation' };
+    sumsq: { transform: 'square'; combine: 'add'; finish: 'value' };
+    norm1: { transform: 'absolute'; combine: 'add'; finish: 'value' };
+    norm2: { transform: 'square'; combine: 'add'; finish: 'root' };
+    norminf: { transform: 'absolute'; combine: 'greatest'; finish: 'value' };
+    rms: { transform: 'square'; combine: 'add'; finish: 'root_mean' };
+    dot: { transform: 'product'; combine: 'add'; finish: 'value' };
+    min: { transform: 'identity'; combine: 'least'; finish: 'value' };
+    max: { transform: 'identity'; combine: 'greatest'; finish: 'value' };
+    argmin: { transform: 'identity'; combine: 'least'; finish: 'index' };
+    argmax: { transform: 'identity'; combine: 'greatest'; finish: 'index' };
+    product: { transform: 'identity'; combine: 'multiply'; finish: 'value' };
+}
+
+interface Types {
+    f64: { kind: 'float'; bytes: 8 };
+    f32: { kind: 'float'; bytes: 4 };
+    f16: { kind: 'float'; bytes: 2 };
+    bf16: { kind: 'float'; bytes: 2 };
+    i8: { kind: 'signed'; bytes: 1 };
+    i16: { kind: 'signed'; bytes: 2 };
+    i32: { kind: 'signed'; bytes: 4 };
+    i64: { kind: 'signed'; bytes: 8 };
+    u8: { kind: 'unsigned'; bytes: 1 };
+    u16: { kind: 'unsigned'; bytes: 2 };
+    u32: { kind: 'unsigned'; bytes: 4 };
+    u64: { kind: 'unsigned'; bytes: 8 };
+    i128: { kind: 'signed'; bytes: 16 };
+    u128: { kind: 'unsigned'; bytes: 16 };
+    i256: { kind: 'signed'; bytes: 32 };
+}
+
+/* Every way in which the library can fail. */
+export type Status =
+    | 'argument'
+    | 'unsupported'
+    | 'out of memory'
+    | 'empty'
+    | 'overflow'
+    | 'nan'
+    | 'no device'
+    | 'device lost'
+    | 'too large'
+    | 'corrupt'
+    | 'version'
+    | 'mismatch'
+    | 'callback';
+
+export type NanPolicy =
+    | 'propagate'
+    | 'ignore'
+    | 'error';

@@ -1,26 +1,11 @@
 /* reduct-web: exact reductions in browsers and Node. index.d.ts documents what is exported here. */
 import { GpuReduct, isGpuBuffer } from './gpu.js';
-import { Reduct, REDUCTION_OPTIONS, checkOperator, checkOptions, describe, elementType } from './wasm.js';
-import { readBeside } from './files.js';
+import { load } from './load.js';
+import { REDUCTION_OPTIONS, checkNumbers, checkOperator, checkOptions, describe } from './wasm.js';
 
 export { Accumulator, OPERATORS, Reduct, ReductError } from './wasm.js';
 export { GpuReduct, GpuReduction } from './gpu.js';
-
-let loaded; /* the promise of the library, made once */
-
-export function load(source) {
-    if (source !== undefined)
-        loaded = instantiate(source);
-    else if (!loaded)
-        loaded = readBeside('reduct.wasm').then(response => response.arrayBuffer()).then(instantiate);
-    loaded.catch(() => { loaded = undefined; }); /* so that another attempt can be made */
-    return loaded;
-}
-
-async function instantiate(source) {
-    const made = await WebAssembly.instantiate(source, {});
-    return new Reduct(source instanceof WebAssembly.Module ? made : made.instance);
-}
+export { load } from './load.js';
 
 /* Kernels for a device, made once. */
 const engines = new WeakMap();
@@ -36,18 +21,24 @@ function engineOf(device) {
     return engines.get(device);
 }
 
+function checkUpload(name, data) {
+    if (checkNumbers(name, data) !== 'f32')
+        throw new TypeError(`${name}: a device reduces a Float32Array or a GPUBuffer of f32, found ${describe(data)}`);
+}
+
+/* WebGPU takes no views of resizable buffers, and its implementation for Node crashes on shared ones. */
+const isPlain = buffer => buffer[Symbol.toStringTag] === 'ArrayBuffer' && !buffer.resizable;
+
 /* Calls use(buffer) with f32 data in a buffer of the device: itself, or a copy. */
 async function withBuffers(device, arrays, use) {
     const made = arrays.map(data => {
         if (data === undefined || isGpuBuffer(data))
             return data;
-        if (elementType(data) !== 'f32')
-            throw new TypeError(`data: a device reduces a Float32Array or a GPUBuffer of f32, found ${describe(data)}`);
         if (data.byteLength > device.limits.maxBufferSize)
             throw new RangeError(`data: ${data.byteLength} bytes do not fit a buffer of this device, which holds ${device.limits.maxBufferSize}; ask for more in requestDevice(), or leave the device out`);
         const buffer = device.createBuffer({ label: 'reduct data', usage: GPU_STORAGE | GPU_COPY_DST,
             size: Math.max(data.byteLength, 4) });
-        device.queue.writeBuffer(buffer, 0, data);
+        device.queue.writeBuffer(buffer, 0, isPlain(data.buffer) ? data : data.slice());
         return buffer;
     });
     try {
@@ -68,6 +59,9 @@ async function reduceOnDevice(operator, data, options) {
     if (!isGpuBuffer(data)) {
         if (rest.offset !== undefined || rest.count !== undefined)
             throw new TypeError('options: offset and count are for GPUBuffers; give a subarray()');
+        checkUpload('data', data);
+        if (y !== undefined)
+            checkUpload('y', y);
         rest.count = data.length;
         if (y !== undefined && y.length !== data.length)
             throw new RangeError(`y: expected as many elements as x has, ${data.length}, found ${y.length}`);
@@ -104,4 +98,5 @@ export const max = (data, options) => valueOf('max', data, options);
 export const norm2 = (data, options) => valueOf('norm2', data, options);
 export const variance = (data, options) => valueOf('var', data, options);
 export const std = (data, options) => valueOf('std', data, options);
+export const product = (data, options) => valueOf('product', data, options);
 export const dot = (x, y, options) => valueOf('dot', x, { ...options, y });

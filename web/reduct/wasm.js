@@ -4,6 +4,8 @@
  * an accumulator of the library. Exact results do not depend on how data are cut, so neither do these bits.
  */
 
+import { FLAGS, NAN_POLICIES, OPERATORS as OPERATOR_TABLE, STATUSES, TYPES } from './tables.js';
+
 /* Bytes of a piece: it stays in the processor's second-level cache between being copied and being read. */
 const PIECE = 1 << 18;
 
@@ -12,20 +14,16 @@ const REDUCTION_BYTES = 24, ERROR_BYTES = 256, RESULT_BYTES = 32, WORD_BYTES = 8
 const ERROR_INDEX = 8, ERROR_MESSAGE = 16;
 const NO_INDEX = 2n ** 64n - 1n;
 
-const STATUSES = ['ok', 'argument', 'unsupported', 'out of memory', 'empty', 'overflow', 'nan', 'no device',
-    'device lost', 'too large', 'corrupt', 'version', 'mismatch'];
+const STATUS_NAMES = Object.fromEntries(Object.entries(STATUSES).map(([name, number]) => [number, name]));
 
-const ELEMENT_TYPES = {
-    Float64Array: 'f64', Float32Array: 'f32', Int8Array: 'i8', Int16Array: 'i16', Int32Array: 'i32',
-    BigInt64Array: 'i64', Uint8Array: 'u8', Uint8ClampedArray: 'u8', Uint16Array: 'u16', Uint32Array: 'u32',
-    BigUint64Array: 'u64',
-};
+/* Element types by the names of the arrays that hold them. */
+const ELEMENT_TYPES = Object.fromEntries(Object.entries(TYPES).filter(([, type]) => type.array).map(([name, type]) => [type.array, name]));
+ELEMENT_TYPES.Uint8ClampedArray = 'u8';
 
-const NAN_POLICIES = ['propagate', 'ignore', 'error'];
-const POPULATION = 1, WRAP = 2;
+/* Elements that the library reads as wider ones, which hold them exactly. */
+const WIDENED = { f16: 'f32' };
 
-export const OPERATORS = ['sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'dot', 'min', 'max',
-    'argmin', 'argmax'];
+export const OPERATORS = Object.keys(OPERATOR_TABLE);
 
 export class ReductError extends Error {
     constructor(status, message, index) {
@@ -52,17 +50,42 @@ export function describe(value) {
     return typeof value === 'undefined' ? 'undefined' : `${typeof value} ${String(value)}`;
 }
 
+/* Of any realm, and of any class derived from these. */
+const { get: arrayTag } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
+const { keys: arrayKeys } = Object.getPrototypeOf(Uint8Array.prototype);
+
 /* The element type of a typed array; undefined for anything else. */
 export function elementType(data) {
-    return ArrayBuffer.isView(data) ? ELEMENT_TYPES[data[Symbol.toStringTag]] : undefined;
+    return ELEMENT_TYPES[arrayTag.call(data)];
 }
 
-function checkNumbers(name, data) {
+/* Refuses arrays whose memory is gone: they look empty, and would sum to 0. */
+function checkAttached(name, data) {
+    try {
+        arrayKeys.call(data); /* throws for them, and for no other array */
+    } catch {
+        let detached = false;
+        try {
+            new Uint8Array(data.buffer);
+        } catch {
+            detached = true;
+        }
+        throw new TypeError(`${name}: expected an array with its numbers, found one whose ArrayBuffer ${detached ?
+            'is detached: it was transferred, as by postMessage(), structuredClone() or transfer()' :
+            'has been resized and no longer reaches as far'}`);
+    }
+}
+
+/* The element type of an array of numbers that are there. */
+export function checkNumbers(name, data) {
     const type = elementType(data);
-    if (type)
+    if (type) {
+        checkAttached(name, data);
         return type;
+    }
+    const known = Object.keys(ELEMENT_TYPES).filter(array => globalThis[array]);
     const advice = Array.isArray(data) ? '; convert it, as in Float64Array.from(data)' : '';
-    throw new TypeError(`${name}: expected one of ${Object.keys(ELEMENT_TYPES).join(', ')}, found ${describe(data)}${advice}`);
+    throw new TypeError(`${name}: expected one of ${known.join(', ')}, found ${describe(data)}${advice}`);
 }
 
 export function checkOperator(operator) {
@@ -92,18 +115,13 @@ export const REDUCTION_OPTIONS = ['result', 'nan', 'population', 'wrap'];
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The value of an IEEE 754 binary16. */
-function fromHalf(bits) {
-    const sign = bits >> 15 ? -1 : 1, field = bits >> 10 & 31, fraction = bits & 1023;
-    if (field === 31)
+/* The value of a float of 16 bits, `precision` of them significand, the hidden one included. */
+function fromSixteen(bits, precision) {
+    const sign = bits >> 15 ? -1 : 1, stored = precision - 1, most = 2 ** (15 - stored) - 1;
+    const field = bits >> stored & most, fraction = bits & (2 ** stored - 1), lowest = 2 - (most >> 1) - precision;
+    if (field === most)
         return fraction ? NaN : sign * Infinity;
-    return sign * (field ? (1024 + fraction) * 2 ** (field - 25) : fraction * 2 ** -24);
-}
-
-function fromBfloat(bits) {
-    const view = new DataView(new ArrayBuffer(4));
-    view.setUint32(0, bits << 16);
-    return view.getFloat32(0);
+    return sign * (field ? (2 ** stored + fraction) * 2 ** (field - 1 + lowest) : fraction * 2 ** lowest);
 }
 
 /* An integer of any width from its bytes. */
@@ -114,41 +132,60 @@ function wideInteger(bytes, signed) {
     return signed ? BigInt.asIntN(8 * bytes.length, value) : value;
 }
 
-function decode(bytes, type) {
+function decode(bytes, { kind, precision }) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    switch (type) {
-    case 'f64':
-        return view.getFloat64(0, true);
-    case 'f32':
-        return view.getFloat32(0, true);
-    case 'f16':
-        return fromHalf(view.getUint16(0, true));
-    case 'bf16':
-        return fromBfloat(view.getUint16(0, true));
-    default: {
-        const value = wideInteger(bytes, type[0] === 'i');
+    if (kind !== 'float') {
+        const value = wideInteger(bytes, kind === 'signed');
         return bytes.length <= 4 ? Number(value) : value;
     }
-    }
+    return bytes.length === 8 ? view.getFloat64(0, true) : bytes.length === 4 ? view.getFloat32(0, true) :
+        fromSixteen(view.getUint16(0, true), precision);
 }
 
 function hexadecimal(bytes) {
     return '0x' + Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).reverse().join('');
 }
 
+/* Whether the library gives an element of this type as a wider one. What is rounded, it rounds to any type. */
+const comesOutWide = (operator, element) => element in WIDENED && ['least', 'greatest'].includes(OPERATOR_TABLE[operator].combine) &&
+    OPERATOR_TABLE[operator].finish === 'value';
+
+/* The result type to ask the library for, where `result` is wanted of these elements, or the default one. */
+function resultToAsk(operator, element, result) {
+    if (!(element in WIDENED) || OPERATOR_TABLE[operator].finish === 'index')
+        return result;
+    if (!comesOutWide(operator, element))
+        return result ?? element;
+    if (result !== undefined && result !== element)
+        throw new ReductError('unsupported', `result type: ${operator} of ${element} elements cannot be ${result}; it can be ${element} only`);
+    return undefined;
+}
+
+/* A result that came out wide, as the f16 that it is. */
+function narrow(result) {
+    const view = new DataView(new ArrayBuffer(2));
+    view.setFloat16(0, result.value);
+    const bits = Number.isNaN(result.value) ? 0x7e00 : view.getUint16(0);
+    return { ...result, bits: `0x${bits.toString(16).padStart(4, '0')}`, type: 'f16' };
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The array in which the library reads elements, and how many of them are a piece. */
+const arrayRead = element => globalThis[TYPES[WIDENED[element] ?? element].array];
+const pieceLength = element => PIECE / arrayRead(element).BYTES_PER_ELEMENT;
 
 export class Reduct {
     /* What the module exports: `memory`, `malloc`, `free`, and the functions of reduct.h by their names. Pointers are
      * numbers, 64-bit integers bigints; views of `memory.buffer` die when it grows. */
     exports;
-    #scratch; /* a reduction, an error, a result, a word; then room for a name */
+    #scratch; /* a reduction, an error, a result, a word */
     #piece;
 
     constructor(instance) {
         this.exports = instance.exports;
         this.exports._initialize();
-        this.#scratch = this.#allocate(REDUCTION_BYTES + ERROR_BYTES + RESULT_BYTES + WORD_BYTES + 32);
+        this.#scratch = this.#allocate(REDUCTION_BYTES + ERROR_BYTES + RESULT_BYTES + WORD_BYTES);
         this.#piece = this.#allocate(2 * PIECE);
     }
 
@@ -184,6 +221,10 @@ export class Reduct {
         return this.reduce('max', data, options).value;
     }
 
+    product(data, options) {
+        return this.reduce('product', data, options).value;
+    }
+
     norm2(data, options) {
         return this.reduce('norm2', data, options).value;
     }
@@ -212,6 +253,7 @@ export class Reduct {
     loadAccumulator(bytes) {
         if (elementType(bytes) !== 'u8')
             throw new TypeError(`bytes: expected a Uint8Array, found ${describe(bytes)}`);
+        checkAttached('bytes', bytes);
         const pointer = this.loadPointer(bytes);
         this.exports.reduct_accumulator_reduction(this.reductionPointer, pointer);
         const operator = this.#text(this.exports.reduct_operator_name(this.view.getUint32(this.reductionPointer, true)));
@@ -245,19 +287,24 @@ export class Reduct {
 
     /* Writes a reduction, whose options have been checked to be known, to reductionPointer, and resolves its result type. */
     reductionAt(operator, element, options) {
-        const policy = NAN_POLICIES.indexOf(options.nan ?? 'propagate');
-        if (policy < 0)
-            throw new TypeError(`options.nan: expected one of ${NAN_POLICIES.join(', ')}, found ${describe(options.nan)}`);
-        const flags = (checkFlag(options, 'population') ? POPULATION : 0) | (checkFlag(options, 'wrap') ? WRAP : 0);
-        const result = options.result === undefined ? 0 : this.typeNumber('options.result', options.result);
-        const fields = [this.#parse('operator', 'operator', operator), this.typeNumber('element', element), result, 0,
-            policy, flags];
+        const policy = options.nan ?? 'propagate';
+        if (!Object.hasOwn(NAN_POLICIES, policy))
+            throw new TypeError(`options.nan: expected one of ${Object.keys(NAN_POLICIES).join(', ')}, found ${describe(options.nan)}`);
+        const flags = Object.keys(FLAGS).reduce((set, name) => (checkFlag(options, name) ? set | FLAGS[name] : set), 0);
+        this.#checkElement(element);
+        if (options.result !== undefined)
+            this.typeNumber('options.result', options.result);
+        const result = resultToAsk(operator, element, options.result);
+        const fields = [OPERATOR_TABLE[operator].number, this.typeNumber('element', WIDENED[element] ?? element),
+            result === undefined ? 0 : this.typeNumber('result', result), 0, NAN_POLICIES[policy], flags];
         fields.forEach((field, i) => this.view.setUint32(this.reductionPointer + 4 * i, field, true));
         this.check(this.exports.reduct_reduction_resolve(this.reductionPointer, this.errorPointer));
     }
 
     typeNumber(name, type) {
-        return this.#parse('type', name, type);
+        if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
+            throw new TypeError(`${name}: expected one of ${Object.keys(TYPES).join(', ')}, found ${describe(type)}`);
+        return TYPES[type].number;
     }
 
     /* The result of a type that lies at resultPointer. */
@@ -265,7 +312,7 @@ export class Reduct {
         const number = typeof type === 'number' ? type : this.typeNumber('type', type);
         const name = this.#text(this.exports.reduct_type_name(number));
         const bytes = new Uint8Array(this.exports.memory.buffer, this.resultPointer, this.exports.reduct_type_size(number)).slice();
-        let value = decode(bytes, name);
+        let value = decode(bytes, TYPES[name]);
         if (operator.startsWith('arg'))
             value = Number(value);
         return { value, bits: hexadecimal(bytes), type: name, count: Number(count), device };
@@ -299,20 +346,34 @@ export class Reduct {
         if (status === 0)
             return;
         const index = this.view.getBigUint64(this.errorPointer + ERROR_INDEX, true);
-        throw new ReductError(STATUSES[status], this.#text(this.errorPointer + ERROR_MESSAGE),
+        throw new ReductError(STATUS_NAMES[status], this.#text(this.errorPointer + ERROR_MESSAGE),
             index === NO_INDEX ? undefined : Number(index));
     }
 
-    /* Copies numbers in, a piece at a time; calls `use` with where x and y are and how many. */
-    pieces(x, y, use) {
-        const step = PIECE / x.BYTES_PER_ELEMENT;
-        for (let at = 0; at < x.length; at += step) {
-            const count = Math.min(step, x.length - at);
-            new x.constructor(this.exports.memory.buffer, this.#piece, count).set(x.subarray(at, at + count));
+    /* Copies numbers of an element type in, a piece at a time, each number once; calls `use` with where x and y are and how
+     * many. */
+    pieces(element, x, y, use) {
+        const step = pieceLength(element), length = x.length; /* of shared memory it may grow meanwhile */
+        const copy = (from, at, count, to) => {
+            const From = globalThis[arrayTag.call(from)];
+            const part = new From(from.buffer, from.byteOffset + at * from.BYTES_PER_ELEMENT, count);
+            new (arrayRead(element))(this.exports.memory.buffer, to, count).set(part);
+        };
+        for (let at = 0; at < length; at += step) {
+            const count = Math.min(step, length - at);
+            copy(x, at, count, this.#piece);
             if (y)
-                new y.constructor(this.exports.memory.buffer, this.#piece + PIECE, count).set(y.subarray(at, at + count));
+                copy(y, at, count, this.#piece + PIECE);
             use(this.#piece, y ? this.#piece + PIECE : 0, count);
         }
+    }
+
+    #checkElement(element) {
+        const known = Object.keys(TYPES).filter(name => TYPES[name].array);
+        if (!known.includes(element))
+            throw new TypeError(`element: expected one of ${known.join(', ')}, found ${describe(element)}`);
+        if (!globalThis[TYPES[element].array])
+            throw new TypeError(`element: ${element} needs ${TYPES[element].array}, which this engine lacks`);
     }
 
     #allocate(bytes) {
@@ -326,15 +387,6 @@ export class Reduct {
     #text(at) {
         const bytes = new Uint8Array(this.exports.memory.buffer, at);
         return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
-    }
-
-    /* The number of a name in one of the library's tables. */
-    #parse(table, argument, name) {
-        const at = this.wordPointer + WORD_BYTES, bytes = new TextEncoder().encode(String(name)).slice(0, 31);
-        new Uint8Array(this.exports.memory.buffer, at, bytes.length + 1).set([...bytes, 0]);
-        if (typeof name !== 'string' || this.exports[`reduct_${table}_parse`](at, this.wordPointer) !== 0)
-            throw new TypeError(`${argument}: expected a ${table} such as ${table === 'type' ? 'f64' : 'sum'}, found ${describe(name)}`);
-        return this.view.getUint32(this.wordPointer, true);
     }
 }
 
@@ -367,9 +419,9 @@ export class Accumulator {
         } else if (y !== undefined) {
             throw new TypeError(`y: ${this.operator} reads one array`);
         }
-        const saved = x.byteLength > PIECE ? this.save() : undefined;
+        const saved = x.length > pieceLength(this.element) ? this.save() : undefined;
         try {
-            reduct.pieces(x, y, (atX, atY, count) =>
+            reduct.pieces(this.element, x, y, (atX, atY, count) =>
                 reduct.check(reduct.exports.reduct_accumulator_add(pointer, atX, atY, BigInt(count), reduct.errorPointer)));
         } catch (error) { /* a NaN that is an error, after whole pieces have been added */
             if (saved)
@@ -389,10 +441,14 @@ export class Accumulator {
 
     result(type) {
         const reduct = this.#reduct, pointer = this.#here();
-        const number = type === undefined ? 0 : reduct.typeNumber('type', type);
+        if (type !== undefined)
+            reduct.typeNumber('type', type);
+        const wide = comesOutWide(this.operator, this.element), asked = wide ? resultToAsk(this.operator, this.element, type) : type;
+        const number = asked === undefined ? 0 : reduct.typeNumber('type', asked);
         reduct.check(reduct.exports.reduct_accumulator_result(pointer, number, reduct.resultPointer, reduct.errorPointer));
         reduct.exports.reduct_accumulator_reduction(reduct.reductionPointer, pointer);
-        return reduct.resultOf(number || reduct.resultTypeNumber, this.operator, this.count, 'wasm');
+        const result = reduct.resultOf(number || reduct.resultTypeNumber, this.operator, this.count, 'wasm');
+        return wide ? narrow(result) : result;
     }
 
     save() {
@@ -429,7 +485,7 @@ export class Accumulator {
 
     #checkData(name, data) {
         const type = checkNumbers(name, data);
-        if (type !== this.element)
+        if (type !== this.element && WIDENED[type] !== this.element)
             throw new TypeError(`${name}: expected ${this.element} elements, found ${type}`);
     }
 }

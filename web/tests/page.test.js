@@ -347,7 +347,7 @@ test('a part that is missing is named', async () => {
 
 test('without the WebAssembly part: a sentence, and what can run does', async () => {
     const { page, context } = await open({
-        prepare: (page, context) => context.route('**/reduct.wasm', route => route.fulfill({ status: 404 })),
+        prepare: (page, context) => context.route('**/embedded.js', route => route.fulfill({ status: 404 })),
     });
     assert.match(await page.textContent('#device'), /make web/);
     await run(page, { count: '3000' });

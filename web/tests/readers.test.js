@@ -104,6 +104,8 @@ test('.npy: every type, both byte orders, every version', async () => {
     const scalar = await open(npy(dictionary('<f8', '()'), new Uint8Array(8)));
     assert.deepEqual([scalar.count, scalar.shape, scalar.type, scalar.format], [1, [], 'f64', 'npy']);
     assert.equal((await open(npy(dictionary('<f8', '(0, 7)')))).count, 0);
+    assert.equal((await open(npy(dictionary('<f8', `(${'9'.repeat(19)}, ${'9'.repeat(19)}, 0)`)))).count, 0);
+    assert.deepEqual((await open(npy(`{"shape":(1L,00002,) ,"fortran_order":False,"descr":"=f8"}`.replace('0000', ''), new Uint8Array(16)))).shape, [1, 2]);
 });
 
 test('.npy that is wrong says why', async () => {
@@ -115,6 +117,16 @@ test('.npy that is wrong says why', async () => {
         [dictionary('<f2', '(1,)'), /numbers of a width that cannot be read; convert them, as in a\.astype\('f4'\)/],
         ["{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", /the elements are structured/],
         [dictionary('<f8', '(-1,)'), /the shape is '\(-1,\)'; expected lengths/],
+        [dictionary('<f8', '(1)'), /the shape is '\(1\)'; expected lengths such as \(3, 4\); of one axis \(1,\)/],
+        [dictionary('<f8', '(01,)'), /the shape is '\(01,\)'; expected lengths such as \(3, 4\), without leading zeros/],
+        [dictionary('<f8', '(1,,)'), /the shape is '\(1,,\)'; expected lengths/],
+        [dictionary('<f8', `(${'9'.repeat(40)},)`), /the shape is .* none of them longer than any memory/],
+        [dictionary('<f8', `(${'1,'.repeat(65)})`), /the shape is .* at most 64/],
+        [dictionary('<f8', '(1,)').replace('}', '} x'), /damaged at 'x/],
+        [dictionary('<f8', '(1'), /the shape is /],
+        [dictionary('<f10', '(1,)'), /numbers of a width that cannot be read/],
+        [dictionary('', '(1,)'), /the elements are '': a type unknown here/],
+        ["{'descr", /damaged at ''descr'; expected a key/],
         [dictionary('<f8', '(3,)'), /announces 3 f64 elements, 24 bytes, but 8 bytes follow/],
         [dictionary('<f8', '(99999999, 99999999, 99999999)'), /announces .* but 8 bytes follow/],
         [dictionary('<f8', '(1,)', 'Maybe'), /damaged at '/],
@@ -132,6 +144,24 @@ test('.npy that is wrong says why', async () => {
     await assert.rejects(open(fileOf(Uint8Array.from([...magic, 2, 0, 0, 0, 0, 9]))), /claims 150994944 bytes; expected at most/);
     await assert.rejects(open(fileOf('1 2'), { format: 'npy' }), /not a \.npy file/);
     await assert.rejects(open(npy(dictionary('<f8', '(1,)'), new Uint8Array(8)), { type: 'f32' }), /the type f32 was given, but the file holds f64/);
+});
+
+test('what takes long to read is long', async () => {
+    const start = performance.now();
+    for (const word of ['9'.repeat(60000) + 'x', `${'9'.repeat(30000)}.${'9'.repeat(30000)}x`, `0x${'f'.repeat(60000)}x`, `0x1p${'9'.repeat(60000)}x`, 'e'.repeat(60000)])
+        assert.equal(parseNumber(word), undefined);
+    for (const header of [dictionary('<f8', `(1${' '.repeat(5e5)}x)`), dictionary('<f8', `(${'1, '.repeat(3e5)}x)`), `{'descr': [${']'.repeat(5e5)}`,
+        `${' '.repeat(5e5)}x`, `{${"'".repeat(5e5)}`, dictionary('<f8', `(${'9'.repeat(5e5)},)`), `{'descr': '<f8'${' '.repeat(5e5)}x`])
+        await assert.rejects(open(npy(header, [], 2)), { name: 'ReadError' });
+    assert.ok(performance.now() - start < 5000, `${performance.now() - start} ms`);
+});
+
+test('files of other kinds are called by their names', async () => {
+    const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0, 0, 0);
+    await assert.rejects(open(fileOf(Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0), 'a.gz')), { name: 'ReadError', message: 'a.gz: this is compressed by gzip, which is not read here; decompress it' });
+    await assert.rejects(open(fileOf(zip, 'a.npz'), { type: 'f64' }), { name: 'ReadError', message: /^a\.npz: this is a zip archive, as NumPy's \.npz files are/ });
+    await assert.rejects(open(fileOf('PAR1 and so on')), { name: 'ReadError', message: /this is a Parquet file/ });
+    assert.deepEqual(await numbersOf(fileOf(zip), { format: 'raw', type: 'u8' }), [...zip]); /* where that is meant */
 });
 
 test('raw binary', async () => {
@@ -167,6 +197,11 @@ test('an index counts elements as NumPy does, also in Fortran order', async () =
     const file = npy(dictionary('<f8', '(2, 3)', 'True'), column);
     const { value, bits } = await reduceFile(reduct, file, 'argmax');
     assert.deepEqual([value, bits], [4, '0x0000000000000004']);
+    const equal = npy(dictionary('<f8', '(2, 2)', 'True'), Float64Array.of(1, 9, 9, NaN)); /* [[1, 9], [9, nan]] */
+    assert.equal((await reduceFile(reduct, equal, 'argmax', { nan: 'ignore' })).value, 1);
+    const missing = npy(dictionary('<f8', '(2, 3)', 'True'), Float64Array.of(1, NaN, 2, 3, NaN, 5)); /* [[1, 2, nan], [nan, 3, 5]] */
+    for (const operator of ['sum', 'max', 'argmax', 'product'])
+        await assert.rejects(reduceFile(reduct, missing, operator, { nan: 'error' }), { status: 'nan', index: 2 }, operator);
     const folder = mkdtempSync(join(tmpdir(), 'reduct-'));
     try {
         const path = join(folder, 'a.npy');
@@ -176,4 +211,17 @@ test('an index counts elements as NumPy does, also in Fortran order', async () =
     } finally {
         rmSync(folder, { recursive: true });
     }
+});
+
+test('products, whose rounding shows the order, are those of the same array in C order', async () => {
+    const shape = [7, 31, 23], n = 7 * 31 * 23, x = Float64Array.from({ length: n }, (_, i) => 1 + Math.sin(i) / 64);
+    const fortran = new Float64Array(n);
+    for (let i = 0; i < n; i++) /* a[i, j, k] lies at i + 7 * (j + 31 * k) */
+        fortran[Math.floor(i / (31 * 23)) + 7 * (Math.floor(i / 23) % 31 + 31 * (i % 23))] = x[i];
+    const file = npy(dictionary('<f8', `(${shape.join(', ')})`, 'True'), fortran), inOrder = native('product', x, { element: 'f64' });
+    assert.notEqual(native('product', fortran, { element: 'f64' }), inOrder);
+    for (const band of [1 << 24, 1000, n, n - 1])
+        for (const piece of [undefined, 1000])
+            assert.equal((await reduceFile(reduct, file, 'product', { band, piece })).bits, inOrder, `${band} ${piece}`);
+    assert.equal((await reduceFile(reduct, npy(dictionary('<i8', '(2, 2)', 'True'), BigInt64Array.of(2n ** 62n, 3n, 5n, -7n)), 'product')).value, -105n * 2n ** 62n);
 });

@@ -177,12 +177,34 @@ test('what is wrong is said', async () => {
     await assert.rejects(reductWeb.sum(buffer, { device, offset: 2 }), { name: 'RangeError', message: /options\.offset: expected a multiple of 4/ });
     await assert.rejects(reductWeb.sum(buffer, { device, count: 4 }), { name: 'RangeError', message: /options\.count: expected an integer from 0 to 3, found number 4/ });
     await assert.rejects(reductWeb.dot(buffer, undefined, { device }), /y: dot reads two arrays/);
-    await assert.rejects(reductWeb.reduce('argmax', buffer, { device }), /operator: argmax is not done on a device/);
+    for (const operator of ['argmin', 'argmax', 'product'])
+        await assert.rejects(reductWeb.reduce(operator, buffer, { device }), { name: 'TypeError',
+            message: `operator: ${operator} depends on the order of the elements and is not done on a device; it is on arrays, in WebAssembly` });
+    const detached = Float32Array.of(1, 2);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    await assert.rejects(reductWeb.sum(detached, { device }), { name: 'TypeError', message: /^data: .*detached/ });
+    await assert.rejects(reductWeb.dot(Float32Array.of(1, 2), detached, { device }), { name: 'TypeError', message: /^y: .*detached/ });
     await assert.rejects(reductWeb.sum(Float64Array.of(1), { device }), /a device reduces a Float32Array/);
     await assert.rejects(reductWeb.GpuReduct.create(device, { workgroupSize: 100 }), /options\.workgroupSize: expected a power of two/);
     await assert.rejects(reductWeb.GpuReduct.create({}), /device: expected a GPUDevice/);
     [buffer, vertices].forEach(made => made.destroy());
     await assert.rejects(reductWeb.sum(buffer, { device }), { name: 'TypeError', message: /WebGPU: .*destroyed/s });
+});
+
+test('every operator is done on a device or says why not', async () => {
+    const x = Float32Array.of(1, 2, 4);
+    for (const operator of reductWeb.OPERATORS)
+        if (![...OPERATORS, 'dot'].includes(operator))
+            await assert.rejects(reductWeb.reduce(operator, x, { device }), /depends on the order of the elements/, operator);
+});
+
+test('shared and resizable memory is uploaded', async () => {
+    const memory = [new SharedArrayBuffer(12), new SharedArrayBuffer(12, { maxByteLength: 16 }), new ArrayBuffer(12, { maxByteLength: 16 })];
+    for (const x of memory.map(buffer => new Float32Array(buffer))) {
+        x.set([1, 2, 4]);
+        assert.equal(await reductWeb.sum(x, { device }), 7);
+        assert.equal(await reductWeb.dot(x.subarray(1), x.subarray(1), { device }), 20);
+    }
 });
 
 test('no wrong number from a buffer that cannot be read', async () => {

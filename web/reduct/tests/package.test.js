@@ -1,66 +1,55 @@
-/* The package as npm packs it: complete, usable from where it is installed, and typed as it says. */
+/* The package as npm packs it: complete, and usable from where it is installed, by import and by require(). */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import * as source from '../index.js';
+import { install, OLD_NODE, PACKAGE, run, withoutOldNode } from './installed.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const project = mkdtempSync(join(tmpdir(), 'reduct-web-'));
-after(() => rmSync(project, { recursive: true }));
-
-const run = (command, arguments_, folder) => execFileSync(command, arguments_, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
-
-/* Installs the packed package in an empty project. */
-const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], root));
-const installed = join(project, 'node_modules', 'reduct-web');
-mkdirSync(installed, { recursive: true });
-run('tar', ['-xzf', join(project, packed.filename), '--strip-components=1', '-C', installed], project);
-writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+const { project, files, remove } = install();
+after(remove);
 
 test('holds all that it needs and nothing else', () => {
-    assert.deepEqual(packed.files.map(file => file.path).sort(), ['LICENSE', 'README.md', 'exact.wgsl', 'files.js', 'gpu.js',
-        'index.d.ts', 'index.js', 'package.json', 'reduct.wasm', 'wasm.js']);
+    assert.deepEqual(files, ['LICENSE', 'README.md', 'embedded.js', 'exact.wgsl', 'gpu.js', 'index.cjs', 'index.d.cts',
+        'index.d.ts', 'index.js', 'load.js', 'node.mjs', 'package.json', 'reduct.wasm', 'tables.js', 'wasm.js']);
 });
 
-test('runs where it is installed, and prints what its README says', () => {
-    const [, program] = /```js\n(.*?)```/s.exec(readFileSync(join(installed, 'README.md'), 'utf8'));
-    writeFileSync(join(project, 'use.js'), program);
-    const promised = program.match(/(?<=\); \/\/ ).*/g);
-    assert.equal(promised.length, 6);
-    assert.deepEqual(run(process.execPath, ['use.js'], project).trim().split('\n'), promised);
-});
+const [, readme] = /```js\n(.*?)```/s.exec(readFileSync(join(PACKAGE, 'README.md'), 'utf8'));
+const promised = readme.match(/(?<=\); \/\/ ).*/g);
 
-/* Accepted by the compiler, and refused where @ts-expect-error says so. */
-const PROGRAM = `
-import { Accumulator, GpuReduct, ReductError, dot, load, max, reduce, sum, type Result } from 'reduct-web';
-const total: number | bigint = await sum(Float32Array.of(1, 2), { nan: 'ignore', result: 'f64' });
-const { bits, value, type }: Result = await reduce('norm2', new Float64Array(3));
-const product = await dot(new Int8Array(2), new Int8Array(2));
-declare const device: GPUDevice, buffer: GPUBuffer;
-await max(buffer, { device, count: 10 });
-const reduction = await (await GpuReduct.create(device, { workgroupSize: 64 })).prepare('sum', buffer);
-reduction.encode(device.createCommandEncoder());
-const reduct = await load(), accumulator: Accumulator = reduct.accumulator('mean', 'f64').add(new Float64Array(1));
-const saved: Uint8Array = accumulator.save();
-if (new Error() instanceof ReductError) console.log(total, bits, value, type, product, saved);
-// @ts-expect-error: not an array of numbers of one type
-await sum([1, 2]);
-// @ts-expect-error: not an operator
-await reduce('median', new Float64Array(1));
-// @ts-expect-error: not an option
-await sum(new Float64Array(1), { precision: 3 });
-`;
+/* Both ways in, and in one process: they must be one. */
+const IMPORTED = 'import-and-require.mjs', REQUIRED = 'require.cjs', README = 'readme.js';
+writeFileSync(join(project, README), readme);
+writeFileSync(join(project, REQUIRED), `
+const reduct = require('reduct-web');
+(async () => {
+    console.log(await reduct.sum(Float64Array.of(1e100, 1, -1e100)), await reduct.product(Int8Array.of(-3, 5)));
+    console.log((await import('reduct-web')).Accumulator === reduct.Accumulator, Object.keys(reduct).sort().join());
+})();
+`);
+writeFileSync(join(project, IMPORTED), `
+import { createRequire } from 'node:module';
+import * as imported from 'reduct-web';
+const required = createRequire(import.meta.url)('reduct-web'), total = (await imported.load()).accumulator('sum', 'f64');
+console.log(total instanceof required.Accumulator, (await required.load()) === (await imported.load()));
+console.log(total.merge((await required.load()).accumulator('sum', 'f64').add(Float64Array.of(3))).result().value, Object.keys(imported).sort().join());
+`);
 
-test('is typed', () => {
-    writeFileSync(join(project, 'use.ts'), PROGRAM);
-    const compiler = join(root, 'node_modules', '.bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '', '--lib', 'es2022,dom'];
-    try {
-        run(compiler, [...options, 'use.ts'], project);
-    } catch (error) {
-        assert.fail(error.stdout);
-    }
+const names = Object.keys(source).sort().join();
+for (const [node, name, skip] of [[process.execPath, process.version, false], [OLD_NODE, 'Node 18', withoutOldNode]]) {
+    test(`${name}: prints what the README says`, { skip }, () => {
+        assert.equal(promised.length, 7);
+        assert.deepEqual(run(node, [README], project).trim().split('\n'), promised);
+    });
+
+    test(`${name}: require(), and import beside it`, { skip }, () => {
+        assert.equal(run(node, [REQUIRED], project), `1 -15n\ntrue ${names}\n`);
+        assert.equal(run(node, [IMPORTED], project), `true true\n3 ${names}\n`);
+    });
+}
+
+test('Node 18 passes the tests of the library in WebAssembly', { skip: withoutOldNode }, () => {
+    assert.match(run(OLD_NODE, ['--version'], project), /^v18\./);
+    const printed = run(OLD_NODE, ['--test', '--test-reporter=tap', 'tests/tables.test.js', 'tests/wasm.test.js'], PACKAGE);
+    assert.match(printed, /# fail 0\n/);
 });

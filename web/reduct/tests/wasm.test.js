@@ -1,8 +1,10 @@
 /* The library in WebAssembly: against BigInt fractions, and against the native library's bits. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { runInNewContext } from 'node:vm';
 import * as reductWeb from '../index.js';
 import { floats, generator, partners } from './data.js';
+import { testHalves } from './halves.js';
 import { native } from './native.js';
 import { bitsOf, expected, hexadecimal } from './oracle.js';
 
@@ -96,6 +98,122 @@ test('integers of every type, at both ends of their range', () => {
     }
 });
 
+/* What the command says of a product in the same type. */
+const nativeProduct = (x, element, nan) => native('product', x, { element, result: element, nan });
+
+test('products have the bits of the native library', () => {
+    for (const n of [0, 1, 65, 4097, 5000]) /* lanes, blocks */
+        for (const nan of ['propagate', 'ignore']) {
+            for (const [name, x] of Object.entries(floats(n)))
+                assert.equal(reduct.reduce('product', x, { nan }).bits, nativeProduct(x, 'f32', nan), `${n} of ${name}, NaN ${nan}`);
+            for (const [name, x] of Object.entries(doubles(n)))
+                assert.equal(reduct.reduce('product', x, { nan }).bits, nativeProduct(x, 'f64', nan), `${n} of ${name}, NaN ${nan}`);
+        }
+    const long = floats(300001).fullRange; /* more than one piece */
+    const near = Float64Array.from(floats(100001).uniform, v => 1 + v / 2 ** 10);
+    assert.equal(reduct.reduce('product', long).bits, nativeProduct(long, 'f32', 'propagate'));
+    assert.equal(reduct.reduce('product', near).bits, nativeProduct(near, 'f64', 'propagate'));
+    const halves = [near.subarray(0, 65536), near.subarray(65536)].map(part => reduct.accumulator('product', 'f64').add(part));
+    assert.equal(halves[0].merge(halves[1]).result().bits, reduct.reduce('product', near).bits);
+    assert.throws(() => halves[1].merge(halves[0]), { name: 'ReductError', status: 'unsupported' });
+});
+
+test('products of integers are exact', async () => {
+    for (const [Type, bits] of [[Int8Array, 64], [Uint16Array, 64], [Int32Array, 64], [BigInt64Array, 64], [BigUint64Array, 64]]) {
+        const cast = Type.name.startsWith('Big') ? BigInt : Number, signed = !Type.name.includes('Uint');
+        for (const values of [[], [7], [3, 5, 100], signed ? [-3, 5, 7] : [3, 5, 7], Array(41).fill(3), Array(70).fill(2), [0, ...Array(300).fill(2)]]) {
+            const x = Type.from(values, cast), whole = values.reduce((a, b) => a * BigInt(b), 1n);
+            const fits = (signed ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole)) === whole;
+            assert.equal(attempt(() => reduct.reduce('product', x)), fits ? hexadecimal(whole, 8) : 'overflow', `${Type.name} ${values}`);
+            assert.equal(reduct.reduce('product', x, { wrap: true }).bits, hexadecimal(whole, 8), `${Type.name} ${values}`);
+            assert.equal(reduct.product(x, { result: 'i256' }), whole);
+        }
+    }
+    assert.equal(await reductWeb.product(Int32Array.of(6, 7)), 42n);
+    assert.equal(await reductWeb.product(Float32Array.of(1e30, 1e30, 1e-30)), Math.fround(1e30));
+    await assert.rejects(reductWeb.product(Int32Array.of(1), { result: 'f64' }), { status: 'unsupported' });
+});
+
+/* Arrays whose memory has been taken away. */
+function lost() {
+    const detached = Float64Array.of(1, 2, 3);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    const all = [['detached', detached, /data: expected an array with its numbers, found one whose ArrayBuffer is detached: it was transferred/]];
+    if (ArrayBuffer.prototype.resize) { /* Node 20 and later */
+        const buffer = new ArrayBuffer(64, { maxByteLength: 128 });
+        const fixed = new Float64Array(buffer, 8, 4), tracking = new Float64Array(buffer, 16);
+        buffer.resize(15);
+        all.push(['beyond', fixed, /ArrayBuffer has been resized and no longer reaches as far/], ['tracking, beyond', tracking, /has been resized/]);
+    }
+    return all;
+}
+
+test('an array whose memory is gone is refused, not empty', async () => {
+    const there = Float64Array.of(1, 2, 3);
+    for (const [name, x, message] of lost()) {
+        assert.equal(x.length, 0, name);
+        for (const operator of reductWeb.OPERATORS) {
+            const expected = { name: 'TypeError', message };
+            assert.throws(() => reduct.reduce(operator, x, operator === 'dot' ? { y: x } : {}), expected, `${operator}, ${name}`);
+            await assert.rejects(reductWeb.reduce(operator, x, operator === 'dot' ? { y: there } : {}), expected, `${operator}, ${name}`);
+        }
+        const total = reduct.accumulator('sum', 'f64').add(there), product = reduct.accumulator('dot', 'f64');
+        assert.throws(() => total.add(x), { name: 'TypeError', message: /^x: / });
+        assert.throws(() => product.add(there, x), { name: 'TypeError', message: /^y: .*(detached|resized)/ });
+        assert.equal(total.result().value, 6);
+    }
+    const saved = reduct.accumulator('sum', 'f64').save();
+    structuredClone(saved.buffer, { transfer: [saved.buffer] });
+    assert.throws(() => reduct.loadAccumulator(saved), { name: 'TypeError', message: /^bytes: .*detached/ });
+    /* taken away after the call, before the engine was there to read it */
+    const x = Float64Array.of(1), late = reductWeb.sum(x);
+    structuredClone(x.buffer, { transfer: [x.buffer] });
+    await assert.rejects(late, { name: 'TypeError', message: /detached/ });
+});
+
+test('arrays without elements, of any kind of memory, are empty', () => {
+    assert.equal(reduct.sum(new Float64Array(0)), 0);
+    assert.equal(reduct.sum(new Float64Array(new ArrayBuffer(8), 8)), 0);
+    assert.equal(reduct.sum(new Float64Array(new SharedArrayBuffer(0))), 0);
+});
+
+test('views of resizable and shared memory', { skip: !ArrayBuffer.prototype.resize && `${process.version} has no resizable ArrayBuffers` }, () => {
+    const buffer = new ArrayBuffer(8, { maxByteLength: 2 ** 20 }), tracking = new Float64Array(buffer);
+    buffer.resize(2 ** 20);
+    tracking.fill(0.1);
+    assert.equal(reduct.reduce('sum', tracking).bits, reduct.reduce('sum', new Float64Array(2 ** 17).fill(0.1)).bits);
+    buffer.resize(20); /* two elements and a half */
+    assert.equal(reduct.reduce('sum', tracking).count, 2);
+    const shared = new SharedArrayBuffer(32, { maxByteLength: 64 }), x = new Int32Array(shared);
+    x.fill(3);
+    shared.grow(64);
+    assert.deepEqual([reduct.sum(x), reduct.dot(x, x), reduct.product(x.subarray(0, 4))], [24n, 72n, 81n]);
+});
+
+test('arrays of other realms, and of classes made from them', () => {
+    class Mine extends Float32Array {
+        get [Symbol.toStringTag]() {
+            return 'Mine';
+        }
+    }
+    assert.equal(reduct.sum(Mine.of(1, 2)), 3);
+    assert.equal(reduct.sum(Buffer.from([250, 250])), 500n);
+    const foreign = runInNewContext('Float64Array.of(1e100, 1, -1e100)');
+    assert.equal(reduct.sum(foreign), 1);
+    assert.equal(reduct.dot(foreign, Float64Array.of(0, 2, 0)), 2);
+    assert.throws(() => reduct.sum({ [Symbol.toStringTag]: 'Float64Array', length: 1 }), TypeError);
+    assert.throws(() => reduct.sum(new DataView(new ArrayBuffer(8))), TypeError);
+});
+
+test('f16 elements', { skip: !globalThis.Float16Array && `${process.version} has no Float16Array; web/tests/bundles.test.js does this in Chromium` }, () => testHalves(reductWeb));
+
+test('f16 where the engine has no Float16Array', { skip: globalThis.Float16Array && 'it has' }, () => {
+    assert.throws(() => reduct.accumulator('sum', 'f16'), { name: 'TypeError', message: /element: f16 needs Float16Array, which this engine lacks/ });
+    assert.throws(() => reduct.accumulator('sum', 'bf16'), { name: 'TypeError', message: /element: expected one of f64, f32, f16, i8, .* found 'bf16'/ });
+    assert.throws(() => reduct.accumulator('sum', 'i128'), { name: 'TypeError', message: /element: expected one of/ });
+    assert.throws(() => reduct.sum([1]), /expected one of Float64Array, Float32Array, Int8Array/);
+});
+
 test('results of every type', () => {
     const x = Float64Array.of(1, 2 ** -30, -3);
     assert.deepEqual(reduct.reduce('sum', x, { result: 'f16' }), { value: -2, bits: '0xc000', type: 'f16', count: 3, device: 'wasm' });
@@ -104,6 +222,11 @@ test('results of every type', () => {
     assert.equal(reduct.reduce('sum', Float64Array.of(65504, 16), { result: 'f16' }).value, Infinity);
     assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).bits, '0x3f81');
     assert.equal(reduct.reduce('sum', Float64Array.of(1, 2 ** -7), { result: 'bf16' }).value, 1 + 2 ** -7);
+    for (let bits = 0; bits < 1 << 16; bits++) { /* every bf16, which is the upper half of an f32 */
+        const exact = new Float32Array(Uint32Array.of(bits << 16).buffer), { value, bits: found } = reduct.reduce('sum', exact, { result: 'bf16' });
+        assert.ok(Object.is(value, exact[0]), String(exact[0]));
+        assert.equal(found, hexadecimal(Number.isNaN(value) ? 0x7fc0n : BigInt(bits), 2));
+    }
     assert.equal(reduct.reduce('sum', Int32Array.of(-5, 2), { result: 'i128' }).value, -3n);
     assert.equal(reduct.reduce('sum', Int32Array.of(5, 2), { result: 'f64' }).value, 7);
 });
