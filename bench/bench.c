@@ -132,7 +132,10 @@ static int write_report(const bench_options *options, const measure_machine *mac
     report_add_machine(r);
     report_fact(r, "rounds", "%u, of which the median counts", options->settings.rounds);
     report_fact(r, "seed", "%llu", (unsigned long long)options->settings.seed);
-    report_fact(r, "speed-up", "over the plain loop with the same kernels and threads, median of the rounds");
+    report_fact(
+        r, "to plain",
+        "ratio of time to the plain loop with the same kernels and threads: the median of the ratios within rounds");
+    bench_report_target(r, results->items, results->count, best, machine->processors);
     bench_report_fill(r, results->items, results->count, best);
     if (options->write)
         options->write(r, stdout);

@@ -74,19 +74,11 @@ static void prepare(bench_array *array, const bench_case *which, uint64_t seed, 
 
 /* ---- the library ---- */
 
-typedef union value {
-    double f64;
-    float f32;
-    int64_t i64;
-    int32_t i32;
-    uint64_t u64;
-} value;
-
 typedef struct library_job {
     reduct_plan *plan;
     const void *inputs[2];
     void *workspace;
-    value result;
+    judge_value result;
 } library_job;
 
 static void stop(const char *what, reduct_status status, const reduct_error *error) {
@@ -134,37 +126,27 @@ static void run_library(void *context) {
         stop("cannot execute", status, &error);
 }
 
-static double to_double(const library_job *job) {
-    switch (reduct_plan_result_type(job->plan, 0)) {
-    case REDUCT_F64:
-        return job->result.f64;
-    case REDUCT_F32:
-        return (double)job->result.f32;
-    case REDUCT_I64:
-        return (double)job->result.i64;
-    case REDUCT_I32:
-        return (double)job->result.i32;
-    default:
-        return (double)job->result.u64;
-    }
-}
-
 /* ---- checks ---- */
 
 /* The exact result of the portable kernels on one thread. */
-static double run_once(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
+static judge_exact run_once(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
     bench_case portable = *which;
     library_job job;
     portable.op = op;
     portable.device = "cpu:portable";
     portable.threads = 1;
     if (open_job(&job, lab, &portable, REDUCT_EXACT) != 0)
-        return NAN;
+        return (judge_exact){.type = REDUCT_F64, .value.f64 = NAN};
     job.inputs[0] = x;
     run_library(&job);
-    double result = to_double(&job);
+    judge_exact exact = {.type = reduct_plan_result_type(job.plan, 0), .value = job.result};
     close_job(&job);
-    return result;
+    return exact;
+}
+
+static double run_real(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
+    judge_exact exact = run_once(lab, which, op, x);
+    return judge_real(exact.type, &exact.value);
 }
 
 /* What rounding errors of the operator are relative to: the sum of absolute terms, or a bound of it. */
@@ -172,11 +154,11 @@ static double scale(const bench_lab *lab, const bench_case *which, double exact)
     double count = (double)(which->bytes / reduct_type_size(which->type));
     switch (which->op) {
     case REDUCT_SUM:
-        return run_once(lab, which, REDUCT_NORM1, lab->x.values);
+        return run_real(lab, which, REDUCT_NORM1, lab->x.values);
     case REDUCT_DOT: /* by Cauchy and Schwarz */
-        return run_once(lab, which, REDUCT_NORM2, lab->x.values) * run_once(lab, which, REDUCT_NORM2, lab->y.values);
+        return run_real(lab, which, REDUCT_NORM2, lab->x.values) * run_real(lab, which, REDUCT_NORM2, lab->y.values);
     case REDUCT_VAR: /* of the difference of two sums that are at most this large */
-        return 3 * pow(run_once(lab, which, REDUCT_NORM2, lab->x.values), 2) / (count - 1);
+        return 3 * pow(run_real(lab, which, REDUCT_NORM2, lab->x.values), 2) / (count - 1);
     default:
         return fabs(exact);
     }
@@ -185,37 +167,39 @@ static double scale(const bench_lab *lab, const bench_case *which, double exact)
 /* Of fast sums, as reduct.h states it, and some for the rounding of the result. */
 static const double fast_bound = 140 + 4;
 
-static int within(double found, double exact, double bound) {
-    /* Plain sums of huge numbers overflow, which no bound covers. */
-    return !isfinite(found) || !isfinite(bound) || fabs(found - exact) <= bound;
+/* What a result that adds in floating point may be off by; infinite where it overflowed, of which no bound speaks. */
+static double bound_of(reduct_type type, const void *result, double bound) {
+    return isfinite(judge_real(type, result)) && isfinite(bound) ? bound : INFINITY;
 }
 
 static void check(const bench_lab *lab, const bench_case *which, const library_job *exact, const library_job *fast,
                   const plain_job *plain, bench_result *result) {
-    double expected = run_once(lab, which, which->op, lab->x.values);
-    bench_run *runs = result->runs;
-    int is_float = reduct_type_is_float(which->type);
-    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN;
-    double unit = which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
-    double bound = is_float && !selects ? unit * scale(lab, which, expected) : 0;
+    judge_exact expected = run_once(lab, which, which->op, lab->x.values);
+    size_t size = reduct_type_size(which->type);
+    reduct_error error = {.message = ""};
+    reduct_status status =
+        judge_find_rest(&expected, which->op, which->type, exact->inputs[0], exact->inputs[1], which->bytes / size);
+    if (status != REDUCT_OK)
+        stop("cannot check", status, &error);
+    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN, rounds = reduct_type_is_float(which->type);
+    double unit = rounds && !selects ? judge_roundoff(which->type) : 0;
+    double scaled = unit > 0 ? unit * scale(lab, which, judge_real(expected.type, &expected.value)) : 0;
     /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
-    double chain = (double)plain->count / 4 / (16.0 / (double)reduct_type_size(which->type)) + 256;
-    result->expected = expected;
-    runs[BENCH_EXACT].got = to_double(exact);
-    runs[BENCH_EXACT].is_wrong = memcmp(&expected, &runs[BENCH_EXACT].got, sizeof expected) != 0 &&
-                                 !(isnan(expected) && isnan(runs[BENCH_EXACT].got));
-    if (fast) {
-        runs[BENCH_FAST].got = to_double(fast);
-        runs[BENCH_FAST].is_wrong = !within(runs[BENCH_FAST].got, expected, fast_bound * bound);
-    }
-    runs[BENCH_PLAIN].got = plain_result(plain);
-    runs[BENCH_PLAIN].is_wrong = !within(runs[BENCH_PLAIN].got, expected, chain * bound);
+    double chain = (double)plain->count / 4 / (16.0 / (double)size) + 256;
+    judge_value summed = {.u64 = 0};
+    plain_result(plain, expected.type, &summed);
+    result->runs[BENCH_EXACT].finding = judge_result(&expected, &exact->result, 0);
+    if (fast)
+        result->runs[BENCH_FAST].finding =
+            judge_result(&expected, &fast->result, bound_of(expected.type, &fast->result, fast_bound * scaled));
+    result->runs[BENCH_PLAIN].finding =
+        judge_result(&expected, &summed, rounds ? bound_of(expected.type, &summed, chain * scaled) : 0);
 }
 
 int bench_is_wrong(const bench_result *result) {
     int wrong = 0;
     for (int way = 0; way < BENCH_WAYS; way++)
-        wrong |= result->runs[way].is_wrong;
+        wrong |= result->runs[way].finding.verdict == REPORT_WRONG;
     return wrong;
 }
 

@@ -4,6 +4,7 @@
 #define BENCH_CASES_H
 
 #include "measure/data.h"
+#include "measure/judge.h"
 #include "measure/parallel.h"
 #include "measure/statistics.h"
 
@@ -35,8 +36,7 @@ typedef enum bench_way { BENCH_EXACT, BENCH_FAST, BENCH_PLAIN, BENCH_WAYS } benc
 typedef struct bench_run {
     measure_statistics seconds;  /* per run */
     measure_statistics to_plain; /* ratios of time, round by round; of the plain loop itself 0 */
-    double got;
-    int is_wrong;
+    judge_finding finding;
 } bench_run;
 
 /* What came out. Integer reductions have no fast mode of their own: `has_fast` is then 0. */
@@ -45,7 +45,6 @@ typedef struct bench_result {
     char device[32];     /* the kernels that ran */
     uint64_t bytes_read; /* by one run */
     bench_run runs[BENCH_WAYS];
-    double expected;          /* the exact result of the portable kernels */
     int has_fast, prefetched; /* the plain loop that was faster prefetches */
 } bench_result;
 

@@ -352,93 +352,57 @@ static void close_job(cuda_job *job) {
  * Checks
  * ------------------------------------------------------------------------------------------------------------------ */
 
-typedef union number {
-    unsigned char bytes[32];
-    double f64;
-    float f32;
-    int8_t i8;
-    int16_t i16;
-    int32_t i32;
-    int64_t i64;
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    reduct_i128 i128;
-} number;
-
-static double as_double(reduct_type type, const number *x) {
-    switch (type) {
-    case REDUCT_F64:
-        return x->f64;
-    case REDUCT_F32:
-        return (double)x->f32;
-    case REDUCT_I8:
-        return x->i8;
-    case REDUCT_I16:
-        return x->i16;
-    case REDUCT_I32:
-        return x->i32;
-    case REDUCT_I64:
-        return (double)x->i64;
-    case REDUCT_U8:
-        return x->u8;
-    case REDUCT_U16:
-        return x->u16;
-    case REDUCT_U32:
-        return x->u32;
-    case REDUCT_I128:
-        return (double)x->i128.high * 0x1p64 + (double)x->i128.low;
-    default:
-        return (double)x->u64;
-    }
-}
-
-static void write_number(reduct_type type, const number *x, char *text, size_t room) {
-    if (type == REDUCT_I64)
-        snprintf(text, room, "%" PRId64, x->i64);
-    else if (type == REDUCT_U64)
-        snprintf(text, room, "%" PRIu64, x->u64);
-    else
-        snprintf(text, room, "%.17g", as_double(type, x));
-}
-
 /* What the CPU gives for the same data; exact. */
-static number on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+static judge_exact on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
     cuda_case own = *which;
     reduct_plan *plan = NULL;
     reduct_error error = {.message = ""};
-    number result = {{0}};
+    judge_exact exact = {.type = REDUCT_F64, .rest = NAN};
+    void *result = &exact.value;
     own.op = op;
     const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
     const void *inputs[2] = {x, x + own.n * reduct_type_size(own.type)};
     reduct_status status = make_plan(&own, REDUCT_EXACT, "cpu", &plan, &error);
-    if (status == REDUCT_OK)
-        status = reduct_plan_execute(plan, inputs, (void *[]){&result}, NULL, &error);
+    if (status == REDUCT_OK) {
+        exact.type = reduct_plan_result_type(plan, 0);
+        status = reduct_plan_execute(plan, inputs, &result, NULL, &error);
+    }
     if (status != REDUCT_OK)
         stop("cannot check", error.message);
     reduct_plan_destroy(plan);
-    return result;
+    return exact;
+}
+
+static double real_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+    judge_exact exact = on_cpu(lab, which, op);
+    return judge_real(exact.type, &exact.value);
+}
+
+/* The same with what rounding took off. */
+static judge_exact exact_on_cpu(const cuda_lab *lab, const cuda_case *which) {
+    judge_exact exact = on_cpu(lab, which, which->op);
+    const char *x = (const char *)lab->host + which->offset * reduct_type_size(which->type);
+    const char *y = reduct_operator_inputs(which->op) == 2 ? x + which->n * reduct_type_size(which->type) : NULL;
+    reduct_status status = judge_find_rest(&exact, which->op, which->type, x, y, which->n);
+    if (status != REDUCT_OK)
+        stop("cannot check", reduct_status_text(status));
+    return exact;
 }
 
 /* What rounding errors are relative to: the sum of absolute terms, or a bound of it. */
 static double scale_of(const cuda_lab *lab, const cuda_case *which, double exact) {
     double n = (double)which->n;
-    number other;
     cuda_case both = *which;
     switch (which->op) {
     case REDUCT_SUM:
     case REDUCT_MEAN:
-        other = on_cpu(lab, which, REDUCT_NORM1);
-        return as_double(which->type, &other) / (which->op == REDUCT_MEAN ? n : 1);
+        return real_on_cpu(lab, which, REDUCT_NORM1) / (which->op == REDUCT_MEAN ? n : 1);
     case REDUCT_DOT: /* at most half the sum of the squares of both arrays */
         both.n *= 2;
-        other = on_cpu(lab, &both, REDUCT_NORM2);
-        return pow(as_double(which->type, &other), 2) / 2;
+        return pow(real_on_cpu(lab, &both, REDUCT_NORM2), 2) / 2;
     case REDUCT_VAR:
     case REDUCT_STD: /* of the difference of two sums that are at most this large */
-        other = on_cpu(lab, which, REDUCT_NORM2);
-        return 3 * pow(as_double(which->type, &other), 2) / (n - 1);
+        return 3 * pow(real_on_cpu(lab, which, REDUCT_NORM2), 2) / (n - 1);
     default:
         return fabs(exact);
     }
@@ -459,25 +423,22 @@ static double bound_of(cuda_way way, uint64_t n) {
     return cuda_is_peer(way) ? (double)n / 65536 + 256 : 144;
 }
 
-static report_verdict judge(cuda_job *job, const number *got, const number *expected) {
+/* What a result may be off by; infinite where it overflowed on the way, of which no bound speaks. */
+static double tolerance(cuda_job *job, const judge_exact *exact, const judge_value *got) {
     const cuda_case *which = &job->which;
-    bool same = memcmp(got, expected, reduct_type_size(job->result)) == 0;
     if (job->way == CUDA_EXACT || !rounds(which))
-        return same ? REPORT_RIGHT : REPORT_WRONG;
-    double exact = as_double(job->result, expected), found = as_double(job->result, got);
+        return 0;
     if (job->scale == 0)
-        job->scale = scale_of(job->lab, which, exact);
-    double bound = (which->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53) * bound_of(job->way, which->n) * job->scale;
-    if (!isfinite(bound) || !isfinite(found)) /* overflow on the way, which no bound covers */
-        return same ? REPORT_RIGHT : REPORT_UNCHECKED;
-    return fabs(found - exact) <= bound ? REPORT_RIGHT : REPORT_WRONG;
+        job->scale = scale_of(job->lab, which, judge_real(exact->type, &exact->value));
+    double bound = judge_roundoff(which->type) * bound_of(job->way, which->n) * job->scale;
+    return isfinite(bound) && isfinite(judge_real(exact->type, got)) ? bound : INFINITY;
 }
 
 /* Runs once on the first part of the data, which is what the host has, and looks at the result. */
-static void verify(cuda_job *job, const number *expected, cuda_run *run) {
+static void verify(cuda_job *job, const judge_exact *expected, cuda_run *run) {
     cuda_lab *lab = job->lab;
     unsigned char seen[RESULTS];
-    number got;
+    judge_value got;
     reduct_cuda_outcome outcome = {0};
     measure_cuda_fill(lab->device, lab->results, 0, RESULTS);
     work_of(job->way)(job, 0);
@@ -489,14 +450,13 @@ static void verify(cuda_job *job, const number *expected, cuda_run *run) {
         stop("cannot execute", job->error.message);
     if (job->peer_error) {
         run->ran = false;
-        run->verdict = REPORT_NOT_RUN;
+        run->finding.verdict = REPORT_NOT_RUN;
         snprintf(run->note, sizeof run->note, "%s", lab->peers->text(job->peer_error));
         return;
     }
-    run->verdict = judge(job, &got, expected);
+    run->finding = judge_result(expected, &got, tolerance(job, expected, &got));
     if (outcome.status != REDUCT_OK)
-        run->verdict = REPORT_WRONG;
-    write_number(job->result, &got, run->got, sizeof run->got);
+        run->finding.verdict = REPORT_WRONG;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -553,14 +513,14 @@ static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_W
 }
 
 /* Verified before, and after thousands of runs, which must leave nothing behind. */
-static void verify_all(cuda_job jobs[CUDA_WAYS], const number expected[CUDA_WAYS], cuda_result *result) {
+static void verify_all(cuda_job jobs[CUDA_WAYS], const judge_exact expected[CUDA_WAYS], cuda_result *result) {
     for (int way = 0; way < CUDA_WAYS; way++) {
         cuda_run *run = &result->runs[way];
         cuda_run before = *run;
         if (!run->ran)
             continue;
         verify(&jobs[way], &expected[way], run);
-        if (before.verdict == REPORT_WRONG)
+        if (before.finding.verdict == REPORT_WRONG)
             *run = before;
     }
 }
@@ -571,15 +531,14 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     *result = (cuda_result){.which = *which, .bytes_read = which->n * inputs * reduct_type_size(which->type)};
     cuda_lab_prepare(lab, which->type, which->data, which->n * inputs + which->offset);
     for (int way = 0; way < CUDA_WAYS; way++)
-        result->runs[way].verdict = REPORT_NOT_RUN;
+        result->runs[way].finding.verdict = REPORT_NOT_RUN;
     if (open_jobs(lab, which, jobs, result) != 0)
         return 1;
-    number expected[CUDA_WAYS];
-    expected[CUDA_EXACT] = on_cpu(lab, which, which->op);
+    judge_exact expected[CUDA_WAYS];
+    expected[CUDA_EXACT] = exact_on_cpu(lab, which);
     expected[CUDA_FAST] = expected[CUDA_PEER] = expected[CUDA_GPU_TO_GPU] = expected[CUDA_EXACT];
     if (result->runs[CUDA_SUM].ran)
-        expected[CUDA_SUM] = on_cpu(lab, &jobs[CUDA_SUM].which, REDUCT_SUM);
-    write_number(jobs[CUDA_EXACT].result, &expected[CUDA_EXACT], result->expected, sizeof result->expected);
+        expected[CUDA_SUM] = exact_on_cpu(lab, &jobs[CUDA_SUM].which);
     verify_all(jobs, expected, result);
     time_ways(lab, jobs, result);
     verify_all(jobs, expected, result);
@@ -594,6 +553,6 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
 int cuda_count_wrong(const cuda_result *result, bool peers) {
     int wrong = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
-        wrong += result->runs[way].verdict == REPORT_WRONG && cuda_is_peer((cuda_way)way) == peers;
+        wrong += result->runs[way].finding.verdict == REPORT_WRONG && cuda_is_peer((cuda_way)way) == peers;
     return wrong;
 }

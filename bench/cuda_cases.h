@@ -23,8 +23,8 @@ typedef struct cuda_run {
     bool ran;
     measure_statistics seconds; /* per run */
     measure_cuda_launches launches;
-    report_verdict verdict;
-    char got[48], note[80]; /* the note says why it did not run */
+    judge_finding finding;
+    char note[80]; /* why it did not run */
 } cuda_run;
 
 typedef struct cuda_result {
@@ -32,7 +32,6 @@ typedef struct cuda_result {
     uint64_t bytes_read; /* by one run */
     cuda_run runs[CUDA_WAYS];
     double ratio[CUDA_WAYS][CUDA_WAYS]; /* of time, [of][to], the median of the rounds; 0 where one did not run */
-    char expected[48];
 } cuda_result;
 
 /* A device, the data there and on the host, kept from case to case. */

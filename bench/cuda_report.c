@@ -31,6 +31,13 @@ static void add_number(measure_table *table, double number, const char *format) 
     measure_table_cell(table, "%s", number > 0 ? text : "-");
 }
 
+static void add_finding(measure_table *table, const cuda_run *run) {
+    char ulp[32];
+    report_ulp_text(run->ran ? run->finding.ulp : -1, ulp, sizeof ulp);
+    measure_table_cell(table, "%s%s%s", run->ran ? report_verdict_name(run->finding.verdict) : "-", *ulp ? ", " : "",
+                       ulp);
+}
+
 static void add_row(measure_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu) {
     static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
     const cuda_case *which = &result->which;
@@ -54,6 +61,8 @@ static void add_row(measure_table *table, const cuda_result *result, double read
         add_number(table, result->runs[CUDA_GPU_TO_GPU].seconds.median * 1e6, "%.2f");
         add_number(table, result->ratio[CUDA_EXACT][CUDA_GPU_TO_GPU], "%.3f");
     }
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        add_finding(table, &result->runs[shown[i]]);
     measure_table_cell(table, "%s", exact->launches.kernel);
     measure_table_cell(table, "%u x %u", exact->launches.blocks, exact->launches.threads);
 }
@@ -65,13 +74,16 @@ void cuda_report_table(const char *title, const cuda_result *results, size_t cou
     bool gpu_to_gpu = false;
     for (size_t i = 0; i < count; i++)
         gpu_to_gpu = gpu_to_gpu || results[i].runs[CUDA_GPU_TO_GPU].ran;
-    measure_table *table = measure_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrlr" : "lllrrrrrrrrrrrrlr");
+    measure_table *table = measure_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrllllr" : "lllrrrrrrrrrrrrllllr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         measure_table_cell(table, "%s", headings[i]);
     if (gpu_to_gpu) {
         measure_table_cell(table, "gpu_to_gpu us");
         measure_table_cell(table, "exact/gpu_to_gpu");
     }
+    measure_table_cell(table, "exact is");
+    measure_table_cell(table, "fast is");
+    measure_table_cell(table, "CUB is");
     measure_table_cell(table, "kernel");
     measure_table_cell(table, "grid");
     for (size_t i = 0; i < count; i++)
@@ -83,9 +95,9 @@ void cuda_report_table(const char *title, const cuda_result *results, size_t cou
     measure_table_destroy(table);
     for (size_t i = 0; i < count; i++)
         for (int way = 0; way < CUDA_WAYS; way++)
-            if (results[i].runs[way].verdict == REPORT_WRONG)
+            if (results[i].runs[way].finding.verdict == REPORT_WRONG)
                 fprintf(stream, "WRONG: row %zu: %s gave %s, expected %s\n", i + 1, way_names[way],
-                        results[i].runs[way].got, results[i].expected);
+                        results[i].runs[way].finding.got, results[i].runs[way].finding.expected);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -175,8 +187,9 @@ static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *re
     snprintf(row.language, sizeof row.language, "cuda");
     row.n = result->which.n;
     row.bytes = result->bytes_read;
-    row.verdict = run->verdict;
+    row.verdict = run->finding.verdict;
     if (run->ran) {
+        judge_fill(&row, &run->finding);
         row.seconds = run->seconds.median;
         row.spread = measure_spread(&run->seconds);
         row.of_limit = cuda_lab_read_limit(lab) > 0 ? rate(result, way) / cuda_lab_read_limit(lab) : -1;
@@ -185,8 +198,6 @@ static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *re
         row.to_peer = way == CUDA_SUM ? 0 : result->ratio[way][CUDA_PEER];
         row.to_gpu_to_gpu = result->ratio[way][CUDA_GPU_TO_GPU];
         row.to_sum = way == CUDA_PEER ? 0 : result->ratio[way][CUDA_SUM];
-        snprintf(row.expected, sizeof row.expected, "%s", way == CUDA_SUM ? "" : result->expected);
-        snprintf(row.got, sizeof row.got, "%s", run->got);
         describe_launches(run, &row);
     } else {
         snprintf(row.note, sizeof row.note, "%s", run->note);

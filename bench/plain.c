@@ -112,7 +112,7 @@ void plain_run(plain_job *job) {
         combine(job->op, &job->partial, &parts[i].partial);
 }
 
-double plain_result(const plain_job *job) {
+static double real_result(const plain_job *job) {
     const plain_partial *partial = &job->partial;
     double count = (double)job->count;
     switch (job->op) {
@@ -120,9 +120,18 @@ double plain_result(const plain_job *job) {
         return sqrt(partial->real);
     case REDUCT_VAR:
         return (partial->squares - partial->real * partial->real / count) / (count - 1);
-    case REDUCT_ARGMIN:
-        return (double)partial->index;
     default:
         return reduct_type_is_float(job->type) ? partial->real : (double)partial->integer;
     }
+}
+
+void plain_result(const plain_job *job, reduct_type type, void *result) {
+    double real = real_result(job);
+    float single = (float)real;
+    int64_t integer = job->op == REDUCT_ARGMIN ? (int64_t)job->partial.index : job->partial.integer;
+    memcpy(result,
+           type == REDUCT_F64   ? (const void *)&real
+           : type == REDUCT_F32 ? (const void *)&single
+                                : (const void *)&integer, /* of which a narrower type is the low bytes */
+           reduct_type_size(type));
 }

@@ -60,7 +60,8 @@ typedef struct plain_job {
 
 void plain_run(plain_job *job);
 
-/* The result of a job that ran, as f64; the roots and divisions that the operator ends with included. */
-double plain_result(const plain_job *job);
+/* The result of a job that ran, of the library's result type `type`; the roots and divisions that the operator ends with
+ * included. */
+void plain_result(const plain_job *job, reduct_type type, void *result);
 
 #endif

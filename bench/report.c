@@ -5,7 +5,6 @@
 #include "measure/sizes.h"
 #include "measure/table.h"
 
-#include <math.h>
 #include <string.h>
 
 static const double target_ratio = 1.05;
@@ -25,6 +24,13 @@ static const char *data_name(const bench_case *which) {
 static void add_ratio(measure_table *table, const measure_statistics *ratio) {
     measure_table_cell(table, "%.2f", ratio->median);
     measure_table_cell(table, "%.2f", measure_spread(ratio) * ratio->median);
+}
+
+/* "right, 0.42 ulp" */
+static void add_finding(measure_table *table, const judge_finding *finding) {
+    char ulp[32];
+    report_ulp_text(finding->ulp, ulp, sizeof ulp);
+    measure_table_cell(table, "%s%s%s", report_verdict_name(finding->verdict), *ulp ? ", " : "", ulp);
 }
 
 static void add_row(measure_table *table, const bench_result *result) {
@@ -47,13 +53,19 @@ static void add_row(measure_table *table, const bench_result *result) {
         for (int i = 0; i < 3; i++)
             measure_table_cell(table, "-");
     }
+    add_finding(table, &result->runs[BENCH_EXACT].finding);
+    if (result->has_fast)
+        add_finding(table, &result->runs[BENCH_FAST].finding);
+    else
+        measure_table_cell(table, "-");
+    add_finding(table, &result->runs[BENCH_PLAIN].finding);
 }
 
 void bench_report_table(const char *title, const bench_result *results, size_t count, FILE *stream) {
-    static const char *const headings[] = {"op",      "type",       "data",       "size",       "threads",
-                                           "kernels", "plain GB/s", "",           "exact GB/s", "exact/plain",
-                                           "+-",      "fast GB/s",  "fast/plain", "+-"};
-    measure_table *table = measure_table_create("lllrrlrlrrrrrr");
+    static const char *const headings[] = {"op",         "type", "data",       "size",        "threads", "kernels",
+                                           "plain GB/s", "",     "exact GB/s", "exact/plain", "+-",      "fast GB/s",
+                                           "fast/plain", "+-",   "exact is",   "fast is",     "plain is"};
+    measure_table *table = measure_table_create("lllrrlrlrrrrrrlll");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         measure_table_cell(table, "%s", headings[i]);
     for (size_t i = 0; i < count; i++)
@@ -65,9 +77,9 @@ void bench_report_table(const char *title, const bench_result *results, size_t c
     measure_table_destroy(table);
     for (size_t i = 0; i < count; i++)
         for (int way = 0; way < BENCH_WAYS; way++)
-            if (results[i].runs[way].is_wrong)
-                fprintf(stream, "WRONG: row %zu: %s gave %.17g, expected %.17g\n", i + 1, way_names[way],
-                        results[i].runs[way].got, results[i].expected);
+            if (results[i].runs[way].finding.verdict == REPORT_WRONG)
+                fprintf(stream, "WRONG: row %zu: %s gave %s, expected %s\n", i + 1, way_names[way],
+                        results[i].runs[way].finding.got, results[i].runs[way].finding.expected);
 }
 
 /* What the results say about the target, for one set of kernels. */
@@ -96,35 +108,46 @@ static verdict judge(const bench_result *results, size_t count, const char *devi
     return found;
 }
 
-static void print_worst(const bench_result *worst, FILE *stream) {
-    fprintf(stream, "%s at worst %.3f +- %.3f, %s on %u", worst->device, worst->runs[BENCH_EXACT].to_plain.median,
-            measure_spread(&worst->runs[BENCH_EXACT].to_plain) * worst->runs[BENCH_EXACT].to_plain.median,
-            reduct_type_name(worst->which.type), worst->which.threads);
+static void write_worst(const bench_result *worst, char *text, size_t room) {
+    const measure_statistics *ratio = &worst->runs[BENCH_EXACT].to_plain;
+    snprintf(text, room, "%s at worst %.3f +- %.3f, %s on %u", worst->device, ratio->median,
+             measure_spread(ratio) * ratio->median, reduct_type_name(worst->which.type), worst->which.threads);
+}
+
+static const char *outcome_of(const verdict *found) {
+    if (!found->seen[0][0] || !found->seen[0][1] || !found->seen[1][0] || !found->seen[1][1])
+        return "not measured";
+    return !found->wrong && found->worst->runs[BENCH_EXACT].to_plain.median <= target_ratio ? "met" : "missed";
+}
+
+static char *write_target(unsigned all, char *text, size_t room) {
+    snprintf(
+        text, room,
+        "exact f64 and f32 sums of 256 MiB in at most %.2f times the time of plain ones with the same instruction set, "
+        "on 1 and on all %u threads",
+        target_ratio, all);
+    return text;
 }
 
 void bench_report_verdict(const bench_result *results, size_t count, const char *best, unsigned all, FILE *stream) {
     static const char *const others[] = {"cpu:portable", "cpu:avx2", "cpu:avx512"};
+    char text[256];
     verdict found = judge(results, count, best, all);
-    fprintf(stream,
-            "Target: exact f64 and f32 sums of 256 MiB in at most %.2f times the time of plain ones with the same\n"
-            "instruction set, on 1 and on all %u threads: ",
-            target_ratio, all);
-    if (!found.seen[0][0] || !found.seen[0][1] || !found.seen[1][0] || !found.seen[1][1]) {
-        fprintf(stream, "not measured\n");
+    const char *outcome = outcome_of(&found);
+    fprintf(stream, "Target: %s: ", write_target(all, text, sizeof text));
+    if (strcmp(outcome, "not measured") == 0) {
+        fprintf(stream, "%s\n", outcome);
         return;
     }
-    int met = !found.wrong && found.worst->runs[BENCH_EXACT].to_plain.median <= target_ratio;
-    fprintf(stream, "%s%s%s (", measure_style_on(stream, met ? MEASURE_GOOD : MEASURE_BAD), met ? "met" : "missed",
-            measure_style_on(stream, MEASURE_PLAIN));
-    print_worst(found.worst, stream);
-    fprintf(stream, ")\n");
+    write_worst(found.worst, text, sizeof text);
+    fprintf(stream, "%s%s%s (%s)\n", measure_style_on(stream, strcmp(outcome, "met") == 0 ? MEASURE_GOOD : MEASURE_BAD),
+            outcome, measure_style_on(stream, MEASURE_PLAIN), text);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         verdict other = judge(results, count, others[i], all);
         if (!other.worst || strcmp(others[i], best) == 0)
             continue;
-        fprintf(stream, "Beside it: ");
-        print_worst(other.worst, stream);
-        fprintf(stream, "\n");
+        write_worst(other.worst, text, sizeof text);
+        fprintf(stream, "Beside it: %s\n", text);
     }
 }
 
@@ -132,21 +155,10 @@ void bench_report_verdict(const bench_result *results, size_t count, const char 
  * Reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plain sums may overflow where the exact one does not; no bound speaks of that, and so they cannot be checked. */
-static void judge_run(const bench_result *result, bench_way way, report_row *row) {
-    const bench_run *run = &result->runs[way];
-    int is_unbounded = way != BENCH_EXACT && !isfinite(run->got) && isfinite(result->expected);
-    row->verdict = run->is_wrong ? REPORT_WRONG : is_unbounded ? REPORT_UNCHECKED : REPORT_RIGHT;
-    snprintf(row->expected, sizeof row->expected, "%.17g", result->expected);
-    snprintf(row->got, sizeof row->got, "%.17g", run->got);
-    if (is_unbounded)
-        snprintf(row->note, sizeof row->note, "overflowed, which no bound covers");
-}
-
 static void add_report_row(report *r, const bench_result *result, bench_way way) {
     const bench_case *which = &result->which;
     const bench_run *run = &result->runs[way];
-    const char *plain = result->prefetched ? "plain with prefetch" : "plain";
+    const char *plain = result->prefetched ? "with prefetch" : "";
     report_row row = report_row_empty();
     snprintf(row.group, sizeof row.group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
     snprintf(row.name, sizeof row.name, "%s", way == BENCH_PLAIN ? "plain loop" : reduct_operator_name(which->op));
@@ -159,8 +171,10 @@ static void add_report_row(report *r, const bench_result *result, bench_way way)
     row.bytes = result->bytes_read;
     row.seconds = run->seconds.median;
     row.spread = measure_spread(&run->seconds);
-    row.speedup = way == BENCH_PLAIN ? 1 : run->to_plain.median > 0 ? 1 / run->to_plain.median : 0;
-    judge_run(result, way, &row);
+    row.to_plain = way == BENCH_PLAIN ? 1 : run->to_plain.median;
+    judge_fill(&row, &run->finding);
+    if (row.verdict == REPORT_UNCHECKED)
+        snprintf(row.note, sizeof row.note, "overflowed, which no bound covers");
     report_add_row(r, &row);
 }
 
@@ -192,6 +206,16 @@ static void add_point(report_series *series, double x, double y) {
     }
     series->x[at] = x;
     series->y[at] = y;
+}
+
+void bench_report_target(report *r, const bench_result *results, size_t count, const char *best, unsigned all) {
+    char target[256], worst[160] = "";
+    verdict found = judge(results, count, best, all);
+    const char *outcome = outcome_of(&found);
+    if (strcmp(outcome, "not measured") != 0)
+        write_worst(found.worst, worst, sizeof worst);
+    report_fact(r, "target", "%s: %s%s%s", write_target(all, target, sizeof target), outcome, *worst ? ", " : "",
+                worst);
 }
 
 void bench_report_fill(report *r, const bench_result *results, size_t count, const char *best) {

@@ -16,6 +16,9 @@ void bench_report_table(const char *title, const bench_result *results, size_t c
  * `all`, with the kernels `best`; and a line about each other set of kernels. */
 void bench_report_verdict(const bench_result *results, size_t count, const char *best, unsigned all, FILE *stream);
 
+/* Adds the same verdict to a report, as a fact. */
+void bench_report_target(report *r, const bench_result *results, size_t count, const char *best, unsigned all);
+
 /* Adds results to a report: a row for each way of each, the plain loop first, and curves over the number of elements
  * where several were measured, those of the kernels `best` if they ran. */
 void bench_report_fill(report *r, const bench_result *results, size_t count, const char *best);

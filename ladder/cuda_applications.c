@@ -2,6 +2,7 @@
  * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
+#include "measure/judge.h"
 #include "measure/memory.h"
 #include "measure/timing.h"
 
@@ -119,14 +120,6 @@ static void time_call(const lab *l, void (*run)(void *), void *context, const ch
     free(seconds);
 }
 
-static double real_of(reduct_type type, const void *value) {
-    return type == REDUCT_F32 ? (double)*(const float *)value : *(const double *)value;
-}
-
-static void real_text(reduct_type type, double value, char *text, size_t room) {
-    snprintf(text, room, "%.*g", type == REDUCT_F32 ? 9 : 17, value);
-}
-
 /* One call on the CPU, timed, as a row; its result, of the element type, is what those of the device are judged by. */
 static bool call_on_cpu(const lab *l, reduct_operator op, const void *x, report_row *row, void *result) {
     reduct_plan *plan = cuda_plan("cpu", op, l->type, l->x.n, row->note, sizeof row->note);
@@ -137,7 +130,7 @@ static bool call_on_cpu(const lab *l, reduct_operator op, const void *x, report_
     call c = {.plan = plan, .input = {x, l->y}};
     time_call(l, run_call, &c, reduct_plan_device(plan), row);
     memcpy(result, c.result, reduct_type_size(l->type));
-    real_text(l->type, real_of(l->type, result), row->got, sizeof row->got);
+    judge_text(l->type, result, row->got, sizeof row->got);
     snprintf(row->note, sizeof row->note, "%s: what the others are judged by",
              op == REDUCT_PRODUCT ? "the same bits on every machine" : "correctly rounded");
     reduct_plan_destroy(plan);
@@ -158,7 +151,7 @@ static void run_execution(void *context, uint64_t run) {
 }
 
 /* The same call on the device, timed, as a row: it must give the same bits. */
-static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_input *x, const void *expected,
+static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_input *x, const judge_exact *expected,
                            report_row *row) {
     unsigned char result[8] = {0};
     reduct_plan *plan = cuda_plan(l->cuda->name, op, l->type, l->x.n, row->note, sizeof row->note);
@@ -170,15 +163,14 @@ static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_
     measure_cuda_launches seen = measure_cuda_watch(l->cuda->device, run_execution, &e);
     cuda_row_kernel(l->cuda, row, &seen.needs, seen.threads);
     run_timed(l, run_execution, &e, row, result, reduct_type_size(l->type));
-    row->verdict = memcmp(result, expected, reduct_type_size(l->type)) == 0 ? REPORT_RIGHT : REPORT_WRONG;
-    real_text(l->type, real_of(l->type, expected), row->expected, sizeof row->expected);
-    real_text(l->type, real_of(l->type, result), row->got, sizeof row->got);
+    judge_finding finding = judge_result(expected, result, 0);
+    judge_fill(row, &finding);
     snprintf(row->note, sizeof row->note, "the bits that the CPU gives");
     reduct_plan_destroy(plan);
 }
 
 static void add_library(const lab *l, const char *name, reduct_operator op, const measure_cuda_input *x,
-                        const void *expected) {
+                        const judge_exact *expected) {
     report_row row = row_of(l, name, "library", l->type, (unsigned)reduct_operator_inputs(op));
     call_on_device(l, op, x, expected, &row);
     add(l, &row);
@@ -190,24 +182,26 @@ static void add_pair(const lab *l, const char *name, reduct_operator op, bool ro
     report_row row = row_of(l, name, "one launch", l->type, arrays);
     report_row cpu = row_of(l, name, "library", l->type, arrays);
     application a;
-    _Alignas(8) unsigned char expected[8] = {0}, result[8] = {0};
-    if (!call_on_cpu(l, op, l->x.values, &cpu, expected)) {
+    _Alignas(8) unsigned char result[8] = {0};
+    judge_exact expected = {.type = l->type};
+    if (!call_on_cpu(l, op, l->x.values, &cpu, &expected.value)) {
         report_add_row(l->r, &cpu);
         return;
     }
+    judge_find_rest(&expected, op, l->type, l->x.values, arrays == 2 ? l->y : NULL, l->x.n);
     if (prepare(&a, l, name, l->type, &row)) {
         a.input[0] = &l->on_device[0];
         a.input[1] = &l->on_device[1];
         run_timed(l, run_once, &a, &row, result, reduct_type_size(l->type));
-        double real = real_of(l->type, expected);
-        ladder_data answer = {.type = l->type, .n = l->x.n, .real = real, .magnitude = real};
-        real_text(l->type, real, answer.exact, sizeof answer.exact);
-        ladder_judge(&row, &answer, result, rounds ? a.terms + more : 0);
+        double real = judge_real(l->type, &expected.value);
+        double bound = (a.terms + more) * judge_roundoff(l->type) * real + judge_unit(l->type, real) / 2;
+        judge_finding finding = judge_result(&expected, result, rounds ? bound : 0);
+        judge_fill(&row, &finding);
     } else {
         row.verdict = REPORT_NOT_RUN;
     }
     add(l, &row);
-    add_library(l, name, op, &l->on_device[0], expected);
+    add_library(l, name, op, &l->on_device[0], &expected);
     report_add_row(l->r, &cpu);
 }
 
@@ -236,14 +230,16 @@ static void *make_factors(const lab *l) {
     return factors;
 }
 
-static void judge_product(const lab *l, scaled got, double expected, report_row *row) {
-    double unit = l->type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
-    double value = ldexp(got.significand, (int)got.exponent), error = fabs(value / expected - 1);
-    /* However products are grouped, n - 1 of them are rounded, here and there, and their errors may add up. */
-    row->verdict = error <= 2 * unit * (double)l->x.n ? REPORT_RIGHT : REPORT_WRONG;
-    row->ulp = error / (2 * unit);
-    real_text(l->type, value, row->got, sizeof row->got);
-    real_text(l->type, expected, row->expected, sizeof row->expected);
+static void judge_product(const lab *l, scaled got, const judge_exact *expected, report_row *row) {
+    judge_exact exact = *expected;
+    double value = ldexp(got.significand, (int)got.exponent);
+    double product = judge_real(l->type, &expected->value);
+    float single = (float)value;
+    exact.rest = 0; /* products are rounded on the way: errors are from the library's, and never small */
+    /* However they are grouped, n - 1 of them are rounded, here and there, and their errors may add up. */
+    double bound = 2 * judge_roundoff(l->type) * (double)l->x.n * product;
+    judge_finding finding = judge_result(&exact, l->type == REDUCT_F32 ? (void *)&single : (void *)&value, bound);
+    judge_fill(row, &finding);
 }
 
 static void add_product(const lab *l) {
@@ -254,17 +250,17 @@ static void add_product(const lab *l) {
         measure_cuda_input_create(l->cuda->device, factors, l->x.n * reduct_type_size(l->type), true);
     application a;
     scaled got = {0};
-    _Alignas(8) unsigned char expected[8] = {0};
-    if (call_on_cpu(l, REDUCT_PRODUCT, factors, &cpu, expected)) {
+    judge_exact expected = {.type = l->type, .rest = NAN};
+    if (call_on_cpu(l, REDUCT_PRODUCT, factors, &cpu, &expected.value)) {
         if (prepare(&a, l, "product", l->type, &row)) {
             a.input[0] = &input;
             run_timed(l, run_once, &a, &row, &got, sizeof got);
-            judge_product(l, got, real_of(l->type, expected), &row);
+            judge_product(l, got, &expected, &row);
         } else {
             row.verdict = REPORT_NOT_RUN;
         }
         add(l, &row);
-        add_library(l, "product", REDUCT_PRODUCT, &input, expected);
+        add_library(l, "product", REDUCT_PRODUCT, &input, &expected);
     }
     report_add_row(l->r, &cpu);
     measure_cuda_input_destroy(l->cuda->device, &input);

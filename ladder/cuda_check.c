@@ -91,12 +91,12 @@ static void check(lab *l, cuda_run *r) {
     ladder_judge(&row, &l->data, first, cuda_run_terms(r));
     ladder_judge(&again, &l->data, second, cuda_run_terms(r));
     bool any_order = r->finish == LADDER_FINISH_ATOMIC && r->type != REDUCT_I32;
-    bool right = row.verdict == REPORT_RIGHT && again.verdict == REPORT_RIGHT &&
+    bool right = report_verdict_is_good(row.verdict) && report_verdict_is_good(again.verdict) &&
                  (any_order || memcmp(first, second, sizeof first) == 0);
     const char *error = measure_cuda_error(l->cuda.device);
     snprintf(what, sizeof what, "%s %s %s, n = %" PRIu64 ", blocks of %u", r->rung->name, ladder_finish_name(r->finish),
              reduct_type_name(r->type), r->n, r->block);
-    const char *got = row.verdict == REPORT_RIGHT ? again.got : row.got;
+    const char *got = report_verdict_is_good(row.verdict) ? again.got : row.got;
     count(l, right && !error, what, row.expected, error ? error : got);
     if (error && !measure_cuda_forgive(l->cuda.device)) {
         printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
@@ -223,7 +223,7 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
         cuda_run_result(&r, result);
         ladder_judge(&row, &l->data, result, cuda_run_terms(&r));
         const char *error = measure_cuda_error(l->cuda.device);
-        count(l, row.verdict == REPORT_RIGHT && !error, rung->name, row.expected, error ? error : row.got);
+        count(l, report_verdict_is_good(row.verdict) && !error, rung->name, row.expected, error ? error : row.got);
     }
     measure_cuda_free(l->cuda.device, l->work);
     l->work = 0;
@@ -251,8 +251,8 @@ static void count_rows(lab *l, const report *r) {
         const report_row *row = report_row_at(r, i);
         char what[160];
         snprintf(what, sizeof what, "report: %s, %s, %s", row->name, row->variant, row->type);
-        if (row->verdict == REPORT_RIGHT || row->verdict == REPORT_WRONG)
-            count(l, row->verdict == REPORT_RIGHT, what, row->expected, row->got);
+        if (report_verdict_is_good(row->verdict) || row->verdict == REPORT_WRONG)
+            count(l, report_verdict_is_good(row->verdict), what, row->expected, row->got);
         else if (row->verdict == REPORT_NOT_RUN && strcmp(row->variant, "library") == 0)
             count(l, false, what, "to be run", row->note);
     }

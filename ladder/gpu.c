@@ -258,7 +258,7 @@ float *gpu_specimen_negatives(bool infinite, float *most) {
 
 void gpu_specimen_call(report_row *row, const ladder_data *data, const void *result) {
     double error = 0;
-    if (row->verdict == REPORT_RIGHT) {
+    if (report_verdict_is_good(row->verdict)) {
         row->verdict = REPORT_LUCKY;
         return;
     }

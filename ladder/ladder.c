@@ -1,10 +1,9 @@
 /* What all ladders share: names, data with known answers, the judge, the number of passes. See ladder.h. */
 #include "ladder/ladder.h"
 
+#include "measure/judge.h"
 #include "measure/parallel.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,19 +72,16 @@ static void fill_share(void *context, unsigned member, unsigned members) {
     }
 }
 
-/* A number of an element type as text: for floats the fewest digits that read back. */
-static void number_text(reduct_type type, const void *value, char *text, size_t room) {
-    if (type == REDUCT_I32) {
-        snprintf(text, room, "%" PRId32, *(const int32_t *)value);
-        return;
-    }
-    double real = type == REDUCT_F32 ? (double)*(const float *)value : *(const double *)value;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, room, "%.*g", digits, real);
-        double read = type == REDUCT_F32 ? (double)strtof(text, NULL) : strtod(text, NULL);
-        if (read == real)
-            return;
-    }
+/* The exact sum as the judge takes it. */
+static judge_exact exact_of(const ladder_data *data) {
+    judge_exact exact = {.type = data->type, .rest = data->rest};
+    if (data->type == REDUCT_I32)
+        exact.value.i32 = (int32_t)data->integer;
+    else if (data->type == REDUCT_F32)
+        exact.value.f32 = (float)data->real;
+    else
+        exact.value.f64 = data->real;
+    return exact;
 }
 
 /* The sums that judge: in i64 or the element type, exact in every case. */
@@ -105,14 +101,17 @@ static reduct_status sum_up(ladder_data *data) {
         int32_t wrapped = (int32_t)(uint32_t)sum.i64;
         data->integer = wrapped;
         data->magnitude = (double)magnitude.u64;
-        number_text(data->type, &wrapped, data->exact, sizeof data->exact);
+        judge_text(data->type, &wrapped, data->exact, sizeof data->exact);
     } else {
         bool single = data->type == REDUCT_F32;
         data->real = single ? (double)sum.f32 : sum.f64;
         data->magnitude = single ? (double)magnitude.f32 : magnitude.f64;
-        number_text(data->type, &sum, data->exact, sizeof data->exact);
+        judge_text(data->type, &sum, data->exact, sizeof data->exact);
+        judge_exact exact = exact_of(data);
+        status = judge_find_rest(&exact, REDUCT_SUM, data->type, data->values, NULL, data->n);
+        data->rest = exact.rest;
     }
-    return REDUCT_OK;
+    return status;
 }
 
 int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n) {
@@ -141,33 +140,13 @@ void ladder_data_destroy(ladder_data *data) {
  * The judge
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The distance from a number of `digits` bits, of the size of `value`, to the next. */
-static double unit_in_last_place(double value, int digits, int least_exponent) {
-    int exponent;
-    frexp(value, &exponent);
-    exponent -= digits;
-    return ldexp(1, exponent > least_exponent ? exponent : least_exponent);
-}
-
-static void judge_real(report_row *row, const ladder_data *data, double got, double terms) {
-    bool single = data->type == REDUCT_F32;
-    double unit = unit_in_last_place(data->real, single ? 24 : 53, single ? -149 : -1074);
-    double error = fabs(got - data->real);
-    /* The expected value is itself rounded, which is half a unit more where the method is not exact. */
-    double bound = terms > 0 ? terms * (single ? 0x1p-24 : 0x1p-53) * data->magnitude + unit / 2 : 0;
-    row->ulp = error / unit;
-    row->verdict = error <= bound ? REPORT_RIGHT : REPORT_WRONG; /* a NaN is wrong */
-}
-
 void ladder_judge(report_row *row, const ladder_data *data, const void *result, double terms) {
-    snprintf(row->expected, sizeof row->expected, "%s", data->exact);
-    number_text(data->type, result, row->got, sizeof row->got);
-    row->ulp = -1;
-    if (data->type == REDUCT_I32)
-        row->verdict = *(const int32_t *)result == data->integer ? REPORT_RIGHT : REPORT_WRONG;
-    else
-        judge_real(row, data, data->type == REDUCT_F32 ? (double)*(const float *)result : *(const double *)result,
-                   terms);
+    judge_exact exact = exact_of(data);
+    double bound = 0;
+    if (terms > 0 && reduct_type_is_float(data->type)) /* and the rounding of the result to its type */
+        bound = terms * judge_roundoff(data->type) * data->magnitude + judge_unit(data->type, data->real) / 2;
+    judge_finding finding = judge_result(&exact, result, bound);
+    judge_fill(row, &finding);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ typedef struct ladder_data {
     char exact[48];   /* the exact sum as text, shortest that reads back */
     int64_t integer;  /* i32: the sum modulo 2^32 as int32_t, which is what 32-bit rungs compute */
     double real;      /* f32, f64: the exact sum, correctly rounded to the type */
+    double rest;      /* what that rounding took off */
     double magnitude; /* sum of absolute values, for error bounds */
 } ladder_data;
 
@@ -64,9 +65,9 @@ typedef struct ladder_data {
 int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n);
 void ladder_data_destroy(ladder_data *data);
 
-/* Fills verdict, expected, got and ulp of a row from a result in the element type. A float within `terms` times the unit
- * roundoff times the sum of magnitudes is right (terms: the longest chain of additions that the method can form); with no
- * terms it must be the exact sum, correctly rounded. */
+/* Fills verdict, expected, got and ulp of a row from a result in the element type, as measure/judge.h says. A float is within
+ * its bound when it is off by at most `terms` times the unit roundoff times the sum of magnitudes (terms: the longest chain
+ * of additions that the method can form); with no terms it must be the exact sum, correctly rounded. */
 void ladder_judge(report_row *row, const ladder_data *data, const void *result, double terms);
 
 /* The passes that a recursive finish takes: group sums of g (at least 2) until one is left; 0 for n <= 1. From bit lengths

@@ -103,13 +103,13 @@ static void check(lab *l, vulkan_run *r) {
     run(l, r, second);
     ladder_judge(&row, &l->data, first, vulkan_run_terms(r));
     ladder_judge(&again, &l->data, second, vulkan_run_terms(r));
-    bool right = row.verdict == REPORT_RIGHT && again.verdict == REPORT_RIGHT &&
+    bool right = report_verdict_is_good(row.verdict) && report_verdict_is_good(again.verdict) &&
                  (has_any_order(r) || memcmp(first, second, sizeof first) == 0);
     const char *error = measure_vulkan_error(l->vulkan.device);
     snprintf(what, sizeof what, "%s %s %s %s, n = %" PRIu64 ", groups of %u, %zu pieces",
              l->vulkan.hlsl ? "HLSL" : "GLSL", r->rung->name, ladder_finish_name(r->finish), reduct_type_name(r->type),
              r->n, r->group, r->input->pieces);
-    const char *got = row.verdict == REPORT_RIGHT ? again.got : row.got;
+    const char *got = report_verdict_is_good(row.verdict) ? again.got : row.got;
     count(l, right && !error, what, row.expected, error ? error : got);
     forgive(l);
 }
@@ -320,8 +320,8 @@ static void check_report(lab *l, reduct_type type) {
         const report_row *row = report_row_at(r, i);
         char what[160];
         snprintf(what, sizeof what, "report: %s, %s, %s, %s", row->name, row->variant, row->language, row->type);
-        if (row->verdict == REPORT_RIGHT || row->verdict == REPORT_WRONG)
-            count(l, row->verdict == REPORT_RIGHT && row->seconds > 0, what, row->expected, row->got);
+        if (report_verdict_is_good(row->verdict) || row->verdict == REPORT_WRONG)
+            count(l, report_verdict_is_good(row->verdict) && row->seconds > 0, what, row->expected, row->got);
     }
     report_destroy(r);
 }

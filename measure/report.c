@@ -141,6 +141,10 @@ const report_row *report_row_at(const report *r, size_t i) {
     return i < r->row_count ? &r->rows[i] : NULL;
 }
 
+bool report_verdict_is_good(report_verdict verdict) {
+    return verdict == REPORT_RIGHT || verdict == REPORT_WITHIN_BOUND;
+}
+
 int report_has_wrong(const report *r) {
     for (size_t i = 0; i < r->row_count; i++) {
         if (r->rows[i].verdict == REPORT_WRONG && strcmp(r->rows[i].group, "specimens") != 0)

@@ -6,17 +6,26 @@
 #ifndef MEASURE_REPORT_H
 #define MEASURE_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/* What is said of a result, in the same words everywhere: see measure/judge.h, which says them. */
 typedef enum report_verdict {
-    REPORT_RIGHT,    /* integers: exactly; floating point: within the bound that the method promises */
-    REPORT_WRONG,    /* shown in red, with expected and got */
-    REPORT_LUCKY,    /* right here, but nothing guarantees it: specimens */
-    REPORT_NOT_RUN,  /* `note` says why */
-    REPORT_UNCHECKED /* nothing to compare with */
+    REPORT_RIGHT,        /* the bits of the exact result, for floats correctly rounded */
+    REPORT_WITHIN_BOUND, /* not those, but as near as the bound of the way of adding promises */
+    REPORT_WRONG,        /* shown in red, with expected and got */
+    REPORT_LUCKY,        /* right here, but nothing guarantees it: specimens */
+    REPORT_NOT_RUN,      /* `note` says why */
+    REPORT_UNCHECKED     /* nothing to compare with */
 } report_verdict;
+
+/* "right", "within bound", "wrong", "lucky", "not run", "unchecked". */
+const char *report_verdict_name(report_verdict verdict);
+
+/* Whether a result is what its method promises: right, or within its bound. */
+bool report_verdict_is_good(report_verdict verdict);
 
 /* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
 typedef struct report_row {
@@ -34,12 +43,12 @@ typedef struct report_row {
     double of_limit;   /* share of the measured read limit, negative if unknown */
     double of_nominal; /* share of the nominal bandwidth, negative if unknown */
     double speedup;    /* over the first row of the group and type; 0 if there is none */
-    /* Ratios of time, round by round; 0 if there is none: to our own fast mode, to the peer, to the peer's way with the
-     * same bits on every GPU, to the fast sum of the same bytes. */
-    double to_fast, to_peer, to_gpu_to_gpu, to_sum;
+    /* Ratios of time, round by round; 0 if there is none: to a plain loop, to our own fast mode, to the peer, to the peer's
+     * way with the same bits on every GPU, to the fast sum of the same bytes. */
+    double to_plain, to_fast, to_peer, to_gpu_to_gpu, to_sum;
     report_verdict verdict;
     char expected[48], got[48];
-    double ulp;       /* error in units in the last place of the result type, negative if not a float */
+    double ulp;       /* distance from the exact value in units in the last place, negative if unknown or not a float */
     int registers;    /* per thread; -1 if unknown */
     int shared_bytes; /* per block; -1 if unknown */
     double occupancy; /* share of the warps that could be resident; negative if unknown */
@@ -102,6 +111,9 @@ int report_has_wrong(const report *r);
 
 /* A number of elements as reports write it: "4 Mi", "1000003". Returns `text`. */
 char *report_count_text(uint64_t n, char *text, size_t room);
+
+/* An error as reports write it: "0.42 ulp", "187 ulp"; empty where it is not known. Returns `text`. */
+char *report_ulp_text(double ulp, char *text, size_t room);
 
 /* Writers. Return 0, or -1 if writing failed (errno says why). */
 int report_write_terminal(const report *r, FILE *stream); /* table with bars; colour as measure/colour.h decides */

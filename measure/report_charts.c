@@ -53,22 +53,34 @@ static void write_small(const char *text, FILE *stream) {
     fputs("</small>", stream);
 }
 
-/* The language where the section has several, for then names come several times. */
 static void write_name(const report_section *section, const report_row *row, FILE *stream) {
-    bool several = false;
-    for (size_t i = 1; i < section->count; i++)
-        several |= strcmp(section->rows[i]->language, section->rows[0]->language) != 0;
+    char detail[REPORT_CELL];
     fputs("<span class=\"label\">", stream);
     report_html_text(row->name, stream);
-    write_small(several ? row->language : "", stream);
-    write_small(row->variant, stream);
+    write_small(report_detail_text(section, row, detail, sizeof detail), stream);
     fputs("</span>", stream);
 }
 
-static void write_bars(const report_section *section, const report_row *row, FILE *stream) {
+/* What a row costs beside others, and what came out. */
+static void write_outcome(const report_row *row, const report_column *ratio, FILE *stream) {
+    char text[REPORT_CELL] = "";
+    if (ratio)
+        ratio->write(row, text, sizeof text);
+    fputs("<span class=\"value ratio\">", stream);
+    report_html_text(text, stream);
+    write_small(*text ? ratio->heading : "", stream); /* for screens too narrow for a heading */
+    report_finding_text(row, text, sizeof text);
+    fputs("</span><span class=\"verdict\">", stream);
+    report_html_text(text, stream);
+    fputs("</span>", stream);
+}
+
+/* `begins`: on another device or in another language than the row above. */
+static void write_bars(const report_section *section, const report_row *row, const report_column *ratio, bool begins,
+                       FILE *stream) {
     char text[32];
     double scale = report_section_scale(section), rate = report_row_rate(row);
-    fprintf(stream, "<div class=\"row %s\">", report_verdict_name(row->verdict));
+    fprintf(stream, "<div class=\"row %s%s\">", report_verdict_class(row->verdict), begins ? " begins" : "");
     write_name(section, row, stream);
     fprintf(stream,
             "<span class=\"track time\"><b style=\"width:%.2f%%\"></b></span><span class=\"value time\">%s</span>",
@@ -76,22 +88,31 @@ static void write_bars(const report_section *section, const report_row *row, FIL
     fprintf(stream, "<span class=\"track rate\"><b style=\"width:%.2f%%\"></b>", 100 * rate / scale);
     write_limit_line("nominal", section->nominal, scale, stream);
     write_limit_line("limit", section->limit, scale, stream);
-    fprintf(stream, "</span><span class=\"value rate\">%s</span></div>\n", report_rate_text(rate, text, sizeof text));
+    fprintf(stream, "</span><span class=\"value rate\">%s</span>", report_rate_text(rate, text, sizeof text));
+    write_outcome(row, ratio, stream);
+    fputs("</div>\n", stream);
 }
 
 void report_html_bars(const report_section *section, FILE *stream) {
     double scale = report_section_scale(section);
+    const report_column *ratio = report_ratio_column(section);
+    const report_row *above = NULL;
     if (section->best == 0)
         return;
-    fputs("<div class=\"bars\" role=\"img\" aria-label=\"Time and bandwidth, as in the table below\">\n"
-          "<div class=\"row head\"><span class=\"title time\">time</span><span class=\"title "
-          "rate\">bandwidth</span></div>\n",
-          stream);
+    fprintf(stream,
+            "<div class=\"bars\" role=\"img\" aria-label=\"Time and bandwidth, as in the table below\">\n"
+            "<div class=\"row head\"><span class=\"title time\">time</span><span class=\"title rate\">bandwidth</span>"
+            "<span class=\"title ratio\">%s</span><span class=\"title verdict\">result</span></div>\n",
+            ratio ? ratio->heading : "");
     write_limit_name("nominal", "nominal", section->nominal, scale, stream);
     write_limit_name("limit", "read limit", section->limit, scale, stream);
     for (size_t i = 0; i < section->count; i++) {
-        if (section->rows[i]->seconds > 0)
-            write_bars(section, section->rows[i], stream);
+        const report_row *row = section->rows[i];
+        if (row->seconds <= 0)
+            continue;
+        bool begins = above && (strcmp(above->device, row->device) != 0 || strcmp(above->language, row->language) != 0);
+        write_bars(section, row, ratio, begins, stream);
+        above = row;
     }
     fputs("</div>\n", stream);
 }
@@ -296,7 +317,8 @@ static void stretch(dots *d, double rate) {
 static dots gather(const report *r, const report_section *ours) {
     dots d = {.r = r, .ours = ours, .least = INFINITY, .most = -INFINITY};
     for (size_t i = 0; ours && i < ours->count; i++) {
-        add_name(&d, ours->rows[i]->name);
+        if (report_row_rate(ours->rows[i]) > 0)
+            add_name(&d, ours->rows[i]->name);
         stretch(&d, report_row_rate(ours->rows[i]));
     }
     for (size_t i = 0; i < r->reference_count; i++)
@@ -348,19 +370,16 @@ static const char *heading_of(const report_reference *reference, char *text, siz
     return text;
 }
 
-static void write_sources(const dots *d, FILE *stream) {
+static void write_sources(const report *r, bool ours, FILE *stream) {
     char text[REPORT_CELL];
     fputs("<p class=\"legend\">", stream);
-    if (d->ours) {
-        fputs("<span><i class=\"ours\"></i>this run, ", stream);
-        report_html_text(report_section_text(d->ours, text, sizeof text), stream);
-        fputs("</span> ", stream);
-    }
-    for (size_t i = 0; i < d->r->reference_count; i++) {
+    if (ours)
+        fputs("<span><i class=\"ours\"></i>this run</span> ", stream);
+    for (size_t i = 0; i < r->reference_count; i++) {
         fputs("<span><i ", stream);
-        write_mark(i, d->r->reference_count, stream);
+        write_mark(i, r->reference_count, stream);
         fputs("\"></i>", stream);
-        report_html_text(heading_of(&d->r->references[i], text, sizeof text), stream);
+        report_html_text(heading_of(&r->references[i], text, sizeof text), stream);
         fputs("</span> ", stream);
     }
     fputs("</p>\n", stream);
@@ -411,24 +430,54 @@ static void write_reference_table(const dots *d, FILE *stream) {
     fputs("</tbody></table></div>\n", stream);
 }
 
-void report_html_references(const report *r, const report_section *ours, FILE *stream) {
-    char text[32];
-    dots d = gather(r, ours);
-    if (d.most > d.least) {
-        fputs("<section>\n<h2>Beside published figures</h2>\n<figure><figcaption>Bandwidth (logarithmic: each line is "
-              "ten times the one before)</figcaption>\n<div class=\"dotted\">\n",
-              stream);
-        fputs("<div class=\"row head\"><span class=\"track\">", stream);
-        for (double decade = d.least; decade <= d.most; decade++)
-            fprintf(stream, "<em class=\"decade\" style=\"left:%.2f%%\">%s</em>",
-                    100 * (decade - d.least) / (d.most - d.least), tick_text(pow(10, decade), text, sizeof text));
-        fputs("</span></div>\n", stream);
-        for (size_t i = 0; i < d.count; i++)
-            write_dot_line(&d, d.names[i], stream);
-        fputs("</div></figure>\n", stream);
-        write_sources(&d, stream);
-        write_reference_table(&d, stream);
+/* Dots of one section, which may be null, and of the references, on that scale. */
+static void write_dots(const dots *scale, const report_section *ours, FILE *stream) {
+    char text[REPORT_CELL];
+    dots d = gather(scale->r, ours);
+    d.least = scale->least;
+    d.most = scale->most;
+    fputs("<figure><figcaption>", stream);
+    if (ours) {
+        report_html_text(report_section_text(ours, text, sizeof text), stream);
+        fputs(": ", stream);
+    }
+    fputs("bandwidth (logarithmic: each line is ten times the one before)</figcaption>\n<div class=\"dotted\">\n"
+          "<div class=\"row head\"><span class=\"track\">",
+          stream);
+    for (double decade = d.least; decade <= d.most; decade++)
+        fprintf(stream, "<em class=\"decade\" style=\"left:%.2f%%\">%s</em>",
+                100 * (decade - d.least) / (d.most - d.least), tick_text(pow(10, decade), text, sizeof text));
+    fputs("</span></div>\n", stream);
+    for (size_t i = 0; i < d.count; i++)
+        write_dot_line(&d, d.names[i], stream);
+    fputs("</div></figure>\n", stream);
+    free(d.names);
+}
+
+/* Sections of the first group, of which something was timed. */
+static bool is_charted(const report_section *sections, size_t i) {
+    return sections[i].best > 0 && strcmp(sections[i].rows[0]->group, sections[0].rows[0]->group) == 0;
+}
+
+void report_html_references(const report *r, const report_section *sections, size_t count, FILE *stream) {
+    size_t charts = 0;
+    dots all = gather(r, NULL);
+    for (size_t i = 0; i < count; i++)
+        for (size_t row = 0; is_charted(sections, i) && row < sections[i].count; row++)
+            stretch(&all, report_row_rate(sections[i].rows[row]));
+    if (all.most > all.least) {
+        fputs("<section>\n<h2>Beside published figures</h2>\n", stream);
+        for (size_t i = 0; i < count; i++) {
+            if (is_charted(sections, i)) {
+                write_dots(&all, &sections[i], stream);
+                charts++;
+            }
+        }
+        if (!charts)
+            write_dots(&all, NULL, stream);
+        write_sources(r, charts > 0, stream);
+        write_reference_table(&all, stream);
         fputs("</section>\n", stream);
     }
-    free(d.names);
+    free(all.names);
 }

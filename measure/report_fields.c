@@ -39,6 +39,7 @@ static report_value real_if_known(double real) {
     FIELD("of_limit", real_if_known(row->of_limit))                                                                    \
     FIELD("of_nominal", real_if_known(row->of_nominal))                                                                \
     FIELD("speedup", real_if(row->speedup > 0, row->speedup))                                                          \
+    FIELD("to_plain", real_if(row->to_plain > 0, row->to_plain))                                                       \
     FIELD("to_fast", real_if(row->to_fast > 0, row->to_fast))                                                          \
     FIELD("to_peer", real_if(row->to_peer > 0, row->to_peer))                                                          \
     FIELD("to_gpu_to_gpu", real_if(row->to_gpu_to_gpu > 0, row->to_gpu_to_gpu))                                        \

@@ -25,6 +25,13 @@ void report_html_text(const char *text, FILE *stream) {
     }
 }
 
+const char *report_verdict_class(report_verdict verdict) {
+    static const char *const classes[] = {
+        [REPORT_RIGHT] = "right", [REPORT_WITHIN_BOUND] = "within-bound", [REPORT_WRONG] = "wrong",
+        [REPORT_LUCKY] = "lucky", [REPORT_NOT_RUN] = "not-run",           [REPORT_UNCHECKED] = "unchecked"};
+    return classes[verdict];
+}
+
 static void write_element(const char *open, const char *text, const char *close, FILE *stream) {
     fputs(open, stream);
     report_html_text(text, stream);
@@ -45,22 +52,23 @@ static const report_row *fastest(const report_section *section) {
     const report_row *best = NULL;
     for (size_t i = 0; i < section->count; i++) {
         const report_row *row = section->rows[i];
-        if (row->verdict == REPORT_RIGHT && row->seconds > 0 && (!best || row->seconds < best->seconds))
+        if (report_verdict_is_good(row->verdict) && row->seconds > 0 && (!best || row->seconds < best->seconds))
             best = row;
     }
     return best;
 }
 
 static void write_verdict_tile(const report_section *section, FILE *stream) {
-    size_t right = 0, checked = 0;
+    size_t right = 0, within = 0, wrong = 0;
     char figure[64];
     for (size_t i = 0; i < section->count; i++) {
-        report_verdict verdict = section->rows[i]->verdict;
-        right += verdict == REPORT_RIGHT;
-        checked += verdict == REPORT_RIGHT || verdict == REPORT_WRONG;
+        right += section->rows[i]->verdict == REPORT_RIGHT;
+        within += section->rows[i]->verdict == REPORT_WITHIN_BOUND;
+        wrong += section->rows[i]->verdict == REPORT_WRONG;
     }
-    snprintf(figure, sizeof figure, "%zu of %zu", right, checked);
-    write_tile(figure, right == checked ? " good" : " bad", "results are right", stream);
+    snprintf(figure, sizeof figure, "%zu of %zu", right + within, right + within + wrong);
+    write_tile(figure, wrong ? " bad" : " good", within ? "results right or within bound" : "results are right",
+               stream);
 }
 
 static void write_tiles(const report_section *section, FILE *stream) {
@@ -98,8 +106,7 @@ static void write_view(const report_section *section, report_view view, FILE *st
         fprintf(stream, "<th class=\"%c\" scope=\"col\">%s</th>", columns[i]->alignment, columns[i]->heading);
     fputs("</tr></thead>\n<tbody>\n", stream);
     for (size_t row = 0; row < section->count; row++) {
-        fprintf(stream, "<tr class=\"%s%s\">", report_verdict_name(section->rows[row]->verdict),
-                report_row_is_far(section->rows[row]) ? " far" : "");
+        fprintf(stream, "<tr class=\"%s\">", report_verdict_class(section->rows[row]->verdict));
         for (size_t i = 0; i < count; i++) {
             char text[REPORT_CELL] = "", open[64];
             columns[i]->write(section->rows[row], text, sizeof text);
@@ -174,7 +181,7 @@ int report_write_html(const report *r, FILE *stream) {
         write_section(&sections[i], stream);
     report_html_series(r, stream);
     if (r->reference_count)
-        report_html_references(r, count ? &sections[0] : NULL, stream);
+        report_html_references(r, sections, count, stream);
     report_sections_free(sections, count);
     write_facts(r, stream);
     fputs("</main>\n</body>\n</html>\n", stream);

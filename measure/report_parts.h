@@ -40,6 +40,9 @@ void report_sections_free(report_section *sections, size_t count);
 /* "rungs: f32, 4 Mi elements, 16 MiB, cuda:0": what the rows of a section have in common. Returns `text`. */
 char *report_section_text(const report_section *section, char *text, size_t room);
 
+/* What tells a row from all others of its section, besides its name: "exact, cpu:avx2 x 2 threads". Returns `text`. */
+char *report_detail_text(const report_section *section, const report_row *row, char *text, size_t room);
+
 /* The scale of bars of bandwidth: the limits and every row fit. */
 double report_section_scale(const report_section *section);
 
@@ -69,6 +72,9 @@ typedef enum report_view {
  * names to show. The last column of the results is the verdict. */
 size_t report_columns(const report_section *section, report_view view, const report_column **columns);
 
+/* The column of ratios that says most of a section: the one with most of its rows; null if there is none. */
+const report_column *report_ratio_column(const report_section *section);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Text
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -77,13 +83,10 @@ size_t report_columns(const report_section *section, report_view view, const rep
 char *report_seconds_text(double seconds, char *text, size_t room);       /* "4.94 µs" */
 char *report_rate_text(double bytes_per_second, char *text, size_t room); /* "4.65 TB/s" */
 
-/* "right", "wrong", "lucky", "not-run", "unchecked". */
-const char *report_verdict_name(report_verdict verdict);
+/* In few words: "within bound, 3 ulp". */
+void report_finding_text(const report_row *row, char *text, size_t room);
 
-/* Right, as far as the method promises anything, but by more than a thousand units in the last place off. */
-bool report_row_is_far(const report_row *row);
-
-/* A sentence: "right, 3 ulp", "wrong: expected 5, got 4", with the row's note. */
+/* A sentence: "within bound, 3 ulp", "wrong: expected 5, got 4", with the row's note. */
 void report_verdict_text(const report_row *row, char *text, size_t room);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -108,6 +111,9 @@ const char *report_field(const report_row *row, size_t i, report_value *value);
 /* Text in HTML, with what has a meaning there escaped. */
 void report_html_text(const char *text, FILE *stream);
 
+/* A verdict as a class of elements: "within-bound". */
+const char *report_verdict_class(report_verdict verdict);
+
 /* The style sheet. */
 void report_html_style(FILE *stream);
 
@@ -117,7 +123,7 @@ void report_html_bars(const report_section *section, FILE *stream);
 /* A chart for all series whose names end in the same word. */
 void report_html_series(const report *r, FILE *stream);
 
-/* The published figures beside a section of this run, which may be null. */
-void report_html_references(const report *r, const report_section *ours, FILE *stream);
+/* The published figures beside this run: a chart for each section of the first group, so for each type and size. */
+void report_html_references(const report *r, const report_section *sections, size_t count, FILE *stream);
 
 #endif

@@ -22,11 +22,11 @@ static const char *bar(double share, char text[3 * BAR_CELLS + 1]) {
 }
 
 static const char *style_of(const report_row *row, FILE *stream) {
-    if (report_row_is_far(row))
-        return measure_style_on(stream, MEASURE_BOLD);
     switch (row->verdict) {
     case REPORT_RIGHT:
         return measure_style_on(stream, MEASURE_GOOD);
+    case REPORT_WITHIN_BOUND:
+        return "";
     case REPORT_WRONG:
         return measure_style_on(stream, MEASURE_BAD);
     case REPORT_LUCKY:

@@ -40,6 +40,15 @@ char *report_rate_text(double bytes_per_second, char *text, size_t room) {
     return text;
 }
 
+char *report_ulp_text(double ulp, char *text, size_t room) {
+    *text = '\0';
+    if (ulp >= 0 && ulp < 999999.5)
+        snprintf(text, room, "%.*f ulp", ulp == floor(ulp) || ulp >= 9.95 ? 0 : ulp >= 0.995 ? 1 : 2, ulp);
+    else if (ulp >= 0)
+        snprintf(text, room, "%.2g ulp", ulp);
+    return text;
+}
+
 char *report_count_text(uint64_t n, char *text, size_t room) {
     static const char *const units[] = {"", " Ki", " Mi", " Gi", " Ti"};
     size_t unit = 0;
@@ -60,40 +69,31 @@ double report_row_rate(const report_row *row) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 const char *report_verdict_name(report_verdict verdict) {
-    static const char *const names[] = {[REPORT_RIGHT] = "right",
-                                        [REPORT_WRONG] = "wrong",
-                                        [REPORT_LUCKY] = "lucky",
-                                        [REPORT_NOT_RUN] = "not-run",
-                                        [REPORT_UNCHECKED] = "unchecked"};
+    static const char *const names[] = {
+        [REPORT_RIGHT] = "right", [REPORT_WITHIN_BOUND] = "within bound", [REPORT_WRONG] = "wrong",
+        [REPORT_LUCKY] = "lucky", [REPORT_NOT_RUN] = "not run",           [REPORT_UNCHECKED] = "unchecked"};
     return names[verdict];
 }
 
-bool report_row_is_far(const report_row *row) {
-    return row->verdict == REPORT_RIGHT && row->ulp > 1000;
+void report_finding_text(const report_row *row, char *text, size_t room) {
+    char ulp[32] = "";
+    if (row->verdict != REPORT_NOT_RUN && row->verdict != REPORT_UNCHECKED)
+        report_ulp_text(row->ulp, ulp, sizeof ulp);
+    snprintf(text, room, "%s%s%s", report_verdict_name(row->verdict), *ulp ? ", " : "", ulp);
 }
 
 void report_verdict_text(const report_row *row, char *text, size_t room) {
     int used = 0;
     switch (row->verdict) {
-    case REPORT_RIGHT:
-        if (row->ulp < 0)
-            used = snprintf(text, room, "right");
-        else
-            used = snprintf(text, room, "%s, %.*f ulp", report_row_is_far(row) ? "within its bound" : "right",
-                            row->ulp < 10 && row->ulp != floor(row->ulp), row->ulp);
-        break;
     case REPORT_WRONG:
         used = snprintf(text, room, "wrong: expected %s, got %s", row->expected, row->got);
         break;
     case REPORT_LUCKY:
         used = snprintf(text, room, "right here, by luck: not guaranteed");
         break;
-    case REPORT_NOT_RUN:
-        used = snprintf(text, room, "not run");
-        break;
-    case REPORT_UNCHECKED:
-        used = snprintf(text, room, "unchecked");
-        break;
+    default:
+        report_finding_text(row, text, room);
+        used = (int)strlen(text);
     }
     if (*row->note && used >= 0 && (size_t)used < room && strcmp(row->note, text) != 0)
         snprintf(text + used, room - (size_t)used, "%s%s", row->verdict == REPORT_NOT_RUN ? ": " : "; ", row->note);
@@ -167,6 +167,10 @@ static void write_ratio(double ratio, char *text, size_t room) {
         snprintf(text, room, "%.3f", ratio);
 }
 
+static void write_to_plain(const report_row *row, char *text, size_t room) {
+    write_ratio(row->to_plain, text, room);
+}
+
 static void write_to_fast(const report_row *row, char *text, size_t room) {
     write_ratio(row->to_fast, text, room);
 }
@@ -229,11 +233,19 @@ static const report_column result_columns[] = {
     {"of limit", 'r', false, write_of_limit},
     {"of nominal", 'r', false, write_of_nominal},
     {"speed-up", 'r', false, write_speedup},
+    {"to plain", 'r', false, write_to_plain},
     {"to fast", 'r', false, write_to_fast},
     {"to peer", 'r', false, write_to_peer},
     {"to gpu_to_gpu", 'r', false, write_to_gpu_to_gpu},
     {"to sum", 'r', false, write_to_sum},
     {"result", 'l', false, report_verdict_text},
+};
+
+/* Of which charts show one. */
+static const report_column ratio_columns[] = {
+    {"to plain", 'r', false, write_to_plain}, {"to fast", 'r', false, write_to_fast},
+    {"to peer", 'r', false, write_to_peer},   {"to gpu_to_gpu", 'r', false, write_to_gpu_to_gpu},
+    {"to sum", 'r', false, write_to_sum},     {"speed-up", 'r', false, write_speedup},
 };
 
 static const report_column hardware_columns[] = {
@@ -266,6 +278,24 @@ static bool is_empty_everywhere(const report_column *column, const report_sectio
     char text[REPORT_CELL];
     cell_text(column, section->rows[0], text);
     return *text == '\0' && is_same_everywhere(column, section);
+}
+
+const report_column *report_ratio_column(const report_section *section) {
+    const report_column *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof ratio_columns / sizeof *ratio_columns; i++) {
+        size_t filled = 0;
+        for (size_t row = 0; row < section->count; row++) {
+            char text[REPORT_CELL];
+            cell_text(&ratio_columns[i], section->rows[row], text);
+            filled += *text != '\0';
+        }
+        if (filled > most) {
+            most = filled;
+            best = &ratio_columns[i];
+        }
+    }
+    return best;
 }
 
 static size_t select_columns(const report_section *section, const report_column *from, size_t count,
@@ -352,6 +382,56 @@ char *report_section_text(const report_section *section, char *text, size_t room
         cell_text(&name_columns[i], row, cell);
         if (name_columns[i].folds && *cell && is_same_everywhere(&name_columns[i], section) && (size_t)used < room)
             used += snprintf(text + used, room - (size_t)used, ", %s", cell);
+    }
+    return text;
+}
+
+static void append(char *text, size_t room, const char *more) {
+    size_t used = strlen(text);
+    if (*more && used < room)
+        snprintf(text + used, room - used, "%s%s", used ? ", " : "", more);
+}
+
+/* The block, in words. */
+static void write_block_text(const report_row *row, char *text, size_t room) {
+    if (row->block)
+        snprintf(text, room, "%u threads per block", row->block);
+}
+
+static void write_note(const report_row *row, char *text, size_t room) {
+    snprintf(text, room, "%s", row->note);
+}
+
+/* Rows of which the first `count` columns say the same as of this one: itself, and what it could be taken for. */
+static size_t count_alike(const report_section *section, const report_row *row, const report_column *columns,
+                          size_t count) {
+    size_t alike = 0;
+    for (size_t i = 0; i < section->count; i++) {
+        bool same = true;
+        for (size_t c = 0; same && c < count; c++) {
+            char mine[REPORT_CELL], other[REPORT_CELL];
+            cell_text(&columns[c], row, mine);
+            cell_text(&columns[c], section->rows[i], other);
+            same = strcmp(mine, other) == 0;
+        }
+        alike += same;
+    }
+    return alike;
+}
+
+char *report_detail_text(const report_section *section, const report_row *row, char *text, size_t room) {
+    static const report_column columns[] = {{.write = write_name},       {.write = write_variant},
+                                            {.write = write_language},   {.write = write_device},
+                                            {.write = write_block_text}, {.write = write_note}};
+    enum { ALWAYS = 2, FOLDED = 4, ALL = sizeof columns / sizeof *columns };
+    char cell[REPORT_CELL];
+    *text = '\0';
+    for (size_t i = 1; i < ALL; i++) {
+        bool says = i < ALWAYS || (i < FOLDED && !is_same_everywhere(&columns[i], section)) ||
+                    (i >= FOLDED && count_alike(section, row, columns, i) > count_alike(section, row, columns, i + 1));
+        cell_text(&columns[i], row, cell);
+        if (says)
+            append(text, room, cell);
     }
     return text;
 }

@@ -1,22 +1,26 @@
-"""docs/benchmarks: cuda.py judges what was measured, and cuda.md is what it makes of cuda.json."""
-import json
+"""docs/benchmarks: cuda.py judges what was measured, and cuda.md is what it makes of results/cuda.csv. And results/ itself."""
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'docs', 'benchmarks')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
+FOLDER = os.path.join(ROOT, 'docs', 'benchmarks')
+RESULTS = os.path.join(ROOT, 'results')
+sys.path.insert(0, RESULTS)
+sys.dont_write_bytecode = True
+import results  # noqa: E402
+
 CUB_3_6 = '3.6.0, with scratch memory allocated before; run_to_run determinism, its default, and gpu_to_gpu'
 CUB = '3.0.1, with scratch memory allocated before; gpu_to_gpu determinism is not in this CCCL: it came with 3.1'
 
 
 def make_page(report):
     with tempfile.TemporaryDirectory() as folder:
-        source, page = os.path.join(folder, 'a.json'), os.path.join(folder, 'a.md')
-        with open(source, 'w', encoding='utf-8') as file:
-            json.dump(report, file)
-        subprocess.run([sys.executable, '-B', os.path.join(FOLDER, 'cuda.py'), source, page], check=True)
+        page = os.path.join(folder, 'a.md')
+        results.write('cuda', report, folder)
+        subprocess.run([sys.executable, '-B', os.path.join(FOLDER, 'cuda.py'), folder, page], check=True)
         with open(page, encoding='utf-8') as file:
             return file.read()
 
@@ -108,12 +112,58 @@ class Targets(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_it_is_what_the_script_makes(self):
-        source = os.path.join(FOLDER, 'cuda.json')
-        if not os.path.exists(source):
-            self.assertFalse(os.path.exists(os.path.join(FOLDER, 'cuda.md')), 'cuda.md without the cuda.json that it is made from')
-            return
-        with open(source, encoding='utf-8') as data, open(os.path.join(FOLDER, 'cuda.md'), encoding='utf-8') as page:
-            self.assertEqual(make_page(json.load(data)), page.read())
+        with open(os.path.join(FOLDER, 'cuda.md'), encoding='utf-8') as page:
+            self.assertEqual(make_page(results.read('cuda')), page.read())
+
+    def test_verdicts_are_counted_in_words(self):
+        rows = sums('f64', 8, 1 << 20, 1.0, 1.0)
+        rows[0]['verdict'], rows[1]['verdict'] = 'unchecked', 'within bound'
+        _, page = targets(rows)
+        self.assertIn('- results: 1 right, 1 within bound, 0 wrong, 1 unchecked: overflowed on the way', page)
+
+
+class Results(unittest.TestCase):
+    """What was measured is kept as CSV: one heading, one row per measurement, the same bytes when written again."""
+    NAMES = ('cuda', 'ladder', 'languages')
+
+    def test_written_again_they_are_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in reversed(self.NAMES):
+                results.write(name, results.read(name), folder)
+            for name in (*self.NAMES, 'facts'):
+                with open(os.path.join(folder, f'{name}.csv'), 'rb') as copy, open(os.path.join(RESULTS, f'{name}.csv'), 'rb') as file:
+                    self.assertEqual(copy.read(), file.read(), name)
+
+    def test_a_line_per_measurement(self):
+        for name in self.NAMES:
+            with open(os.path.join(RESULTS, f'{name}.csv'), encoding='utf-8') as file:
+                lines = file.read().splitlines()
+            rows = results.read(name)['rows']
+            self.assertEqual(len(lines), 1 + len(rows))
+            self.assertTrue(all(any(row[field] is not None for row in rows) for field in lines[0].split(',')))
+
+    def test_verdicts_and_errors_are_those_of_the_program(self):
+        for name in self.NAMES:
+            for row in results.read(name)['rows']:
+                self.assertIn(row['verdict'], ('right', 'within bound', 'wrong', 'lucky', 'not run', 'unchecked'))
+                if row['verdict'] == 'right' and row['ulp'] is not None:
+                    self.assertLessEqual(row['ulp'], 0.5, row)
+                if row['type'] not in ('f64', 'f32'):
+                    self.assertTrue(row['verdict'] != 'within bound' and row['ulp'] is None, row)
+
+    def test_what_is_read_is_what_was_written(self):
+        report = {'facts': {'GPU': 'a GPU, "quoted"', 'date': 'today'}, 'warnings': ['noise', 'more'],
+                  'rows': [{'name': 'a', 'n': 1 << 40, 'seconds': 1.25e-05, 'note': 'x,\ny', 'ulp': None},
+                           {'name': 'b', 'n': 0, 'seconds': None, 'note': None, 'ulp': None}]}
+        with tempfile.TemporaryDirectory() as folder:
+            results.write('one', report, folder)
+            results.write('another', {**report, 'facts': {}, 'warnings': []}, folder)
+            back = results.read('one', folder)
+            self.assertIsNone(results.read('none', folder))
+        self.assertEqual((back['facts'], back['warnings']), (report['facts'], report['warnings']))
+        for row, expected in zip(back['rows'], report['rows'], strict=True):
+            self.assertEqual(list(row), ['name', 'n', 'seconds', 'note'])
+            self.assertEqual({field: row[field] for field in expected}, expected)
 
 
 if __name__ == '__main__':

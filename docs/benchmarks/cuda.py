@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Writes cuda.md beside this file from what was measured:
 
-    reduct bench --device cuda:0 --json >docs/benchmarks/cuda.json
-    python3 docs/benchmarks/cuda.py [FILE.json [FILE.md]]
+    reduct bench --device cuda:0 --json >cuda.json
+    python3 results/results.py cuda cuda.json
+    python3 docs/benchmarks/cuda.py [FOLDER [FILE.md]]
 
 The first table compares with the targets, which are stated here and nowhere else; whether one is met is computed. No figure
 is typed by hand. Ratios are medians of the ratios of time within rounds, rates come from median times.
 """
-import json
 import os
 import re
 import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(FOLDER, '..', '..', 'results')
+sys.path.insert(0, RESULTS)
+import results  # noqa: E402
+
 NOMINAL = 4.8e12  # bytes per second of an H200, as NVIDIA states it: what the targets' shares are of
 MI, GI = 1 << 20, 1 << 30
 FLOATS = ('f64', 'f32')
@@ -274,13 +278,15 @@ def page(report):
     shown = ('GPU', 'GPU memory', 'nominal bandwidth', 'read limit', 'driver', 'CUB', 'processor', 'system', 'compiler', 'date', 'program',
              'data', 'time', 'rounds')
     lines = ['# Exact sums on a GPU', '',
-             'Made by `docs/benchmarks/cuda.py` from `cuda.json`, which `reduct bench --device cuda:0 --json` wrote. In each round of a',
-             'case the exact result, the fast one, CUB\'s and the fast sum of the same bytes take turns on the same data in device memory;',
+             'Made by `docs/benchmarks/cuda.py` from `results/cuda.csv`, which keeps what `reduct bench --device cuda:0` wrote. In each round',
+             'of a case the exact result, the fast one, CUB\'s and the fast sum of the same bytes take turns on the same data in device memory;',
              'times are medians, ratios medians of the ratios within rounds.', '']
     lines += [f'- {name}: {facts[name]}' for name in shown if name in facts]
     lines += [f'- **warning:** {warning}' for warning in report['warnings']]
-    lines += [f'- results: {verdicts.count("right")} right, {verdicts.count("wrong")} wrong'
-              f'{", " + str(verdicts.count("unchecked")) + " overflowed on the way, which no bound covers" if "unchecked" in verdicts else ""}']
+    told = {'right': 'right', 'within bound': 'within bound', 'wrong': 'wrong',
+            'unchecked': 'unchecked: overflowed on the way, which no bound covers'}
+    lines += ['- results: ' + ', '.join(f'{verdicts.count(word)} {text}' for word, text in told.items()
+                                        if word in verdicts or word in ('right', 'wrong'))]
     lines += [f'- **wrong:** {row["name"]} {row["variant"]}, {row["type"]}, {elements(row["n"])} elements, {row["group"]}: '
               f'{row["got"]}, not {row["expected"]}' for row in report['rows'] if row['verdict'] == 'wrong'] + ['']
     for heading, text in (('Targets', target_table(cases, facts)), ('Sums by size', sums_by_size(cases)),
@@ -292,9 +298,7 @@ def page(report):
 
 
 def main():
-    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, 'cuda.json')
-    with open(path, encoding='utf-8') as file:
-        report = json.load(file)
+    report = results.read('cuda', sys.argv[1] if len(sys.argv) > 1 else RESULTS)
     with open(sys.argv[2] if len(sys.argv) > 2 else os.path.join(FOLDER, 'cuda.md'), 'w', encoding='utf-8') as file:
         file.write(page(report).rstrip('\n') + '\n')
 

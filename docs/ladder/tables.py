@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Puts measured results into docs/ladder.md, from JSON beside this file:
+"""Puts measured results into docs/ladder.md, from what results/ keeps:
 
-    h200.json   reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
-                    --peers --sweep --json >docs/ladder/h200.json
-    languages.json
-                reduct ladder --device cuda:0,vulkan:0 --language all --n 4Mi,32Mi,256Mi --type all --json
-                    >docs/ladder/languages.json
-    sass.json   python3 docs/ladder/sass.py >docs/ladder/sass.json
+    ladder      reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
+                    --peers --json >ladder.json; python3 results/results.py ladder ladder.json
+    languages   reduct ladder --device cuda:0,vulkan:0 --language all --n 4Mi,32Mi,256Mi --type all --json >languages.json;
+                    python3 results/results.py languages languages.json
+
+and from sass.json beside this file, which is of python3 docs/ladder/sass.py >docs/ladder/sass.json.
 
 Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
 `<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
@@ -20,6 +20,9 @@ import sys
 import draw
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(FOLDER, '..', '..', 'results')
+sys.path.insert(0, RESULTS)
+import results  # noqa: E402
 TYPES = ('i32', 'f32', 'f64')
 FINISHES = ('host', 'atomic', 'second-launch', 'recursive', 'last-block')
 
@@ -74,14 +77,23 @@ def elements(n):
 
 
 def ulps(row):
-    return '' if row['ulp'] is None else f'{row["ulp"]:.{1 if row["ulp"] % 1 and row["ulp"] < 10 else 0}f}'
+    """An error as the command writes it."""
+    ulp = row['ulp']
+    if ulp is None:
+        return ''
+    if ulp >= 999999.5:
+        return f'{ulp:.2g}'
+    return f'{ulp:.{0 if ulp % 1 == 0 or ulp >= 9.95 else 1 if ulp >= 0.995 else 2}f}'
+
+
+# What is as its method promises: the words are those of measure/report.h.
+GOOD = ('right', 'within bound')
 
 
 def outcome(row):
-    texts = {'right': 'right' + (f', {ulps(row)} ulp' if row['ulp'] is not None else ''),
-             'wrong': f'**wrong**: expected {row["expected"]}, got {row["got"]}',
-             'lucky': 'right here, by luck: not guaranteed', 'not-run': 'not run', 'unchecked': 'unchecked'}
-    text = texts[row['verdict']]
+    texts = {'wrong': f'**wrong**: expected {row["expected"]}, got {row["got"]}', 'lucky': 'right here, by luck: not guaranteed'}
+    error = f', {ulps(row)} ulp' if row['verdict'] in GOOD and row['ulp'] is not None else ''
+    text = texts.get(row['verdict'], row['verdict'] + error)
     note = row['note']
     return text if not note or note == text else f'{text}; {note}'
 
@@ -120,7 +132,7 @@ class Report:
     def own(self, name, kind, n):
         """A rung with the finish that is its own, or with the only one there is; None if it was not run, or is wrong."""
         rows = [row for row in self.rungs
-                if (row['name'], row['type'], row['n'], row['verdict']) == (name, kind, n, 'right') and row['seconds']]
+                if (row['name'], row['type'], row['n']) == (name, kind, n) and row['verdict'] in GOOD and row['seconds']]
         own = [row for row in rows if row['variant'] == OWN_FINISH.get(name)]
         return own[0] if own else rows[0] if len(rows) == 1 else None
 
@@ -211,7 +223,7 @@ def mistake(row):
     """What came of a specimen, in a few words."""
     if row['verdict'] == 'wrong':
         return f'**wrong**: {row["got"]}, not {row["expected"]}'
-    return {'right': 'right', 'lucky': 'right, by luck', 'not-run': row['note'] or 'not run'}[row['verdict']]
+    return {'lucky': 'right, by luck', 'not run': row['note'] or 'not run'}.get(row['verdict'], row['verdict'])
 
 
 def specimens_block(report, only=None):
@@ -275,7 +287,7 @@ def numbers_block(report):
             rows.append([f'`{name}`', *(row and ulps(row) or '' for row in of.values())])
     if not rows:
         return ''
-    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in units in the last place, on one {report.device()}:\n\n'
+    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in ulp from the exact sum, on one {report.device()}:\n\n'
             + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
 
 
@@ -407,7 +419,7 @@ def chart(report, folder):
     d.write(folder)
 
 
-def read(path):
+def read_sass(path):
     if not os.path.exists(path):
         return None
     with open(path, encoding='utf-8') as file:
@@ -415,14 +427,14 @@ def read(path):
 
 
 def main():
-    """tables.py [PAGE [FOLDER]]: the page to fill, and where the JSON lies."""
+    """tables.py [PAGE [FOLDER]]: the page to fill, and where all results lie."""
     page = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(FOLDER), 'ladder.md')
-    folder = sys.argv[2] if len(sys.argv) > 2 else FOLDER
-    measured = read(os.path.join(folder, 'h200.json'))
+    folder, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
+    measured = results.read('ladder', kept)
     report = Report(measured) if measured else None
     with open(page, encoding='utf-8') as file:
         text = file.read()
-    made = blocks(report, read(os.path.join(folder, 'languages.json')), read(os.path.join(folder, 'sass.json')))
+    made = blocks(report, results.read('languages', kept), read_sass(os.path.join(folder, 'sass.json')))
     filled = insert(text, made)
     with open(page, 'w', encoding='utf-8', newline='\n') as file:
         file.write(filled)

@@ -11,9 +11,9 @@ import sys
 REDUCT, SAMPLE = (os.path.abspath(path) for path in sys.argv[1:3])
 
 FIELDS = ['group', 'name', 'variant', 'type', 'device', 'language', 'n', 'bytes', 'block', 'seconds', 'spread',
-          'bytes_per_second', 'of_limit', 'of_nominal', 'speedup', 'to_fast', 'to_peer', 'to_gpu_to_gpu', 'to_sum', 'verdict', 'expected', 'got',
+          'bytes_per_second', 'of_limit', 'of_nominal', 'speedup', 'to_plain', 'to_fast', 'to_peer', 'to_gpu_to_gpu', 'to_sum', 'verdict', 'expected', 'got',
           'ulp', 'registers', 'shared_bytes', 'occupancy', 'bank_conflicts', 'shared_transactions', 'divergence', 'note']
-VERDICTS = {'right', 'wrong', 'lucky', 'not-run', 'unchecked'}
+VERDICTS = {'right', 'within bound', 'wrong', 'lucky', 'not run', 'unchecked'}
 
 
 def run(*arguments, environment=None):
@@ -86,6 +86,18 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if 'style' not in self.open:
             self.text += data
+
+
+def read_charts(text):
+    """The bars of a page: a list per chart of its rows, each with its label, ratio and verdict as they are read."""
+    def words(row, name):
+        found = re.search(rf'<span class="[^"]*\b{name}">(.*?)</span>', row)
+        return re.sub(r'<[^>]+>', '', found.group(1)) if found else None
+    charts = []
+    for chart in re.findall(r'<div class="bars".*?\n</div>\n', text, flags=re.S):
+        rows = re.findall(r'<div class="row ([^"]*)">(<span class="label">.*)</div>\n', chart)
+        charts.append([{'class': kind, **{name: words(row, name) for name in ('label', 'ratio', 'verdict')}} for kind, row in rows])
+    return charts
 
 
 def check_page(text):

@@ -35,13 +35,14 @@ class Formats(unittest.TestCase):
         self.assertEqual([row['name'] for row in result['rows']], RUNGS)
         for row in result['rows']:
             self.assertEqual(list(row), formats.FIELDS)
-            self.assertEqual((row['group'], row['type'], row['n'], row['bytes'], row['verdict']),
-                             ('rungs', 'f32', 65536, 262144, 'right'))
+            self.assertEqual((row['group'], row['type'], row['n'], row['bytes']), ('rungs', 'f32', 65536, 262144))
+            self.assertEqual(row['verdict'], 'right' if row['got'] == row['expected'] else 'within bound')
             self.assertGreater(row['seconds'], 0)
             self.assertGreater(row['of_limit'], 0)
             self.assertEqual(row['expected'], result['rows'][-1]['got'])
         self.assertEqual(result['rows'][0]['speedup'], 1)
-        self.assertEqual(result['rows'][-1]['ulp'], 0)
+        self.assertEqual(result['rows'][-1]['verdict'], 'right')
+        self.assertLessEqual(result['rows'][-1]['ulp'], 0.5)
         self.assertEqual(len(result['references']), 1)
 
     def test_the_data_are_the_same_everywhere(self):
@@ -59,7 +60,7 @@ class Formats(unittest.TestCase):
     def test_csv(self):
         rows = formats.read_csv(formats.output(REDUCT, 'ladder', *SMALL, '--csv'))
         self.assertEqual([row['name'] for row in rows], RUNGS)
-        self.assertEqual({row['verdict'] for row in rows}, {'right'})
+        self.assertLessEqual({row['verdict'] for row in rows}, {'right', 'within bound'})
 
     def test_markdown(self):
         tables = formats.read_markdown_tables(formats.output(REDUCT, 'ladder', *SMALL, '--markdown'))
@@ -68,7 +69,7 @@ class Formats(unittest.TestCase):
     def test_table(self):
         text = formats.output(REDUCT, 'ladder', *SMALL)
         for rung in RUNGS:
-            self.assertRegex(text, rf'(?m)^{rung} .*right, \d+ ulp$')
+            self.assertRegex(text, rf'(?m)^{rung} .*(right|within bound), [\d.]+ ulp$')
         self.assertNotIn('\033', text)
 
     def test_html_beside_another_format(self):
@@ -123,11 +124,13 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(rows), len(sizes) * 3 * len(RUNGS))
         for row in rows:
             absent = row['type'] == 'i32' and row['name'] in ('kahan', 'pairwise')
-            self.assertEqual(row['verdict'], 'not-run' if absent else 'right', row)
-            if row['type'] != 'i32' and row['name'] == 'exact':
-                self.assertEqual(row['ulp'], 0)
-            elif row['verdict'] == 'right':
-                self.assertEqual(row['ulp'] is None, row['type'] == 'i32')
+            same = row['got'] == row['expected']
+            self.assertEqual(row['verdict'], 'not run' if absent else 'right' if same else 'within bound', row)
+            self.assertEqual(row['ulp'] is None, row['type'] == 'i32', row)
+            if row['type'] != 'i32' and row['verdict'] == 'right':
+                self.assertLessEqual(row['ulp'], 0.5)
+            if row['type'] == 'i32' or row['name'] == 'exact':
+                self.assertNotEqual(row['verdict'], 'within bound', row)
 
     def test_one_rung(self):
         rows = report(*SMALL, '--rung', 'pairwise', '--type', 'f64')['rows']

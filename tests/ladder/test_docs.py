@@ -1,5 +1,4 @@
 """docs/ladder.md: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
-import json
 import os
 import re
 import shutil
@@ -13,8 +12,10 @@ import formats
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
 PAGE = os.path.join(DOCS, 'ladder.md')
-sys.path.insert(0, os.path.join(DOCS, 'ladder'))
+RESULTS = os.path.join(DOCS, '..', 'results')
+sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS]
 sys.dont_write_bytecode = True
+import results  # noqa: E402
 import sass  # noqa: E402
 
 
@@ -88,17 +89,15 @@ class Results(unittest.TestCase):
 
     def test_the_page_is_up_to_date(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ('h200.json', 'languages.json', 'sass.json'):
-                if os.path.exists(os.path.join(DOCS, 'ladder', name)):
-                    shutil.copy(os.path.join(DOCS, 'ladder', name), folder)
+            for path in (*(os.path.join(RESULTS, f'{name}.csv') for name in ('ladder', 'languages', 'facts')),
+                         os.path.join(DOCS, 'ladder', 'sass.json')):
+                shutil.copy(path, folder)
             self.assertEqual(self.fill(folder), read(PAGE))
-            if os.path.exists(os.path.join(folder, 'h200.svg')):
-                self.assertEqual(read(folder, 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
+            self.assertEqual(read(folder, 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
 
     def test_they_are_put_in_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(folder, 'h200.json'), 'w', encoding='utf-8') as file:
-                json.dump(self.sample(), file)
+            results.write('ladder', self.sample(), folder)
             text = self.fill(folder)
             self.assertEqual(self.fill(folder, times=3), text)
             chart = xml.dom.minidom.parse(os.path.join(folder, 'h200.svg'))
@@ -113,7 +112,7 @@ class Results(unittest.TestCase):
         self.assertIn('**wrong**: 1787466, not 2097466.2', blocks['specimens'])
         self.assertEqual([row[0] for row in tables['finishes'][0][2:]], ['`halving`'])
         self.assertEqual(len(tables['summary'][0]), 2 + 14)
-        self.assertEqual(tables['numbers'][0][-1], ['`exact`', '0'])
+        self.assertEqual(tables['numbers'][0][-1], ['`exact`', '0.42'])
         peers = [row[0] for row in tables['peers'][0][2:]]
         self.assertTrue({'CUB recursive', '`one-launch`', '`exact`'} <= set(peers), peers)
         self.assertIn('G80 (Harris)', tables['steps'][0][0])
@@ -132,12 +131,10 @@ class Results(unittest.TestCase):
                 row['note'] = 'window in f64' if row['name'] == 'exact' else row['note']
             report['rows'] += [row for row in rows if language == 'glsl' or row['name'] != 'exact'] + exact
         with tempfile.TemporaryDirectory() as folder:
-            for name in ('h200.json', 'languages.json'):
-                with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
-                    json.dump(report if name == 'languages.json' else self.sample(), file)
+            results.write('languages', report, folder)
+            results.write('ladder', self.sample(), folder)
             alone = self.fill(folder)
-            with open(os.path.join(folder, 'h200.json'), 'w', encoding='utf-8') as file:
-                json.dump(report, file)
+            results.write('ladder', report, folder)
             self.assertEqual(self.fill(folder), alone)  # shaders' rows are not taken for CUDA's
         blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', alone, flags=re.S))
         languages, windows = (formats.read_markdown_tables(blocks[name])[0] for name in ('languages', 'exact-windows'))

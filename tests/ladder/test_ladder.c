@@ -1,8 +1,10 @@
 /* What all ladders share: passes, names, data, the judge; and the CPU's loops for every short length. */
 #include "ladder/ladder.h"
+#include "measure/judge.h"
 
 #include "ladder/cpu/cpu.h"
 
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,13 +179,83 @@ static void judge_floats(void **state) {
     assert_true(ulp == 0);
     assert_int_equal(judge_f32(nextafterf(1.5f, 2), 0, &ulp), REPORT_WRONG);
     assert_true(ulp == 1);
-    assert_int_equal(judge_f32(nextafterf(1.5f, 2), 10, &ulp), REPORT_RIGHT);
+    assert_int_equal(judge_f32(nextafterf(1.5f, 2), 10, &ulp), REPORT_WITHIN_BOUND);
     /* 10 terms: 10 * 2^-24 * 1.5 is 7.5 units of 2^-23, and half a unit more. */
-    assert_int_equal(judge_f32(1.5f - 8 * 0x1p-23f, 10, &ulp), REPORT_RIGHT);
+    assert_int_equal(judge_f32(1.5f - 8 * 0x1p-23f, 10, &ulp), REPORT_WITHIN_BOUND);
     assert_true(ulp == 8);
     assert_int_equal(judge_f32(1.5f - 9 * 0x1p-23f, 10, &ulp), REPORT_WRONG);
     assert_int_equal(judge_f32(NAN, 1e30, &ulp), REPORT_WRONG);
     assert_int_equal(judge_f32(INFINITY, 1e30, &ulp), REPORT_WRONG);
+}
+
+/* Errors are from the exact value, of which the correctly rounded one is at most half a unit off. */
+static void judge_from_the_exact_value(void **state) {
+    (void)state;
+    ladder_data data = {.type = REDUCT_F64, .real = 1, .rest = 0.25 * 0x1p-52, .exact = "1", .magnitude = 1};
+    report_row row = report_row_empty();
+    ladder_judge(&row, &data, &(double){1}, 0);
+    assert_int_equal(row.verdict, REPORT_RIGHT);
+    assert_true(row.ulp == 0.25);
+    ladder_judge(&row, &data, &(double){1 + 0x1p-52}, 2);
+    assert_int_equal(row.verdict, REPORT_WITHIN_BOUND);
+    assert_true(row.ulp == 0.75);
+    data.rest = NAN; /* not known */
+    ladder_judge(&row, &data, &(double){1}, 0);
+    assert_int_equal(row.verdict, REPORT_RIGHT);
+    assert_true(row.ulp < 0);
+}
+
+/* What rounding took off, of a reduction of x and y. */
+static double rest_of(reduct_operator op, const double *x, const double *y, size_t n) {
+    judge_exact exact = {.type = REDUCT_F64};
+    assert_int_equal(reduct_reduce(op, REDUCT_F64, x, y, n, &exact.value), REDUCT_OK);
+    assert_int_equal(judge_find_rest(&exact, op, REDUCT_F64, x, y, n), REDUCT_OK);
+    return exact.rest;
+}
+
+static void rests_of_sums(void **state) {
+    (void)state;
+    const double above[] = {1, 1.5 * 0x1p-53}, cancelled[] = {1e300, 1, -1e300, 0x1p-60, -0x1p-114}, wide = 0x1p27 + 1;
+    assert_true(rest_of(REDUCT_SUM, above, NULL, 2) == -0x1p-54);
+    assert_true(rest_of(REDUCT_NORM1, above, NULL, 2) == -0x1p-54);
+    assert_true(rest_of(REDUCT_SUM, cancelled, NULL, 5) == 0x1p-60 - 0x1p-114);
+    assert_true(rest_of(REDUCT_DOT, &wide, &wide, 1) == 1);
+    assert_true(rest_of(REDUCT_SUMSQ, &wide, NULL, 1) == 1);
+    assert_true(rest_of(REDUCT_SUM, NULL, NULL, 0) == 0);
+    assert_true(rest_of(REDUCT_MAX, above, NULL, 2) == 0);
+    assert_true(isnan(rest_of(REDUCT_SUM, (const double[]){1e308, 1e308}, NULL, 2))); /* out of range */
+}
+
+/* Beside long double, whose 11 digits more say a 2000th of a unit. */
+static void rests_of_roots_and_means(void **state) {
+    (void)state;
+    if (LDBL_MANT_DIG < 64) {
+        print_message("skipped: long double is no wider than double here\n");
+        skip();
+    }
+    const double x[] = {1, 2, 4}, near = 0x1p-60;
+    const struct {
+        reduct_operator op;
+        long double exact;
+    } cases[] = {{REDUCT_MEAN, 7.0L / 3},
+                 {REDUCT_VAR, 7.0L / 3},
+                 {REDUCT_STD, sqrtl(7.0L / 3)},
+                 {REDUCT_NORM2, sqrtl(21)},
+                 {REDUCT_RMS, sqrtl(7)}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double rest = (double)(cases[i].exact - (long double)(double)cases[i].exact);
+        assert_true(rest != 0 && fabs(rest_of(cases[i].op, x, NULL, 3) - rest) < near * 4);
+    }
+}
+
+/* Of f32 the same sums as f64, where nothing is rounded off. */
+static void rests_of_f32(void **state) {
+    (void)state;
+    const float x[] = {1, 1.5f * 0x1p-24f};
+    judge_exact exact = {.type = REDUCT_F32, .value.f32 = 1 + 0x1p-23f};
+    assert_int_equal(judge_find_rest(&exact, REDUCT_SUM, REDUCT_F32, x, NULL, 2), REDUCT_OK);
+    assert_true(exact.rest == -0x1p-25);
+    assert_true(judge_result(&exact, &exact.value, 0).ulp == 0.25);
 }
 
 static void judge_doubles(void **state) {
@@ -296,6 +368,10 @@ int main(void) {
         cmocka_unit_test(judge_integers),
         cmocka_unit_test(judge_floats),
         cmocka_unit_test(judge_doubles),
+        cmocka_unit_test(judge_from_the_exact_value),
+        cmocka_unit_test(rests_of_sums),
+        cmocka_unit_test(rests_of_roots_and_means),
+        cmocka_unit_test(rests_of_f32),
         cmocka_unit_test(loops_add_everything_once),
         cmocka_unit_test(integers_have_nothing_to_compensate),
         cmocka_unit_test(kahan_keeps_what_plain_loses),

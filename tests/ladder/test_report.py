@@ -21,7 +21,7 @@ class Json(unittest.TestCase):
 
     def test_rows(self):
         rows = self.report['rows']
-        self.assertEqual(len(rows), 18)
+        self.assertEqual(len(rows), 24)
         for row in rows:
             self.assertEqual(list(row), formats.FIELDS)
             self.assertIn(row['verdict'], formats.VERDICTS)
@@ -33,9 +33,9 @@ class Json(unittest.TestCase):
         self.assertIsNone(first['bank_conflicts'])
 
     def test_verdicts(self):
-        wrong, right, lucky, absent = self.report['rows'][-4:]
+        wrong, within, lucky, absent = self.report['rows'][-4:]
         self.assertEqual((wrong['verdict'], wrong['expected'], wrong['got']), ('wrong', '2097466.2', '1787466'))
-        self.assertEqual((right['verdict'], lucky['verdict'], absent['verdict']), ('right', 'lucky', 'not-run'))
+        self.assertEqual((within['verdict'], lucky['verdict'], absent['verdict']), ('within bound', 'lucky', 'not run'))
         self.assertIsNone(absent['seconds'])
         self.assertEqual(absent['name'], '<script>|a*b+1, "quoted"')
         self.assertEqual(absent['note'], 'needs 1024 threads & a line break')
@@ -72,9 +72,11 @@ class Markdown(unittest.TestCase):
         self.assertEqual(rungs[0], ['what', 'how', 'time', '±', 'GB/s', 'of limit', 'of nominal', 'speed-up', 'result'])
         self.assertEqual(len(rungs), 2 + 14)
         self.assertEqual(rungs[2][0], 'global-halving')
-        self.assertEqual(rungs[-1][-1], 'right, 0 ulp')
+        self.assertEqual(rungs[2][-1], 'within bound, 3 ulp')
+        self.assertEqual(rungs[-1][-1], 'right, 0.42 ulp')
         self.assertIn('block', tables[1][0])
-        self.assertIn('wrong: expected 2097466.2, got 1787466', [row[-1] for row in tables[2]])
+        self.assertEqual([row[-2:] for row in tables[2][2:4]], [['1.000', 'within bound, 187 ulp'], ['1.020', 'right, 0 ulp']])
+        self.assertIn('wrong: expected 2097466.2, got 1787466', [row[-1] for row in tables[4]])
         self.assertIn('\\<script\\>\\|a\\*b+1', text)
 
 
@@ -102,6 +104,31 @@ class Html(unittest.TestCase):
                      '14 of 14', '<script>|a*b+1, "quoted"', 'wrong: expected 2097466.2, got 1787466',
                      'right here, by luck', 'Older notes', 'Warning:', '2025-01-31 12:00 UTC'):
             self.assertIn(text, page.text)
+
+    def test_charts_say_what_came_out(self):
+        rungs, alike, windows, specimens = formats.read_charts(sample('html'))
+        self.assertEqual((rungs[0]['verdict'], rungs[-1]['verdict']), ('within bound, 3 ulp', 'right, 0.42 ulp'))
+        self.assertEqual(rungs[0]['ratio'], '1.00 speed-up')
+        self.assertEqual([row['ratio'] for row in alike], ['1.000 to plain', '1.020 to plain'] * 2)
+        self.assertEqual([row['verdict'] for row in specimens], ['wrong, 1.2e+06 ulp', 'within bound, 2 ulp', 'lucky'])
+
+    def test_labels_are_distinct(self):
+        for rows in formats.read_charts(sample('html')):
+            labels = [row['label'] for row in rows]
+            self.assertEqual(len(set(labels)), len(labels), labels)
+        _, alike, windows, _ = formats.read_charts(sample('html'))
+        self.assertEqual(alike[1]['label'], 'sum exact, cpu:avx2 x 1 thread')
+        self.assertEqual([row['class'] for row in alike], ['within-bound', 'right', 'within-bound begins', 'right'])
+        self.assertEqual(windows[1]['label'], 'exact last-block, window in f64')
+
+    def test_verdicts_have_one_name(self):
+        """The words of the rows for programs are those that people read."""
+        words = [row['verdict'] for row in formats.read_csv(sample('csv'))]
+        self.assertEqual(set(words), formats.VERDICTS - {'unchecked'})
+        for form in ('terminal', 'markdown', 'html'):
+            text = sample(form)
+            for word in set(words) - {'lucky'}:
+                self.assertIn(word, text)
 
 
 if __name__ == '__main__':

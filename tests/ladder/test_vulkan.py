@@ -12,6 +12,7 @@ CLASSIC = ['global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving',
            'grid-stride', 'shuffle', 'warp-reduce']
 GLSL = CLASSIC + ['vector-loads', 'one-launch', 'exact']
 HLSL = CLASSIC + ['one-launch']
+GOOD = ('right', 'within bound')
 FINISHES = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
 
 
@@ -38,11 +39,13 @@ class Rungs(unittest.TestCase):
         self.assertEqual(names(rows), GLSL)
         for row in rows:
             self.assertEqual(list(row), formats.FIELDS)
-            self.assertEqual((row['group'], row['device'], row['language'], row['type'], row['n'], row['verdict']),
-                             ('rungs', 'vulkan:0', 'glsl', 'f32', 10007, 'right'), row)
+            self.assertEqual((row['group'], row['device'], row['language'], row['type'], row['n']),
+                             ('rungs', 'vulkan:0', 'glsl', 'f32', 10007), row)
+            self.assertIn(row['verdict'], GOOD, row)
             self.assertGreater(row['seconds'], 0)
             self.assertGreater(row['of_limit'], 0)
-        self.assertEqual(rows[-1]['ulp'], 0)
+        self.assertEqual(rows[-1]['verdict'], 'right')
+        self.assertLessEqual(rows[-1]['ulp'], 0.5)
         self.assertEqual(rows[0]['speedup'], 1)
 
     def test_both_languages(self):
@@ -53,21 +56,21 @@ class Rungs(unittest.TestCase):
 
     def test_hlsl_alone(self):
         rows = report('--device', 'vulkan:0', *SMALL, '--language', 'hlsl', '--rung', 'shuffle')['rows']
-        self.assertEqual([(row['name'], row['language'], row['verdict']) for row in rows],
-                         [('shuffle', 'hlsl', 'right')])
+        self.assertEqual([(row['name'], row['language'], row['verdict'] in GOOD) for row in rows],
+                         [('shuffle', 'hlsl', True)])
 
     def test_every_finish_in_groups_of_16(self):
         rows = report('--device', 'vulkan:0', *SMALL, '--rung', 'halving', '--finish', 'all', '--block', '16')['rows']
-        self.assertEqual([(row['variant'], row['block'], row['verdict']) for row in rows],
-                         [(finish, 16, 'right') for finish in FINISHES])
+        self.assertEqual([(row['variant'], row['block'], row['verdict'] in GOOD) for row in rows],
+                         [(finish, 16, True) for finish in FINISHES])
 
     def test_groups_too_large(self):
         most = int(re.search(r'up to (\d+) invocations', FACTS['vulkan:0 groups']).group(1))
         row = report('--device', 'vulkan:0', *SMALL, '--rung', 'halving', '--block', str(most))['rows'][0]
-        self.assertEqual((row['block'], row['verdict']), (most, 'right'))
+        self.assertEqual((row['block'], row['verdict'] in GOOD), (most, True))
         if most < 1024:
             row = report('--device', 'vulkan:0', *SMALL, '--rung', 'halving', '--block', '1024')['rows'][0]
-            self.assertEqual(row['verdict'], 'not-run')
+            self.assertEqual(row['verdict'], 'not run')
             self.assertIn(f'16 to {most} invocations', row['note'])
 
     def test_f64_where_there_is_some(self):
@@ -75,11 +78,11 @@ class Rungs(unittest.TestCase):
         lacks = {'glsl': 'this device has no f64', 'hlsl': 'in HLSL compiled for i32 and f32'}
         for language in ('glsl', 'hlsl'):
             for row in report('--device', 'vulkan:0', *SMALL, '--type', 'f64', '--language', language)['rows']:
-                if row['verdict'] == 'not-run':
+                if row['verdict'] == 'not run':
                     self.assertEqual(row['note'], lacks[language])
                     self.assertNotEqual((language, 'llvmpipe' in DEVICE), ('glsl', True))
                 else:
-                    self.assertEqual(row['verdict'], 'right', row)
+                    self.assertIn(row['verdict'], GOOD, row)
 
     def test_nothing_and_next_to_nothing(self):
         rows = report('--device', 'vulkan:0', '--n', '0,1,2,3', '--type', 'i32', '--rounds', '1')['rows']
@@ -98,7 +101,7 @@ class Rungs(unittest.TestCase):
                          [(language, 'last-warp-implicit') for language in ('glsl', 'glsl', 'hlsl', 'hlsl')])
         for row in rows:
             self.assertEqual(row['group'], 'specimens')
-            self.assertIn(row['verdict'], ['right'] if 'repair' in row['variant'] else ['wrong', 'lucky'], row)
+            self.assertIn(row['verdict'], GOOD if 'repair' in row['variant'] else ['wrong', 'lucky'], row)
 
 
 class Devices(unittest.TestCase):
@@ -106,11 +109,11 @@ class Devices(unittest.TestCase):
         part = re.match(r'\w+', DEVICE).group()
         for name in (part, part.upper(), part.lower()):
             rows = report('--device', f'vulkan:{name}', *SMALL, '--rung', 'halving')['rows']
-            self.assertEqual([(row['device'], row['verdict']) for row in rows], [('vulkan:0', 'right')])
+            self.assertEqual([(row['device'], row['verdict'] in GOOD) for row in rows], [('vulkan:0', True)])
 
     def test_several_in_one_report(self):
         result = report('--device', 'cpu,vulkan:0', *SMALL)
-        self.assertEqual({(row['language'], row['verdict']) for row in result['rows']}, {('c', 'right'), ('glsl', 'right')})
+        self.assertEqual({(row['language'], row['verdict'] in GOOD) for row in result['rows']}, {('c', True), ('glsl', True)})
         self.assertIn('vulkan:0', result['facts'])
         self.assertIn('processor', result['facts'])
 
