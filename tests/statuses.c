@@ -16,7 +16,7 @@
 #include "support.h"
 #include "values.h"
 
-enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, FUNCTIONS_MOST = 256, STATUSES = 32, CANARY = 0x5a };
+enum { ACCUMULATORS = 12, MOST = 100, SAVED = 4096, FUNCTIONS_MOST = 256, STATUSES = 32, CANARY = 0x5a };
 
 static struct rng rng;
 
