@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check web site peers bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
+.PHONY: build demo check web site peers bench check-sanitizers fuzz-short format check-format install clean help install-build-deps install-test-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -62,10 +62,20 @@ check-sanitizers: install-test-deps
 	    $(STEADY) ctest --preset $$name --parallel $(JOBS) || exit 1; \
 	done
 
+# The fuzz targets, each a few seconds from the inputs that are kept.
+fuzz-short:
+	@scripts/install-deps fuzz
+	scripts/fuzz-short
+
 format:
 	scripts/sources | xargs clang-format -i
 
-check-format:
+check-# The fuzz targets, each a few seconds from the inputs that are kept.
+fuzz-short:
+	@scripts/install-deps fuzz
+	scripts/fuzz-short
+
+format:
 	scripts/sources | xargs clang-format --dry-run -Werror
 
 install: build
@@ -83,6 +93,7 @@ help:
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'
 	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
+	@echo 'make fuzz-short        the fuzz targets for a minute, with clang'
 	@echo 'make format            format the sources; make check-format only checks'
 	@echo 'make install PREFIX=   install below PREFIX (/usr/local)'
 	@echo 'make clean             remove build/'

@@ -1,8 +1,10 @@
 /* Runs a fuzz target without libFuzzer: on the files given, or else on a number of inputs to start from and on what
  * becomes of them when bytes are changed, words inserted and ends cut off. So every target is also a test.
  *
+ *   replay_npy --kept FOLDER        first runs the inputs that were kept, all files of a folder
  *   replay_npy --write FOLDER 20    writes the first 20 inputs to start from as files, a corpus for libFuzzer
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,25 @@ static int replay_file(const char *path) {
     fclose(file);
     LLVMFuzzerTestOneInput(data, size);
     return 0;
+}
+
+/* Every file of a folder, of which there must be some. */
+static int replay_folder(const char *folder) {
+    DIR *directory = opendir(folder);
+    int failed = 0;
+    size_t count = 0;
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        char path[4096];
+        if (*entry->d_name == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        failed |= replay_file(path);
+        count++;
+    }
+    if (directory)
+        closedir(directory);
+    printf("%zu inputs that were kept in %s\n", count, folder);
+    return failed || count == 0;
 }
 
 /* One change of the kinds that find most; returns the new size. */
@@ -69,9 +90,12 @@ int main(int argc, char **argv) {
     int failed = 0;
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_corpus(argv[2], strtoull(argv[3], NULL, 10));
-    for (int i = 1; i < argc; i++)
+    const bool kept = argc == 3 && strcmp(argv[1], "--kept") == 0;
+    if (kept)
+        failed = replay_folder(argv[2]);
+    for (int i = 1; i < argc && !kept; i++)
         failed |= replay_file(argv[i]);
-    if (argc > 1)
+    if (failed || (argc > 1 && !kept))
         return failed;
     const uint64_t rounds = test_scaled(20000, 500);
     struct rng rng = rng_of(test_seed());

@@ -1,0 +1,559 @@
+/* Calls every public function that returns a status with arguments of all kinds: null pointers, numbers that are in no
+ * table, sizes up to 2^64 - 1, devices that are not there, damaged bytes, memory that runs out. Prints which statuses each
+ * function gave, "FUNCTION NUMBER CALLS", for test_statuses.py, which holds them against the header.
+ *
+ * On the way each failure must leave the output as it was and fill the error in, each success leave the error alone; and an
+ * accumulator must say of data what a plan says.
+ *
+ * Sizes are small or impossible: those between would be read.
+ */
+#include <math.h>
+#include <reduct/cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, FUNCTIONS_MOST = 256, STATUSES = 32, CANARY = 0x5a };
+
+static struct rng rng;
+
+static void broken(const char *function, const char *what, reduct_status status) {
+    fprintf(stderr, "%s: %s (status %d, REDUCT_TEST_SEED=%llu)\n", function, what, (int)status,
+            (unsigned long long)test_seed());
+    exit(1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory that runs out: the library's own calls come here, diverted by the linker (--wrap)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void *__real_malloc(size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static bool no_memory;
+
+void *__wrap_malloc(size_t size) {
+    return no_memory ? NULL : __real_malloc(size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return no_memory ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What came of the calls
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct seen {
+    const char *function;
+    unsigned long calls[STATUSES];
+} seen[FUNCTIONS_MOST];
+
+static void count_status(const char *function, reduct_status status) {
+    size_t i = 0;
+    while (seen[i].function && strcmp(seen[i].function, function) != 0)
+        if (++i == FUNCTIONS_MOST)
+            broken(function, "too many functions for the table", status);
+    seen[i].function = function;
+    if ((unsigned)status >= STATUSES)
+        broken(function, "not a status", status);
+    seen[i].calls[status]++;
+}
+
+/* One call: what it may write to, as it was before. */
+struct watch {
+    reduct_error error, *passed; /* an error is passed, or not */
+    unsigned char output[ORACLE_RESULT_BYTES];
+};
+
+static bool is_canary(const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)bytes)[i] != CANARY)
+            return false;
+    return true;
+}
+
+static struct watch *begin_call(void) {
+    static struct watch watch;
+    memset(&watch, CANARY, sizeof watch);
+    watch.passed = rng_next(&rng) & 1 ? &watch.error : NULL;
+    no_memory = rng_below(&rng, 5) == 0;
+    return &watch;
+}
+
+/* Notes what a call gave. `output` says whether watch->output was its output. */
+static reduct_status end_call(const char *function, reduct_status status, const struct watch *watch, bool output) {
+    no_memory = false;
+    count_status(function, status);
+    const bool filled = watch->passed && status != REDUCT_OK;
+    if (!filled && !is_canary(&watch->error, sizeof watch->error))
+        broken(function, "wrote an error without a failure", status);
+    if (filled && (watch->error.status != status || !memchr(watch->error.message, 0, sizeof watch->error.message)))
+        broken(function, "failed and did not fill in the error", status);
+    if (output && status != REDUCT_OK && !is_canary(watch->output, sizeof watch->output))
+        broken(function, "failed and wrote its output", status);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool rarely(void) {
+    return rng_below(&rng, 12) == 0;
+}
+
+static int any_number(int most) {
+    static const int wrong[] = {-1, 99, 255, INT32_MAX, INT32_MIN};
+    return rarely() ? wrong[rng_below(&rng, 5)] : (int)rng_below(&rng, (uint64_t)most + 2);
+}
+
+/* Most often one that can be reduced. */
+static reduct_reduction any_reduction(void) {
+    const reduct_operator op = rarely() ? (reduct_operator)any_number(REDUCT_PRODUCT)
+                                        : test_operators[rng_below(&rng, test_operator_count)].op;
+    reduct_reduction reduction = {.op = op, .element = (reduct_type)any_number(REDUCT_I256)};
+    if (rng_below(&rng, 3))
+        reduction.element = rng_next(&rng) & 1 ? REDUCT_F64 : REDUCT_I64;
+    reduction.result = rng_below(&rng, 3) ? REDUCT_DEFAULT : (reduct_type)any_number(REDUCT_I256);
+    reduction.mode = rarely() ? (reduct_mode)any_number(1) : (reduct_mode)rng_below(&rng, 2);
+    reduction.nan = rarely() ? (reduct_nan)any_number(2) : (reduct_nan)rng_below(&rng, 3);
+    reduction.flags = rarely() ? (uint32_t)rng_next(&rng) : (uint32_t)rng_below(&rng, 4);
+    return reduction;
+}
+
+static const char *any_device(void) {
+    static const char *const names[] = {NULL,   "auto", "cpu",     "cpu:portable", "cpu:avx2", "cpu:avx512",
+                                        "nope", "",     "cuda:77", "cpu:",         "cuda:x"};
+    return names[rng_below(&rng, rarely() ? 11 : 4)];
+}
+
+/* An array with room for MOST elements of any type; null, or at an odd address, now and then. */
+static const void *any_array(void) {
+    static double room[2][MOST + 1];
+    double *array = room[rng_next(&rng) & 1];
+    for (size_t i = 0; i < MOST; i++) {
+        const uint64_t bits = rng_below(&rng, 3)   ? rng_next(&rng)
+                              : rng_next(&rng) & 1 ? 0x7ff8000000000001
+                                                   : (uint64_t)INT64_MAX;
+        memcpy(&array[i], &bits, sizeof bits);
+    }
+    return rarely() ? NULL : rarely() ? (const char *)array + 1 : (const char *)array;
+}
+
+/* As many elements as an array has, or more than any could. */
+static uint64_t any_count(size_t bytes) {
+    const uint64_t most = (uint64_t)PTRDIFF_MAX / (bytes ? bytes : 1);
+    switch (rng_below(&rng, 12)) {
+    case 0:
+        return most + 1;
+    case 1:
+        return UINT64_MAX - rng_below(&rng, 3);
+    case 2:
+        return (uint64_t)1 << 63;
+    default:
+        return rng_below(&rng, rng_next(&rng) & 1 ? 4 : MOST);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Names, reductions, plans
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define PARSE(type, T)                                                                                                 \
+    static void call_##type##_parse(void) {                                                                            \
+        static const char *const names[] = {NULL, "", "f64", "sum", "exact", "ignore", "F64", "f64 ", "default"};      \
+        struct watch *watch = begin_call();                                                                            \
+        T *number = rarely() ? NULL : (T *)(void *)watch->output;                                                      \
+        watch->passed = NULL;                                                                                          \
+        end_call("reduct_" #type "_parse", reduct_##type##_parse(names[rng_below(&rng, 9)], number), watch, true);     \
+    }
+PARSE(type, reduct_type)
+PARSE(operator, reduct_operator)
+PARSE(mode, reduct_mode)
+PARSE(nan, reduct_nan)
+
+static void call_resolve(void) {
+    reduct_reduction reduction = any_reduction(), before = reduction;
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status = end_call(
+        "reduct_reduction_resolve", reduct_reduction_resolve(null ? NULL : &reduction, watch->passed), watch, false);
+    if (status != REDUCT_OK && memcmp(&reduction, &before, sizeof reduction) != 0)
+        broken("reduct_reduction_resolve", "failed and changed the reduction", status);
+}
+
+static reduct_plan_options any_options(const reduct_reduction *reductions) {
+    reduct_plan_options options = {.reductions = rarely() ? NULL : reductions,
+                                   .reduction_count = rarely() ? rng_below(&rng, 3) : 1,
+                                   .shape = {.outer = 1, .inner = 1, .stride = 1},
+                                   .device = any_device(),
+                                   .threads = rarely() ? UINT32_MAX : (unsigned)rng_below(&rng, 4)};
+    options.shape.n = any_count(reduct_type_size(reductions->element));
+    if (rarely())
+        options.shape.outer = rng_below(&rng, 3);
+    if (rarely())
+        options.shape.inner = rng_next(&rng);
+    if (rarely())
+        options.shape.stride = (int64_t)rng_next(&rng);
+    if (rarely())
+        options.reserved[rng_below(&rng, 8)] = 1;
+    return options;
+}
+
+/* Only small shapes are executed with arrays. */
+static void call_execute(const reduct_plan *plan, bool small) {
+    const void *inputs[2] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
+    struct watch *watch = begin_call();
+    void *results[1] = {rarely() ? NULL : watch->output};
+    static _Alignas(64) unsigned char room[64];
+    void *workspace = rarely() ? room + 8 : NULL;
+    end_call("reduct_plan_execute",
+             reduct_plan_execute(rarely() ? NULL : plan, rarely() ? NULL : inputs, rarely() ? NULL : results, workspace,
+                                 watch->passed),
+             watch, true);
+    watch = begin_call();
+    end_call("reduct_cuda_execute",
+             reduct_cuda_execute(rarely() ? NULL : plan, rarely() ? NULL : inputs, rarely() ? NULL : results, NULL,
+                                 workspace, NULL, watch->passed),
+             watch, true);
+}
+
+static void call_plan(void) {
+    const reduct_reduction reduction[3] = {any_reduction(), any_reduction(), any_reduction()};
+    const reduct_plan_options options = any_options(reduction);
+    reduct_plan *plan = NULL;
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_plan_create",
+                 reduct_plan_create(rarely() ? NULL : &options, null ? NULL : &plan, watch->passed), watch, false);
+    if ((status == REDUCT_OK) != (plan != NULL))
+        broken("reduct_plan_create", "a plan in spite of a failure, or none", status);
+    if (plan)
+        call_execute(plan, options.shape.n <= MOST);
+    reduct_plan_destroy(plan);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Accumulators
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_accumulator *accumulators[ACCUMULATORS];
+
+static reduct_accumulator **any_accumulator(void) {
+    return &accumulators[rng_below(&rng, ACCUMULATORS)];
+}
+
+/* Puts a new accumulator in the place of another. */
+static void keep(const char *function, reduct_status status, reduct_accumulator *made) {
+    if ((status == REDUCT_OK) != (made != NULL))
+        broken(function, "an accumulator in spite of a failure, or none", status);
+    if (!made)
+        return;
+    reduct_accumulator **place = any_accumulator();
+    reduct_accumulator_destroy(*place);
+    *place = made;
+}
+
+static void call_create(void) {
+    const reduct_reduction reduction = any_reduction();
+    reduct_accumulator *made = NULL;
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_accumulator_create",
+                 reduct_accumulator_create(rarely() ? NULL : &reduction, any_device(), (unsigned)rng_below(&rng, 3),
+                                           null ? NULL : &made, watch->passed),
+                 watch, false);
+    keep("reduct_accumulator_create", status, made);
+}
+
+static void call_add(void) {
+    reduct_accumulator *accumulator = *any_accumulator();
+    const reduct_reduction reduction = reduct_accumulator_reduction(accumulator);
+    const bool two = (reduct_operator_inputs(reduction.op) == 2) != rarely();
+    const void *x = any_array(), *y = two ? any_array() : NULL;
+    const uint64_t count = any_count(reduct_type_size(reduction.element));
+    const uint64_t before = reduct_accumulator_count(accumulator);
+    struct watch *watch = begin_call();
+    const reduct_status status = end_call(
+        "reduct_accumulator_add", reduct_accumulator_add(accumulator, x, y, count, watch->passed), watch, false);
+    if (status != REDUCT_OK && reduct_accumulator_count(accumulator) != before)
+        broken("reduct_accumulator_add", "failed and added", status);
+}
+
+/* With itself, again and again, until no 64 bits count the elements. */
+static void call_merge(void) {
+    reduct_accumulator *accumulator = *any_accumulator(),
+                       *other = rng_next(&rng) & 1 ? accumulator : *any_accumulator();
+    for (uint64_t times = rng_below(&rng, 8) ? 1 : 70; times > 0; times--) {
+        const uint64_t before = reduct_accumulator_count(accumulator);
+        struct watch *watch = begin_call();
+        const reduct_status status = end_call(
+            "reduct_accumulator_merge", reduct_accumulator_merge(accumulator, other, watch->passed), watch, false);
+        if (status != REDUCT_OK && reduct_accumulator_count(accumulator) != before)
+            broken("reduct_accumulator_merge", "failed and merged", status);
+    }
+}
+
+static void call_result(void) {
+    struct watch *watch = begin_call();
+    const reduct_type type = rng_next(&rng) & 1 ? REDUCT_DEFAULT : (reduct_type)any_number(REDUCT_I256);
+    end_call("reduct_accumulator_result",
+             reduct_accumulator_result(*any_accumulator(), type, rarely() ? NULL : watch->output, watch->passed), watch,
+             true);
+}
+
+/* As in fuzz/load.c: the checksum made to fit. */
+static void put_hash(unsigned char *bytes, size_t size) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < size - 8; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3;
+    for (int i = 0; i < 8; i++)
+        bytes[size - 8 + (size_t)i] = (unsigned char)(hash >> (8 * i));
+}
+
+/* Changes what was saved: cut short, a byte of it, its version, its element type. */
+static size_t damage(unsigned char *bytes, size_t size) {
+    enum { VERSION = 8, ELEMENT = 17, RESULT = 18, FIELDS = 32 };
+    switch (rng_below(&rng, 6)) {
+    case 0:
+        return rng_below(&rng, size + 1);
+    case 1:
+        bytes[rng_below(&rng, size)] ^= (unsigned char)(1U << rng_below(&rng, 8));
+        break;
+    case 2:
+        bytes[VERSION] = 2;
+        break;
+    case 3: /* of no elements, as a later library may have saved it */
+        bytes[ELEMENT] = (unsigned char)any_number(REDUCT_I256);
+        bytes[RESULT] = rng_next(&rng) & 1 ? bytes[ELEMENT] : bytes[RESULT];
+        put_hash(bytes, size);
+        break;
+    default:
+        break;
+    }
+    return size;
+}
+
+static void call_save_and_load(void) {
+    unsigned char bytes[SAVED];
+    reduct_accumulator *accumulator = *any_accumulator(), *made = NULL;
+    if (rng_below(&rng, 3) == 0)
+        reduct_accumulator_reset(accumulator);
+    size_t size = rarely() ? rng_below(&rng, 300) : sizeof bytes, before = size;
+    struct watch *watch = begin_call();
+    watch->passed = NULL;
+    reduct_status status =
+        end_call("reduct_accumulator_save",
+                 reduct_accumulator_save(accumulator, rarely() ? NULL : bytes, rarely() ? NULL : &size), watch, false);
+    if (status != REDUCT_OK) {
+        if (size != before)
+            broken("reduct_accumulator_save", "failed and changed the size", status);
+        return;
+    }
+    if (reduct_accumulator_save(accumulator, bytes, &(size_t){sizeof bytes}) != REDUCT_OK)
+        broken("reduct_accumulator_save", "failed with room enough", status);
+    reduct_accumulator_save(accumulator, NULL, &size);
+    size = damage(bytes, size);
+    const bool null = rarely();
+    watch = begin_call();
+    status = end_call(
+        "reduct_accumulator_load",
+        reduct_accumulator_load(rarely() ? NULL : bytes, size, any_device(), 1, null ? NULL : &made, watch->passed),
+        watch, false);
+    keep("reduct_accumulator_load", status, made);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Operators of one's own, and one call
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static int custom_identity(void *state, void *context) {
+    (void)state;
+    return *(int *)context == 1;
+}
+
+static int custom_accumulate(void *state, const void *items, size_t count, void *context) {
+    (void)state;
+    (void)items;
+    (void)count;
+    return *(int *)context == 2 ? -7 : 0;
+}
+
+static int custom_combine(void *left, const void *right, void *context) {
+    (void)left;
+    (void)right;
+    return *(int *)context == 3;
+}
+
+static void call_custom(void) {
+    int fails = (int)rng_below(&rng, 8);
+    reduct_custom custom = {.element_size = rarely() ? 0 : 1 + rng_below(&rng, 8),
+                            .state_size = rarely() ? 0 : 1 + rng_below(&rng, ORACLE_RESULT_BYTES),
+                            .identity = rarely() ? NULL : custom_identity,
+                            .accumulate = rarely() ? NULL : custom_accumulate,
+                            .combine = rarely() ? NULL : custom_combine,
+                            .context = &fails,
+                            .threads = (unsigned)rng_below(&rng, 3)};
+    if (rarely())
+        custom.reserved[rng_below(&rng, 8)] = 1;
+    if (rarely())
+        custom.state_size = rng_next(&rng) & 1 ? SIZE_MAX : (size_t)PTRDIFF_MAX / 2;
+    const void *array = any_array();
+    const uint64_t count = any_count(custom.element_size);
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    end_call("reduct_reduce_custom",
+             reduct_reduce_custom(rarely() ? NULL : &custom, array, count, null ? NULL : watch->output, watch->passed),
+             watch, true);
+}
+
+static void call_reduce(void) {
+    const reduct_reduction reduction = any_reduction();
+    const bool two = (reduct_operator_inputs(reduction.op) == 2) != rarely();
+    const void *x = any_array(), *y = two ? any_array() : NULL;
+    const size_t count = any_count(reduct_type_size(reduction.element));
+    struct watch *watch = begin_call();
+    watch->passed = NULL;
+    end_call("reduct_reduce",
+             reduct_reduce(reduction.op, reduction.element, x, y, count, rarely() ? NULL : watch->output), watch, true);
+}
+
+/* Before all others, as the library keeps scratch memory once it has it. */
+static void call_reduce_first(void) {
+    static const double much[1000];
+    struct watch *watch = begin_call();
+    watch->passed = NULL;
+    no_memory = true;
+    end_call("reduct_reduce", reduct_reduce(REDUCT_SUM, REDUCT_F64, much, NULL, 1000, watch->output), watch, true);
+}
+
+#define TYPED(op, name, T, arguments)                                                                                  \
+    do {                                                                                                               \
+        const T *x = any_array(), *y = any_array();                                                                    \
+        const size_t count = any_count(sizeof(T));                                                                     \
+        struct watch *watch = begin_call();                                                                            \
+        void *result = rarely() ? NULL : watch->output;                                                                \
+        (void)y;                                                                                                       \
+        watch->passed = NULL;                                                                                          \
+        end_call("reduct_" #op "_" #name, reduct_##op##_##name arguments, watch, true);                                \
+    } while (0);
+
+#define ALL_TYPED(name, T)                                                                                             \
+    static void call_##name(void) {                                                                                    \
+        TYPED(sum, name, T, (x, count, result))                                                                        \
+        TYPED(mean, name, T, (x, count, result))                                                                       \
+        TYPED(var, name, T, (x, count, result))                                                                        \
+        TYPED(std, name, T, (x, count, result))                                                                        \
+        TYPED(sumsq, name, T, (x, count, result))                                                                      \
+        TYPED(norm1, name, T, (x, count, result))                                                                      \
+        TYPED(norm2, name, T, (x, count, result))                                                                      \
+        TYPED(norminf, name, T, (x, count, result))                                                                    \
+        TYPED(rms, name, T, (x, count, result))                                                                        \
+        TYPED(dot, name, T, (x, y, count, result))                                                                     \
+        TYPED(product, name, T, (x, count, result))                                                                    \
+        TYPED(min, name, T, (x, count, result))                                                                        \
+        TYPED(max, name, T, (x, count, result))                                                                        \
+        TYPED(argmin, name, T, (x, count, result))                                                                     \
+        TYPED(argmax, name, T, (x, count, result))                                                                     \
+    }
+ALL_TYPED(f64, double)
+ALL_TYPED(f32, float)
+ALL_TYPED(i8, int8_t)
+ALL_TYPED(i16, int16_t)
+ALL_TYPED(i32, int32_t)
+ALL_TYPED(i64, int64_t)
+ALL_TYPED(u8, uint8_t)
+ALL_TYPED(u16, uint16_t)
+ALL_TYPED(u32, uint32_t)
+ALL_TYPED(u64, uint64_t)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Plans and accumulators
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct test_outcome accumulated(const reduct_reduction *reduction, const double *x, const double *y,
+                                       uint64_t count) {
+    struct test_outcome outcome = test_outcome();
+    reduct_accumulator *accumulator = NULL;
+    outcome.status = reduct_accumulator_create(reduction, NULL, 1, &accumulator, &outcome.error);
+    if (!outcome.status)
+        outcome.status = reduct_accumulator_add(accumulator, x, y, count, &outcome.error);
+    if (!outcome.status)
+        outcome.status = reduct_accumulator_result(accumulator, REDUCT_DEFAULT, outcome.bytes, &outcome.error);
+    reduct_accumulator_destroy(accumulator);
+    return outcome;
+}
+
+/* The same data, the same status, be they given to a plan or to an accumulator: up to three elements, NaN or not. But, as
+ * the header says, a plan that is too short comes to nothing before a NaN is found. */
+static bool agree(const reduct_reduction *reduction, unsigned count, unsigned nans) {
+    double x[3];
+    for (unsigned i = 0; i < 3; i++)
+        x[i] = nans >> i & 1 ? (double)NAN : 1 + i;
+    const double *y = reduction->op == REDUCT_DOT ? x : NULL;
+    const struct test_outcome plan = test_run(reduction, NULL, 1, x, y, count);
+    const struct test_outcome accumulator = accumulated(reduction, x, y, count);
+    if (plan.status == accumulator.status &&
+        (plan.status != REDUCT_ERROR_NAN || plan.error.index == accumulator.error.index))
+        return true;
+    const bool too_short = plan.status == REDUCT_ERROR_EMPTY && count < test_operator(reduction->op)->minimum;
+    if (too_short && accumulator.status == REDUCT_ERROR_NAN && nans)
+        return true;
+    fprintf(
+        stderr,
+        "%s of %u elements, NaN mask %u, mode %s, nan %s, flags %u: \"%s\" from a plan, \"%s\" from an accumulator\n",
+        reduct_operator_name(reduction->op), count, nans, reduct_mode_name(reduction->mode),
+        reduct_nan_name(reduction->nan), (unsigned)reduction->flags, reduct_status_text(plan.status),
+        reduct_status_text(accumulator.status));
+    return false;
+}
+
+static bool plans_and_accumulators_agree(void) {
+    bool good = true;
+    for (size_t o = 0; o < test_operator_count; o++)
+        for (unsigned choice = 0; choice < 2 * 3 * 4; choice++)
+            for (unsigned count = 0; count <= 3; count++)
+                for (unsigned nans = 0; nans < 1U << count; nans++) {
+                    reduct_reduction reduction = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
+                    reduction.mode = (reduct_mode)(choice % 2);
+                    reduction.nan = (reduct_nan)(choice / 2 % 3);
+                    reduction.flags = choice / 6;
+                    good = agree(&reduction, count, nans) && good;
+                }
+    return good;
+}
+
+int main(void) {
+    static void (*const calls[])(void) = {call_type_parse, call_operator_parse,
+                                          call_mode_parse, call_nan_parse,
+                                          call_resolve,    call_plan,
+                                          call_plan,       call_create,
+                                          call_add,        call_add,
+                                          call_merge,      call_result,
+                                          call_result,     call_custom,
+                                          call_reduce,     call_save_and_load,
+                                          call_f64,        call_f32,
+                                          call_i8,         call_i16,
+                                          call_i32,        call_i64,
+                                          call_u8,         call_u16,
+                                          call_u32,        call_u64};
+    rng = rng_of(test_seed());
+    call_reduce_first();
+    for (uint64_t round = test_scaled(400000, 100000); round-- > 0;)
+        calls[rng_below(&rng, sizeof calls / sizeof *calls)]();
+    for (size_t i = 0; i < ACCUMULATORS; i++)
+        reduct_accumulator_destroy(accumulators[i]);
+    for (size_t i = 0; seen[i].function; i++)
+        for (int status = 0; status < STATUSES; status++)
+            if (seen[i].calls[status])
+                printf("%s %d %lu\n", seen[i].function, status, seen[i].calls[status]);
+    return plans_and_accumulators_agree() ? 0 : 1;
+}
