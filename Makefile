@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check web site peers bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
+.PHONY: build demo check check-bare web site peers bench check-sanitizers format check-format install clean help install-build-deps install-test-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -39,8 +39,7 @@ check: install-test-deps
 # The page needs no build but for its WebAssembly part; any static server does.
 web: install-web-deps
 	web/wasm/build
-	@echo 'Open http://localhost:$(PORT)/web/ in a browser; Ctrl-C ends it.'
-	@python3 -m http.server --bind 127.0.0.1 $(PORT)
+	@scripts/serve $(PORT)
 
 site: install-web-deps
 	web/wasm/build
@@ -61,13 +60,17 @@ check-sanitizers: install-test-deps
 	    $(STEADY) ctest --preset $$name --parallel $(JOBS) || exit 1; \
 	done
 
+# From nothing, on systems of its own: takes long.
+check-bare:
+	@scripts/check-bare
+
 format:
 	scripts/sources | xargs clang-format -i
 
 check-format:
 	scripts/sources | xargs clang-format --dry-run -Werror
 
-install: build
+install: install-build-deps build
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --install build
 
@@ -82,6 +85,7 @@ help:
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'
 	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
+	@echo 'make check-bare        does all this on a bare Debian 12 and Ubuntu 24.04 (needs root and debootstrap)'
 	@echo 'make format            format the sources; make check-format only checks'
 	@echo 'make install PREFIX=   install below PREFIX (/usr/local)'
 	@echo 'make clean             remove build/'
