@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check web site peers bench check-sanitizers fuzz-short format check-format install clean help install-build-deps install-test-deps install-web-deps
+.PHONY: build demo check check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -27,6 +27,9 @@ install-test-deps:
 install-web-deps:
 	@scripts/install-deps web
 
+install-fuzz-deps:
+	@scripts/install-deps fuzz
+
 demo: install-build-deps build
 	build/examples/demo
 
@@ -40,8 +43,7 @@ check: install-test-deps
 web: install-web-deps
 	web/wasm/build
 	web/assemble build/site
-	@echo 'Open http://localhost:$(PORT)/web/ in a browser; Ctrl-C ends it.'
-	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
+	@scripts/serve $(PORT)
 
 site: install-web-deps
 	web/wasm/build
@@ -55,30 +57,29 @@ bench: build peers
 	build/reduct bench
 	@if nvidia-smi -L >/dev/null 2>&1; then build/reduct bench --device cuda:0; fi
 
-check-sanitizers: install-test-deps
-	for name in asan ubsan tsan; do \
+check-sanitizers: install-fuzz-deps
+	for name in clang ubsan tsan; do \
 	    cmake --preset $$name -DREDUCT_BUILD_TESTS=ON && \
-	    $(BUILD) build/$$name --parallel $(JOBS) && \
+	    $(BUILD) --preset $$name --parallel $(JOBS) && \
 	    $(STEADY) ctest --preset $$name --parallel $(JOBS) || exit 1; \
 	done
 
-# The fuzz targets, each a few seconds from the inputs that are kept.
-fuzz-short:
-	@scripts/install-deps fuzz
-	scripts/fuzz-short
+check-fuzz: install-fuzz-deps
+	cmake --preset clang -DREDUCT_BUILD_TESTS=ON
+	$(BUILD) --preset clang --parallel $(JOBS)
+	scripts/fuzz
+
+# From nothing, on systems of its own: takes long.
+check-bare:
+	@scripts/check-bare
 
 format:
 	scripts/sources | xargs clang-format -i
 
-check-# The fuzz targets, each a few seconds from the inputs that are kept.
-fuzz-short:
-	@scripts/install-deps fuzz
-	scripts/fuzz-short
-
-format:
+check-format:
 	scripts/sources | xargs clang-format --dry-run -Werror
 
-install: build
+install: install-build-deps build
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --install build
 
@@ -93,7 +94,8 @@ help:
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'
 	@echo 'make check-sanitizers  the quick tests under the address, undefined-behaviour and thread sanitizers'
-	@echo 'make fuzz-short        the fuzz targets for a minute, with clang'
+	@echo 'make check-fuzz        every fuzz target for some seconds, with clang'
+	@echo 'make check-bare        does all this on a bare Debian 12 and Ubuntu 24.04 (needs root and debootstrap)'
 	@echo 'make format            format the sources; make check-format only checks'
 	@echo 'make install PREFIX=   install below PREFIX (/usr/local)'
 	@echo 'make clean             remove build/'

@@ -86,6 +86,15 @@ static enum outcome prepare_streams(void) {
     return DONE;
 }
 
+static enum outcome run_ladder(int argc, char **argv) {
+#if defined(REDUCT_HAS_LADDER)
+    return ladder_command(argc, argv);
+#else
+    (void)argc, (void)argv;
+    return fail("ladder: this build has none");
+#endif
+}
+
 static enum outcome run_bench(int argc, char **argv) {
 #if defined(REDUCT_HAS_BENCH)
     return (enum outcome)bench_command(argc, argv);
@@ -139,7 +148,7 @@ static enum outcome run(int argc, char **argv) {
     if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
         return reduce_command(op, argc - 1, argv + 1);
     if (strcmp(argv[1], "ladder") == 0)
-        return ladder_command(argc - 1, argv + 1);
+        return run_ladder(argc - 1, argv + 1);
     if (strcmp(argv[1], "bench") == 0)
         return run_bench(argc - 1, argv + 1);
     return misuse("%s is not an operator; expected %s", quote(found, argv[1], strlen(argv[1])),

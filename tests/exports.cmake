@@ -1,5 +1,6 @@
-# The shared library exports reduct_ names and nothing else, and the static one defines no global names but reduct_ and
-# rd_ ones, so that it cannot collide with a program's own. Run by ctest: cmake -D NM=... -D SHARED=... -D STATIC=... -P
+# The shared library exports reduct_ names of the interface's version, all that the headers declare, and nothing else. The
+# static one defines no global names but reduct_ and rd_ ones, so that it cannot collide with a program's own. Run by ctest:
+# cmake -D NM=... -D COMPILER=... -D INCLUDE=... -D VERSION=... -D SHARED=... -D STATIC=... -P
 
 function(check_names library pattern)
   execute_process(COMMAND ${NM} ${ARGN} ${library} OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
@@ -19,5 +20,21 @@ function(check_names library pattern)
   message(STATUS "${library}: ${count} names")
 endfunction()
 
-check_names(${SHARED} "^reduct_" -D --defined-only)
+string(REPLACE "." "\\." node "REDUCT_${VERSION}")
+check_names(${SHARED} "^(reduct_[a-z0-9_]+@@)?${node}$" -D --defined-only --with-symbol-versions)
 check_names(${STATIC} "^(reduct_|rd_)" -g --defined-only)
+
+# Every function that the headers declare is there.
+execute_process(COMMAND ${NM} -D --defined-only --with-symbol-versions ${SHARED} OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
+foreach(header reduct cuda)
+  execute_process(COMMAND ${COMPILER} -E -P -I${INCLUDE} ${INCLUDE}/reduct/${header}.h OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "reduct_[a-z0-9_]+ *\\(" functions "${text}")
+  foreach(function IN LISTS functions)
+    string(REGEX REPLACE " *\\($" "" function ${function})
+    if(NOT exported MATCHES " T ${function}@")
+      message(SEND_ERROR "${SHARED} lacks ${function}, which reduct/${header}.h declares")
+    endif()
+  endforeach()
+  list(LENGTH functions count)
+  message(STATUS "reduct/${header}.h: ${count} functions")
+endforeach()

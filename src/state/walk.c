@@ -12,7 +12,8 @@ void rd_walk_bytes(struct rd_walk *walk, uint64_t *value, int bytes) {
         else if (walk->doing == RD_WRITING)
             walk->at[i] = (unsigned char)(*value >> (8 * i));
     }
-    walk->at += walk->doing == RD_COUNTING ? 0 : bytes;
+    if (walk->doing != RD_COUNTING) /* where there is nothing to point to */
+        walk->at += bytes;
     walk->bytes += (size_t)bytes;
 }
 

@@ -15,6 +15,9 @@ from fractions import Fraction
 REDUCT = os.path.abspath(sys.argv[1])
 NUMBER_TOOL = os.path.abspath(sys.argv[2])
 SANITIZED = bool(os.environ.get('REDUCT_TEST_SANITIZED'))  # slow, and with much memory of its own
+# What this build of the command lacks, and so cannot be tested.
+LACKS = os.environ.get('REDUCT_TEST_LACKS')
+needs_every_part = unittest.skipIf(LACKS, f'this build lacks {LACKS}')
 
 # Element types: struct code, bytes, and the name that NumPy gives them.
 CODES = {'f64': 'd', 'f32': 'f', 'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q',
