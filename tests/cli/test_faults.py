@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from harness import SANITIZED, CommandTest, main, npy_array, start
+from harness import SANITIZED, CommandTest, main, npy_array, start, needs_every_part
 
 
 def failed(test, process, needle):
@@ -45,6 +45,7 @@ class Output(CommandTest):
     def limit(self, size):
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
+    @needs_every_part
     def test_a_file_that_may_not_grow(self):
         size = 16 << 20  # ThreadSanitizer needs to write some of its own
         path = os.path.join(self.directory, 'out')
@@ -55,6 +56,7 @@ class Output(CommandTest):
                 failed(self, start(*command, stdin=subprocess.DEVNULL, stdout=file, preexec_fn=self.limit(size)),
                        b'standard output: File too large')
 
+    @needs_every_part
     @unittest.skipIf(SANITIZED, 'ThreadSanitizer writes more to files than a page has')
     def test_a_page_that_may_not_grow(self):
         page = os.path.join(self.directory, 'page.html')
@@ -181,6 +183,7 @@ class Limits(CommandTest):
             self.assertEqual((process.returncode, out, err), (0, expected, b''))
 
     @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
+    @needs_every_part
     def test_help_without_memory(self):
         """Where there is enough to start, there is enough for help and for a mistake."""
         def run(kibibytes, *arguments):

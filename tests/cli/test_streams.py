@@ -7,7 +7,7 @@ import struct
 import termios
 import time
 
-from harness import SANITIZED, CommandTest, main, npy_array, pack, start, text_of
+from harness import SANITIZED, CommandTest, main, npy_array, pack, start, text_of, needs_every_part
 
 ZEROS = ('--format', 'raw', '--type', 'f64', '/dev/zero')
 
@@ -86,6 +86,7 @@ class Pipes(CommandTest):
                 if 2 not in closed:
                     self.assertIn(b'(standard input): Bad file descriptor', err)
 
+    @needs_every_part
     def test_no_output_lands_in_a_file(self):
         """Neither the report nor a remark."""
         for closed in (1, 2):
