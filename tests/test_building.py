@@ -63,8 +63,8 @@ class InstallDeps(unittest.TestCase):
 
 
 class Serve(unittest.TestCase):
-    def test_it_serves_the_repository(self):
-        with subprocess.Popen([script('serve'), '0'], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+    def test_it_serves_a_folder(self):
+        with subprocess.Popen([script('serve'), '0', SOURCE], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
             self.addCleanup(server.kill)
             address = server.stdout.readline().split()[1].replace('localhost', '127.0.0.1')
             with urllib.request.urlopen(address) as page:
@@ -76,7 +76,7 @@ class Serve(unittest.TestCase):
             taken.bind(('127.0.0.1', 0))
             taken.listen()
             port = taken.getsockname()[1]
-            result = subprocess.run([script('serve'), str(port)], text=True, capture_output=True, check=False)
+            result = subprocess.run([script('serve'), str(port), SOURCE], text=True, capture_output=True, check=False)
         self.assertEqual((result.returncode, result.stdout), (1, ''))
         self.assertEqual(result.stderr, f'serve: port {port} cannot be used (Address already in use): try another, '
                                         'make web PORT=8080\n')
@@ -86,6 +86,11 @@ class Serve(unittest.TestCase):
             result = subprocess.run([script('serve'), text], text=True, capture_output=True, check=False)
             self.assertEqual((result.returncode, result.stdout, result.stderr),
                              (2, '', f"serve: '{text}' is not a port: expected a number from 0 to 65535\n"))
+
+    def test_what_is_no_folder(self):
+        result = subprocess.run([script('serve'), '0', '/nowhere'], text=True, capture_output=True, check=False)
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (1, '', 'serve: /nowhere is no folder that is there; make site makes build/site\n'))
 
 
 if __name__ == '__main__':
