@@ -102,6 +102,13 @@ static void report_progress(const struct run *run) {
     progress_update(done);
 }
 
+static enum outcome check_sources(const struct run *run) {
+    enum outcome outcome = DONE;
+    for (size_t i = 0; i < run->input_count && outcome == DONE; i++)
+        outcome = source_check_length(&run->inputs[i].reader.source);
+    return outcome;
+}
+
 /* Reduces the inputs that are open, in lockstep, up to the end of the shortest. */
 static enum outcome reduce_inputs(struct run *run) {
     for (;;) {
@@ -115,7 +122,7 @@ static enum outcome reduce_inputs(struct run *run) {
             count = left < count ? left : count;
         }
         if (count == 0)
-            return DONE;
+            return check_sources(run);
         enum outcome outcome = reducer_add(&run->reducer, run->inputs, count);
         if (outcome != DONE)
             return outcome;

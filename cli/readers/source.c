@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,6 +121,16 @@ bool source_has_grown(const struct source *source) {
     struct stat status;
     off_t end = source->mapped ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);
     return fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode) && end >= 0 && status.st_size > end;
+}
+
+enum outcome source_check_length(const struct source *source) {
+    struct stat status;
+    uint64_t end = source->start + source->size;
+    if (!source->mapped || !source->size || fstat(source->fd, &status) != 0 || (uint64_t)status.st_size >= end)
+        return DONE;
+    return fail("%s: the file was cut short while it was read: it has %" PRIu64 " bytes; expected %" PRIu64
+                ", as when it was opened",
+                source->name, (uint64_t)status.st_size, end);
 }
 
 bool source_is_terminal(const struct source *source) {

@@ -52,6 +52,10 @@ enum outcome source_skip(struct source *source, uint64_t bytes, uint64_t *skippe
 /* True if a file has become longer since the end that the source has seen, or will see. */
 bool source_has_grown(const struct source *source);
 
+/* When all has been read: refuses a mapped file that has become shorter. Whole pages that went missing end the command when they
+ * are touched, but the rest of its last page reads as zeros. */
+enum outcome source_check_length(const struct source *source);
+
 /* True if a person types the input. */
 bool source_is_terminal(const struct source *source);
 

@@ -103,6 +103,27 @@ class Inputs(CommandTest):
             except BrokenPipeError:
                 pass
 
+    def wait_until_open(self, process, path):
+        """Until the process has the file open; it has measured it, too, a little later."""
+        folder = f'/proc/{process.pid}/fd'
+        for _ in range(600):
+            names = [os.path.join(folder, name) for name in os.listdir(folder)]
+            if path in [os.readlink(name) for name in names if os.path.islink(name)]:
+                break
+            time.sleep(.1)
+        time.sleep(.3)
+
+    def test_a_page_cut_short_while_it_is_read(self):
+        """What is missing of a page that is there reads as zeros."""
+        path = self.file('cut.bin', bytes(range(1, 9)) * 100)
+        process = start('dot', '--format', 'raw', '--type', 'u8', path, '-')
+        process.stdin.write(b'1' * 50)
+        process.stdin.flush()
+        self.wait_until_open(process, path)
+        os.truncate(path, 799)
+        process.stdin.write(b'1' * 750)
+        failed(self, process, path.encode() + b': the file was cut short while it was read: it has 799 bytes; expected 800')
+
     def test_growing_while_it_is_read(self):
         """What the file had at first ends within a number."""
         for before, after, expected in (('1 2 3', '45 6\n', None), ('1 2\n3', '45\n', None), ('1 2 3', ' 4', None),
@@ -111,7 +132,7 @@ class Inputs(CommandTest):
             process = start('dot', '-', path)
             process.stdin.write(b'1')
             process.stdin.flush()
-            time.sleep(.3)  # it waits for the rest of the number, and has opened the file
+            self.wait_until_open(process, path)
             with open(path, 'a') as file:
                 file.write(after)
             process.stdin.write(b' 2 3')

@@ -27,8 +27,9 @@ struct Compensated {
         low += (high - (sum - rest)) + (term - rest);
         high = sum;
     }
+    /* -0 stays what it is, infinities too. */
     __device__ __forceinline__ double value() const {
-        return fabs(high) < __longlong_as_double(0x7ff0000000000000) ? high + low : high;
+        return low != 0 && fabs(high) < __longlong_as_double(0x7ff0000000000000) ? high + low : high;
     }
 };
 
