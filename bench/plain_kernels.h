@@ -24,7 +24,8 @@ typedef PLAIN_VECTOR(INDEX_TYPE, LANES) index_vec;
 
 #if IS_FLOAT
 
-/* What is added up: the element, its absolute value, its square, its product with the other array's. */
+/* What is added up: the element, its absolute value, its square, its product with the other array's. Where there is no other
+ * array, y is x. */
 PLAIN_INLINE vec NAME(term)(plain_kind kind, const TYPE *x, const TYPE *y) {
     vec value = *(const vec *)x;
     switch (kind) {
@@ -91,9 +92,9 @@ PLAIN_INLINE void NAME(moments_body)(int prefetch, const TYPE *x, size_t count, 
     partial->squares = (double)total_squares;
 }
 
-PLAIN_INSTANCES(sum, NAME(add_body)(PLAIN_SUM, prefetch, x, y, count, partial))
-PLAIN_INSTANCES(norm1, NAME(add_body)(PLAIN_NORM1, prefetch, x, y, count, partial))
-PLAIN_INSTANCES(squares, NAME(add_body)(PLAIN_SQUARES, prefetch, x, y, count, partial))
+PLAIN_INSTANCES(sum, NAME(add_body)(PLAIN_SUM, prefetch, x, x, count, partial))
+PLAIN_INSTANCES(norm1, NAME(add_body)(PLAIN_NORM1, prefetch, x, x, count, partial))
+PLAIN_INSTANCES(squares, NAME(add_body)(PLAIN_SQUARES, prefetch, x, x, count, partial))
 PLAIN_INSTANCES(dot, NAME(add_body)(PLAIN_DOT, prefetch, x, y, count, partial))
 PLAIN_INSTANCES(moments, NAME(moments_body)(prefetch, x, count, partial))
 
