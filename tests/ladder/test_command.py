@@ -24,7 +24,7 @@ def report(*arguments):
 
 
 def without_gpu():
-    return ladder('--device', 'cuda:0', '--n', '1', '--rounds', '1').returncode == 1
+    return ladder('--device', 'cuda:0', '--n', '1', '--rounds', '1').returncode == 2
 
 
 class Formats(unittest.TestCase):
@@ -206,8 +206,7 @@ class Refusals(unittest.TestCase):
         self.refuse(2, ['unrecognized option'], '--nonesuch')
 
     def test_absent_device(self):
-        for device in ('cuda:999', 'vulkan:999'):
-            self.refuse(2, ['--device', device], '--device', device)
+        self.refuse(2, ['--device', 'cuda:999'], '--device', 'cuda:999')
 
     def test_gpu_only_without_gpu(self):
         if not without_gpu():
