@@ -4,6 +4,8 @@
 #include "core/plan.h"
 #include "core/status.h"
 
+#include <stdatomic.h>
+
 static reduct_status check_input(const char *name, const void *input, bool wanted, uint64_t count, size_t bytes,
                                  reduct_error *error) {
     if (!wanted && input)
@@ -73,13 +75,34 @@ reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *in
                results[0], error);
 }
 
+/* Single calls prepare each pair of operator and type once in the life of the process: for four numbers it would take longer than
+ * the rest. */
+static reduct_status prepare_once(reduct_operator op, reduct_type element, struct rd_prepared *prepared) {
+    static struct {
+        atomic_int state; /* 0: not here yet, 1: being written, 2: here */
+        struct rd_prepared prepared;
+    } known[RD_OPERATOR_END][RD_TYPE_END];
+    reduct_reduction reduction = {.op = op, .element = element};
+    bool listed = rd_operator(op) && rd_type(element);
+    int none = 0;
+    if (listed && atomic_load_explicit(&known[op][element].state, memory_order_acquire) == 2) {
+        *prepared = known[op][element].prepared;
+        return REDUCT_OK;
+    }
+    reduct_status status = reduct_reduction_resolve(&reduction, NULL);
+    if (status == REDUCT_OK)
+        status = rd_prepare(&reduction, "cpu", 0, false, prepared, NULL); /* which keeps nothing */
+    if (status == REDUCT_OK && atomic_compare_exchange_strong(&known[op][element].state, &none, 1)) {
+        known[op][element].prepared = *prepared;
+        atomic_store_explicit(&known[op][element].state, 2, memory_order_release);
+    }
+    return status;
+}
+
 reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y, size_t count,
                             void *result) {
-    reduct_reduction reduction = {.op = op, .element = element};
     struct rd_prepared prepared;
-    reduct_status status = result ? reduct_reduction_resolve(&reduction, NULL) : REDUCT_ERROR_ARGUMENT;
-    if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, "cpu", 0, false, &prepared, NULL); /* which keeps nothing */
+    reduct_status status = result ? prepare_once(op, element, &prepared) : REDUCT_ERROR_ARGUMENT;
     return status == REDUCT_OK ? run(&prepared, x, y, count, NULL, result, NULL) : status;
 }
 

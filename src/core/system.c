@@ -4,11 +4,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+void rd_yield(void) {
+    sched_yield();
+}
 
 uint64_t rd_clock(void) {
     struct timespec time;
@@ -18,7 +23,6 @@ uint64_t rd_clock(void) {
 
 #ifdef __linux__
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 
 _Static_assert(sizeof(struct rd_affinity) == sizeof(cpu_set_t), "an affinity is a cpu_set_t");

@@ -25,6 +25,9 @@ void rd_sleep(atomic_uint *word, unsigned value);
 /* Wakes up to `most` of the threads that sleep on the word. */
 void rd_wake(atomic_uint *word, unsigned most);
 
+/* Lets another thread run. */
+void rd_yield(void);
+
 /* Nanoseconds of a clock that never goes back. */
 uint64_t rd_clock(void);
 

@@ -96,17 +96,20 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     struct rd_call call;
     enum rd_family family = rd_family(&prepared->reduction);
     struct rd_room *taken = NULL;
-    if (!workspace && needs_room(family, count) && !(workspace = taken = rd_room_take()))
-        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated",
-                       sizeof(struct rd_room));
     call.kernels = prepared->device.private;
     call.x = x;
     call.y = y;
     call.first = 0;
     call.count = count;
     call.total = partial;
-    call.own = workspace;
     plan_pieces(&call, family, prepared->threads);
+    if (!workspace && (call.threads > 1 || needs_room(family, count)) && !(workspace = taken = rd_room_take())) {
+        if (needs_room(family, count))
+            return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated",
+                           sizeof(struct rd_room));
+        call.threads = 1; /* which needs none */
+    }
+    call.own = workspace;
     reduce(&call, family);
     partial->seen = count;
     if (taken)
@@ -182,9 +185,9 @@ static reduct_status cpu_prepare(struct rd_prepared *prepared, reduct_error *err
                    prepared->device.name, rd_type(prepared->reduction.element)->name);
 }
 
-/* One room; helpers bring their own. */
+/* One room; helpers bring their own. What needs none but for queues is given them where threads may be used. */
 static size_t cpu_workspace(const struct rd_prepared *prepared, uint64_t count) {
-    return needs_room(rd_family(&prepared->reduction), count) ? sizeof(struct rd_room) : 0;
+    return count > PIECE_MIN || needs_room(rd_family(&prepared->reduction), count) ? sizeof(struct rd_room) : 0;
 }
 
 const struct rd_backend rd_cpu_backend = {.name = "cpu",

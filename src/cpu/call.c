@@ -2,19 +2,34 @@
 #include "cpu/call.h"
 
 #include "core/environment.h"
-#include "cpu/team.h"
+#include "core/system.h"
 
 #include <string.h>
 
-bool rd_call_next(struct rd_call *call, uint64_t *number, struct rd_range *range) {
-    *number = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed);
-    if (*number >= call->pieces)
-        return false;
-    size_t bytes = rd_element_size(call->total);
-    uint64_t first = *number * call->piece, left = call->count - first;
-    *range = (struct rd_range){call->x + first * bytes, call->y ? call->y + first * bytes : NULL, call->first + first,
-                               left < call->piece ? left : call->piece};
-    return true;
+struct rd_turn rd_call_turn(const struct rd_call *call) {
+    return (struct rd_turn){.first = rd_team_number() % call->threads};
+}
+
+/* Where the pieces of a queue begin. */
+static uint64_t queue_begin(const struct rd_call *call, uint64_t queue) {
+    return call->pieces / call->threads * queue + call->pieces % call->threads * queue / call->threads;
+}
+
+bool rd_call_next(struct rd_call *call, struct rd_turn *turn, struct rd_range *range) {
+    for (; turn->passed < call->threads; turn->passed++) {
+        unsigned queue = (turn->first + turn->passed) % call->threads;
+        uint64_t piece =
+            queue_begin(call, queue) + atomic_fetch_add_explicit(&call->queue[queue].next, 1, memory_order_relaxed);
+        if (piece >= queue_begin(call, queue + 1))
+            continue;
+        size_t bytes = rd_element_size(call->total);
+        uint64_t first = piece * call->piece, left = call->count - first;
+        *range = (struct rd_range){call->x + first * bytes, call->y ? call->y + first * bytes : NULL,
+                                   call->first + first, left < call->piece ? left : call->piece};
+        turn->piece = piece;
+        return true;
+    }
+    return false;
 }
 
 struct rd_room *rd_call_enter(struct rd_call *call) {
@@ -27,10 +42,15 @@ void rd_call_leave(const struct rd_call *call, struct rd_room *room) {
         rd_room_give(room);
 }
 
+/* All threads come here at about the same time, for less than a microsecond each: to sleep would take longer. */
 void rd_call_merge(struct rd_call *call, const struct rd_partial *partial) {
-    pthread_mutex_lock(&call->lock);
+    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&call->lock, memory_order_acquire); tries++)
+        if (tries < 1000)
+            rd_pause();
+        else
+            rd_yield(); /* who holds it may not be running */
     rd_partial_merge(call->total, partial);
-    pthread_mutex_unlock(&call->lock);
+    atomic_flag_clear_explicit(&call->lock, memory_order_release);
 }
 
 /* Every thread runs in the environment that the kernels need. */
@@ -48,15 +68,15 @@ static void work_in_environment(void *context) {
 
 void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call)) {
     struct environment_call inner = {work, call};
-    atomic_init(&call->next, 0);
+    call->queue = call->threads > 1 ? call->own->queue : &call->alone;
+    for (unsigned i = 0; i < call->threads; i++)
+        atomic_init(&call->queue[i].next, 0);
     atomic_init(&call->unused, call->own);
-    if (call->threads <= 1) {
+    atomic_flag_clear(&call->lock);
+    if (call->threads > 1)
+        rd_team_run(call->threads, work_in_environment, &inner);
+    else
         work_in_environment(&inner);
-        return;
-    }
-    pthread_mutex_init(&call->lock, NULL);
-    rd_team_run(call->threads, work_in_environment, &inner);
-    pthread_mutex_destroy(&call->lock);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

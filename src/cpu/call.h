@@ -4,7 +4,6 @@
 
 #include "cpu/room.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct rd_call {
@@ -12,10 +11,11 @@ struct rd_call {
     const unsigned char *x, *y;
     uint64_t first, count, piece, pieces; /* the index of the first element is not 0 where others went before */
     unsigned threads;                     /* that work on it, at most */
-    atomic_uint_fast64_t next;
-    pthread_mutex_t lock; /* of `total`, where there are several threads */
+    struct rd_queue *queue;               /* of pieces, one for each thread: in the room, or `alone` */
+    struct rd_queue alone;
+    atomic_flag lock; /* of `total`, where there are several threads */
     struct rd_partial *total;
-    struct rd_room *own;              /* where pieces leave their results; null for families that need no room */
+    struct rd_room *own;              /* where pieces leave their results, and queues are; null if neither is needed */
     _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
 };
 
@@ -28,8 +28,16 @@ struct rd_range {
 /* Arrays this short are reduced on the stack alone. */
 enum { RD_SHORT = 64 };
 
+/* Where a thread is in taking pieces. A thread begins with the queue that has its number, so that in calls one after another
+ * over the same array each finds in its cache what it read before; then it helps with the other queues. */
+struct rd_turn {
+    unsigned first, passed; /* the queue to begin with; queues found empty */
+    uint64_t piece;         /* the number of the piece taken last */
+};
+struct rd_turn rd_call_turn(const struct rd_call *call);
+
 /* The next piece of the data, if any. */
-bool rd_call_next(struct rd_call *call, uint64_t *number, struct rd_range *range);
+bool rd_call_next(struct rd_call *call, struct rd_turn *turn, struct rd_range *range);
 
 /* Room to work in: the call's, or one more. Null if there is none to be had; then another thread has the call's. */
 struct rd_room *rd_call_enter(struct rd_call *call);

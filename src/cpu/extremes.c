@@ -12,7 +12,7 @@ static enum rd_extreme extreme_of(const struct rd_operator *op) {
 static void take_extreme(const struct rd_call *call, struct rd_partial *partial, const struct rd_range *block,
                          uint64_t bits) {
     rd_partial_take(partial, bits, block->first);
-    bool is_new = partial->index == block->first; /* blocks come in ascending order, and no two start alike */
+    bool is_new = partial->index == block->first; /* no two blocks start alike */
     if (is_new && rd_operator(partial->reduction.op)->finish == RD_INDEX)
         partial->index += call->kernels->find(block->x, block->count, bits, rd_element_size(partial));
 }
@@ -57,11 +57,11 @@ static void take_blocks(const struct rd_call *call, struct rd_partial *partial, 
 void rd_cpu_take_extremes(struct rd_call *call) {
     struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     if (partial == &part)
         rd_partial_init(&part, &call->total->reduction);
-    while (rd_call_next(call, &number, &range))
-        if (partial->nan_index == UINT64_MAX)
+    while (rd_call_next(call, &turn, &range))
+        if (range.first < partial->nan_index) /* what follows a NaN cannot matter; pieces come in any order */
             take_blocks(call, partial, &range);
     if (partial == &part)
         rd_call_merge(call, &part);

@@ -79,15 +79,15 @@ static void add_range(const struct rd_call *call, const struct room *room, struc
 void rd_cpu_add_fast(struct rd_call *call) {
     struct rd_partial piece;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     struct rd_room *room = rd_call_enter(call);
     if (!room)
         return;
     const struct room block = {{room->numbers[0], room->numbers[1]}, room->moments};
-    while (rd_call_next(call, &number, &range)) {
+    while (rd_call_next(call, &turn, &range)) {
         rd_partial_init(&piece, &call->total->reduction);
         add_range(call, &block, &piece, &range);
-        call->own->fast[number] = (struct rd_fast_piece){piece.high, piece.low, piece.ignored, piece.nan_index};
+        call->own->fast[turn.piece] = (struct rd_fast_piece){piece.high, piece.low, piece.ignored, piece.nan_index};
     }
     rd_call_leave(call, room);
 }

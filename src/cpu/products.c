@@ -48,13 +48,13 @@ static void multiply(const struct rd_call *call, struct rd_partial *partial, con
 static void multiply_subtrees(struct rd_call *call) {
     struct rd_partial piece;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     unsigned level = (unsigned)__builtin_ctzll(call->piece / RD_PRODUCT_BLOCK);
-    while (rd_call_next(call, &number, &range)) {
+    while (rd_call_next(call, &turn, &range)) {
         rd_partial_init(&piece, &call->total->reduction);
         multiply(call, &piece, &range);
-        call->own->subtree[number] = (struct rd_product_piece){rd_product_factor(&piece.product, level),
-                                                               piece.nans + piece.ignored, piece.nan_index};
+        call->own->subtree[turn.piece] = (struct rd_product_piece){rd_product_factor(&piece.product, level),
+                                                                   piece.nans + piece.ignored, piece.nan_index};
     }
 }
 
@@ -96,10 +96,10 @@ void rd_cpu_multiply_integers(struct rd_call *call) {
     struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
     const reduct_reduction *reduction = &call->total->reduction;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     if (partial == &part)
         rd_partial_init(&part, reduction);
-    while (rd_call_next(call, &number, &range))
+    while (rd_call_next(call, &turn, &range))
         call->kernels->multiply_integer[reduction->element](&partial->whole, range.x, range.count,
                                                             reduction->flags & REDUCT_WRAP);
     if (partial == &part)

@@ -5,6 +5,9 @@
 #define RD_ROOM_H
 
 #include "cpu/kernels.h"
+#include "cpu/team.h"
+
+#include <stdatomic.h>
 
 /* The fast result of one piece: these as in rd_partial. */
 struct rd_fast_piece {
@@ -22,6 +25,11 @@ struct rd_product_piece {
  * single thread. */
 enum { RD_PIECES_MAX = 256, RD_SUBTREES_MAX = 512 };
 
+/* Pieces in a row, for whoever comes. In a cache line of its own. */
+struct rd_queue {
+    _Alignas(64) atomic_uint next;
+};
+
 struct rd_room {
     union {
         struct { /* exact sums of floats */
@@ -37,6 +45,7 @@ struct rd_room {
         struct rd_fast_piece fast[RD_PIECES_MAX];
         struct rd_product_piece subtree[RD_SUBTREES_MAX];
     };
+    struct rd_queue queue[RD_TEAM_MAX]; /* the call's, in the same room */
 };
 
 /* Null if memory is short. */

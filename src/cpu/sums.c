@@ -87,7 +87,7 @@ static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, 
 void rd_cpu_add_exactly(struct rd_call *call) {
     struct rd_scratch scratch;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     struct rd_room *room = rd_call_enter(call);
     if (!room)
         return;
@@ -100,7 +100,7 @@ void rd_cpu_add_exactly(struct rd_call *call) {
     if (!alone)
         rd_partial_init(&room->partial, &call->total->reduction);
     scratch_init(&scratch, alone ? call->total : &room->partial, room->block[0], RD_BLOCK, room->bins);
-    while (rd_call_next(call, &number, &range))
+    while (rd_call_next(call, &turn, &range))
         add_exactly(call, &scratch, &range);
     call->kernels->finish(&scratch);
     if (!alone)
@@ -122,12 +122,12 @@ void rd_cpu_add_few_exactly(struct rd_call *call) {
 void rd_cpu_add_integers(struct rd_call *call) {
     struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
     struct rd_range range;
-    uint64_t number;
+    struct rd_turn turn = rd_call_turn(call);
     reduct_type element = call->total->reduction.element;
     enum rd_transform transform = rd_operator(call->total->reduction.op)->transform;
     if (partial == &part)
         rd_partial_init(&part, &call->total->reduction);
-    while (rd_call_next(call, &number, &range))
+    while (rd_call_next(call, &turn, &range))
         call->kernels->add_integer[element](partial, transform, range.x, range.y, range.count);
     if (partial == &part)
         rd_call_merge(call, &part);

@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { HELPERS_MAX = 255, SLOTS = 16 };
+enum { HELPERS_MAX = RD_TEAM_MAX - 1, SLOTS = 16 };
 
 /* A thread is worth waking for so much data: some microseconds of reading. Who asks for a number of threads gets them for
  * less. */
-enum { BYTES_PER_THREAD = 1 << 18, BYTES_PER_REQUESTED_THREAD = 1 << 16 };
+enum { BYTES_PER_THREAD = 1 << 17, BYTES_PER_REQUESTED_THREAD = 1 << 16 };
 
 /* How long helpers look out for the next job, and a caller for the last helper, before they sleep: about as long as it
  * takes to wake a thread and some, so that calls one after another find all awake. */
@@ -45,6 +45,11 @@ static atomic_uint sleeping;  /* helpers that sleep on `announced`, or are about
 static atomic_uint helpers;   /* created so far */
 static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 static bool forks_are_handled; /* under `growing` */
+static _Thread_local unsigned own_number;
+
+unsigned rd_team_number(void) {
+    return own_number;
+}
 
 unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
     uint64_t useful = bytes / (requested ? BYTES_PER_REQUESTED_THREAD : BYTES_PER_THREAD);
@@ -53,6 +58,7 @@ unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
         return 1;
     struct rd_affinity affinity;
     unsigned most = requested ? requested : rd_affinity_get(&affinity);
+    most = most < RD_TEAM_MAX ? most : RD_TEAM_MAX;
     return threads < most ? (unsigned)threads : most;
 }
 
@@ -89,7 +95,7 @@ static bool help_anyone(struct rd_affinity *own) {
 
 static void *run_helper(void *argument) {
     struct rd_affinity own;
-    (void)argument;
+    own_number = (unsigned)(uintptr_t)argument;
     const unsigned processors = rd_affinity_get(&own);
     for (uint64_t since = rd_clock();;) {
         /* Where there are fewer processors than threads, looking out would keep a thread from its work. */
@@ -139,8 +145,10 @@ static void grow(unsigned wanted) {
     if (forks_are_handled && pthread_attr_init(&attributes) == 0) {
         pthread_attr_setstacksize(&attributes, RD_TEAM_STACK);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        while (atomic_load(&helpers) < wanted && pthread_create(&thread, &attributes, run_helper, NULL) == 0)
-            atomic_fetch_add(&helpers, 1);
+        for (unsigned number = atomic_load(&helpers) + 1;
+             number <= wanted && pthread_create(&thread, &attributes, run_helper, (void *)(uintptr_t)number) == 0;
+             number++)
+            atomic_store(&helpers, number);
         pthread_attr_destroy(&attributes);
     }
     pthread_mutex_unlock(&growing);

@@ -6,8 +6,11 @@
 
 #include <stdint.h>
 
-/* The stack of its threads, in bytes. */
-enum { RD_TEAM_STACK = 1 << 19 };
+/* The stack of its threads, in bytes; the most threads of a call, the calling one included. */
+enum { RD_TEAM_STACK = 1 << 19, RD_TEAM_MAX = 256 };
+
+/* The number of the thread that asks: 1 and so on for the team's, 0 for all others. */
+unsigned rd_team_number(void);
 
 /* Threads that pay for so many pieces of work on so many bytes: at most `requested`, or one per processor where that is
  * 0, and never more than pieces. */

@@ -1,6 +1,7 @@
 /* What the library expects of a system, where there is none: no drivers, no files, and no threads but the caller's. (Locks
  * are in include/.) */
 #include "core/status.h"
+#include "core/system.h"
 #include "cpu/team.h"
 #include "cuda/backend.h"
 
@@ -12,6 +13,13 @@ static reduct_status no_driver(const char *rest, struct rd_device *device, reduc
 }
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda", .open = no_driver};
+
+void rd_yield(void) {
+}
+
+unsigned rd_team_number(void) {
+    return 0;
+}
 
 unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
     (void)requested, (void)pieces, (void)bytes;
