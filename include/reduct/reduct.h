@@ -38,7 +38,8 @@
  * Threads. All functions may be called from any number of threads. A plan is immutable and may be executed by many
  * threads at once, each with a workspace of its own. An accumulator may be used by one thread at a time. Large arrays are
  * shared out to threads that the library creates when they are first wanted and keeps for the next call: they sleep in
- * between, block all signals, and run on the processors of the thread that calls. A process may fork at any time.
+ * between, block all signals but those of faults, and run on the processors of the thread that calls. A process may fork
+ * at any time.
  *
  * Memory. At most 16 KiB of the calling thread's stack are used. Up to 64 elements need no other memory; more may take
  * scratch memory of some 120 KiB for each thread at work, of which a little is kept for the next call.

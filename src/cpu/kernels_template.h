@@ -638,30 +638,41 @@ INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
 
 /* Of floats, with the processor's own minimum and maximum, a < b ? a : b and a > b ? a : b. These do not tell zeros apart,
  * so where the answer is a zero its sign is looked for; and they lose NaNs, which are looked for on the way. EITHER_NAN is a
- * mask, of the type `nans`, of the lanes in which one of two vectors is NaN. */
+ * mask of the lanes in which one of two vectors is NaN. */
 #if defined(__AVX512F__)
-typedef unsigned nans;
+/* Masks of their own types, with their own operations: as integers, gcc 12 spills them as bytes and reads them as words. */
+typedef __mmask8 nans_f64;
+typedef __mmask16 nans_f32;
 #define EITHER_NAN_f64(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)
 #define EITHER_NAN_f32(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_UNORD_Q)
-#define ANY_NAN(mask)        ((mask) != 0)
+#define OR_NANS_f64(a, b)    _kor_mask8(a, b)
+#define OR_NANS_f32(a, b)    _kor_mask16(a, b)
+#define ANY_NAN_f64(mask)    (!_kortestz_mask8_u8(mask, mask))
+#define ANY_NAN_f32(mask)    (!_kortestz_mask16_u8(mask, mask))
 #define LOWER_f64(a, b)      (vector_f64) _mm512_min_pd((__m512d)(a), (__m512d)(b))
 #define HIGHER_f64(a, b)     (vector_f64) _mm512_max_pd((__m512d)(a), (__m512d)(b))
 #define LOWER_f32(a, b)      (vector_f32) _mm512_min_ps((__m512)(a), (__m512)(b))
 #define HIGHER_f32(a, b)     (vector_f32) _mm512_max_ps((__m512)(a), (__m512)(b))
 #elif defined(__AVX2__)
-typedef __m256i nans;
+typedef __m256i nans_f64, nans_f32;
 #define EITHER_NAN_f64(a, b) _mm256_castpd_si256(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
 #define EITHER_NAN_f32(a, b) _mm256_castps_si256(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_UNORD_Q))
-#define ANY_NAN(mask)        (!_mm256_testz_si256(mask, mask))
+#define OR_NANS_f64(a, b)    _mm256_or_si256(a, b)
+#define OR_NANS_f32(a, b)    _mm256_or_si256(a, b)
+#define ANY_NAN_f64(mask)    (!_mm256_testz_si256(mask, mask))
+#define ANY_NAN_f32(mask)    ANY_NAN_f64(mask)
 #define LOWER_f64(a, b)      (vector_f64) _mm256_min_pd((__m256d)(a), (__m256d)(b))
 #define HIGHER_f64(a, b)     (vector_f64) _mm256_max_pd((__m256d)(a), (__m256d)(b))
 #define LOWER_f32(a, b)      (vector_f32) _mm256_min_ps((__m256)(a), (__m256)(b))
 #define HIGHER_f32(a, b)     (vector_f32) _mm256_max_ps((__m256)(a), (__m256)(b))
 #else
-typedef words nans;
+typedef words nans_f64, nans_f32;
 #define EITHER_NAN_f64(a, b) ((words)((a) != (a)) | (words)((b) != (b)))
 #define EITHER_NAN_f32(a, b) EITHER_NAN_f64(a, b)
-#define ANY_NAN(mask)        (((mask)[0] | (mask)[1]) != 0)
+#define OR_NANS_f64(a, b)    ((a) | (b))
+#define OR_NANS_f32(a, b)    ((a) | (b))
+#define ANY_NAN_f64(mask)    (((mask)[0] | (mask)[1]) != 0)
+#define ANY_NAN_f32(mask)    ANY_NAN_f64(mask)
 #define CHOOSE(mask, a, b)   ((words)(mask) & (words)(a)) | (~(words)(mask) & (words)(b))
 #define LOWER_f64(a, b)      (vector_f64)(CHOOSE((a) < (b), a, b))
 #define HIGHER_f64(a, b)     (vector_f64)(CHOOSE((a) > (b), a, b))
@@ -697,20 +708,19 @@ typedef words nans;
         padded = load_##name((const unsigned char *)&padded, absolute);                                                \
         for (int j = 0; j < 4; j++)                                                                                    \
             best[j] = padded;                                                                                          \
-        nans nan = EITHER_NAN_##name(padded, padded);                                                                  \
+        nans_##name nan = EITHER_NAN_##name(padded, padded);                                                           \
         size_t at = 0;                                                                                                 \
         for (; at + 4 * step <= end; at += 4 * step) {                                                                 \
             for (size_t j = 0; j < 4; j++) {                                                                           \
                 v[j] = load_##name(x + at + j * step, absolute);                                                       \
                 best[j] = least ? LOWER_##name(v[j], best[j]) : HIGHER_##name(v[j], best[j]);                          \
             }                                                                                                          \
-            nan |= EITHER_NAN_##name(v[0], v[1]);                                                                      \
-            nan |= EITHER_NAN_##name(v[2], v[3]);                                                                      \
+            nan = OR_NANS_##name(nan, OR_NANS_##name(EITHER_NAN_##name(v[0], v[1]), EITHER_NAN_##name(v[2], v[3])));   \
         }                                                                                                              \
         for (; at < end; at += step) {                                                                                 \
             v[0] = load_##name(x + at, absolute);                                                                      \
             best[0] = least ? LOWER_##name(v[0], best[0]) : HIGHER_##name(v[0], best[0]);                              \
-            nan |= EITHER_NAN_##name(v[0], v[0]);                                                                      \
+            nan = OR_NANS_##name(nan, EITHER_NAN_##name(v[0], v[0]));                                                  \
         }                                                                                                              \
         for (int j = 1; j < 4; j++)                                                                                    \
             best[0] = least ? LOWER_##name(best[j], best[0]) : HIGHER_##name(best[j], best[0]);                        \
@@ -721,7 +731,7 @@ typedef words nans;
         memcpy(&bits, &one, sizeof bits);                                                                              \
         if (one == 0 && !absolute)                                                                                     \
             bits = least ? has_bits_##name(x, count, minus) ? minus : 0 : has_bits_##name(x, count, 0) ? 0 : minus;    \
-        *found = (struct rd_found){bits, ANY_NAN(nan)};                                                                \
+        *found = (struct rd_found){bits, ANY_NAN_##name(nan)};                                                         \
     }                                                                                                                  \
     static void extreme_##name(const void *x, size_t count, enum rd_extreme which, struct rd_found *found) {           \
         if (which == RD_LARGEST)                                                                                       \

@@ -131,13 +131,16 @@ static void forget_all(void) {
 
 /* Sees to it that there are so many helpers, if they can be created. */
 static void grow(unsigned wanted) {
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     pthread_attr_t attributes;
     sigset_t all, callers;
     pthread_t thread;
     wanted = wanted < HELPERS_MAX ? wanted : HELPERS_MAX;
     if (atomic_load_explicit(&helpers, memory_order_relaxed) >= wanted)
         return;
-    sigfillset(&all); /* signals are for the caller's own threads */
+    sigfillset(&all); /* signals are for the caller's own threads, but for those that a thread raises itself */
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &callers);
     pthread_mutex_lock(&growing);
     if (!forks_are_handled)
