@@ -42,7 +42,7 @@
  * at any time.
  *
  * Memory. At most 16 KiB of the calling thread's stack are used. Up to 64 elements need no other memory; more may take
- * scratch memory of some 120 KiB for each thread at work, of which a little is kept for the next call.
+ * scratch memory of some 130 KiB for each thread at work, of which a little is kept for the next call.
  */
 #ifndef REDUCT_REDUCT_H
 #define REDUCT_REDUCT_H
