@@ -175,6 +175,8 @@ static void check_type(struct rng *rng, const struct test_type *type, bool nans)
     for (size_t o = 0; o < test_operator_count; o++)
         for (int variant = 0; variant < 6; variant++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                if (test_scale() < 1 && rng_below(rng, 8))
+                    continue;
                 struct job job = {test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT),
                                   devices[rng_below(rng, device_count)],
                                   1 + (unsigned)rng_below(rng, 4),
