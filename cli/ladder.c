@@ -396,17 +396,12 @@ static enum outcome fail_with(reduct_status status, const reduct_error *error) {
     return fail("%s", *error->message ? error->message : reduct_status_text(status));
 }
 
-/* Whether a device is not here, or cannot be used by this build. */
-static bool is_absent(reduct_status status) {
-    return status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
-}
-
 /* Those that are asked for, one after the other. */
 static enum outcome run_devices(const struct climb *climb, report *r) {
     reduct_error error = {.index = UINT64_MAX};
     for (size_t i = 0; i < climb->device_count; i++) {
         reduct_status status = run_all(climb, climb->devices[i], r, &error);
-        if (is_absent(status))
+        if (status == REDUCT_ERROR_NO_DEVICE)
             return misuse("--device: %s: %s", climb->devices[i], error.message);
         if (status != REDUCT_OK)
             return fail_with(status, &error);
@@ -421,7 +416,8 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     reduct_status status = REDUCT_ERROR_NO_DEVICE;
     if (is_on_gpu(rung))
         status = run_all(climb, "cuda:0", r, &error);
-    if (!is_absent(status))
+    bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
+    if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
     if (climb->needs_gpu || !is_on_cpu(rung))
         return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);

@@ -33,7 +33,7 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error
         return fail(error, REDUCT_ERROR_ARGUMENT, "a CUDA device is called cuda:0, cuda:1 and so on");
     }
     if (!ladder_cuda_images[0].name)
-        return fail(error, REDUCT_ERROR_UNSUPPORTED,
+        return fail(error, REDUCT_ERROR_NO_DEVICE,
                     "this build has no CUDA kernels: it was made without NVIDIA's compiler, nvcc");
     lab->device = measure_cuda_open((unsigned)ordinal, why, sizeof why);
     if (!lab->device)

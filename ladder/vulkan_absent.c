@@ -7,10 +7,10 @@ reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct
     (void)options;
     (void)r;
     if (error) {
-        *error = (reduct_error){.status = REDUCT_ERROR_UNSUPPORTED, .index = UINT64_MAX};
+        *error = (reduct_error){.status = REDUCT_ERROR_NO_DEVICE, .index = UINT64_MAX};
         snprintf(
             error->message, sizeof error->message,
             "this build has no Vulkan: it was made without the headers of volk and Vulkan, or with REDUCT_VULKAN=OFF");
     }
-    return REDUCT_ERROR_UNSUPPORTED;
+    return REDUCT_ERROR_NO_DEVICE;
 }

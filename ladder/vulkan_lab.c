@@ -28,7 +28,7 @@ reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, const char *lan
         return fail(error, REDUCT_ERROR_ARGUMENT,
                     "a Vulkan device is called vulkan:0, or vulkan: and a part of its name");
     if (!ladder_vulkan_shaders[0])
-        return fail(error, REDUCT_ERROR_UNSUPPORTED, "this build has no Vulkan shaders: it was made without glslc");
+        return fail(error, REDUCT_ERROR_NO_DEVICE, "this build has no Vulkan shaders: it was made without glslc");
     lab->device = measure_vulkan_open(name[6] ? name + 7 : "0", why, sizeof why);
     if (!lab->device)
         return fail(error, REDUCT_ERROR_NO_DEVICE, why);

@@ -129,8 +129,8 @@ class Devices(unittest.TestCase):
             self.assertIn(word, message)
 
     def test_absent(self):
-        self.refuse(1, ['there is no vulkan:99 here'], '--device', 'vulkan:99')
-        self.refuse(1, ["no Vulkan device called 'nonesuch'", 'vulkan:0 ' + DEVICE.split(',')[0][:20]],
+        self.refuse(2, ['there is no vulkan:99 here'], '--device', 'vulkan:99')
+        self.refuse(2, ["no Vulkan device called 'nonesuch'", 'vulkan:0 ' + DEVICE.split(',')[0][:20]],
                     '--device', 'vulkan:nonesuch')
 
     def test_rungs_of_others(self):
@@ -140,10 +140,10 @@ class Devices(unittest.TestCase):
         self.assertEqual([row['language'] for row in rows], ['glsl'])
 
     def test_no_driver(self):
-        self.refuse(1, ['there is no Vulkan device here'], '--device', 'vulkan:0', VK_ICD_FILENAMES='/nonesuch.json')
+        self.refuse(2, ['there is no Vulkan device here'], '--device', 'vulkan:0', VK_ICD_FILENAMES='/nonesuch.json')
 
     def test_no_validation_layer(self):
-        self.refuse(1, ['REDUCT_VULKAN_VALIDATION', 'not installed'], '--device', 'vulkan:0',
+        self.refuse(2, ['REDUCT_VULKAN_VALIDATION', 'not installed'], '--device', 'vulkan:0',
                     REDUCT_VULKAN_VALIDATION='1', VK_LAYER_PATH='/nonesuch')
 
     def test_what_does_not_go_together(self):
