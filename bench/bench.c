@@ -1,16 +1,14 @@
-/* `reduct bench`: see bench.h. Measures every combination of what is asked for, and reports. */
-#include "bench.h"
+/* See bench.h: measures every combination of what is asked for, and reports. */
+#include "bench/bench.h"
 
 #include "cases.h"
 #include "cuda.h"
-#include "matrix.h"
-#include "options.h"
 #include "report.h"
 
 #include "measure/machine.h"
-#include "measure/memory.h"
-#include "measure/report.h"
-#include "measure/sizes.h"
+#include "program/memory.h"
+#include "program/sizes.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +32,7 @@ typedef struct bench_results {
 static void add_result(bench_results *results, const bench_result *result) {
     if (results->count == results->room) {
         results->room = results->room ? 2 * results->room : 64;
-        results->items = measure_reallocate(results->items, results->room * sizeof *results->items);
+        results->items = program_reallocate(results->items, results->room * sizeof *results->items);
     }
     results->items[results->count++] = *result;
 }
@@ -44,7 +42,7 @@ static void show_progress(const bench_case *which) {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s %s %s %s on %s, %u threads", reduct_operator_name(which->op),
                 reduct_type_name(which->type), measure_data_name(which->data),
-                measure_size_text(which->bytes, size, sizeof size), which->device, which->threads);
+                program_size_text(which->bytes, size, sizeof size), which->device, which->threads);
 }
 
 static void clear_progress(void) {
@@ -146,26 +144,22 @@ static int write_report(const bench_options *options, const measure_machine *mac
     return failed;
 }
 
-int bench_command(int argc, char **argv) {
-    bench_options options;
-    int status = bench_options_read(&options, argc, argv);
-    if (status != 0)
-        return status;
-    if (options.gpu)
-        return bench_cuda(&options);
+int bench_compare(const bench_options *options) {
+    if (options->gpu)
+        return bench_cuda(options);
     measure_machine machine;
     measure_machine_describe(&machine);
-    if (!options.write)
-        print_head(&options, &machine);
+    if (!options->write)
+        print_head(options, &machine);
 
     bench_results results = {0};
-    measure_all(&options, &results);
+    measure_all(options, &results);
     const char *best = bench_device("cpu", NULL);
     int failed = 0;
-    if (!options.write)
+    if (!options->write)
         bench_report_verdict(results.items, results.count, best, machine.processors, stdout);
-    if (options.write || options.html)
-        failed = write_report(&options, &machine, &results, best);
+    if (options->write || options->html)
+        failed = write_report(options, &machine, &results, best);
     int wrong = faults(&results);
     if (wrong)
         fprintf(stderr, "reduct: %d result%s wrong\n", wrong, wrong == 1 ? " was" : "s were");

@@ -1,9 +1,22 @@
-/* `reduct bench`: the library beside plain vectorised loops, by operator, type, data, size, device and threads. */
+/* The benchmark: the library beside plain vectorised loops, or on one GPU beside CUB, by operator, type, data, size, device and
+ * threads. cli/bench.c reads the command line of `reduct bench`. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-/* Runs `reduct bench` with the command line that follows "reduct". Returns the exit status: 0; 1 when a result was
- * wrong or could not be written; 2 when the command line is wrong, as it is where it names a device that is not here. */
-int bench_command(int argc, char **argv);
+#include "bench/matrix.h"
+#include "report/report.h"
+
+typedef int bench_format(const report *r, FILE *stream);
+
+typedef struct bench_options {
+    bench_settings settings;
+    const char *lists[LISTS]; /* as written, each checked with matrix_set(); null where nothing is asked for */
+    bench_format *write;      /* of the report on standard output; null: tables as they come */
+    const char *html;         /* file for a page, or null */
+    int gpu;                  /* measure a GPU, the one of the list of devices */
+} bench_options;
+
+/* Measures, and reports. Returns the exit status: 0, or 1 when a result was wrong or could not be written. */
+int bench_compare(const bench_options *options);
 
 #endif

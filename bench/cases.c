@@ -4,8 +4,8 @@
 
 #include "plain.h"
 
-#include "measure/memory.h"
 #include "measure/timing.h"
+#include "program/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct bench_lab {
 };
 
 bench_lab *bench_lab_create(bench_settings settings) {
-    bench_lab *lab = measure_allocate(sizeof *lab);
+    bench_lab *lab = program_allocate(sizeof *lab);
     *lab = (bench_lab){.settings = settings};
     return lab;
 }
@@ -55,7 +55,7 @@ static void prepare(bench_array *array, const bench_case *which, uint64_t seed, 
         return;
     if (array->room < which->bytes || !array->values) {
         free(array->values);
-        array->values = measure_allocate(which->bytes);
+        array->values = program_allocate(which->bytes);
         array->room = which->bytes;
     }
     size_t count = which->bytes / reduct_type_size(which->type);
@@ -108,7 +108,7 @@ static int open_job(library_job *job, const bench_lab *lab, const bench_case *wh
         return 1;
     if (status != REDUCT_OK)
         stop("cannot plan", status, &error);
-    job->workspace = measure_allocate(reduct_plan_workspace_size(job->plan));
+    job->workspace = program_allocate(reduct_plan_workspace_size(job->plan));
     return 0;
 }
 
@@ -243,7 +243,7 @@ static void summarise(const measure_variant *variants, size_t rounds, bench_resu
 static void time_all(const bench_lab *lab, library_job *exact, library_job *fast, plain_job plain[2],
                      bench_result *result) {
     size_t rounds = lab->settings.rounds;
-    double *seconds = measure_allocate(VARIANTS * rounds * sizeof *seconds);
+    double *seconds = program_allocate(VARIANTS * rounds * sizeof *seconds);
     measure_variant variants[VARIANTS] = {
         [EXACT] = {run_library, exact, seconds},
         [PLAIN] = {run_plain, &plain[0], seconds + rounds},

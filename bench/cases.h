@@ -4,9 +4,9 @@
 #define BENCH_CASES_H
 
 #include "measure/data.h"
-#include "measure/judge.h"
 #include "measure/parallel.h"
 #include "measure/statistics.h"
+#include "report/judge.h"
 
 #include <reduct/reduct.h>
 

@@ -5,7 +5,7 @@
 #include "cuda_report.h"
 
 #include "measure/machine.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct cuda_results {
 static void add_result(cuda_results *results, const cuda_result *result) {
     if (results->count == results->room) {
         results->room = results->room ? 2 * results->room : 64;
-        results->items = measure_reallocate(results->items, results->room * sizeof *results->items);
+        results->items = program_reallocate(results->items, results->room * sizeof *results->items);
     }
     results->items[results->count++] = *result;
 }
@@ -159,7 +159,7 @@ static int count_wrong(const cuda_results *results, bool peers) {
 }
 
 static void print_head(const cuda_lab *lab, const bench_options *options) {
-    const measure_cuda_facts *facts = cuda_lab_facts(lab);
+    const gpu_cuda_facts *facts = cuda_lab_facts(lab);
     unsigned cub = cuda_lab_cub_version(lab);
     printf("reduct %s on %s, driver for CUDA %u.%u, seed %llu, %u rounds\n", reduct_version(), facts->name,
            facts->driver / 1000, facts->driver % 1000 / 10, (unsigned long long)options->settings.seed,

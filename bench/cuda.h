@@ -2,7 +2,7 @@
 #ifndef BENCH_CUDA_H
 #define BENCH_CUDA_H
 
-#include "options.h"
+#include "bench/bench.h"
 
 /* Measures, and reports. Returns the status that the program ends with. */
 int bench_cuda(const bench_options *options);

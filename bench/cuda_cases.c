@@ -4,10 +4,10 @@
 
 #include "cuda/peers.h"
 
-#include "measure/memory.h"
-#include "measure/plugin.h"
+#include "drivers/cuda.h"
+#include "gpu/plugin.h"
 #include "measure/timing.h"
-#include "src/cuda/driver.h"
+#include "program/memory.h"
 
 #include <reduct/cuda.h>
 
@@ -24,10 +24,10 @@ enum { PAD = 64 }; /* elements behind the data, so that every offset has as many
 struct cuda_lab {
     bench_settings settings;
     char device_name[32];
-    measure_cuda *device;
+    gpu_cuda *device;
     const bench_peers *peers; /* null where CUB is not there */
     const char *no_peers;     /* why */
-    measure_cuda_kernel read_kernel;
+    gpu_cuda_kernel read_kernel;
     double read_limit;
     measure_team *team;
     uint64_t results; /* on the device: a result, and the outcome at OUTCOME */
@@ -46,8 +46,8 @@ static void stop(const char *what, const char *why) {
 }
 
 static void stop_if_failed(const cuda_lab *lab, const char *what) {
-    if (measure_cuda_error(lab->device))
-        stop(what, measure_cuda_error(lab->device));
+    if (gpu_cuda_error(lab->device))
+        stop(what, gpu_cuda_error(lab->device));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -58,13 +58,13 @@ static void load_read_kernel(cuda_lab *lab) {
     const rd_cuda_image *image = rd_cuda_image_find(bench_cuda_images, "cuda/read_limit");
     if (!image)
         return;
-    measure_cuda_module *module = measure_cuda_module_load(lab->device, image->data);
-    lab->read_kernel = measure_cuda_kernel_named(lab->device, module, "read_limit", 0);
+    gpu_cuda_module *module = gpu_cuda_module_load(lab->device, image->data);
+    lab->read_kernel = gpu_cuda_kernel_named(lab->device, module, "read_limit", 0);
     stop_if_failed(lab, "cannot load the kernel that measures the read limit");
 }
 
 static void load_peers(cuda_lab *lab, unsigned ordinal) {
-    void *symbol = measure_plugin(BENCH_PEERS_FILE, BENCH_PEERS_SYMBOL);
+    void *symbol = gpu_plugin(BENCH_PEERS_FILE, BENCH_PEERS_SYMBOL);
     bench_cuda_peers_function *function;
     memcpy(&function, &symbol, sizeof symbol);
     const bench_peers *peers = function ? function() : NULL;
@@ -78,21 +78,21 @@ static void load_peers(cuda_lab *lab, unsigned ordinal) {
 }
 
 static double read_limit(cuda_lab *lab) {
-    return lab->read_kernel.function ? measure_cuda_read_limit(lab->device, &lab->read_kernel) : 0;
+    return lab->read_kernel.function ? gpu_cuda_read_limit(lab->device, &lab->read_kernel) : 0;
 }
 
 cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why, size_t room) {
     const char *colon = strchr(device, ':');
     unsigned ordinal = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
-    measure_cuda *opened = measure_cuda_open(ordinal, why, room);
+    gpu_cuda *opened = gpu_cuda_open(ordinal, why, room);
     if (!opened)
         return NULL;
-    cuda_lab *lab = measure_allocate(sizeof *lab);
+    cuda_lab *lab = program_allocate(sizeof *lab);
     *lab = (cuda_lab){.settings = settings, .device = opened};
     snprintf(lab->device_name, sizeof lab->device_name, "%s", colon ? device : "cuda:0");
     load_peers(lab, ordinal);
     lab->team = measure_team_create(settings.threads);
-    lab->results = measure_cuda_allocate(opened, RESULTS);
+    lab->results = gpu_cuda_allocate(opened, RESULTS);
     load_read_kernel(lab);
     lab->read_limit = read_limit(lab);
     stop_if_failed(lab, "cannot measure the read limit");
@@ -100,16 +100,16 @@ cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why
 }
 
 void cuda_lab_destroy(cuda_lab *lab) {
-    measure_cuda_free(lab->device, lab->address);
-    measure_cuda_free(lab->device, lab->results);
-    measure_cuda_close(lab->device);
+    gpu_cuda_free(lab->device, lab->address);
+    gpu_cuda_free(lab->device, lab->results);
+    gpu_cuda_close(lab->device);
     measure_team_destroy(lab->team);
     free(lab->host);
     free(lab);
 }
 
-const measure_cuda_facts *cuda_lab_facts(const cuda_lab *lab) {
-    return measure_cuda_describe(lab->device);
+const gpu_cuda_facts *cuda_lab_facts(const cuda_lab *lab) {
+    return gpu_cuda_describe(lab->device);
 }
 
 double cuda_lab_read_limit(const cuda_lab *lab) {
@@ -129,7 +129,7 @@ unsigned cuda_lab_cub_version(const cuda_lab *lab) {
 }
 
 bool cuda_lab_has_slowed(cuda_lab *lab) {
-    measure_cuda_free(lab->device, lab->address); /* room for what the limit is measured on */
+    gpu_cuda_free(lab->device, lab->address); /* room for what the limit is measured on */
     lab->address = lab->room = lab->bytes = 0;
     return measure_has_slowed(lab->read_limit, read_limit(lab));
 }
@@ -192,7 +192,7 @@ static void fill_host(cuda_lab *lab, uint64_t elements) {
     size_t size = reduct_type_size(lab->type);
     if (lab->host_room < elements * size) {
         free(lab->host);
-        lab->host = measure_allocate(elements * size);
+        lab->host = program_allocate(elements * size);
         lab->host_room = elements * size;
     }
     if (lab->type == REDUCT_F64)
@@ -213,16 +213,16 @@ static uint64_t beyond_cache(const cuda_lab *lab) {
 static void fill_device(cuda_lab *lab) {
     uint64_t wanted = 2 * lab->bytes + beyond_cache(lab);
     if (lab->room < wanted) {
-        measure_cuda_free(lab->device, lab->address);
-        uint64_t most = measure_cuda_free_memory(lab->device) / 8 * 7;
+        gpu_cuda_free(lab->device, lab->address);
+        uint64_t most = gpu_cuda_free_memory(lab->device) / 8 * 7;
         lab->room = wanted < most ? wanted : most > lab->bytes ? most / 256 * 256 : lab->bytes;
-        lab->address = measure_cuda_allocate(lab->device, lab->room);
+        lab->address = gpu_cuda_allocate(lab->device, lab->room);
     }
-    measure_cuda_upload(lab->device, lab->address, lab->host, lab->bytes);
+    gpu_cuda_upload(lab->device, lab->address, lab->host, lab->bytes);
     for (uint64_t done = lab->bytes; done < lab->room; done *= 2)
-        measure_cuda_copy(lab->device, lab->address + done, lab->address,
-                          lab->room - done < done ? lab->room - done : done);
-    measure_cuda_wait(lab->device);
+        gpu_cuda_copy(lab->device, lab->address + done, lab->address,
+                      lab->room - done < done ? lab->room - done : done);
+    gpu_cuda_wait(lab->device);
     stop_if_failed(lab, "the data do not fit on the device");
 }
 
@@ -277,7 +277,7 @@ static void run_library(void *context, uint64_t run) {
     const void *inputs[2] = {pointer(x), pointer(x + job->which.n * size)};
     void *results[1] = {pointer(lab->results)};
     reduct_status status = reduct_cuda_execute(job->plan, inputs, results, pointer(lab->results + OUTCOME), NULL,
-                                               measure_cuda_stream(lab->device), &job->error);
+                                               gpu_cuda_stream(lab->device), &job->error);
     job->status = job->status == REDUCT_OK ? status : job->status;
 }
 
@@ -287,7 +287,7 @@ static void run_peer(void *context, uint64_t run) {
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
     enum bench_peer_type type = types[find_type(job->which.type)].peer;
-    void *scratch = pointer(job->scratch), *to = pointer(lab->results), *stream = measure_cuda_stream(lab->device);
+    void *scratch = pointer(job->scratch), *to = pointer(lab->results), *stream = gpu_cuda_stream(lab->device);
     int error =
         job->way == CUDA_GPU_TO_GPU
             ? lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, pointer(x), to, job->which.n, stream)
@@ -300,7 +300,7 @@ bool cuda_is_peer(cuda_way way) {
     return way == CUDA_PEER || way == CUDA_GPU_TO_GPU;
 }
 
-static measure_cuda_work *work_of(cuda_way way) {
+static gpu_cuda_work *work_of(cuda_way way) {
     return cuda_is_peer(way) ? run_peer : run_library;
 }
 
@@ -336,7 +336,7 @@ static int open_library(cuda_job *job, reduct_mode mode) {
 /* The type that CUB leaves is our own result type. */
 static void open_peer(cuda_job *job, reduct_type result, cuda_run *run) {
     run_peer(job, 0); /* without scratch memory: says how much it needs */
-    job->scratch = measure_cuda_allocate(job->lab->device, job->scratch_bytes);
+    job->scratch = gpu_cuda_allocate(job->lab->device, job->scratch_bytes);
     job->result = result;
     run->ran = job->peer_error == 0;
     if (job->peer_error)
@@ -345,7 +345,7 @@ static void open_peer(cuda_job *job, reduct_type result, cuda_run *run) {
 
 static void close_job(cuda_job *job) {
     reduct_plan_destroy(job->plan);
-    measure_cuda_free(job->lab->device, job->scratch);
+    gpu_cuda_free(job->lab->device, job->scratch);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -440,9 +440,9 @@ static void verify(cuda_job *job, const judge_exact *expected, cuda_run *run) {
     unsigned char seen[RESULTS];
     judge_value got;
     reduct_cuda_outcome outcome = {0};
-    measure_cuda_fill(lab->device, lab->results, 0, RESULTS);
+    gpu_cuda_fill(lab->device, lab->results, 0, RESULTS);
     work_of(job->way)(job, 0);
-    measure_cuda_download(lab->device, seen, lab->results, sizeof seen);
+    gpu_cuda_download(lab->device, seen, lab->results, sizeof seen);
     stop_if_failed(lab, "cannot run");
     memcpy(&got, seen, sizeof got);
     memcpy(&outcome, seen + OUTCOME, sizeof outcome);
@@ -471,14 +471,14 @@ static double ratio_of(const double *of, const double *to, size_t rounds_run) {
 /* Times what is ready, in turns. */
 static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *result) {
     unsigned rounds_run = lab->settings.rounds;
-    double *seconds = measure_allocate(CUDA_WAYS * rounds_run * sizeof *seconds);
-    measure_cuda_variant variants[CUDA_WAYS];
+    double *seconds = program_allocate(CUDA_WAYS * rounds_run * sizeof *seconds);
+    gpu_cuda_variant variants[CUDA_WAYS];
     size_t count = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
         if (result->runs[way].ran)
             variants[count++] =
-                (measure_cuda_variant){work_of((cuda_way)way), &jobs[way], seconds + (size_t)way * rounds_run};
-    measure_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
+                (gpu_cuda_variant){work_of((cuda_way)way), &jobs[way], seconds + (size_t)way * rounds_run};
+    gpu_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
     stop_if_failed(lab, "cannot measure");
     for (int way = 0; way < CUDA_WAYS; way++) {
         const measure_variant own = {.seconds = seconds + (size_t)way * rounds_run};
@@ -544,7 +544,7 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     verify_all(jobs, expected, result);
     for (int way = 0; way < CUDA_WAYS; way++) {
         if (result->runs[way].ran)
-            result->runs[way].launches = measure_cuda_watch(lab->device, work_of((cuda_way)way), &jobs[way]);
+            result->runs[way].launches = gpu_cuda_watch(lab->device, work_of((cuda_way)way), &jobs[way]);
         close_job(&jobs[way]);
     }
     return 0;

@@ -4,8 +4,8 @@
 #define BENCH_CUDA_CASES_H
 
 #include "bench/cases.h"
-#include "measure/cuda.h"
-#include "measure/report.h"
+#include "gpu/cuda.h"
+#include "report/report.h"
 
 typedef struct cuda_case {
     reduct_operator op;
@@ -22,7 +22,7 @@ typedef enum cuda_way { CUDA_EXACT, CUDA_FAST, CUDA_SUM, CUDA_PEER, CUDA_GPU_TO_
 typedef struct cuda_run {
     bool ran;
     measure_statistics seconds; /* per run */
-    measure_cuda_launches launches;
+    gpu_cuda_launches launches;
     judge_finding finding;
     char note[80]; /* why it did not run */
 } cuda_run;
@@ -41,7 +41,7 @@ typedef struct cuda_lab cuda_lab;
 cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why, size_t room);
 void cuda_lab_destroy(cuda_lab *lab);
 
-const measure_cuda_facts *cuda_lab_facts(const cuda_lab *lab);
+const gpu_cuda_facts *cuda_lab_facts(const cuda_lab *lab);
 double cuda_lab_read_limit(const cuda_lab *lab);    /* bytes per second; 0 if unknown */
 unsigned cuda_lab_cub_version(const cuda_lab *lab); /* 300000 for 3.0.0; 0 where CUB is not there */
 const char *cuda_lab_no_cub(const cuda_lab *lab);   /* why it is not; null where it is */

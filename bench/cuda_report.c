@@ -1,9 +1,9 @@
 /* Results of a CUDA device, for people and for programs. */
 #include "cuda_report.h"
 
-#include "measure/colour.h"
-#include "measure/sizes.h"
-#include "measure/table.h"
+#include "program/colour.h"
+#include "program/sizes.h"
+#include "program/table.h"
 
 #include <string.h>
 
@@ -25,29 +25,29 @@ static const char *data_name(const cuda_case *which) {
  * The terminal
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void add_number(measure_table *table, double number, const char *format) {
+static void add_number(program_table *table, double number, const char *format) {
     char text[32];
     snprintf(text, sizeof text, format, number);
-    measure_table_cell(table, "%s", number > 0 ? text : "-");
+    program_table_cell(table, "%s", number > 0 ? text : "-");
 }
 
-static void add_finding(measure_table *table, const cuda_run *run) {
+static void add_finding(program_table *table, const cuda_run *run) {
     char ulp[32];
     report_ulp_text(run->ran ? run->finding.ulp : -1, ulp, sizeof ulp);
-    measure_table_cell(table, "%s%s%s", run->ran ? report_verdict_name(run->finding.verdict) : "-", *ulp ? ", " : "",
+    program_table_cell(table, "%s%s%s", run->ran ? report_verdict_name(run->finding.verdict) : "-", *ulp ? ", " : "",
                        ulp);
 }
 
-static void add_row(measure_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu) {
+static void add_row(program_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu) {
     static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
     const cuda_case *which = &result->which;
     const cuda_run *exact = &result->runs[CUDA_EXACT];
     char text[32];
-    measure_table_cell(table, "%s", reduct_operator_name(which->op));
-    measure_table_cell(table, "%s", reduct_type_name(which->type));
-    measure_table_cell(table, "%s", data_name(which));
-    measure_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
-    measure_table_cell(table, "%u", which->offset);
+    program_table_cell(table, "%s", reduct_operator_name(which->op));
+    program_table_cell(table, "%s", reduct_type_name(which->type));
+    program_table_cell(table, "%s", data_name(which));
+    program_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
+    program_table_cell(table, "%u", which->offset);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         add_number(table, result->runs[shown[i]].seconds.median * 1e6, "%.2f");
     add_number(table, rate(result, CUDA_EXACT) / 1e9, "%.0f");
@@ -63,8 +63,8 @@ static void add_row(measure_table *table, const cuda_result *result, double read
     }
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         add_finding(table, &result->runs[shown[i]]);
-    measure_table_cell(table, "%s", exact->launches.kernel);
-    measure_table_cell(table, "%u x %u", exact->launches.blocks, exact->launches.threads);
+    program_table_cell(table, "%s", exact->launches.kernel);
+    program_table_cell(table, "%u x %u", exact->launches.blocks, exact->launches.threads);
 }
 
 void cuda_report_table(const char *title, const cuda_result *results, size_t count, double read_limit, FILE *stream) {
@@ -74,25 +74,25 @@ void cuda_report_table(const char *title, const cuda_result *results, size_t cou
     bool gpu_to_gpu = false;
     for (size_t i = 0; i < count; i++)
         gpu_to_gpu = gpu_to_gpu || results[i].runs[CUDA_GPU_TO_GPU].ran;
-    measure_table *table = measure_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrllllr" : "lllrrrrrrrrrrrrllllr");
+    program_table *table = program_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrllllr" : "lllrrrrrrrrrrrrllllr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        measure_table_cell(table, "%s", headings[i]);
+        program_table_cell(table, "%s", headings[i]);
     if (gpu_to_gpu) {
-        measure_table_cell(table, "gpu_to_gpu us");
-        measure_table_cell(table, "exact/gpu_to_gpu");
+        program_table_cell(table, "gpu_to_gpu us");
+        program_table_cell(table, "exact/gpu_to_gpu");
     }
-    measure_table_cell(table, "exact is");
-    measure_table_cell(table, "fast is");
-    measure_table_cell(table, "CUB is");
-    measure_table_cell(table, "kernel");
-    measure_table_cell(table, "grid");
+    program_table_cell(table, "exact is");
+    program_table_cell(table, "fast is");
+    program_table_cell(table, "CUB is");
+    program_table_cell(table, "kernel");
+    program_table_cell(table, "grid");
     for (size_t i = 0; i < count; i++)
         add_row(table, &results[i], read_limit, gpu_to_gpu);
-    fprintf(stream, "%s%s%s\n\n", measure_style_on(stream, MEASURE_BOLD), title,
-            measure_style_on(stream, MEASURE_PLAIN));
-    measure_table_print(table, stream, 0);
+    fprintf(stream, "%s%s%s\n\n", program_style_on(stream, PROGRAM_BOLD), title,
+            program_style_on(stream, PROGRAM_PLAIN));
+    program_table_print(table, stream, 0);
     fputc('\n', stream);
-    measure_table_destroy(table);
+    program_table_destroy(table);
     for (size_t i = 0; i < count; i++)
         for (int way = 0; way < CUDA_WAYS; way++)
             if (results[i].runs[way].finding.verdict == REPORT_WRONG)
@@ -121,13 +121,13 @@ static void find_driver(char *version, size_t room) {
 }
 
 void cuda_report_facts(report *r, const cuda_lab *lab) {
-    const measure_cuda_facts *facts = cuda_lab_facts(lab);
+    const gpu_cuda_facts *facts = cuda_lab_facts(lab);
     unsigned cub = cuda_lab_cub_version(lab);
     char l2[32], memory[32], driver[32];
     report_fact(r, "GPU", "%s, compute capability %u.%u, %u multiprocessors", facts->name, facts->capability / 10,
                 facts->capability % 10, facts->multiprocessors);
-    report_fact(r, "GPU memory", "%s, L2 cache %s", measure_size_text(facts->memory, memory, sizeof memory),
-                measure_size_text(facts->l2, l2, sizeof l2));
+    report_fact(r, "GPU memory", "%s, L2 cache %s", program_size_text(facts->memory, memory, sizeof memory),
+                program_size_text(facts->l2, l2, sizeof l2));
     if (facts->nominal > 0)
         report_fact(r, "nominal bandwidth", "%.0f GB/s, from memory clock and bus width", facts->nominal / 1e9);
     report_fact(r, "read limit", "%.0f GB/s, measured: 16-byte loads and next to no arithmetic",
@@ -167,7 +167,7 @@ static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way wa
 
 /* What ran, as the driver tells. */
 static void describe_launches(const cuda_run *run, report_row *row) {
-    const measure_cuda_launches *launches = &run->launches;
+    const gpu_cuda_launches *launches = &run->launches;
     unsigned all = launches->kernels + launches->others;
     if (*launches->kernel && all == 1)
         snprintf(row->note, sizeof row->note, "%s, %u x %u threads", launches->kernel, launches->blocks,
@@ -179,7 +179,7 @@ static void describe_launches(const cuda_run *run, report_row *row) {
 
 static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *result, cuda_way way) {
     const cuda_run *run = &result->runs[way];
-    const measure_cuda_facts *facts = cuda_lab_facts(lab);
+    const gpu_cuda_facts *facts = cuda_lab_facts(lab);
     report_row row = report_row_empty();
     name_row(lab, result, way, &row);
     snprintf(row.type, sizeof row.type, "%s", reduct_type_name(result->which.type));

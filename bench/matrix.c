@@ -4,7 +4,7 @@
 #include "cuda_cases.h"
 
 #include "measure/machine.h"
-#include "measure/sizes.h"
+#include "program/sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static int set_size(bench_matrix *matrix, unsigned at, const char *text) {
         matrix->sizes[at] = UINT64_C(1) << log;
         return 0;
     }
-    return measure_size_parse(text, &matrix->sizes[at]) == 0 && matrix->sizes[at] >> 40 == 0 ? 0 : -1;
+    return program_size_parse(text, &matrix->sizes[at]) == 0 && matrix->sizes[at] >> 40 == 0 ? 0 : -1;
 }
 
 static int set_device(bench_matrix *matrix, unsigned at, const char *text) {

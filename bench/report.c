@@ -1,9 +1,9 @@
 /* Tables of rows and columns and one verdict; and the same results as rows and curves of a report. */
 #include "report.h"
 
-#include "measure/colour.h"
-#include "measure/sizes.h"
-#include "measure/table.h"
+#include "program/colour.h"
+#include "program/sizes.h"
+#include "program/table.h"
 
 #include <string.h>
 
@@ -21,43 +21,43 @@ static const char *data_name(const bench_case *which) {
     return reduct_type_is_float(which->type) ? measure_data_name(which->data) : "uniform";
 }
 
-static void add_ratio(measure_table *table, const measure_statistics *ratio) {
-    measure_table_cell(table, "%.2f", ratio->median);
-    measure_table_cell(table, "%.2f", measure_spread(ratio) * ratio->median);
+static void add_ratio(program_table *table, const measure_statistics *ratio) {
+    program_table_cell(table, "%.2f", ratio->median);
+    program_table_cell(table, "%.2f", measure_spread(ratio) * ratio->median);
 }
 
 /* "right, 0.42 ulp" */
-static void add_finding(measure_table *table, const judge_finding *finding) {
+static void add_finding(program_table *table, const judge_finding *finding) {
     char ulp[32];
     report_ulp_text(finding->ulp, ulp, sizeof ulp);
-    measure_table_cell(table, "%s%s%s", report_verdict_name(finding->verdict), *ulp ? ", " : "", ulp);
+    program_table_cell(table, "%s%s%s", report_verdict_name(finding->verdict), *ulp ? ", " : "", ulp);
 }
 
-static void add_row(measure_table *table, const bench_result *result) {
+static void add_row(program_table *table, const bench_result *result) {
     char size[32];
     const bench_case *which = &result->which;
-    measure_table_cell(table, "%s", reduct_operator_name(which->op));
-    measure_table_cell(table, "%s", reduct_type_name(which->type));
-    measure_table_cell(table, "%s", data_name(which));
-    measure_table_cell(table, "%s", measure_size_text(which->bytes, size, sizeof size));
-    measure_table_cell(table, "%u", which->threads);
-    measure_table_cell(table, "%s", result->device);
-    measure_table_cell(table, "%.1f", rate(result, BENCH_PLAIN));
-    measure_table_cell(table, "%s", result->prefetched ? "p" : "");
-    measure_table_cell(table, "%.1f", rate(result, BENCH_EXACT));
+    program_table_cell(table, "%s", reduct_operator_name(which->op));
+    program_table_cell(table, "%s", reduct_type_name(which->type));
+    program_table_cell(table, "%s", data_name(which));
+    program_table_cell(table, "%s", program_size_text(which->bytes, size, sizeof size));
+    program_table_cell(table, "%u", which->threads);
+    program_table_cell(table, "%s", result->device);
+    program_table_cell(table, "%.1f", rate(result, BENCH_PLAIN));
+    program_table_cell(table, "%s", result->prefetched ? "p" : "");
+    program_table_cell(table, "%.1f", rate(result, BENCH_EXACT));
     add_ratio(table, &result->runs[BENCH_EXACT].to_plain);
     if (result->has_fast) {
-        measure_table_cell(table, "%.1f", rate(result, BENCH_FAST));
+        program_table_cell(table, "%.1f", rate(result, BENCH_FAST));
         add_ratio(table, &result->runs[BENCH_FAST].to_plain);
     } else {
         for (int i = 0; i < 3; i++)
-            measure_table_cell(table, "-");
+            program_table_cell(table, "-");
     }
     add_finding(table, &result->runs[BENCH_EXACT].finding);
     if (result->has_fast)
         add_finding(table, &result->runs[BENCH_FAST].finding);
     else
-        measure_table_cell(table, "-");
+        program_table_cell(table, "-");
     add_finding(table, &result->runs[BENCH_PLAIN].finding);
 }
 
@@ -65,16 +65,16 @@ void bench_report_table(const char *title, const bench_result *results, size_t c
     static const char *const headings[] = {"op",         "type", "data",       "size",        "threads", "kernels",
                                            "plain GB/s", "",     "exact GB/s", "exact/plain", "+-",      "fast GB/s",
                                            "fast/plain", "+-",   "exact is",   "fast is",     "plain is"};
-    measure_table *table = measure_table_create("lllrrlrlrrrrrrlll");
+    program_table *table = program_table_create("lllrrlrlrrrrrrlll");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        measure_table_cell(table, "%s", headings[i]);
+        program_table_cell(table, "%s", headings[i]);
     for (size_t i = 0; i < count; i++)
         add_row(table, &results[i]);
-    fprintf(stream, "%s%s%s\n\n", measure_style_on(stream, MEASURE_BOLD), title,
-            measure_style_on(stream, MEASURE_PLAIN));
-    measure_table_print(table, stream, 0);
+    fprintf(stream, "%s%s%s\n\n", program_style_on(stream, PROGRAM_BOLD), title,
+            program_style_on(stream, PROGRAM_PLAIN));
+    program_table_print(table, stream, 0);
     fputc('\n', stream);
-    measure_table_destroy(table);
+    program_table_destroy(table);
     for (size_t i = 0; i < count; i++)
         for (int way = 0; way < BENCH_WAYS; way++)
             if (results[i].runs[way].finding.verdict == REPORT_WRONG)
@@ -140,8 +140,8 @@ void bench_report_verdict(const bench_result *results, size_t count, const char 
         return;
     }
     write_worst(found.worst, text, sizeof text);
-    fprintf(stream, "%s%s%s (%s)\n", measure_style_on(stream, strcmp(outcome, "met") == 0 ? MEASURE_GOOD : MEASURE_BAD),
-            outcome, measure_style_on(stream, MEASURE_PLAIN), text);
+    fprintf(stream, "%s%s%s (%s)\n", program_style_on(stream, strcmp(outcome, "met") == 0 ? PROGRAM_GOOD : PROGRAM_BAD),
+            outcome, program_style_on(stream, PROGRAM_PLAIN), text);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         verdict other = judge(results, count, others[i], all);
         if (!other.worst || strcmp(others[i], best) == 0)

@@ -4,7 +4,7 @@
 
 #include "cases.h"
 
-#include "measure/report.h"
+#include "report/report.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "ladder.h"
 
 #include "ladder/ladder.h"
-#include "measure/command_line.h"
 #include "measure/machine.h"
-#include "measure/sizes.h"
+#include "program/command_line.h"
+#include "program/sizes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +56,7 @@ enum {
 };
 enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, QUIET = 'q' };
 
-static const measure_option OPTIONS[] = {
+static const program_option OPTIONS[] = {
     {.text = "What is climbed:"},
     {"applications", APPLICATIONS, NULL, "also dot product, maximum, mean, norm and others built from a rung (CUDA)"},
     {"block", BLOCK, "N", "threads per block, from 16 to 1024; by default what suits the rung"},
@@ -137,7 +137,7 @@ static enum outcome take_sizes(const char *value, struct climb *climb) {
         size_t length = strcspn(from, ",");
         char number[32];
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : 0), from);
-        if (climb->size_count == SIZES_MOST || measure_size_parse(number, &climb->sizes[climb->size_count]) != 0)
+        if (climb->size_count == SIZES_MOST || program_size_parse(number, &climb->sizes[climb->size_count]) != 0)
             return refuse("--n", value, strlen(value), EXPECTED);
         climb->size_count++;
         from += length;
@@ -168,7 +168,7 @@ static enum outcome take_number(const char *option, const char *value, unsigned 
                                 unsigned *number) {
     char expected[64];
     uint64_t parsed;
-    if (measure_size_parse(value, &parsed) == 0 && parsed >= least && parsed <= most) {
+    if (program_size_parse(value, &parsed) == 0 && parsed >= least && parsed <= most) {
         *number = (unsigned)parsed;
         return DONE;
     }
@@ -338,7 +338,7 @@ static enum outcome check(const struct climb *climb) {
 }
 
 static enum outcome parse(int argc, char **argv, struct climb *climb) {
-    const measure_command command = {.name = "reduct ladder",
+    const program_command command = {.name = "reduct ladder",
                                      .version = reduct_version(),
                                      .about = ABOUT,
                                      .notes = NOTES,
@@ -348,7 +348,7 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
     int rest;
     *climb = (struct climb){
         .sizes = {UINT64_C(4) << 20}, .size_count = 1, .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
-    int status = measure_command_read(&command, argc, argv, climb, &rest);
+    int status = program_command_read(&command, argc, argv, climb, &rest);
     if (status != 0)
         return (enum outcome)status;
     if (rest < argc)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "ladder.h"
 #include "message.h"
 #include "options.h"
@@ -14,10 +15,6 @@
 #include "progress.h"
 #include "reduce.h"
 #include "tables.h"
-
-#if defined(REDUCT_HAS_BENCH)
-#include "bench/bench.h"
-#endif
 
 static void print_help(FILE *stream) {
     fputs("Usage: reduct OP [OPTION...] [FILE...]\n"
@@ -97,7 +94,7 @@ static enum outcome run_ladder(int argc, char **argv) {
 
 static enum outcome run_bench(int argc, char **argv) {
 #if defined(REDUCT_HAS_BENCH)
-    return (enum outcome)bench_command(argc, argv);
+    return bench_command(argc, argv);
 #else
     (void)argc, (void)argv;
     return fail("bench: this build has none");

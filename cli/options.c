@@ -1,7 +1,7 @@
 /* The command line of a reduction: see options.h. */
 #include "options.h"
 
-#include "measure/command_line.h"
+#include "program/command_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { MODE = 256, NAN_POLICY, FORMAT, OFFSET, COUNT, ORDER, DEVICE, POPULATION, WRAP, RESULT = 'r', TYPE = 't' };
 enum { THREADS = 'j', HEX = 'x', QUIET = 'q' };
 
-static const measure_option OPTIONS[] = {
+static const program_option OPTIONS[] = {
     {.text = "What is computed:"},
     {"mode", MODE, "MODE", "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is"},
     {"nan", NAN_POLICY, "POLICY",
@@ -83,7 +83,7 @@ static const char *list_values(int key, char room[MEASURE_VALUES]) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *option_name(int key) {
-    const measure_option *option = OPTIONS;
+    const program_option *option = OPTIONS;
     while (option->key != key)
         option++;
     return option->name;
@@ -208,8 +208,8 @@ static int take_option(int key, char *value, void *state) {
     }
 }
 
-static measure_command command_line(const char *name, const char *about) {
-    return (measure_command){.name = name,
+static program_command command_line(const char *name, const char *about) {
+    return (program_command){.name = name,
                              .version = reduct_version(),
                              .arguments = "[FILE...]",
                              .about = about,
@@ -247,8 +247,8 @@ enum outcome options_parse(reduct_operator op, int argc, char **argv, struct opt
     *options = (struct options){.op = op, .device = "auto"};
     snprintf(name, sizeof name, "reduct %s", reduct_operator_name(op));
     snprintf(about, sizeof about, "Prints the %s.", reduct_operator_text(op));
-    measure_command command = command_line(name, about);
-    int status = measure_command_read(&command, argc, argv, options, &rest);
+    program_command command = command_line(name, about);
+    int status = program_command_read(&command, argc, argv, options, &rest);
     if (status != 0)
         return (enum outcome)status;
     options->paths = (const char *const *)argv + rest;
@@ -268,11 +268,11 @@ void options_print_operators(FILE *stream) {
 }
 
 void options_print(FILE *stream) {
-    measure_command command = command_line("reduct OP", NULL);
-    measure_command_write_options(&command, stream);
+    program_command command = command_line("reduct OP", NULL);
+    program_command_write_options(&command, stream);
 }
 
 void options_print_usage(FILE *stream) {
-    measure_command command = command_line("reduct OP", NULL);
-    measure_command_write_usage(&command, stream);
+    program_command command = command_line("reduct OP", NULL);
+    program_command_write_usage(&command, stream);
 }

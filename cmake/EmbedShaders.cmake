@@ -58,7 +58,7 @@ foreach(variant IN LISTS VARIANTS)
 endforeach()
 
 file(WRITE ${OUTPUT} "/* Made by cmake/EmbedShaders.cmake from ${LANGUAGE}/${stem}. */
-#include \"src/vulkan/shader.h\"
+#include \"drivers/shader.h\"
 
 ${arrays}
 extern const rd_vulkan_shader ${SYMBOL}[];

@@ -45,7 +45,7 @@ else()
   message(STATUS "CUDA kernels: none, as REDUCT_CUDA is ${REDUCT_CUDA}")
 endif()
 
-# Adds to `target` a table of kernels, `const rd_cuda_image name[]` (see src/cuda/driver.h), one image per source, named
+# Adds to `target` a table of kernels, `const rd_cuda_image name[]` (see drivers/cuda.h), one image per source, named
 # after its file and folder: SOURCES halving.cu specimens/maximum.cu make images "halving" and "specimens/maximum".
 # Without nvcc the table is empty. What ptxas says about registers and spills is kept beside the objects, *.ptxas.
 # A source with the property REDUCT_CUDA_LEAST is compiled for that compute capability and later ones only. One with
@@ -70,7 +70,7 @@ function(reduct_cuda_embed target)
   endif()
   set(table ${CMAKE_CURRENT_BINARY_DIR}/${arg_TABLE}.c)
   file(CONFIGURE OUTPUT ${table} CONTENT [[/* Made by cmake/ReductCuda.cmake. */
-#include "src/cuda/driver.h"
+#include "drivers/cuda.h"
 
 @declarations@
 extern const rd_cuda_image @arg_TABLE@[];
@@ -154,7 +154,7 @@ function(reduct_cuda_compile target table source place)
 endfunction()
 
 # Builds a shared object from one source that uses CUB or Thrust: NAME.so in the build's folder, which programs load if it
-# lies beside them (measure/plugin.h). Nothing where there is no nvcc. Those libraries pick their tuning by the architecture
+# lies beside them (gpu/plugin.h). Nothing where there is no nvcc. Those libraries pick their tuning by the architecture
 # that their code was compiled for, so machine code for the one at hand matters; but it takes long to compile. Two
 # architectures, and their PTX for those between and after.
 #

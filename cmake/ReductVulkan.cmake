@@ -93,7 +93,7 @@ function(reduct_vulkan_shaders target)
 endfunction()
 
 # Adds to `target` the list of all tables of shaders added to it: `const rd_vulkan_shader *const name[]` (see
-# src/vulkan/shader.h). Empty where nothing compiles shaders. Called last.
+# drivers/shader.h). Empty where nothing compiles shaders. Called last.
 function(reduct_vulkan_table target name)
   get_property(symbols TARGET ${target} PROPERTY REDUCT_SHADER_SYMBOLS)
   set(declarations "")
@@ -104,7 +104,7 @@ function(reduct_vulkan_table target name)
   endforeach()
   set(table ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
   file(CONFIGURE OUTPUT ${table} CONTENT [[/* Made by cmake/ReductVulkan.cmake. */
-#include "src/vulkan/shader.h"
+#include "drivers/shader.h"
 
 @declarations@
 extern const rd_vulkan_shader *const @name@[];

@@ -3,8 +3,8 @@
 
 #include "ladder/cpu/cpu.h"
 #include "measure/machine.h"
-#include "measure/memory.h"
 #include "measure/timing.h"
+#include "program/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ typedef struct timings {
 static timings time_jobs(job *jobs, size_t count, size_t rounds) {
     timings times = {.seconds = {0}};
     measure_variant variants[JOBS];
-    double *samples = measure_allocate(JOBS * rounds * sizeof *samples);
+    double *samples = program_allocate(JOBS * rounds * sizeof *samples);
     for (size_t i = 0; i < count; i++)
         variants[i] = (measure_variant){run_job, &jobs[i], samples + i * rounds};
     measure_time(variants, count, rounds, sample_seconds);

@@ -1,8 +1,8 @@
 /* The CUDA ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
 #include "ladder/cuda_ladder.h"
 
-#include "measure/memory.h"
-#include "measure/sizes.h"
+#include "program/memory.h"
+#include "program/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +29,18 @@ static report_row row(void *lab, const char *group, const char *name, reduct_typ
 
 static void create_input(void *context, const void *values, uint64_t bytes) {
     cuda_lab *lab = context;
-    lab->input = measure_cuda_input_create(lab->device, values, bytes, !cuda_profile_is_watched());
+    lab->input = gpu_cuda_input_create(lab->device, values, bytes, !cuda_profile_is_watched());
 }
 
 static void restore_input(void *context, const void *values, uint64_t bytes) {
     cuda_lab *lab = context;
     (void)bytes;
-    measure_cuda_input_restore(lab->device, &lab->input, values);
+    gpu_cuda_input_restore(lab->device, &lab->input, values);
 }
 
 static void destroy_input(void *context) {
     cuda_lab *lab = context;
-    measure_cuda_input_destroy(lab->device, &lab->input);
+    gpu_cuda_input_destroy(lab->device, &lab->input);
 }
 
 static bool prepare(void *context, size_t i, ladder_finish finish, reduct_type type, uint64_t n, unsigned block,
@@ -67,7 +67,7 @@ static double terms(void *context) {
 
 static void run_once(void *context, uint64_t number) {
     cuda_lab *lab = context;
-    cuda_run_once(&lab->run, measure_cuda_input_at(&lab->input, number));
+    cuda_run_once(&lab->run, gpu_cuda_input_at(&lab->input, number));
 }
 
 static void result(void *context, void *to) {
@@ -76,26 +76,26 @@ static void result(void *context, void *to) {
 
 static measure_statistics time_run(void *context, unsigned rounds) {
     cuda_lab *lab = context;
-    return measure_cuda_time(lab->device, run_once, lab, rounds);
+    return gpu_cuda_time(lab->device, run_once, lab, rounds);
 }
 
 static double read_limit(void *context) {
     cuda_lab *lab = context;
     char why[160];
-    measure_cuda_kernel kernel = cuda_lab_kernel(lab, "support", "read_limit", 0, why, sizeof why);
-    return kernel.function ? measure_cuda_read_limit(lab->device, &kernel) : 0;
+    gpu_cuda_kernel kernel = cuda_lab_kernel(lab, "support", "read_limit", 0, why, sizeof why);
+    return kernel.function ? gpu_cuda_read_limit(lab->device, &kernel) : 0;
 }
 
 static uint64_t free_memory(void *context) {
-    return measure_cuda_free_memory(((cuda_lab *)context)->device);
+    return gpu_cuda_free_memory(((cuda_lab *)context)->device);
 }
 
 static const char *error_of(void *context) {
-    return measure_cuda_error(((cuda_lab *)context)->device);
+    return gpu_cuda_error(((cuda_lab *)context)->device);
 }
 
 static bool forgive(void *context) {
-    return measure_cuda_forgive(((cuda_lab *)context)->device);
+    return gpu_cuda_forgive(((cuda_lab *)context)->device);
 }
 
 static void add_points(void *context, const ladder_options *options, uint64_t n, unsigned rounds, report *r) {
@@ -134,12 +134,12 @@ static gpu_device cuda_device(const cuda_lab *lab) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void add_facts(const cuda_lab *lab, report *r) {
-    const measure_cuda_facts *facts = lab->facts;
+    const gpu_cuda_facts *facts = lab->facts;
     char l2[32], memory[32];
     report_fact(r, "GPU", "%s, compute capability %u.%u, %u multiprocessors", facts->name, facts->capability / 10,
                 facts->capability % 10, facts->multiprocessors);
-    report_fact(r, "memory", "%s, L2 cache %s", measure_size_text(facts->memory, memory, sizeof memory),
-                measure_size_text(facts->l2, l2, sizeof l2));
+    report_fact(r, "memory", "%s, L2 cache %s", program_size_text(facts->memory, memory, sizeof memory),
+                program_size_text(facts->l2, l2, sizeof l2));
     if (facts->nominal > 0)
         report_fact(r, "nominal bandwidth", "%.0f GB/s, from memory clock and bus width", facts->nominal / 1e9);
     report_fact(r, "read limit", "%.0f GB/s, measured: 16-byte loads and next to no arithmetic", lab->read_limit / 1e9);
@@ -152,7 +152,7 @@ static void add_facts(const cuda_lab *lab, report *r) {
 
 static void load_counters(const ladder_options *options, cuda_lab *lab, report *r) {
     char why[200];
-    lab->counters = measure_allocate(CUDA_COUNTERS_MOST * sizeof *lab->counters);
+    lab->counters = program_allocate(CUDA_COUNTERS_MOST * sizeof *lab->counters);
     lab->counter_count = cuda_profile(options, lab->counters, why, sizeof why);
     if (!lab->counter_count)
         report_warning(r, "no profiler's counters: %s", why);
@@ -170,8 +170,8 @@ static void run_watched(gpu_climb *c) {
             if (prepare(lab, i, (ladder_finish)way, options->type, c->data.n, options->block, why, sizeof why))
                 run_once(lab, 0);
     }
-    measure_cuda_wait(lab->device);
-    _exit(measure_cuda_error(lab->device) ? 1 : 0);
+    gpu_cuda_wait(lab->device);
+    _exit(gpu_cuda_error(lab->device) ? 1 : 0);
 }
 
 static void run_all(gpu_climb *c) {
@@ -191,7 +191,7 @@ static void run_all(gpu_climb *c) {
     if (alive)
         gpu_add_warnings(c);
     else
-        report_warning(c->r, "the device stopped: %s", measure_cuda_error(lab->device));
+        report_warning(c->r, "the device stopped: %s", gpu_cuda_error(lab->device));
     if (alive && gpu_wants_specimens(options)) /* at the very end: they are what might stop a device */
         cuda_run_specimens(lab, options, c->r);
 }
@@ -224,9 +224,9 @@ reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_e
     if (options->profile && !cuda_profile_is_watched())
         load_counters(options, &lab, r);
     create_input(&lab, c.data.values, c.data.n * reduct_type_size(options->type));
-    if (measure_cuda_error(lab.device))
+    if (gpu_cuda_error(lab.device))
         status = fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
-                      measure_cuda_error(lab.device));
+                      gpu_cuda_error(lab.device));
     else if (cuda_profile_is_watched())
         run_watched(&c);
     else

@@ -2,9 +2,9 @@
  * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
-#include "measure/judge.h"
-#include "measure/memory.h"
 #include "measure/timing.h"
+#include "program/memory.h"
+#include "report/judge.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,14 +21,14 @@ typedef struct lab {
     reduct_type type;
     ladder_data x;
     void *y;
-    measure_cuda_input on_device[2];
+    gpu_cuda_input on_device[2];
 } lab;
 
 /* A kernel of an application, ready to run. */
 typedef struct application {
     const lab *l;
-    measure_cuda_kernel kernel;
-    const measure_cuda_input *input[2]; /* the second may be null */
+    gpu_cuda_kernel kernel;
+    const gpu_cuda_input *input[2]; /* the second may be null */
     uint64_t n;
     unsigned blocks;
     double terms; /* additions, or whatever it combines with, that an element goes through */
@@ -44,32 +44,31 @@ static bool prepare(application *a, const lab *l, const char *name, reduct_type 
         return false;
     uint64_t wanted = a->n / THREADS + 1;
     uint64_t most =
-        (uint64_t)l->cuda->facts->multiprocessors * measure_cuda_resident_blocks(l->cuda->device, &a->kernel, THREADS);
+        (uint64_t)l->cuda->facts->multiprocessors * gpu_cuda_resident_blocks(l->cuda->device, &a->kernel, THREADS);
     a->blocks = (unsigned)(wanted < most ? wanted : most);
     a->terms = (double)(a->n / ((uint64_t)a->blocks * THREADS)) + a->blocks / THREADS + 32;
     cuda_row_kernel(l->cuda, row, &a->kernel, THREADS);
     cuda_lab_reserve(l->cuda, (uint64_t)a->blocks * PART_BYTES);
-    measure_cuda_fill(l->cuda->device, l->cuda->partials[0], 0, (uint64_t)a->blocks * PART_BYTES);
+    gpu_cuda_fill(l->cuda->device, l->cuda->partials[0], 0, (uint64_t)a->blocks * PART_BYTES);
     return true;
 }
 
 static void run_once(void *context, uint64_t run) {
     const application *a = context;
     cuda_lab *cuda = a->l->cuda;
-    uint64_t x = measure_cuda_input_at(a->input[0], run), n = a->n;
-    uint64_t y = a->input[1] ? measure_cuda_input_at(a->input[1], run) : 0;
-    measure_cuda_launch(cuda->device, &a->kernel, a->blocks, THREADS,
-                        (void *[]){&x, &y, &n, &cuda->partials[0], &cuda->result, &cuda->ticket});
+    uint64_t x = gpu_cuda_input_at(a->input[0], run), n = a->n;
+    uint64_t y = a->input[1] ? gpu_cuda_input_at(a->input[1], run) : 0;
+    gpu_cuda_launch(cuda->device, &a->kernel, a->blocks, THREADS,
+                    (void *[]){&x, &y, &n, &cuda->partials[0], &cuda->result, &cuda->ticket});
 }
 
 /* Times a work on the device and fetches the result of a last run. */
-static void run_timed(const lab *l, measure_cuda_work *work, void *context, report_row *row, void *result,
-                      size_t size) {
+static void run_timed(const lab *l, gpu_cuda_work *work, void *context, report_row *row, void *result, size_t size) {
     cuda_lab *cuda = l->cuda;
-    measure_statistics seconds = measure_cuda_time(cuda->device, work, context, l->options->rounds);
+    measure_statistics seconds = gpu_cuda_time(cuda->device, work, context, l->options->rounds);
     cuda_row_time(cuda, row, &seconds);
     work(context, 0);
-    measure_cuda_download(cuda->device, result, cuda->result, size);
+    gpu_cuda_download(cuda->device, result, cuda->result, size);
 }
 
 static report_row row_of(const lab *l, const char *name, const char *variant, reduct_type type, unsigned arrays) {
@@ -81,11 +80,11 @@ static report_row row_of(const lab *l, const char *name, const char *variant, re
 
 /* A failure of the device becomes the row's. */
 static void add(const lab *l, report_row *row) {
-    const char *error = measure_cuda_error(l->cuda->device);
+    const char *error = gpu_cuda_error(l->cuda->device);
     if (error) {
         row->verdict = REPORT_NOT_RUN;
         snprintf(row->note, sizeof row->note, "%s", error);
-        measure_cuda_forgive(l->cuda->device);
+        gpu_cuda_forgive(l->cuda->device);
     }
     report_add_row(l->r, row);
 }
@@ -109,7 +108,7 @@ static void run_call(void *context) {
 /* Times a call on the CPU. */
 static void time_call(const lab *l, void (*run)(void *), void *context, const char *device, report_row *row) {
     unsigned rounds = l->options->rounds;
-    double *seconds = measure_allocate(rounds * sizeof *seconds);
+    double *seconds = program_allocate(rounds * sizeof *seconds);
     measure_variant variant = {run, context, seconds};
     measure_time(&variant, 1, rounds, 1e-3);
     measure_statistics statistics = measure_variant_seconds(&variant, rounds);
@@ -141,17 +140,16 @@ static bool call_on_cpu(const lab *l, reduct_operator op, const void *x, report_
 typedef struct execution {
     cuda_lab *cuda;
     const reduct_plan *plan;
-    const measure_cuda_input *input[2];
+    const gpu_cuda_input *input[2];
 } execution;
 
 static void run_execution(void *context, uint64_t run) {
     const execution *e = context;
-    cuda_lab_execute(e->cuda, e->plan, measure_cuda_input_at(e->input[0], run),
-                     measure_cuda_input_at(e->input[1], run));
+    cuda_lab_execute(e->cuda, e->plan, gpu_cuda_input_at(e->input[0], run), gpu_cuda_input_at(e->input[1], run));
 }
 
 /* The same call on the device, timed, as a row: it must give the same bits. */
-static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_input *x, const judge_exact *expected,
+static void call_on_device(const lab *l, reduct_operator op, const gpu_cuda_input *x, const judge_exact *expected,
                            report_row *row) {
     unsigned char result[8] = {0};
     reduct_plan *plan = cuda_plan(l->cuda->name, op, l->type, l->x.n, row->note, sizeof row->note);
@@ -160,7 +158,7 @@ static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_
         return;
     }
     execution e = {.cuda = l->cuda, .plan = plan, .input = {x, &l->on_device[1]}};
-    measure_cuda_launches seen = measure_cuda_watch(l->cuda->device, run_execution, &e);
+    gpu_cuda_launches seen = gpu_cuda_watch(l->cuda->device, run_execution, &e);
     cuda_row_kernel(l->cuda, row, &seen.needs, seen.threads);
     run_timed(l, run_execution, &e, row, result, reduct_type_size(l->type));
     judge_finding finding = judge_result(expected, result, 0);
@@ -169,7 +167,7 @@ static void call_on_device(const lab *l, reduct_operator op, const measure_cuda_
     reduct_plan_destroy(plan);
 }
 
-static void add_library(const lab *l, const char *name, reduct_operator op, const measure_cuda_input *x,
+static void add_library(const lab *l, const char *name, reduct_operator op, const gpu_cuda_input *x,
                         const judge_exact *expected) {
     report_row row = row_of(l, name, "library", l->type, (unsigned)reduct_operator_inputs(op));
     call_on_device(l, op, x, expected, &row);
@@ -217,7 +215,7 @@ typedef struct scaled {
 /* Pairs of v and 1 / v, v in [1, 2), each rounded: the product of all is close to 1, but any thread that meets only every
  * second one leaves the range of its type soon. */
 static void *make_factors(const lab *l) {
-    void *factors = measure_allocate(l->x.n * reduct_type_size(l->type));
+    void *factors = program_allocate(l->x.n * reduct_type_size(l->type));
     for (uint64_t i = 0; i < l->x.n; i++) {
         if (l->type == REDUCT_F32) {
             float v = 1 + ((const float *)l->x.values)[i & ~UINT64_C(1)];
@@ -246,8 +244,7 @@ static void add_product(const lab *l) {
     report_row row = row_of(l, "product", "one launch", l->type, 1);
     report_row cpu = row_of(l, "product", "library", l->type, 1);
     void *factors = make_factors(l);
-    measure_cuda_input input =
-        measure_cuda_input_create(l->cuda->device, factors, l->x.n * reduct_type_size(l->type), true);
+    gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, factors, l->x.n * reduct_type_size(l->type), true);
     application a;
     scaled got = {0};
     judge_exact expected = {.type = l->type, .rest = NAN};
@@ -263,7 +260,7 @@ static void add_product(const lab *l) {
         add_library(l, "product", REDUCT_PRODUCT, &input, &expected);
     }
     report_add_row(l->r, &cpu);
-    measure_cuda_input_destroy(l->cuda->device, &input);
+    gpu_cuda_input_destroy(l->cuda->device, &input);
     free(factors);
 }
 
@@ -334,12 +331,12 @@ static void add_affine(const lab *l) {
     report_row row = row_of(l, "affine composition", "one launch, in order", REDUCT_I32, 2);
     report_row library = row_of(l, "affine composition", "library, custom", REDUCT_I32, 2);
     uint64_t n = l->x.n;
-    map *maps = measure_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
+    map *maps = program_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
     for (uint64_t i = 0; i < n; i++) {
         maps[i] = (map){mix(2 * i) | 1, mix(2 * i + 1)};
         expected = compose(expected, maps[i]);
     }
-    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
+    gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
     application a;
     if (prepare(&a, l, "affine", REDUCT_I32, &row)) {
         a.input[0] = &input;
@@ -353,12 +350,12 @@ static void add_affine(const lab *l) {
     time_call(l, run_custom, &c, "cpu", &library);
     judge_map(c.result, expected, "three functions of C, in a tree that keeps the order", &library);
     report_add_row(l->r, &library);
-    measure_cuda_input_destroy(l->cuda->device, &input);
+    gpu_cuda_input_destroy(l->cuda->device, &input);
     free(maps);
 }
 
 /* Launches until one value is left. */
-static uint32_t run_chain(const lab *l, const measure_cuda_kernel *kernel, unsigned block, uint64_t from) {
+static uint32_t run_chain(const lab *l, const gpu_cuda_kernel *kernel, unsigned block, uint64_t from) {
     cuda_lab *cuda = l->cuda;
     uint32_t result = 0;
     uint64_t n = l->x.n;
@@ -366,29 +363,29 @@ static uint32_t run_chain(const lab *l, const measure_cuda_kernel *kernel, unsig
         unsigned blocks = (unsigned)(n / block + (n % block != 0));
         cuda_lab_reserve(cuda, (uint64_t)blocks * sizeof result);
         uint64_t to = cuda->partials[pass % 2];
-        measure_cuda_launch(cuda->device, kernel, blocks, block, (void *[]){&from, &n, &to});
+        gpu_cuda_launch(cuda->device, kernel, blocks, block, (void *[]){&from, &n, &to});
         from = to;
         n = blocks;
         if (blocks == 1)
             break;
     }
-    measure_cuda_download(cuda->device, &result, from, sizeof result);
+    gpu_cuda_download(cuda->device, &result, from, sizeof result);
     return result;
 }
 
 static void add_chain(const lab *l) {
     static const unsigned blocks[] = {256, 512};
     uint64_t n = l->x.n;
-    uint32_t *values = measure_allocate(n * sizeof *values), in_order = 0;
+    uint32_t *values = program_allocate(n * sizeof *values), in_order = 0;
     for (uint64_t i = 0; i < n; i++) {
         values[i] = mix(i);
         in_order = i == 0 ? values[0] : in_order * values[i] + 1;
     }
-    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, values, n * sizeof *values, false);
+    gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, values, n * sizeof *values, false);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         report_row row = row_of(l, "a * b + 1", "", REDUCT_I32, 1);
-        measure_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "applications/chain", "chain_i32",
-                                                     blocks[i] * sizeof *values, row.note, sizeof row.note);
+        gpu_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "applications/chain", "chain_i32", blocks[i] * sizeof *values,
+                                                 row.note, sizeof row.note);
         if (kernel.function) {
             uint32_t got = run_chain(l, &kernel, blocks[i], input.address);
             snprintf(row.got, sizeof row.got, "%" PRIu32, got);
@@ -402,7 +399,7 @@ static void add_chain(const lab *l) {
         row.block = blocks[i];
         add(l, &row);
     }
-    measure_cuda_input_destroy(l->cuda->device, &input);
+    gpu_cuda_input_destroy(l->cuda->device, &input);
     free(values);
 }
 
@@ -411,7 +408,7 @@ static void add_chain(const lab *l) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void make_y(lab *l) {
-    l->y = measure_allocate(l->x.n * reduct_type_size(l->type));
+    l->y = program_allocate(l->x.n * reduct_type_size(l->type));
     for (uint64_t i = 0; i < l->x.n; i++) {
         if (l->type == REDUCT_F32)
             ((float *)l->y)[i] = 1 - ((const float *)l->x.values)[i];
@@ -434,8 +431,8 @@ void cuda_run_applications(cuda_lab *cuda, const ladder_options *options, report
     }
     make_y(&l);
     size_t bytes = options->n * reduct_type_size(l.type);
-    l.on_device[0] = measure_cuda_input_create(cuda->device, l.x.values, bytes, true);
-    l.on_device[1] = measure_cuda_input_create(cuda->device, l.y, bytes, true);
+    l.on_device[0] = gpu_cuda_input_create(cuda->device, l.x.values, bytes, true);
+    l.on_device[1] = gpu_cuda_input_create(cuda->device, l.y, bytes, true);
     add_pair(&l, "dot", REDUCT_DOT, true, 1);
     add_pair(&l, "maximum", REDUCT_MAX, false, 0);
     add_pair(&l, "mean", REDUCT_MEAN, true, 2);
@@ -444,7 +441,7 @@ void cuda_run_applications(cuda_lab *cuda, const ladder_options *options, report
     add_affine(&l);
     add_chain(&l);
     for (size_t i = 0; i < 2; i++)
-        measure_cuda_input_destroy(cuda->device, &l.on_device[i]);
+        gpu_cuda_input_destroy(cuda->device, &l.on_device[i]);
     free(l.y);
     ladder_data_destroy(&l.x);
 }

@@ -10,8 +10,8 @@
 #include "ladder/cuda_ladder.h"
 
 #include "measure/machine.h"
-#include "measure/memory.h"
 #include "measure/parallel.h"
+#include "program/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,33 +52,33 @@ static uint64_t bytes_of(const lab *l) {
 }
 
 static bool upload(lab *l, reduct_type type, uint64_t n) {
-    measure_cuda *device = l->cuda.device;
+    gpu_cuda *device = l->cuda.device;
     if (ladder_data_create(&l->data, type, n) != 0)
         return false;
     uint64_t bytes = bytes_of(l), guard = l->quick ? 0 : GUARD;
-    l->pristine = measure_cuda_allocate(device, bytes);
-    l->work = measure_cuda_allocate(device, bytes + guard);
-    measure_cuda_upload(device, l->pristine, l->data.values, bytes);
-    measure_cuda_copy(device, l->work, l->pristine, bytes);
-    measure_cuda_fill(device, l->work + bytes, 0xff, guard);
-    measure_cuda_wait(device);
-    return measure_cuda_error(device) == NULL;
+    l->pristine = gpu_cuda_allocate(device, bytes);
+    l->work = gpu_cuda_allocate(device, bytes + guard);
+    gpu_cuda_upload(device, l->pristine, l->data.values, bytes);
+    gpu_cuda_copy(device, l->work, l->pristine, bytes);
+    gpu_cuda_fill(device, l->work + bytes, 0xff, guard);
+    gpu_cuda_wait(device);
+    return gpu_cuda_error(device) == NULL;
 }
 
 static void release(lab *l) {
-    measure_cuda_free(l->cuda.device, l->pristine);
-    measure_cuda_free(l->cuda.device, l->work);
+    gpu_cuda_free(l->cuda.device, l->pristine);
+    gpu_cuda_free(l->cuda.device, l->work);
     l->pristine = l->work = 0;
     ladder_data_destroy(&l->data);
 }
 
 /* One result, in memory that held something else before; the data are then as they were. */
 static void run(lab *l, cuda_run *r, void *result) {
-    measure_cuda_fill(l->cuda.device, l->cuda.result, 0xff, 8);
+    gpu_cuda_fill(l->cuda.device, l->cuda.result, 0xff, 8);
     cuda_run_once(r, l->work);
     cuda_run_result(r, result);
     if (r->rung->destroys_input)
-        measure_cuda_copy(l->cuda.device, l->work, l->pristine, bytes_of(l));
+        gpu_cuda_copy(l->cuda.device, l->work, l->pristine, bytes_of(l));
 }
 
 /* Runs twice: the first result must be right, and the second the same bits, but for sums of floats by atomics. */
@@ -93,12 +93,12 @@ static void check(lab *l, cuda_run *r) {
     bool any_order = r->finish == LADDER_FINISH_ATOMIC && r->type != REDUCT_I32;
     bool right = report_verdict_is_good(row.verdict) && report_verdict_is_good(again.verdict) &&
                  (any_order || memcmp(first, second, sizeof first) == 0);
-    const char *error = measure_cuda_error(l->cuda.device);
+    const char *error = gpu_cuda_error(l->cuda.device);
     snprintf(what, sizeof what, "%s %s %s, n = %" PRIu64 ", blocks of %u", r->rung->name, ladder_finish_name(r->finish),
              reduct_type_name(r->type), r->n, r->block);
     const char *got = report_verdict_is_good(row.verdict) ? again.got : row.got;
     count(l, right && !error, what, row.expected, error ? error : got);
-    if (error && !measure_cuda_forgive(l->cuda.device)) {
+    if (error && !gpu_cuda_forgive(l->cuda.device)) {
         printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
         exit(1);
     }
@@ -123,7 +123,7 @@ static void check_rung(lab *l, const cuda_rung *rung, ladder_finish finish, unsi
         check(l, &r);
     } else {
         count(l, false, rung->name, "a kernel", why);
-        measure_cuda_forgive(l->cuda.device);
+        gpu_cuda_forgive(l->cuda.device);
     }
 }
 
@@ -195,10 +195,10 @@ static uint64_t sum_of_small_numbers(uint64_t n) {
 static bool make(lab *l) {
     char name[32], why[160];
     snprintf(name, sizeof name, "make_%s", reduct_type_name(l->data.type));
-    measure_cuda_kernel kernel = cuda_lab_kernel(&l->cuda, "support", name, 0, why, sizeof why);
+    gpu_cuda_kernel kernel = cuda_lab_kernel(&l->cuda, "support", name, 0, why, sizeof why);
     if (kernel.function)
-        measure_cuda_launch(l->cuda.device, &kernel, 32 * l->cuda.facts->multiprocessors, 256,
-                            (void *[]){&l->work, &l->data.n});
+        gpu_cuda_launch(l->cuda.device, &kernel, 32 * l->cuda.facts->multiprocessors, 256,
+                        (void *[]){&l->work, &l->data.n});
     return kernel.function != NULL;
 }
 
@@ -206,7 +206,7 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
     l->data = (ladder_data){.type = type, .n = n, .integer = (int32_t)(uint32_t)sum, .magnitude = (double)sum};
     l->data.real = type == REDUCT_F32 ? (double)(float)sum : (double)sum;
     snprintf(l->data.exact, sizeof l->data.exact, "%" PRIu64, sum);
-    l->work = measure_cuda_allocate(l->cuda.device, bytes_of(l));
+    l->work = gpu_cuda_allocate(l->cuda.device, bytes_of(l));
     for (size_t i = 0; cuda_rung_at(i); i++) {
         cuda_run r;
         char why[160];
@@ -222,18 +222,18 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
         cuda_run_once(&r, l->work);
         cuda_run_result(&r, result);
         ladder_judge(&row, &l->data, result, cuda_run_terms(&r));
-        const char *error = measure_cuda_error(l->cuda.device);
+        const char *error = gpu_cuda_error(l->cuda.device);
         count(l, report_verdict_is_good(row.verdict) && !error, rung->name, row.expected, error ? error : row.got);
     }
-    measure_cuda_free(l->cuda.device, l->work);
+    gpu_cuda_free(l->cuda.device, l->work);
     l->work = 0;
 }
 
 static void check_large(lab *l) {
     uint64_t n = (UINT64_C(1) << 32) + 12345;
-    if (measure_cuda_free_memory(l->cuda.device) < 5 * n)
+    if (gpu_cuda_free_memory(l->cuda.device) < 5 * n)
         n = (UINT64_C(1) << 31) + 12345;
-    if (measure_cuda_free_memory(l->cuda.device) < 5 * n) {
+    if (gpu_cuda_free_memory(l->cuda.device) < 5 * n) {
         printf("Not checked for lack of memory on the device: %" PRIu64 " elements\n", n);
         return;
     }

@@ -4,9 +4,9 @@
 #ifndef LADDER_CUDA_LADDER_H
 #define LADDER_CUDA_LADDER_H
 
+#include "drivers/cuda.h"
+#include "gpu/cuda.h"
 #include "ladder/gpu.h"
-#include "measure/cuda.h"
-#include "src/cuda/driver.h"
 
 /* Embedded kernels, from the sources in cuda/; empty where nvcc was not there. */
 extern const rd_cuda_image ladder_cuda_images[];
@@ -63,8 +63,8 @@ typedef struct cuda_run {
     unsigned block;  /* threads */
     unsigned blocks; /* of the first launch */
     char kernel_name[64];
-    measure_cuda_kernel kernel, last_step; /* last_step: of the finish second-launch */
-    bool clears;                           /* the finish atomic clears the result first; a specimen does not */
+    gpu_cuda_kernel kernel, last_step; /* last_step: of the finish second-launch */
+    bool clears;                       /* the finish atomic clears the result first; a specimen does not */
     _Alignas(8) unsigned char host_result[8];
 } cuda_run;
 
@@ -76,23 +76,23 @@ typedef struct cuda_counters {
 
 /* A device, the modules loaded so far, and scratch memory that grows as needed. */
 struct cuda_lab {
-    measure_cuda *device;
-    const measure_cuda_facts *facts;
+    gpu_cuda *device;
+    const gpu_cuda_facts *facts;
     char name[24]; /* "cuda:0" */
     struct {
         const char *image;
-        measure_cuda_module *module;
+        gpu_cuda_module *module;
     } modules[CUDA_MODULES_MOST];
     size_t module_count;
     uint64_t partials[2], partials_bytes; /* block sums; recursive passes go from one to the other */
     uint64_t result;                      /* 64 bytes */
     uint64_t ticket;                      /* 4 bytes, zero between launches */
     void *host_partials;
-    reduct_plan *plan;        /* of the exact rung, as it was last made ready */
-    double read_limit;        /* bytes per second; 0 until measured */
-    measure_cuda_input input; /* of the climb */
-    cuda_run run;             /* of the climb */
-    cuda_counters *counters;  /* the profiler's, if it ran */
+    reduct_plan *plan;       /* of the exact rung, as it was last made ready */
+    double read_limit;       /* bytes per second; 0 until measured */
+    gpu_cuda_input input;    /* of the climb */
+    cuda_run run;            /* of the climb */
+    cuda_counters *counters; /* the profiler's, if it ran */
     size_t counter_count;
 };
 
@@ -101,8 +101,8 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *device, reduct_error *err
 void cuda_lab_close(cuda_lab *lab);
 
 /* A kernel of an embedded image; function null, and one sentence in `why`, where it cannot be had. */
-measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char *name, unsigned dynamic_shared,
-                                    char *why, size_t room);
+gpu_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image, const char *name, unsigned dynamic_shared, char *why,
+                                size_t room);
 
 /* Room for so many bytes of block sums, twice on the device and once on the host. */
 void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
@@ -138,7 +138,7 @@ void cuda_run_describe(const cuda_run *run, report_row *row);
 void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds);
 
 /* Fills in what a kernel needs, launched in blocks of so many threads; nothing where it is not known. */
-void cuda_row_kernel(const cuda_lab *lab, report_row *row, const measure_cuda_kernel *kernel, unsigned block);
+void cuda_row_kernel(const cuda_lab *lab, report_row *row, const gpu_cuda_kernel *kernel, unsigned block);
 
 /* A row of a group, with device and language. */
 report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n);
@@ -149,12 +149,12 @@ report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, re
 
 void cuda_run_specimens(cuda_lab *lab, const ladder_options *options, report *r);
 void cuda_run_applications(cuda_lab *lab, const ladder_options *options, report *r);
-void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
-                    const measure_cuda_input *input, report *r);
+void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data, const gpu_cuda_input *input,
+                    report *r);
 
 /* Points of the peers' curves: bandwidth over n. */
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
-                          const measure_cuda_input *input, report *r);
+                          const gpu_cuda_input *input, report *r);
 
 enum { CUDA_COUNTERS_MOST = 256 };
 

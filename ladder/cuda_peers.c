@@ -1,7 +1,7 @@
 /* The peers: Thrust and CUB on the ladder's data, from a shared object that lies beside the program (cuda/peers.cu). */
+#include "gpu/plugin.h"
 #include "ladder/cuda/peers.h"
 #include "ladder/cuda_ladder.h"
-#include "measure/plugin.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { CUB, THRUST, PEERS };
 typedef struct peer_run {
     const ladder_peers *peers;
     cuda_lab *lab;
-    const measure_cuda_input *input;
+    const gpu_cuda_input *input;
     enum ladder_peer_type type;
     uint64_t n, scratch;
     size_t scratch_bytes;
@@ -21,7 +21,7 @@ typedef struct peer_run {
 
 /* Null where they are not there. */
 static const ladder_peers *load_peers(void) {
-    void *symbol = measure_plugin("ladder_cuda_peers.so", LADDER_PEERS_SYMBOL);
+    void *symbol = gpu_plugin("ladder_cuda_peers.so", LADDER_PEERS_SYMBOL);
     ladder_cuda_peers_function *function;
     memcpy(&function, &symbol, sizeof symbol);
     return function ? function() : NULL;
@@ -33,7 +33,7 @@ static void *pointer(uint64_t address) {
 
 static void run_once(void *context, uint64_t run) {
     peer_run *p = context;
-    void *from = pointer(measure_cuda_input_at(p->input, run)), *stream = measure_cuda_stream(p->lab->device);
+    void *from = pointer(gpu_cuda_input_at(p->input, run)), *stream = gpu_cuda_stream(p->lab->device);
     int error = p->peer == CUB ? p->peers->cub_sum(p->type, pointer(p->scratch), &p->scratch_bytes, from,
                                                    pointer(p->lab->result), p->n, stream)
                                : p->peers->thrust_sum(p->type, from, p->host_result, p->n, stream);
@@ -46,8 +46,8 @@ static void prepare(peer_run *p) {
     if (p->error || p->peer != CUB)
         return;
     p->error = p->peers->cub_sum(p->type, NULL, &p->scratch_bytes, pointer(p->input->address), pointer(p->lab->result),
-                                 p->n, measure_cuda_stream(p->lab->device));
-    p->scratch = measure_cuda_allocate(p->lab->device, p->scratch_bytes);
+                                 p->n, gpu_cuda_stream(p->lab->device));
+    p->scratch = gpu_cuda_allocate(p->lab->device, p->scratch_bytes);
 }
 
 static void add_peer(peer_run *p, const ladder_options *options, const ladder_data *data, report *r) {
@@ -61,47 +61,46 @@ static void add_peer(peer_run *p, const ladder_options *options, const ladder_da
     prepare(p);
     measure_statistics seconds = {0};
     if (!p->error) {
-        seconds = measure_cuda_time(lab->device, run_once, p, options->rounds);
+        seconds = gpu_cuda_time(lab->device, run_once, p, options->rounds);
         run_once(p, 0);
-        measure_cuda_download(lab->device, result, lab->result, reduct_type_size(options->type));
+        gpu_cuda_download(lab->device, result, lab->result, reduct_type_size(options->type));
         if (p->peer == THRUST)
             memcpy(result, p->host_result, sizeof result);
         cuda_row_time(lab, &row, &seconds);
         ladder_judge(&row, data, result, (double)data->n); /* the bound of any order of additions */
     }
-    if (p->error || measure_cuda_error(lab->device)) {
+    if (p->error || gpu_cuda_error(lab->device)) {
         row.verdict = REPORT_NOT_RUN;
-        snprintf(row.note, sizeof row.note, "%s",
-                 p->error ? p->peers->text(p->error) : measure_cuda_error(lab->device));
-        measure_cuda_forgive(lab->device);
+        snprintf(row.note, sizeof row.note, "%s", p->error ? p->peers->text(p->error) : gpu_cuda_error(lab->device));
+        gpu_cuda_forgive(lab->device);
     }
-    measure_cuda_free(lab->device, p->scratch);
+    gpu_cuda_free(lab->device, p->scratch);
     report_add_row(r, &row);
 }
 
 static peer_run run_of(const ladder_peers *peers, int peer, cuda_lab *lab, reduct_type type, uint64_t n,
-                       const measure_cuda_input *input) {
+                       const gpu_cuda_input *input) {
     peer_run p = {.peers = peers, .lab = lab, .input = input, .n = n, .peer = peer};
     p.type = type == REDUCT_I32 ? LADDER_PEER_I32 : type == REDUCT_F32 ? LADDER_PEER_F32 : LADDER_PEER_F64;
     return p;
 }
 
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
-                          const measure_cuda_input *input, report *r) {
+                          const gpu_cuda_input *input, report *r) {
     const ladder_peers *peers = load_peers();
     for (int peer = 0; peers && peer < PEERS; peer++) {
         peer_run p = run_of(peers, peer, lab, options->type, n, input);
         prepare(&p);
         if (!p.error) {
-            double seconds = measure_cuda_time(lab->device, run_once, &p, rounds).median;
+            double seconds = gpu_cuda_time(lab->device, run_once, &p, rounds).median;
             gpu_add_point(r, peer_names[peer], "cuda", options->type, n, p.error ? 0 : seconds);
         }
-        measure_cuda_free(lab->device, p.scratch);
+        gpu_cuda_free(lab->device, p.scratch);
     }
 }
 
-void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
-                    const measure_cuda_input *input, report *r) {
+void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data, const gpu_cuda_input *input,
+                    report *r) {
     const ladder_peers *peers = load_peers();
     for (int peer = 0; peer < PEERS; peer++) {
         if (peers) {

@@ -3,7 +3,7 @@
  * launches each kernel once and ends. */
 #include "ladder/cuda_ladder.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ bool cuda_profile_is_for(const ladder_options *options) {
 /* A whole file as text, to be freed; null on failure. */
 static char *read_text(int file) {
     size_t size = 0, room = 1 << 16;
-    char *text = measure_reallocate(NULL, room);
+    char *text = program_reallocate(NULL, room);
     for (;;) {
         ssize_t got = read(file, text + size, room - size - 1);
         if (got < 0 && errno == EINTR)
@@ -47,7 +47,7 @@ static char *read_text(int file) {
             break;
         size += (size_t)got;
         if (room - size < 2)
-            text = measure_reallocate(text, room *= 2);
+            text = program_reallocate(text, room *= 2);
     }
     text[size] = 0;
     return text;
@@ -60,7 +60,7 @@ static char **arguments_after(const char *const *before, size_t count, char **te
         return NULL;
     *text = read_text(file);
     close(file);
-    char **arguments = measure_allocate((count + 258) * sizeof *arguments);
+    char **arguments = program_allocate((count + 258) * sizeof *arguments);
     size_t used = 0;
     for (; used < count; used++)
         arguments[used] = (char *)(uintptr_t)before[used]; /* execvp() does not write to them */

@@ -1,7 +1,7 @@
 /* The CUDA ladder's rungs, and how a rung with a finish is launched. */
 #include "ladder/cuda_ladder.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <reduct/cuda.h>
 
@@ -35,16 +35,16 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error
     if (!ladder_cuda_images[0].name)
         return fail(error, REDUCT_ERROR_NO_DEVICE,
                     "this build has no CUDA kernels: it was made without NVIDIA's compiler, nvcc");
-    lab->device = measure_cuda_open((unsigned)ordinal, why, sizeof why);
+    lab->device = gpu_cuda_open((unsigned)ordinal, why, sizeof why);
     if (!lab->device)
         return fail(error, REDUCT_ERROR_NO_DEVICE, why);
-    lab->facts = measure_cuda_describe(lab->device);
+    lab->facts = gpu_cuda_describe(lab->device);
     snprintf(lab->name, sizeof lab->name, "cuda:%u", lab->facts->ordinal);
-    lab->result = measure_cuda_allocate(lab->device, 64);
-    lab->ticket = measure_cuda_allocate(lab->device, 4);
-    measure_cuda_fill(lab->device, lab->ticket, 0, 4);
-    if (measure_cuda_error(lab->device)) {
-        fail(error, REDUCT_ERROR_DEVICE_LOST, measure_cuda_error(lab->device));
+    lab->result = gpu_cuda_allocate(lab->device, 64);
+    lab->ticket = gpu_cuda_allocate(lab->device, 4);
+    gpu_cuda_fill(lab->device, lab->ticket, 0, 4);
+    if (gpu_cuda_error(lab->device)) {
+        fail(error, REDUCT_ERROR_DEVICE_LOST, gpu_cuda_error(lab->device));
         cuda_lab_close(lab);
         return REDUCT_ERROR_DEVICE_LOST;
     }
@@ -54,22 +54,22 @@ reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error
 void cuda_lab_close(cuda_lab *lab) {
     reduct_plan_destroy(lab->plan);
     for (size_t i = 0; i < lab->module_count; i++)
-        measure_cuda_module_unload(lab->device, lab->modules[i].module);
+        gpu_cuda_module_unload(lab->device, lab->modules[i].module);
     for (size_t i = 0; i < 2; i++)
-        measure_cuda_free(lab->device, lab->partials[i]);
-    measure_cuda_free(lab->device, lab->result);
-    measure_cuda_free(lab->device, lab->ticket);
+        gpu_cuda_free(lab->device, lab->partials[i]);
+    gpu_cuda_free(lab->device, lab->result);
+    gpu_cuda_free(lab->device, lab->ticket);
     free(lab->host_partials);
     free(lab->counters);
-    measure_cuda_close(lab->device);
+    gpu_cuda_close(lab->device);
     *lab = (cuda_lab){0};
 }
 
-static measure_cuda_module *module_of(cuda_lab *lab, const rd_cuda_image *image) {
+static gpu_cuda_module *module_of(cuda_lab *lab, const rd_cuda_image *image) {
     for (size_t i = 0; i < lab->module_count; i++)
         if (lab->modules[i].image == image->name)
             return lab->modules[i].module;
-    measure_cuda_module *module = measure_cuda_module_load(lab->device, image->data);
+    gpu_cuda_module *module = gpu_cuda_module_load(lab->device, image->data);
     if (module && lab->module_count < CUDA_MODULES_MOST) {
         lab->modules[lab->module_count].image = image->name;
         lab->modules[lab->module_count++].module = module;
@@ -77,9 +77,9 @@ static measure_cuda_module *module_of(cuda_lab *lab, const rd_cuda_image *image)
     return module;
 }
 
-measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const char *name, unsigned dynamic_shared,
-                                    char *why, size_t room) {
-    measure_cuda_kernel none = {0};
+gpu_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const char *name, unsigned dynamic_shared,
+                                char *why, size_t room) {
+    gpu_cuda_kernel none = {0};
     const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, image_name);
     if (!image) {
         snprintf(why, room, "this build has no kernels for it");
@@ -90,15 +90,15 @@ measure_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const
                  image->least % 10, lab->facts->capability / 10, lab->facts->capability % 10);
         return none;
     }
-    measure_cuda_module *module = module_of(lab, image);
+    gpu_cuda_module *module = module_of(lab, image);
     if (!module) {
-        snprintf(why, room, "%s: kernels compiled by nvcc %s, a driver for CUDA %u.%u", measure_cuda_error(lab->device),
+        snprintf(why, room, "%s: kernels compiled by nvcc %s, a driver for CUDA %u.%u", gpu_cuda_error(lab->device),
                  LADDER_CUDA_TOOLKIT, lab->facts->driver / 1000, lab->facts->driver % 1000 / 10);
         return none;
     }
-    measure_cuda_kernel kernel = measure_cuda_kernel_named(lab->device, module, name, dynamic_shared);
+    gpu_cuda_kernel kernel = gpu_cuda_kernel_named(lab->device, module, name, dynamic_shared);
     if (!kernel.function)
-        snprintf(why, room, "%s: %s", name, measure_cuda_error(lab->device));
+        snprintf(why, room, "%s: %s", name, gpu_cuda_error(lab->device));
     return kernel;
 }
 
@@ -106,11 +106,11 @@ void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes) {
     if (bytes <= lab->partials_bytes)
         return;
     for (size_t i = 0; i < 2; i++) {
-        measure_cuda_free(lab->device, lab->partials[i]);
-        lab->partials[i] = measure_cuda_allocate(lab->device, bytes);
+        gpu_cuda_free(lab->device, lab->partials[i]);
+        lab->partials[i] = gpu_cuda_allocate(lab->device, bytes);
     }
-    lab->host_partials = measure_reallocate(lab->host_partials, bytes);
-    lab->partials_bytes = measure_cuda_error(lab->device) ? 0 : bytes;
+    lab->host_partials = program_reallocate(lab->host_partials, bytes);
+    lab->partials_bytes = gpu_cuda_error(lab->device) ? 0 : bytes;
 }
 
 reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room) {
@@ -133,10 +133,10 @@ static void *pointer(uint64_t address) {
 
 void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y) {
     reduct_error error;
-    if (!measure_cuda_error(lab->device) &&
+    if (!gpu_cuda_error(lab->device) &&
         reduct_cuda_execute(plan, (const void *[]){pointer(x), pointer(y)}, (void *[]){pointer(lab->result)}, NULL,
-                            NULL, measure_cuda_stream(lab->device), &error) != REDUCT_OK)
-        measure_cuda_fail(lab->device, error.message);
+                            NULL, gpu_cuda_stream(lab->device), &error) != REDUCT_OK)
+        gpu_cuda_fail(lab->device, error.message);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -226,8 +226,7 @@ static uint64_t blocks_for(const cuda_run *run, uint64_t n) {
     cuda_lab *lab = run->lab;
     uint64_t wanted = ceil_divide(n, elements_per_block(run)), most = wanted;
     if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
-        most =
-            (uint64_t)lab->facts->multiprocessors * measure_cuda_resident_blocks(lab->device, &run->kernel, run->block);
+        most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block);
     if (wanted > most)
         wanted = most;
     return wanted ? wanted : 1; /* an empty array has a sum as well */
@@ -285,13 +284,13 @@ static bool prepare_exact(cuda_run *run, char *why, size_t room) {
     lab->plan = cuda_plan(lab->name, REDUCT_SUM, run->type, run->n, why, room);
     if (!lab->plan)
         return false;
-    measure_cuda_launches seen = measure_cuda_watch(lab->device, run_on_nothing, lab);
+    gpu_cuda_launches seen = gpu_cuda_watch(lab->device, run_on_nothing, lab);
     run->kernel = seen.needs;
     run->blocks = seen.blocks;
     run->block = seen.threads;
     snprintf(run->kernel_name, sizeof run->kernel_name, "%s", seen.kernel);
-    if (measure_cuda_error(lab->device)) {
-        snprintf(why, room, "%s", measure_cuda_error(lab->device));
+    if (gpu_cuda_error(lab->device)) {
+        snprintf(why, room, "%s", gpu_cuda_error(lab->device));
         return false;
     }
     if (asked && asked != run->block) {
@@ -332,8 +331,8 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
     }
     run->blocks = (unsigned)blocks;
     cuda_lab_reserve(lab, blocks * reduct_type_size(type));
-    if (measure_cuda_error(lab->device)) {
-        snprintf(why, room, "%s", measure_cuda_error(lab->device));
+    if (gpu_cuda_error(lab->device)) {
+        snprintf(why, room, "%s", gpu_cuda_error(lab->device));
         return false;
     }
     return true;
@@ -350,7 +349,7 @@ typedef struct outlet {
 
 static void launch(const cuda_run *run, uint64_t input, uint64_t n, unsigned blocks, uint64_t partials) {
     outlet out = {partials, run->lab->result, run->lab->ticket};
-    measure_cuda_launch(run->lab->device, &run->kernel, blocks, run->block, (void *[]){&input, &n, &out});
+    gpu_cuda_launch(run->lab->device, &run->kernel, blocks, run->block, (void *[]){&input, &n, &out});
 }
 
 /* Pass by pass, from one array of block sums to the other; the last one into the result. */
@@ -371,7 +370,7 @@ static void run_recursively(const cuda_run *run, uint64_t input) {
 
 static void sum_on_host(cuda_run *run) {
     cuda_lab *lab = run->lab;
-    measure_cuda_download(lab->device, lab->host_partials, lab->partials[0], run->blocks * reduct_type_size(run->type));
+    gpu_cuda_download(lab->device, lab->host_partials, lab->partials[0], run->blocks * reduct_type_size(run->type));
     gpu_sum_on_host(run->type, lab->host_partials, run->blocks, run->host_result);
 }
 
@@ -388,14 +387,14 @@ void cuda_run_once(cuda_run *run, uint64_t input) {
         break;
     case LADDER_FINISH_ATOMIC:
         if (run->clears)
-            measure_cuda_fill(lab->device, lab->result, 0, 8);
+            gpu_cuda_fill(lab->device, lab->result, 0, 8);
         launch(run, input, run->n, run->blocks, 0);
         break;
     case LADDER_FINISH_SECOND_LAUNCH: {
         uint64_t count = run->blocks;
         launch(run, input, run->n, run->blocks, lab->partials[0]);
-        measure_cuda_launch(lab->device, &run->last_step, 1, LAST_STEP_THREADS,
-                            (void *[]){&lab->partials[0], &count, &lab->result});
+        gpu_cuda_launch(lab->device, &run->last_step, 1, LAST_STEP_THREADS,
+                        (void *[]){&lab->partials[0], &count, &lab->result});
         break;
     }
     case LADDER_FINISH_RECURSIVE:
@@ -411,7 +410,7 @@ void cuda_run_result(cuda_run *run, void *result) {
     if (run->finish == LADDER_FINISH_HOST)
         memcpy(result, run->host_result, size);
     else /* of the library's i64 for i32 this is the lower half: the sum modulo 2^32 */
-        measure_cuda_download(run->lab->device, result, run->lab->result, size);
+        gpu_cuda_download(run->lab->device, result, run->lab->result, size);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -472,13 +471,13 @@ static void add_counters(const cuda_run *run, report_row *row) {
     }
 }
 
-void cuda_row_kernel(const cuda_lab *lab, report_row *row, const measure_cuda_kernel *kernel, unsigned block) {
+void cuda_row_kernel(const cuda_lab *lab, report_row *row, const gpu_cuda_kernel *kernel, unsigned block) {
     if (!kernel->function)
         return;
     row->block = block;
     row->registers = (int)kernel->registers;
     row->shared_bytes = (int)(kernel->static_shared + kernel->dynamic_shared);
-    row->occupancy = measure_cuda_occupancy(lab->device, kernel, block);
+    row->occupancy = gpu_cuda_occupancy(lab->device, kernel, block);
 }
 
 void cuda_run_describe(const cuda_run *run, report_row *row) {

@@ -15,16 +15,16 @@ typedef struct lab {
     const ladder_options *options;
     report *r;
     ladder_data data;
-    measure_cuda_input input; /* the data, and what lies beyond */
+    gpu_cuda_input input; /* the data, and what lies beyond */
 } lab;
 
 /* A failed launch becomes the row's; the next specimen has its own chance where the device survives. */
 static void add(const lab *l, report_row *row) {
-    const char *error = measure_cuda_error(l->cuda->device);
+    const char *error = gpu_cuda_error(l->cuda->device);
     if (error) {
         row->verdict = REPORT_NOT_RUN;
         snprintf(row->note, sizeof row->note, "the device stopped it: %s", error);
-        measure_cuda_forgive(l->cuda->device);
+        gpu_cuda_forgive(l->cuda->device);
     }
     report_add_row(l->r, row);
 }
@@ -86,12 +86,12 @@ static const specimen specimens[] = {
 
 typedef struct timed_run {
     cuda_run *run;
-    const measure_cuda_input *input;
+    const gpu_cuda_input *input;
 } timed_run;
 
 static void run_for_time(void *context, uint64_t number) {
     timed_run *timed = context;
-    cuda_run_once(timed->run, measure_cuda_input_at(timed->input, number));
+    cuda_run_once(timed->run, gpu_cuda_input_at(timed->input, number));
 }
 
 static void run_specimen(const lab *l, const specimen *s) {
@@ -108,7 +108,7 @@ static void run_specimen(const lab *l, const specimen *s) {
         cuda_run_result(&run, result);
         ladder_judge(&row, &l->data, result, cuda_run_terms(&run));
         timed_run timed = {&run, &l->input};
-        measure_statistics seconds = measure_cuda_time(l->cuda->device, run_for_time, &timed, l->options->rounds);
+        measure_statistics seconds = gpu_cuda_time(l->cuda->device, run_for_time, &timed, l->options->rounds);
         cuda_row_time(l->cuda, &row, &seconds);
         if (s->mistake)
             gpu_specimen_call(&row, &l->data, result);
@@ -160,30 +160,29 @@ static const maximum maxima[] = {
 };
 
 static float run_maximum(const lab *l, const maximum *m, uint64_t input, char *why, size_t room) {
-    measure_cuda *device = l->cuda->device;
+    gpu_cuda *device = l->cuda->device;
     uint64_t n = ELEMENTS, result = l->cuda->result, decoded = result + 4;
     bool plain = strcmp(m->kernel, "max_of_bits") == 0;
     float start = m->start, got = 0;
-    measure_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "specimens/maximum", m->kernel, 0, why, room);
-    measure_cuda_kernel decode = cuda_lab_kernel(l->cuda, "specimens/maximum", "max_decode", 0, why, room);
+    gpu_cuda_kernel kernel = cuda_lab_kernel(l->cuda, "specimens/maximum", m->kernel, 0, why, room);
+    gpu_cuda_kernel decode = cuda_lab_kernel(l->cuda, "specimens/maximum", "max_decode", 0, why, room);
     if (!kernel.function || !decode.function)
         return 0;
     if (plain)
-        measure_cuda_upload(device, result, &start, sizeof start);
+        gpu_cuda_upload(device, result, &start, sizeof start);
     else
-        measure_cuda_fill(device, result, 0, 4);
-    measure_cuda_launch(device, &kernel, l->cuda->facts->multiprocessors, BLOCK,
-                        (void *[]){&input, &n, &start, &result});
+        gpu_cuda_fill(device, result, 0, 4);
+    gpu_cuda_launch(device, &kernel, l->cuda->facts->multiprocessors, BLOCK, (void *[]){&input, &n, &start, &result});
     if (!plain)
-        measure_cuda_launch(device, &decode, 1, 1, (void *[]){&result, &decoded});
-    measure_cuda_download(device, &got, plain ? result : decoded, sizeof got);
+        gpu_cuda_launch(device, &decode, 1, 1, (void *[]){&result, &decoded});
+    gpu_cuda_download(device, &got, plain ? result : decoded, sizeof got);
     return got;
 }
 
 static void add_maximum(const lab *l, const maximum *m) {
     float most;
     float *values = gpu_specimen_negatives(m->infinite, &most);
-    measure_cuda_input input = measure_cuda_input_create(l->cuda->device, values, ELEMENTS * sizeof *values, false);
+    gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, values, ELEMENTS * sizeof *values, false);
     report_row row = cuda_row(l->cuda, "specimens", m->name, REDUCT_F32, ELEMENTS);
     float got = run_maximum(l, m, input.address, row.note, sizeof row.note);
     snprintf(row.variant, sizeof row.variant, "%s", m->variant);
@@ -192,7 +191,7 @@ static void add_maximum(const lab *l, const maximum *m) {
         row.verdict = REPORT_NOT_RUN;
     else
         gpu_specimen_call_maximum(&row, m->mistake, most, got);
-    measure_cuda_input_destroy(l->cuda->device, &input);
+    gpu_cuda_input_destroy(l->cuda->device, &input);
     free(values);
     add(l, &row);
 }
@@ -208,8 +207,7 @@ void cuda_run_specimens(cuda_lab *cuda, const ladder_options *options, report *r
         return;
     }
     void *values = gpu_specimen_values(&l.data);
-    l.input =
-        measure_cuda_input_create(cuda->device, values, (ELEMENTS + BEYOND) * reduct_type_size(options->type), true);
+    l.input = gpu_cuda_input_create(cuda->device, values, (ELEMENTS + BEYOND) * reduct_type_size(options->type), true);
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
         if (gpu_is_wanted(options, specimens[i].name))
             run_specimen(&l, &specimens[i]);
@@ -218,7 +216,7 @@ void cuda_run_specimens(cuda_lab *cuda, const ladder_options *options, report *r
     for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++)
         if (gpu_is_wanted(options, maxima[i].name))
             add_maximum(&l, &maxima[i]);
-    measure_cuda_input_destroy(cuda->device, &l.input);
+    gpu_cuda_input_destroy(cuda->device, &l.input);
     free(values);
     ladder_data_destroy(&l.data);
 }

@@ -1,8 +1,8 @@
 /* The climb of a GPU's ladder: see gpu.h. */
 #include "ladder/gpu.h"
 
-#include "measure/memory.h"
 #include "measure/timing.h"
+#include "program/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -237,7 +237,7 @@ void *gpu_specimen_values(const ladder_data *data) {
                           : data->type == REDUCT_F32 ? (const void *)&f32
                                                      : (const void *)&f64;
     size_t size = reduct_type_size(data->type), all = (size_t)GPU_SPECIMEN_ELEMENTS + GPU_SPECIMEN_BEYOND;
-    unsigned char *values = measure_allocate(all * size);
+    unsigned char *values = program_allocate(all * size);
     memcpy(values, data->values, GPU_SPECIMEN_ELEMENTS * size);
     for (size_t i = GPU_SPECIMEN_ELEMENTS; i < all; i++)
         memcpy(values + i * size, strange, size);
@@ -245,7 +245,7 @@ void *gpu_specimen_values(const ladder_data *data) {
 }
 
 float *gpu_specimen_negatives(bool infinite, float *most) {
-    float *values = measure_allocate(GPU_SPECIMEN_ELEMENTS * sizeof *values);
+    float *values = program_allocate(GPU_SPECIMEN_ELEMENTS * sizeof *values);
     *most = -INFINITY;
     for (uint32_t i = 0; i < GPU_SPECIMEN_ELEMENTS; i++) {
         uint32_t bits = (i + 1) * UINT32_C(2654435761) >> 8;

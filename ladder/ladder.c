@@ -1,8 +1,8 @@
 /* What all ladders share: names, data with known answers, the judge, the number of passes. See ladder.h. */
 #include "ladder/ladder.h"
 
-#include "measure/judge.h"
 #include "measure/parallel.h"
+#include "report/judge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef LADDER_LADDER_H
 #define LADDER_LADDER_H
 
-#include "measure/report.h"
+#include "report/report.h"
 
 #include <reduct/reduct.h>
 
@@ -65,7 +65,7 @@ typedef struct ladder_data {
 int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n);
 void ladder_data_destroy(ladder_data *data);
 
-/* Fills verdict, expected, got and ulp of a row from a result in the element type, as measure/judge.h says. A float is within
+/* Fills verdict, expected, got and ulp of a row from a result in the element type, as report/judge.h says. A float is within
  * its bound when it is off by at most `terms` times the unit roundoff times the sum of magnitudes (terms: the longest chain
  * of additions that the method can form); with no terms it must be the exact sum, correctly rounded. */
 void ladder_judge(report_row *row, const ladder_data *data, const void *result, double terms);

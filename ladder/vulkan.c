@@ -1,7 +1,7 @@
 /* The Vulkan ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
 #include "ladder/vulkan_ladder.h"
 
-#include "measure/sizes.h"
+#include "program/sizes.h"
 
 #include <string.h>
 
@@ -23,19 +23,19 @@ static report_row row(void *lab, const char *group, const char *name, reduct_typ
 
 static void create_input(void *context, const void *values, uint64_t bytes) {
     vulkan_lab *lab = context;
-    lab->input = measure_vulkan_input_create(lab->device, values, bytes, true, lab->piece_most);
+    lab->input = gpu_vulkan_input_create(lab->device, values, bytes, true, lab->piece_most);
 }
 
 static void restore_input(void *context, const void *values, uint64_t bytes) {
     vulkan_lab *lab = context;
     (void)bytes;
-    measure_vulkan_input_restore(lab->device, &lab->input, values);
+    gpu_vulkan_input_restore(lab->device, &lab->input, values);
 }
 
 static void destroy_input(void *context) {
     vulkan_lab *lab = context;
     vulkan_run_destroy(&lab->run);
-    measure_vulkan_input_destroy(lab->device, &lab->input);
+    gpu_vulkan_input_destroy(lab->device, &lab->input);
 }
 
 static bool prepare(void *context, size_t i, ladder_finish finish, reduct_type type, uint64_t n, unsigned block,
@@ -72,7 +72,7 @@ static void result(void *context, void *to) {
 
 static measure_statistics time_run(void *context, unsigned rounds) {
     vulkan_lab *lab = context;
-    return measure_vulkan_time(lab->device, run_once, lab, rounds);
+    return gpu_vulkan_time(lab->device, run_once, lab, rounds);
 }
 
 static double read_limit(void *lab) {
@@ -80,15 +80,15 @@ static double read_limit(void *lab) {
 }
 
 static uint64_t free_memory(void *context) {
-    return measure_vulkan_free_memory(((vulkan_lab *)context)->device);
+    return gpu_vulkan_free_memory(((vulkan_lab *)context)->device);
 }
 
 static const char *error_of(void *context) {
-    return measure_vulkan_error(((vulkan_lab *)context)->device);
+    return gpu_vulkan_error(((vulkan_lab *)context)->device);
 }
 
 static bool forgive(void *context) {
-    return measure_vulkan_forgive(((vulkan_lab *)context)->device);
+    return gpu_vulkan_forgive(((vulkan_lab *)context)->device);
 }
 
 static const gpu_device vulkan_device = {
@@ -119,17 +119,17 @@ static const gpu_device vulkan_device = {
 /* What the device says of itself, under names that begin with it: other devices may stand in the same report. */
 static void add_facts(const gpu_climb *c) {
     const vulkan_lab *lab = c->lab;
-    const measure_vulkan_facts *facts = lab->facts;
+    const gpu_vulkan_facts *facts = lab->facts;
     char memory[32], shared[32], range[32], name[48];
 #define FACT(what, ...)                                                                                                \
     (snprintf(name, sizeof name, "vulkan:%u" what, facts->ordinal), report_fact(c->r, name, __VA_ARGS__))
     FACT("", "%s, Vulkan %u.%u%s", facts->name, facts->api >> 22, facts->api >> 12 & 0x3ff,
          facts->is_software ? ", run by the CPU" : "");
     FACT(" driver", "%s", facts->driver);
-    FACT(" memory", "%s; a binding holds %s at most", measure_size_text(facts->memory, memory, sizeof memory),
-         measure_size_text(facts->range, range, sizeof range));
+    FACT(" memory", "%s; a binding holds %s at most", program_size_text(facts->memory, memory, sizeof memory),
+         program_size_text(facts->range, range, sizeof range));
     FACT(" groups", "up to %u invocations and %s of shared memory, in subgroups of %u", facts->group_most,
-         measure_size_text(facts->shared, shared, sizeof shared), facts->subgroup);
+         program_size_text(facts->shared, shared, sizeof shared), facts->subgroup);
     if (c->limit > 0)
         FACT(" read limit", "%.3g GB/s, measured: 16-byte loads and next to no arithmetic", c->limit / 1e9);
     FACT(" time", facts->has_timestamps ? "per run, runs recorded back to back, between timestamps on the device"
@@ -152,7 +152,7 @@ static void run_all(gpu_climb *c) {
     if (alive)
         gpu_add_warnings(c);
     else
-        report_warning(c->r, "the device stopped: %s", measure_vulkan_error(lab->device));
+        report_warning(c->r, "the device stopped: %s", gpu_vulkan_error(lab->device));
     if (*lab->distrusted)
         report_warning(c->r, "subgroup operations of %s are not to be trusted: %s gave a wrong sum in a trial",
                        lab->facts->name, lab->distrusted);
@@ -190,9 +190,9 @@ static reduct_status run_language(const ladder_options *options, const char *lan
     if (!has_what_is_asked(&lab, options))
         status = fail(error, REDUCT_ERROR_UNSUPPORTED,
                       lab.hlsl ? "there is no rung '%s' in HLSL" : "there is no rung '%s' in GLSL", options->rung);
-    else if (measure_vulkan_error(lab.device))
+    else if (gpu_vulkan_error(lab.device))
         status = fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
-                      measure_vulkan_error(lab.device));
+                      gpu_vulkan_error(lab.device));
     else
         run_all(&c);
     destroy_input(&lab);

@@ -13,7 +13,7 @@
  * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
 #include "ladder/vulkan_check.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ typedef struct lab {
     bool quick;
     unsigned long passed, failed;
     ladder_data data; /* of the moment */
-    measure_vulkan_input input;
+    gpu_vulkan_input input;
 } lab;
 
 static bool is_wanted(const lab *l, const char *rung) {
@@ -44,7 +44,7 @@ static void count(lab *l, bool right, const char *what, const char *expected, co
 
 /* After a failure of the device: on with the next, or the end. */
 static void forgive(lab *l) {
-    if (measure_vulkan_error(l->vulkan.device) && !measure_vulkan_forgive(l->vulkan.device)) {
+    if (gpu_vulkan_error(l->vulkan.device) && !gpu_vulkan_forgive(l->vulkan.device)) {
         printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
         exit(1);
     }
@@ -55,36 +55,35 @@ static void forgive(lab *l) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static bool upload(lab *l, reduct_type type, uint64_t n) {
-    measure_vulkan *device = l->vulkan.device;
+    gpu_vulkan *device = l->vulkan.device;
     if (ladder_data_create(&l->data, type, n) != 0)
         return false;
-    l->input =
-        measure_vulkan_input_create(device, l->data.values, n * reduct_type_size(type), false, l->vulkan.piece_most);
-    for (size_t i = 0; i < l->input.buffer_count && !measure_vulkan_error(device); i++) {
+    l->input = gpu_vulkan_input_create(device, l->data.values, n * reduct_type_size(type), false, l->vulkan.piece_most);
+    for (size_t i = 0; i < l->input.buffer_count && !gpu_vulkan_error(device); i++) {
         uint64_t bytes = l->input.pieces > 1 ? l->input.piece_bytes : l->input.stride;
         if (i + 1 == l->input.buffer_count && l->input.pieces > 1)
             bytes = (l->input.bytes - i * l->input.piece_bytes) / 4 * 4;
-        measure_vulkan_fill(device, l->input.buffers[i], 0, UINT32_MAX, bytes);
+        gpu_vulkan_fill(device, l->input.buffers[i], 0, UINT32_MAX, bytes);
     }
-    measure_vulkan_input_restore(device, &l->input, l->data.values);
-    return measure_vulkan_error(device) == NULL;
+    gpu_vulkan_input_restore(device, &l->input, l->data.values);
+    return gpu_vulkan_error(device) == NULL;
 }
 
 static void release(lab *l) {
-    measure_vulkan_input_destroy(l->vulkan.device, &l->input);
+    gpu_vulkan_input_destroy(l->vulkan.device, &l->input);
     ladder_data_destroy(&l->data);
 }
 
 /* One result, in memory that held something else before; the data are then as they were. */
 static void run(lab *l, vulkan_run *r, void *result) {
     vulkan_lab *vulkan = &l->vulkan;
-    measure_vulkan_fill(vulkan->device, vulkan->result, 0, UINT32_MAX, 8);
+    gpu_vulkan_fill(vulkan->device, vulkan->result, 0, UINT32_MAX, 8);
     for (size_t i = 0; i < 2; i++)
-        measure_vulkan_fill(vulkan->device, vulkan->partials[i], 0, UINT32_MAX, vulkan->partials_bytes);
+        gpu_vulkan_fill(vulkan->device, vulkan->partials[i], 0, UINT32_MAX, vulkan->partials_bytes);
     vulkan_run_once(r, 0);
     vulkan_run_result(r, result);
     if (r->rung->destroys_input)
-        measure_vulkan_input_restore(vulkan->device, &l->input, l->data.values);
+        gpu_vulkan_input_restore(vulkan->device, &l->input, l->data.values);
 }
 
 /* Sums of floats whose order is chance: by atomics, and in HLSL, where waves have no numbers, by waves. */
@@ -105,7 +104,7 @@ static void check(lab *l, vulkan_run *r) {
     ladder_judge(&again, &l->data, second, vulkan_run_terms(r));
     bool right = report_verdict_is_good(row.verdict) && report_verdict_is_good(again.verdict) &&
                  (has_any_order(r) || memcmp(first, second, sizeof first) == 0);
-    const char *error = measure_vulkan_error(l->vulkan.device);
+    const char *error = gpu_vulkan_error(l->vulkan.device);
     snprintf(what, sizeof what, "%s %s %s %s, n = %" PRIu64 ", groups of %u, %zu pieces",
              l->vulkan.hlsl ? "HLSL" : "GLSL", r->rung->name, ladder_finish_name(r->finish), reduct_type_name(r->type),
              r->n, r->group, r->input->pieces);
@@ -117,7 +116,7 @@ static void check(lab *l, vulkan_run *r) {
 /* What is not claimed is not checked: types, atomics and group sizes that the device or the language lacks, rungs that
  * the language lacks, finishes of the exact rung. Everything else must run. */
 static bool is_claimed(const lab *l, const vulkan_rung *rung, ladder_finish finish, unsigned group) {
-    const measure_vulkan_facts *facts = l->vulkan.facts;
+    const gpu_vulkan_facts *facts = l->vulkan.facts;
     bool f64 = l->data.type == REDUCT_F64, is_exact = rung->cover == VULKAN_COVER_EXACT;
     if (!vulkan_has_rung(&l->vulkan, rung, l->data.type))
         return false;
@@ -215,9 +214,9 @@ static void check_rows(lab *l) {
 
 /* An array that no binding can hold, and on most devices no buffer. */
 static void check_large(lab *l) {
-    const measure_vulkan_facts *facts = l->vulkan.facts;
+    const gpu_vulkan_facts *facts = l->vulkan.facts;
     uint64_t n = facts->range / 4 + 12345;
-    if (measure_vulkan_free_memory(l->vulkan.device) < 5 * n) {
+    if (gpu_vulkan_free_memory(l->vulkan.device) < 5 * n) {
         printf("Not checked for lack of memory on the device: %" PRIu64 " elements\n", n);
         return;
     }
@@ -282,21 +281,21 @@ static void check_watch(lab *l) {
     bool passed;
     if (!vulkan->facts->is_validated)
         return;
-    measure_vulkan_buffer *small = measure_vulkan_allocate(vulkan->device, 64);
+    gpu_vulkan_buffer *small = gpu_vulkan_allocate(vulkan->device, 64);
     printf("One message of the validation layer is wanted:\n");
-    measure_vulkan_kernel *kernel = vulkan_lab_kernel(vulkan, "glsl/halving_i32", 16, VULKAN_STORE, REDUCT_I32,
-                                                      VULKAN_NEEDS_NOTHING, &passed, why, sizeof why);
-    const measure_vulkan_slice slices[] = {
+    gpu_vulkan_kernel *kernel = vulkan_lab_kernel(vulkan, "glsl/halving_i32", 16, VULKAN_STORE, REDUCT_I32,
+                                                  VULKAN_NEEDS_NOTHING, &passed, why, sizeof why);
+    const gpu_vulkan_slice slices[] = {
         {vulkan->trial, 0, 64}, {small, 0, 64}, {vulkan->result, 0, 64}, {vulkan->ticket, 0, 16}};
     const vulkan_push push = {.n = 16, .groups = 1, .row = 1, .first = 100, .total = 1};
     if (kernel)
-        measure_vulkan_dispatch(vulkan->device, kernel, 1, slices, &push);
-    measure_vulkan_wait(vulkan->device);
-    const char *error = measure_vulkan_error(vulkan->device);
+        gpu_vulkan_dispatch(vulkan->device, kernel, 1, slices, &push);
+    gpu_vulkan_wait(vulkan->device);
+    const char *error = gpu_vulkan_error(vulkan->device);
     count(l, error && strstr(error, "validation: "), "a store behind a buffer", "a message of the layer",
           error ? error : why);
     forgive(l);
-    measure_vulkan_free(vulkan->device, small);
+    gpu_vulkan_free(vulkan->device, small);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 #include "ladder/vulkan_check.h"
 
 #include "ladder/vulkan_exact.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static bool agrees(vulkan_lab *lab, vulkan_exact *exact, uint64_t expected, char
         uint64_t got = 0;
         vulkan_exact_run(exact, 0);
         vulkan_exact_result(exact, &got);
-        const char *error = measure_vulkan_error(lab->device);
+        const char *error = gpu_vulkan_error(lab->device);
         if (got == expected && !error)
             continue;
         snprintf(why, room, "%016" PRIx64 " instead of %016" PRIx64 " %s", got, expected, error ? error : "");
@@ -113,10 +113,9 @@ static bool agrees(vulkan_lab *lab, vulkan_exact *exact, uint64_t expected, char
 static void check_windows(vulkan_lab *lab, const problem *p, const char *data, unsigned long *passed,
                           unsigned long *failed) {
     uint64_t bytes = p->n * reduct_type_size(p->type), expected = by_library(p);
-    measure_vulkan_input other = {0},
-                         input = measure_vulkan_input_create(lab->device, p->values, bytes, false, p->piece_most);
+    gpu_vulkan_input other = {0}, input = gpu_vulkan_input_create(lab->device, p->values, bytes, false, p->piece_most);
     if (p->others)
-        other = measure_vulkan_input_create(lab->device, p->others, bytes, false, p->piece_most);
+        other = gpu_vulkan_input_create(lab->device, p->others, bytes, false, p->piece_most);
     for (vulkan_exact_window window = VULKAN_EXACT_F64; window <= VULKAN_EXACT_U32; window++) {
         char why[300];
         if (window == VULKAN_EXACT_F64 && !lab->facts->f64)
@@ -131,14 +130,14 @@ static void check_windows(vulkan_lab *lab, const problem *p, const char *data, u
                    window == VULKAN_EXACT_F64 ? "f64" : "32-bit integers", p->piece_most, why);
         vulkan_exact_destroy(exact);
     }
-    measure_vulkan_input_destroy(lab->device, &other);
-    measure_vulkan_input_destroy(lab->device, &input);
+    gpu_vulkan_input_destroy(lab->device, &other);
+    gpu_vulkan_input_destroy(lab->device, &input);
 }
 
 /* Sums of f32 and of f64; and the dot product of f32 with the data of another recipe. */
 static void check(vulkan_lab *lab, const recipe *r, const recipe *other, uint64_t n, uint64_t piece_most,
                   unsigned long *passed, unsigned long *failed) {
-    problem p = {.n = n, .piece_most = piece_most, .values = measure_allocate(n * sizeof(double))};
+    problem p = {.n = n, .piece_most = piece_most, .values = program_allocate(n * sizeof(double))};
     char data[100];
     for (int wide = 0; wide < 2; wide++) {
         p.type = p.result = wide ? REDUCT_F64 : REDUCT_F32;
@@ -146,7 +145,7 @@ static void check(vulkan_lab *lab, const recipe *r, const recipe *other, uint64_
         check_windows(lab, &p, r->name, passed, failed);
     }
     p.type = REDUCT_F32;
-    p.others = measure_allocate(n * sizeof(float));
+    p.others = program_allocate(n * sizeof(float));
     fill(r, p.type, n, p.values);
     fill(other, p.type, n, p.others);
     snprintf(data, sizeof data, "%s, times those %s", r->name, other->name);
@@ -159,7 +158,7 @@ void vulkan_check_exact(vulkan_lab *lab, bool quick, unsigned long *passed, unsi
     static const uint64_t sizes[] = {1, 2, 5, 1023, 4097, 100003, 3000017, 20000003};
     size_t count = sizeof sizes / sizeof *sizes - (quick ? 2 : 0), known = sizeof recipes / sizeof *recipes;
     for (size_t i = 0; i < known; i++)
-        for (size_t s = 0; s < count && !measure_vulkan_error(lab->device); s++) /* every other size in pieces */
+        for (size_t s = 0; s < count && !gpu_vulkan_error(lab->device); s++) /* every other size in pieces */
             check(lab, &recipes[i], &recipes[(i + s) % known], sizes[s], s % 2 ? 0 : 256 + sizes[s] / 1024 * 1024,
                   passed, failed);
 }

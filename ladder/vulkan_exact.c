@@ -1,7 +1,7 @@
 /* The exact rung on Vulkan: what is dispatched, and from the device's limbs to the sum. See vulkan_exact.h. */
 #include "ladder/vulkan_exact.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,21 +15,21 @@ struct vulkan_exact {
     vulkan_lab *lab;
     reduct_type type; /* of the elements */
     uint64_t n;
-    const measure_vulkan_input *input, *other; /* other: for a dot product */
+    const gpu_vulkan_input *input, *other; /* other: for a dot product */
     vulkan_exact_window window;
-    measure_vulkan_kernel *kernel;
+    gpu_vulkan_kernel *kernel;
     uint64_t resident, groups; /* groups that the device holds; of all pieces */
-    measure_vulkan_buffer *sums, *result;
+    gpu_vulkan_buffer *sums, *result;
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * On the device
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t piece(const vulkan_exact *exact, const measure_vulkan_input *input, uint64_t copy, size_t number,
-                      measure_vulkan_slice *slice) {
+static uint64_t piece(const vulkan_exact *exact, const gpu_vulkan_input *input, uint64_t copy, size_t number,
+                      gpu_vulkan_slice *slice) {
     uint64_t bytes;
-    *slice = measure_vulkan_input_piece(input, copy, number, &bytes);
+    *slice = gpu_vulkan_input_piece(input, copy, number, &bytes);
     return bytes / reduct_type_size(exact->type);
 }
 
@@ -61,7 +61,7 @@ static bool choose_kernel(vulkan_exact *exact, char *why, size_t room) {
 
 static bool prepare(vulkan_exact *exact, unsigned group, char *why, size_t room) {
     vulkan_lab *lab = exact->lab;
-    measure_vulkan_slice slice;
+    gpu_vulkan_slice slice;
     if (group && group != GROUP) {
         snprintf(why, room, "compiled for groups of %d", GROUP);
         return false;
@@ -73,19 +73,19 @@ static bool prepare(vulkan_exact *exact, unsigned group, char *why, size_t room)
     }
     if (!choose_window(exact, why, room) || !choose_kernel(exact, why, room))
         return false;
-    exact->resident = vulkan_lab_resident_groups(lab, GROUP, measure_vulkan_kernel_registers(exact->kernel));
+    exact->resident = vulkan_lab_resident_groups(lab, GROUP, gpu_vulkan_kernel_registers(exact->kernel));
     for (size_t i = 0; i < exact->input->pieces; i++)
         exact->groups += groups_for(exact, piece(exact, exact->input, 0, i, &slice));
-    exact->sums = measure_vulkan_allocate(lab->device, LIMBS_BYTES);
-    exact->result = measure_vulkan_allocate(lab->device, LIMBS_BYTES);
-    measure_vulkan_fill(lab->device, exact->sums, 0, 0, LIMBS_BYTES);
-    if (measure_vulkan_error(lab->device))
-        snprintf(why, room, "%s", measure_vulkan_error(lab->device));
-    return !measure_vulkan_error(lab->device);
+    exact->sums = gpu_vulkan_allocate(lab->device, LIMBS_BYTES);
+    exact->result = gpu_vulkan_allocate(lab->device, LIMBS_BYTES);
+    gpu_vulkan_fill(lab->device, exact->sums, 0, 0, LIMBS_BYTES);
+    if (gpu_vulkan_error(lab->device))
+        snprintf(why, room, "%s", gpu_vulkan_error(lab->device));
+    return !gpu_vulkan_error(lab->device);
 }
 
 static vulkan_exact *create(vulkan_exact wanted, unsigned group, char *why, size_t room) {
-    vulkan_exact *exact = measure_allocate(sizeof *exact);
+    vulkan_exact *exact = program_allocate(sizeof *exact);
     *exact = wanted;
     exact->n = exact->input->bytes / reduct_type_size(exact->type);
     if (prepare(exact, group, why, room))
@@ -94,14 +94,13 @@ static vulkan_exact *create(vulkan_exact wanted, unsigned group, char *why, size
     return NULL;
 }
 
-vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input,
+vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const gpu_vulkan_input *input,
                                   vulkan_exact_window window, unsigned group, char *why, size_t room) {
     return create((vulkan_exact){.lab = lab, .type = type, .input = input, .window = window}, group, why, room);
 }
 
-vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const measure_vulkan_input *left,
-                                      const measure_vulkan_input *right, vulkan_exact_window window, char *why,
-                                      size_t room) {
+vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const gpu_vulkan_input *left, const gpu_vulkan_input *right,
+                                      vulkan_exact_window window, char *why, size_t room) {
     return create((vulkan_exact){.lab = lab, .type = REDUCT_F32, .input = left, .other = right, .window = window}, 0,
                   why, room);
 }
@@ -109,8 +108,8 @@ vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const measure_vulkan_inpu
 void vulkan_exact_destroy(vulkan_exact *exact) {
     if (!exact)
         return;
-    measure_vulkan_free(exact->lab->device, exact->sums);
-    measure_vulkan_free(exact->lab->device, exact->result);
+    gpu_vulkan_free(exact->lab->device, exact->sums);
+    gpu_vulkan_free(exact->lab->device, exact->result);
     free(exact);
 }
 
@@ -118,22 +117,21 @@ void vulkan_exact_destroy(vulkan_exact *exact) {
 void vulkan_exact_run(vulkan_exact *exact, uint64_t copy) {
     vulkan_lab *lab = exact->lab;
     for (size_t i = 0; i < exact->input->pieces; i++) {
-        measure_vulkan_slice slice, last = {lab->ticket, 0, 16};
+        gpu_vulkan_slice slice, last = {lab->ticket, 0, 16};
         uint64_t n = piece(exact, exact->input, copy, i, &slice), groups = groups_for(exact, n);
         vulkan_push push = {.n = (uint32_t)n, .groups = (uint32_t)groups, .total = (uint32_t)exact->groups};
         unsigned rows;
-        measure_vulkan_grid(lab->device, groups, &push.row, &rows);
+        gpu_vulkan_grid(lab->device, groups, &push.row, &rows);
         if (exact->other)
             piece(exact, exact->other, copy, i, &last);
-        const measure_vulkan_slice slices[] = {
-            slice, {exact->sums, 0, LIMBS_BYTES}, {exact->result, 0, LIMBS_BYTES}, last};
-        measure_vulkan_dispatch(lab->device, exact->kernel, groups, slices, &push);
+        const gpu_vulkan_slice slices[] = {slice, {exact->sums, 0, LIMBS_BYTES}, {exact->result, 0, LIMBS_BYTES}, last};
+        gpu_vulkan_dispatch(lab->device, exact->kernel, groups, slices, &push);
     }
 }
 
 void vulkan_exact_describe(const vulkan_exact *exact, report_row *row) {
     row->block = GROUP;
-    row->registers = measure_vulkan_kernel_registers(exact->kernel);
+    row->registers = gpu_vulkan_kernel_registers(exact->kernel);
     if (exact->type != REDUCT_I32)
         snprintf(row->note, sizeof row->note, "%s",
                  exact->window == VULKAN_EXACT_F64 ? "window in f64" : "window in 32-bit integers");
@@ -200,7 +198,7 @@ void vulkan_exact_result(vulkan_exact *exact, void *result) {
     unsigned count = type == REDUCT_F64 ? LIMBS_MOST : 10;
     uint32_t limbs[2 * LIMBS_MOST + 1] = {0};
     double term[LIMBS_MOST + 4];
-    measure_vulkan_download(exact->lab->device, limbs, exact->result, 0, (2 * count + 1) * sizeof *limbs);
+    gpu_vulkan_download(exact->lab->device, limbs, exact->result, 0, (2 * count + 1) * sizeof *limbs);
     if (type == REDUCT_I32) {
         uint32_t sum = limbs[0] - limbs[count];
         memcpy(result, &sum, sizeof sum);

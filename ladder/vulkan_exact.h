@@ -13,14 +13,13 @@ typedef struct vulkan_exact vulkan_exact;
 
 /* Makes the sum of an input's elements of a type ready, for groups of `group` invocations (0: its own choice). Null, and
  * one sentence in `why`, where that cannot be on this device. Lab and input must live as long as this. */
-vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const measure_vulkan_input *input,
+vulkan_exact *vulkan_exact_create(vulkan_lab *lab, reduct_type type, const gpu_vulkan_input *input,
                                   vulkan_exact_window window, unsigned group, char *why, size_t room);
 
 /* The same for the dot product of two inputs of f32, as long as each other, in a window of either kind. Its result is an
  * f64: there the library's has the same bits. */
-vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const measure_vulkan_input *left,
-                                      const measure_vulkan_input *right, vulkan_exact_window window, char *why,
-                                      size_t room);
+vulkan_exact *vulkan_exact_create_dot(vulkan_lab *lab, const gpu_vulkan_input *left, const gpu_vulkan_input *right,
+                                      vulkan_exact_window window, char *why, size_t room);
 void vulkan_exact_destroy(vulkan_exact *exact);
 
 /* Records the reduction of the copy of that number, once. */

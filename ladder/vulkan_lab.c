@@ -2,7 +2,7 @@
 #include "ladder/vulkan_ladder.h"
 
 #include "measure/machine.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,17 +29,17 @@ reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, const char *lan
                     "a Vulkan device is called vulkan:0, or vulkan: and a part of its name");
     if (!ladder_vulkan_shaders[0])
         return fail(error, REDUCT_ERROR_NO_DEVICE, "this build has no Vulkan shaders: it was made without glslc");
-    lab->device = measure_vulkan_open(name[6] ? name + 7 : "0", why, sizeof why);
+    lab->device = gpu_vulkan_open(name[6] ? name + 7 : "0", why, sizeof why);
     if (!lab->device)
         return fail(error, REDUCT_ERROR_NO_DEVICE, why);
-    lab->facts = measure_vulkan_describe(lab->device);
-    lab->result = measure_vulkan_allocate(lab->device, 64);
-    lab->ticket = measure_vulkan_allocate(lab->device, 16);
-    lab->trial = measure_vulkan_allocate(lab->device, TRIAL_BYTES);
-    measure_vulkan_fill(lab->device, lab->ticket, 0, 0, 16);
+    lab->facts = gpu_vulkan_describe(lab->device);
+    lab->result = gpu_vulkan_allocate(lab->device, 64);
+    lab->ticket = gpu_vulkan_allocate(lab->device, 16);
+    lab->trial = gpu_vulkan_allocate(lab->device, TRIAL_BYTES);
+    gpu_vulkan_fill(lab->device, lab->ticket, 0, 0, 16);
     vulkan_lab_reserve(lab, 4096);
-    if (measure_vulkan_error(lab->device)) {
-        fail(error, REDUCT_ERROR_DEVICE_LOST, measure_vulkan_error(lab->device));
+    if (gpu_vulkan_error(lab->device)) {
+        fail(error, REDUCT_ERROR_DEVICE_LOST, gpu_vulkan_error(lab->device));
         vulkan_lab_close(lab);
         return REDUCT_ERROR_DEVICE_LOST;
     }
@@ -50,24 +50,23 @@ struct vulkan_kernel {
     char shader[96];
     unsigned group;
     vulkan_way way;
-    measure_vulkan_kernel *kernel;
+    gpu_vulkan_kernel *kernel;
     bool is_tried, passed;
 };
 
 void vulkan_lab_close(vulkan_lab *lab) {
     for (size_t i = 0; i < lab->kernel_count; i++) {
-        measure_vulkan_kernel_destroy(lab->device, lab->kernels[i]->kernel);
+        gpu_vulkan_kernel_destroy(lab->device, lab->kernels[i]->kernel);
         free(lab->kernels[i]);
     }
     free(lab->kernels);
     if (lab->device) {
-        measure_vulkan_buffer *const buffers[] = {lab->partials[0], lab->partials[1], lab->result, lab->ticket,
-                                                  lab->trial};
+        gpu_vulkan_buffer *const buffers[] = {lab->partials[0], lab->partials[1], lab->result, lab->ticket, lab->trial};
         for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-            measure_vulkan_free(lab->device, buffers[i]);
+            gpu_vulkan_free(lab->device, buffers[i]);
     }
     free(lab->host_partials);
-    measure_vulkan_close(lab->device);
+    gpu_vulkan_close(lab->device);
     *lab = (vulkan_lab){0};
 }
 
@@ -76,24 +75,24 @@ void vulkan_lab_reserve(vulkan_lab *lab, uint64_t bytes) {
     if (bytes <= lab->partials_bytes)
         return;
     for (size_t i = 0; i < 2; i++) {
-        measure_vulkan_free(lab->device, lab->partials[i]);
-        lab->partials[i] = measure_vulkan_allocate(lab->device, bytes);
+        gpu_vulkan_free(lab->device, lab->partials[i]);
+        lab->partials[i] = gpu_vulkan_allocate(lab->device, bytes);
     }
-    lab->host_partials = measure_reallocate(lab->host_partials, bytes);
-    lab->partials_bytes = measure_vulkan_error(lab->device) ? 0 : bytes;
+    lab->host_partials = program_reallocate(lab->host_partials, bytes);
+    lab->partials_bytes = gpu_vulkan_error(lab->device) ? 0 : bytes;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels and their trials
  * ------------------------------------------------------------------------------------------------------------------ */
 
-void vulkan_lab_dispatch(vulkan_lab *lab, measure_vulkan_kernel *kernel, measure_vulkan_slice elements,
-                         measure_vulkan_buffer *partials, vulkan_push push) {
+void vulkan_lab_dispatch(vulkan_lab *lab, gpu_vulkan_kernel *kernel, gpu_vulkan_slice elements,
+                         gpu_vulkan_buffer *partials, vulkan_push push) {
     unsigned rows;
     uint64_t bytes = partials == lab->result ? 64 : lab->partials_bytes;
-    const measure_vulkan_slice slices[] = {elements, {partials, 0, bytes}, {lab->result, 0, 64}, {lab->ticket, 0, 16}};
-    measure_vulkan_grid(lab->device, push.groups, &push.row, &rows);
-    measure_vulkan_dispatch(lab->device, kernel, push.groups, slices, &push);
+    const gpu_vulkan_slice slices[] = {elements, {partials, 0, bytes}, {lab->result, 0, 64}, {lab->ticket, 0, 16}};
+    gpu_vulkan_grid(lab->device, push.groups, &push.row, &rows);
+    gpu_vulkan_dispatch(lab->device, kernel, push.groups, slices, &push);
 }
 
 /* Whole numbers, different from lane to lane, whose sum every type holds. Returns that. */
@@ -127,11 +126,11 @@ static bool try_kernel(vulkan_lab *lab, const vulkan_kernel *kernel, reduct_type
     _Alignas(8) unsigned char values[TRIAL_BYTES], got[8] = {0};
     unsigned n = 2 * kernel->group - 1;
     uint32_t sum = write_trial(type, n, values) + lab->doubts_subgroups;
-    measure_vulkan_upload(lab->device, lab->trial, 0, values, n * reduct_type_size(type));
-    measure_vulkan_fill(lab->device, lab->result, 0, 0, 8);
-    vulkan_lab_dispatch(lab, kernel->kernel, (measure_vulkan_slice){lab->trial, 0, TRIAL_BYTES}, lab->partials[0],
+    gpu_vulkan_upload(lab->device, lab->trial, 0, values, n * reduct_type_size(type));
+    gpu_vulkan_fill(lab->device, lab->result, 0, 0, 8);
+    vulkan_lab_dispatch(lab, kernel->kernel, (gpu_vulkan_slice){lab->trial, 0, TRIAL_BYTES}, lab->partials[0],
                         (vulkan_push){.n = n, .groups = 1, .total = 1});
-    measure_vulkan_download(lab->device, got, kernel->way == VULKAN_STORE ? lab->partials[0] : lab->result, 0, 8);
+    gpu_vulkan_download(lab->device, got, kernel->way == VULKAN_STORE ? lab->partials[0] : lab->result, 0, 8);
     return is_sum(type, got, sum);
 }
 
@@ -153,26 +152,26 @@ static vulkan_kernel *make_kernel(vulkan_lab *lab, const char *name, unsigned gr
     }
     const uint32_t constants[] = {group, way};
     bool specialised = strncmp(name, "glsl/", 5) == 0;
-    const measure_vulkan_setup setup = {.shader = shader,
-                                        .buffers = 4,
-                                        .push_bytes = sizeof(vulkan_push),
-                                        .constants = constants,
-                                        .constant_count = specialised ? 2 : 0};
-    measure_vulkan_kernel *made = measure_vulkan_kernel_create(lab->device, &setup);
+    const gpu_vulkan_setup setup = {.shader = shader,
+                                    .buffers = 4,
+                                    .push_bytes = sizeof(vulkan_push),
+                                    .constants = constants,
+                                    .constant_count = specialised ? 2 : 0};
+    gpu_vulkan_kernel *made = gpu_vulkan_kernel_create(lab->device, &setup);
     if (!made) {
-        snprintf(why, room, "%s: %s", name, measure_vulkan_error(lab->device));
+        snprintf(why, room, "%s: %s", name, gpu_vulkan_error(lab->device));
         return NULL;
     }
-    vulkan_kernel *kernel = measure_allocate(sizeof *kernel);
+    vulkan_kernel *kernel = program_allocate(sizeof *kernel);
     *kernel = (vulkan_kernel){.group = group, .way = way, .kernel = made};
     snprintf(kernel->shader, sizeof kernel->shader, "%s", name);
-    lab->kernels = measure_reallocate(lab->kernels, (lab->kernel_count + 1) * sizeof(vulkan_kernel *));
+    lab->kernels = program_reallocate(lab->kernels, (lab->kernel_count + 1) * sizeof(vulkan_kernel *));
     lab->kernels[lab->kernel_count++] = kernel;
     return kernel;
 }
 
-measure_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsigned group, vulkan_way way,
-                                         reduct_type type, vulkan_needs needs, bool *passed, char *why, size_t room) {
+gpu_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsigned group, vulkan_way way,
+                                     reduct_type type, vulkan_needs needs, bool *passed, char *why, size_t room) {
     vulkan_kernel *kernel = find_kernel(lab, shader, group, way);
     if (!kernel)
         kernel = make_kernel(lab, shader, group, way, why, room);
@@ -199,7 +198,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 /* Where the device tells nothing: 2^19 invocations are more than any GPU of today holds, and few enough to add up; a CPU
  * gets some groups for each of its processors. */
 uint64_t vulkan_lab_resident_groups(const vulkan_lab *lab, unsigned group, int registers) {
-    const measure_vulkan_facts *facts = lab->facts;
+    const gpu_vulkan_facts *facts = lab->facts;
     if (facts->is_software) {
         measure_machine machine;
         measure_machine_describe(&machine);
@@ -216,8 +215,8 @@ uint64_t vulkan_lab_resident_groups(const vulkan_lab *lab, unsigned group, int r
 
 typedef struct read_run {
     vulkan_lab *lab;
-    measure_vulkan_kernel *kernel;
-    measure_vulkan_slice from;
+    gpu_vulkan_kernel *kernel;
+    gpu_vulkan_slice from;
     uint64_t groups;
 } read_run;
 
@@ -232,12 +231,12 @@ static void read_once(void *context, uint64_t number) {
 
 /* The best of as many groups as the device should hold, half as many, and so on. */
 static double best_rate(read_run *read, unsigned group) {
-    uint64_t resident = vulkan_lab_resident_groups(read->lab, group, measure_vulkan_kernel_registers(read->kernel));
+    uint64_t resident = vulkan_lab_resident_groups(read->lab, group, gpu_vulkan_kernel_registers(read->kernel));
     unsigned shapes = read->lab->facts->is_software ? 1 : 4;
     double best = 0;
     for (unsigned i = 0; i < shapes; i++) {
         read->groups = resident >> i ? resident >> i : 1;
-        double seconds = measure_vulkan_time(read->lab->device, read_once, read, 5).median;
+        double seconds = gpu_vulkan_time(read->lab->device, read_once, read, 5).median;
         if (seconds > 0 && (double)read->from.bytes / seconds > best)
             best = (double)read->from.bytes / seconds;
     }
@@ -246,15 +245,15 @@ static double best_rate(read_run *read, unsigned group) {
 
 double vulkan_lab_read_limit(vulkan_lab *lab) {
     static const unsigned groups[] = {256, 512, 1024};
-    const measure_vulkan_facts *facts = lab->facts;
+    const gpu_vulkan_facts *facts = lab->facts;
     const uint64_t wanted = facts->is_software ? UINT64_C(64) << 20 : UINT64_C(2) << 30;
-    uint64_t bytes = least(wanted, measure_vulkan_free_memory(lab->device) / 2);
+    uint64_t bytes = least(wanted, gpu_vulkan_free_memory(lab->device) / 2);
     bytes = least(bytes > 16 << 20 ? bytes : 16 << 20, least(facts->range, facts->allocation)) / 256 * 256;
     char why[160];
     bool passed;
     double best = 0;
-    read_run read = {.lab = lab, .from = {measure_vulkan_allocate(lab->device, bytes), 0, bytes}};
-    measure_vulkan_fill(lab->device, read.from.buffer, 0, 0, bytes);
+    read_run read = {.lab = lab, .from = {gpu_vulkan_allocate(lab->device, bytes), 0, bytes}};
+    gpu_vulkan_fill(lab->device, read.from.buffer, 0, 0, bytes);
     for (size_t i = 0; i < sizeof groups / sizeof *groups && groups[i] <= facts->group_most; i++) {
         read.kernel = vulkan_lab_kernel(lab, "glsl/read_limit", groups[i], VULKAN_STORE, REDUCT_I32,
                                         VULKAN_NEEDS_NOTHING, &passed, why, sizeof why);
@@ -264,6 +263,6 @@ double vulkan_lab_read_limit(vulkan_lab *lab) {
         if (facts->is_software)
             break;
     }
-    measure_vulkan_free(lab->device, read.from.buffer);
+    gpu_vulkan_free(lab->device, read.from.buffer);
     return best;
 }

@@ -23,8 +23,8 @@
 #ifndef LADDER_VULKAN_LADDER_H
 #define LADDER_VULKAN_LADDER_H
 
+#include "gpu/vulkan.h"
 #include "ladder/gpu.h"
-#include "measure/vulkan.h"
 
 /* Embedded shaders, from the sources in glsl/ and hlsl/; empty where the compilers were not there. */
 extern const rd_vulkan_shader *const ladder_vulkan_shaders[];
@@ -100,13 +100,13 @@ typedef struct vulkan_run {
     ladder_finish finish;
     reduct_type type;
     uint64_t n;
-    const measure_vulkan_input *input;
+    const gpu_vulkan_input *input;
     unsigned group;        /* invocations */
     uint64_t groups;       /* of the first pass, over all pieces */
     bool in_shared_memory; /* the variant without subgroups, as `note` says why */
     bool compares;         /* the finish atomic goes by compare-and-swap */
     char note[120];
-    measure_vulkan_kernel *kernel, *last_step; /* last_step: of the finish second-launch */
+    gpu_vulkan_kernel *kernel, *last_step; /* last_step: of the finish second-launch */
     struct vulkan_exact *exact;
     uint64_t bound_beyond; /* bytes behind the array that a binding shows as well: a specimen reads them */
     bool clears;           /* the finish atomic clears the result first; a specimen does not */
@@ -117,21 +117,21 @@ typedef struct vulkan_kernel vulkan_kernel; /* a kernel that was made once, and 
 
 /* A device, the kernels made so far, and scratch memory that grows as needed. */
 struct vulkan_lab {
-    measure_vulkan *device;
-    const measure_vulkan_facts *facts;
-    bool hlsl;                          /* the language of the rungs; GLSL otherwise */
-    measure_vulkan_buffer *partials[2]; /* group sums; recursive passes go from one to the other */
+    gpu_vulkan *device;
+    const gpu_vulkan_facts *facts;
+    bool hlsl;                      /* the language of the rungs; GLSL otherwise */
+    gpu_vulkan_buffer *partials[2]; /* group sums; recursive passes go from one to the other */
     uint64_t partials_bytes;
-    measure_vulkan_buffer *result, *ticket, *trial;
+    gpu_vulkan_buffer *result, *ticket, *trial;
     void *host_partials;
     vulkan_kernel **kernels;
     size_t kernel_count;
-    measure_vulkan_input input; /* of the climb */
-    vulkan_run run;             /* of the climb */
-    double read_limit;          /* bytes per second; 0 until measured */
-    uint64_t piece_most;        /* bytes of a piece of an input; 0 for what the device can */
-    bool doubts_subgroups;      /* every trial of subgroups fails: so that what follows then can be tested */
-    char distrusted[160];       /* the last kernel whose trial failed; empty if none did */
+    gpu_vulkan_input input; /* of the climb */
+    vulkan_run run;         /* of the climb */
+    double read_limit;      /* bytes per second; 0 until measured */
+    uint64_t piece_most;    /* bytes of a piece of an input; 0 for what the device can */
+    bool doubts_subgroups;  /* every trial of subgroups fails: so that what follows then can be tested */
+    char distrusted[160];   /* the last kernel whose trial failed; empty if none did */
 };
 
 /* Opens "vulkan", "vulkan:N" or "vulkan:NAME". On failure `error` says why: no such device, or no shaders here. */
@@ -141,12 +141,12 @@ void vulkan_lab_close(vulkan_lab *lab);
 /* The shader of that name as a kernel for groups of that size and a way out (null if it is not there or cannot be
  * made, with one sentence in `why`); it is kept until the lab is closed. `needs` says whether it must pass a trial: a
  * sum by one group whose result is known. `*passed` says whether it did. */
-measure_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsigned group, vulkan_way way,
-                                         reduct_type type, vulkan_needs needs, bool *passed, char *why, size_t room);
+gpu_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsigned group, vulkan_way way,
+                                     reduct_type type, vulkan_needs needs, bool *passed, char *why, size_t room);
 
 /* Records a dispatch of a kernel as above on n elements; sums go to `partials` from element `first`. */
-void vulkan_lab_dispatch(vulkan_lab *lab, measure_vulkan_kernel *kernel, measure_vulkan_slice elements,
-                         measure_vulkan_buffer *partials, vulkan_push push);
+void vulkan_lab_dispatch(vulkan_lab *lab, gpu_vulkan_kernel *kernel, gpu_vulkan_slice elements,
+                         gpu_vulkan_buffer *partials, vulkan_push push);
 
 /* Room for so many bytes of group sums, twice on the device and once on the host. */
 void vulkan_lab_reserve(vulkan_lab *lab, uint64_t bytes);
@@ -164,7 +164,7 @@ double vulkan_lab_read_limit(vulkan_lab *lab);
 /* Prepares; `finish` may be the default one and `group` 0. Returns false, and one sentence in `why`, where the rung
  * cannot be run like that on this device. The input must live as long as the run. */
 bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *rung, ladder_finish finish,
-                        reduct_type type, const measure_vulkan_input *input, unsigned group, char *why, size_t room);
+                        reduct_type type, const gpu_vulkan_input *input, unsigned group, char *why, size_t room);
 
 /* Records the reduction of the copy of that number, once. The finish host waits for the device. */
 void vulkan_run_once(vulkan_run *run, uint64_t copy);

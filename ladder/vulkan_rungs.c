@@ -95,21 +95,21 @@ static uint64_t elements_per_group(const vulkan_run *run) {
 static uint64_t groups_for(const vulkan_run *run, uint64_t n) {
     uint64_t wanted = ceil_divide(n, elements_per_group(run)), most = wanted;
     if (run->rung->cover != VULKAN_COVER_ONE && run->rung->cover != VULKAN_COVER_TWO)
-        most = vulkan_lab_resident_groups(run->lab, run->group, measure_vulkan_kernel_registers(run->kernel));
+        most = vulkan_lab_resident_groups(run->lab, run->group, gpu_vulkan_kernel_registers(run->kernel));
     if (wanted > most)
         wanted = most;
     return wanted ? wanted : 1; /* an empty array has a sum as well */
 }
 
-static uint64_t piece_elements(const vulkan_run *run, uint64_t copy, size_t piece, measure_vulkan_slice *slice) {
+static uint64_t piece_elements(const vulkan_run *run, uint64_t copy, size_t piece, gpu_vulkan_slice *slice) {
     uint64_t bytes;
-    *slice = measure_vulkan_input_piece(run->input, copy, piece, &bytes);
+    *slice = gpu_vulkan_input_piece(run->input, copy, piece, &bytes);
     return bytes / reduct_type_size(run->type);
 }
 
 static uint64_t groups_of_all_pieces(const vulkan_run *run) {
     uint64_t groups = 0;
-    measure_vulkan_slice slice;
+    gpu_vulkan_slice slice;
     for (size_t i = 0; i < run->input->pieces; i++)
         groups += groups_for(run, piece_elements(run, 0, i, &slice));
     return groups;
@@ -131,7 +131,7 @@ static bool is_power_of_two(unsigned x) {
 
 /* What this device or language lacks for a run; null if nothing. */
 static const char *lack(const vulkan_run *run) {
-    const measure_vulkan_facts *facts = run->lab->facts;
+    const gpu_vulkan_facts *facts = run->lab->facts;
     if (run->type == REDUCT_F64 && run->lab->hlsl)
         return "in HLSL compiled for i32 and f32";
     if (run->type == REDUCT_F64 && !facts->f64)
@@ -154,7 +154,7 @@ static bool check_group(const vulkan_run *run, char *why, size_t room) {
 }
 
 /* What a device does not offer of what a rung needs of subgroups; null if it has all. */
-static const char *missing_of_subgroups(const measure_vulkan_facts *facts, vulkan_needs needs) {
+static const char *missing_of_subgroups(const gpu_vulkan_facts *facts, vulkan_needs needs) {
     if (needs == VULKAN_NEEDS_SHUFFLES && !(facts->subgroup_shuffle && facts->subgroup_shuffle_relative))
         return "shuffles";
     if (needs == VULKAN_NEEDS_SUMS && !facts->subgroup_arithmetic)
@@ -166,7 +166,7 @@ static const char *missing_of_subgroups(const measure_vulkan_facts *facts, vulka
 
 static void name_shader(const vulkan_run *run, char *name, size_t room) {
     static const char *const ways[] = {"store", "atomic", "last"};
-    const measure_vulkan_facts *facts = run->lab->facts;
+    const gpu_vulkan_facts *facts = run->lab->facts;
     const char *type = reduct_type_name(run->type);
     bool native = run->finish == LADDER_FINISH_ATOMIC &&
                   (run->type == REDUCT_F64 || (run->type == REDUCT_F32 && facts->f32_atomic_add));
@@ -177,7 +177,7 @@ static void name_shader(const vulkan_run *run, char *name, size_t room) {
                  run->in_shared_memory ? "_shared" : "");
 }
 
-static measure_vulkan_kernel *kernel_of(vulkan_run *run, bool *passed, char *why, size_t room) {
+static gpu_vulkan_kernel *kernel_of(vulkan_run *run, bool *passed, char *why, size_t room) {
     char name[96];
     name_shader(run, name, sizeof name);
     return vulkan_lab_kernel(run->lab, name, run->group, way_of(run->finish), run->type,
@@ -236,7 +236,7 @@ static bool prepare_exact(vulkan_run *run, unsigned group, char *why, size_t roo
 }
 
 bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *rung, ladder_finish finish,
-                        reduct_type type, const measure_vulkan_input *input, unsigned group, char *why, size_t room) {
+                        reduct_type type, const gpu_vulkan_input *input, unsigned group, char *why, size_t room) {
     *run = (vulkan_run){.lab = lab, .rung = rung, .type = type, .input = input, .clears = true};
     run->n = input->bytes / reduct_type_size(type);
     run->finish = finish == LADDER_FINISH_DEFAULT ? rung->finish : finish;
@@ -262,8 +262,8 @@ bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *run
         return false;
     }
     vulkan_lab_reserve(lab, run->groups * reduct_type_size(type));
-    if (measure_vulkan_error(lab->device)) {
-        snprintf(why, room, "%s", measure_vulkan_error(lab->device));
+    if (gpu_vulkan_error(lab->device)) {
+        snprintf(why, room, "%s", gpu_vulkan_error(lab->device));
         return false;
     }
     return true;
@@ -280,10 +280,10 @@ void vulkan_run_destroy(vulkan_run *run) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* A dispatch for each piece; the groups' sums follow each other in `to`. */
-static void dispatch_pieces(vulkan_run *run, uint64_t copy, measure_vulkan_buffer *to) {
+static void dispatch_pieces(vulkan_run *run, uint64_t copy, gpu_vulkan_buffer *to) {
     uint32_t first = 0;
     for (size_t i = 0; i < run->input->pieces; i++) {
-        measure_vulkan_slice slice;
+        gpu_vulkan_slice slice;
         uint64_t n = piece_elements(run, copy, i, &slice), groups = groups_for(run, n);
         slice.bytes += run->bound_beyond;
         vulkan_lab_dispatch(
@@ -295,9 +295,9 @@ static void dispatch_pieces(vulkan_run *run, uint64_t copy, measure_vulkan_buffe
 }
 
 /* One kernel over `n` group sums. */
-static void dispatch_sums(vulkan_run *run, measure_vulkan_kernel *kernel, measure_vulkan_buffer *from, uint64_t n,
-                          measure_vulkan_buffer *to, uint64_t groups) {
-    measure_vulkan_slice slice = {from, 0, (n * reduct_type_size(run->type) + 15) / 16 * 16};
+static void dispatch_sums(vulkan_run *run, gpu_vulkan_kernel *kernel, gpu_vulkan_buffer *from, uint64_t n,
+                          gpu_vulkan_buffer *to, uint64_t groups) {
+    gpu_vulkan_slice slice = {from, 0, (n * reduct_type_size(run->type) + 15) / 16 * 16};
     vulkan_lab_dispatch(run->lab, kernel, slice, to,
                         (vulkan_push){.n = (uint32_t)n, .groups = (uint32_t)groups, .total = (uint32_t)groups});
 }
@@ -317,8 +317,8 @@ static void run_recursively(vulkan_run *run, uint64_t copy) {
 
 static void sum_on_host(vulkan_run *run) {
     vulkan_lab *lab = run->lab;
-    measure_vulkan_download(lab->device, lab->host_partials, lab->partials[0], 0,
-                            run->groups * reduct_type_size(run->type));
+    gpu_vulkan_download(lab->device, lab->host_partials, lab->partials[0], 0,
+                        run->groups * reduct_type_size(run->type));
     gpu_sum_on_host(run->type, lab->host_partials, run->groups, run->host_result);
 }
 
@@ -335,7 +335,7 @@ void vulkan_run_once(vulkan_run *run, uint64_t copy) {
         break;
     case LADDER_FINISH_ATOMIC:
         if (run->clears)
-            measure_vulkan_fill(lab->device, lab->result, 0, 0, 8);
+            gpu_vulkan_fill(lab->device, lab->result, 0, 0, 8);
         dispatch_pieces(run, copy, lab->partials[0]);
         break;
     case LADDER_FINISH_SECOND_LAUNCH:
@@ -357,7 +357,7 @@ void vulkan_run_result(vulkan_run *run, void *result) {
     else if (run->finish == LADDER_FINISH_HOST)
         memcpy(result, run->host_result, size);
     else
-        measure_vulkan_download(run->lab->device, result, run->lab->result, 0, size);
+        gpu_vulkan_download(run->lab->device, result, run->lab->result, 0, size);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ static double chain(const vulkan_run *run, uint64_t n) {
 }
 
 double vulkan_run_terms(const vulkan_run *run) {
-    measure_vulkan_slice slice;
+    gpu_vulkan_slice slice;
     uint64_t groups = run->groups;
     if (run->exact)
         return 0;
@@ -419,7 +419,7 @@ void vulkan_run_describe(const vulkan_run *run, report_row *row) {
         return;
     }
     row->block = run->group;
-    row->registers = measure_vulkan_kernel_registers(run->kernel);
+    row->registers = gpu_vulkan_kernel_registers(run->kernel);
     if (*run->note)
         snprintf(row->note, sizeof row->note, "%s", run->note);
     else if (run->compares)

@@ -3,7 +3,7 @@
  * glsl/specimens/; HLSL has one of them. */
 #include "ladder/vulkan_ladder.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,17 +17,17 @@ typedef struct lab {
     const ladder_options *options;
     report *r;
     ladder_data data;
-    measure_vulkan_input input; /* the data, and what lies beyond */
-    measure_vulkan_input seen;  /* the same, without what lies beyond */
+    gpu_vulkan_input input; /* the data, and what lies beyond */
+    gpu_vulkan_input seen;  /* the same, without what lies beyond */
 } lab;
 
 /* A failure of the device becomes the row's; the next specimen has its own chance where the device survives. */
 static void add(const lab *l, report_row *row) {
-    const char *error = measure_vulkan_error(l->vulkan->device);
+    const char *error = gpu_vulkan_error(l->vulkan->device);
     if (error) {
         row->verdict = REPORT_NOT_RUN;
         snprintf(row->note, sizeof row->note, "the device stopped it: %s", error);
-        measure_vulkan_forgive(l->vulkan->device);
+        gpu_vulkan_forgive(l->vulkan->device);
     }
     report_add_row(l->r, row);
 }
@@ -103,7 +103,7 @@ static void measure_specimen(const lab *l, const specimen *s, vulkan_run *run, r
     vulkan_run_once(run, 0);
     vulkan_run_result(run, result);
     ladder_judge(row, &l->data, result, vulkan_run_terms(run));
-    measure_statistics seconds = measure_vulkan_time(l->vulkan->device, run_for_time, run, rounds_of(l));
+    measure_statistics seconds = gpu_vulkan_time(l->vulkan->device, run_for_time, run, rounds_of(l));
     gpu_row_time(row, &seconds, l->vulkan->read_limit, 0);
     if (s->is_mistake)
         gpu_specimen_call(row, &l->data, result);
@@ -178,13 +178,13 @@ static float from_ordered_bits(uint32_t bits) {
     return x;
 }
 
-static float run_maximum(const lab *l, const maximum *m, const measure_vulkan_input *input, char *why, size_t room) {
+static float run_maximum(const lab *l, const maximum *m, const gpu_vulkan_input *input, char *why, size_t room) {
     vulkan_lab *vulkan = l->vulkan;
     uint64_t bytes;
     bool passed;
     float got = 0;
     uint32_t bits;
-    measure_vulkan_kernel *kernel =
+    gpu_vulkan_kernel *kernel =
         vulkan_lab_kernel(vulkan, m->is_ordered ? "glsl/maximum_ordered" : "glsl/maximum", GROUP, VULKAN_STORE,
                           REDUCT_F32, VULKAN_NEEDS_NOTHING, &passed, why, room);
     if (!kernel)
@@ -192,10 +192,10 @@ static float run_maximum(const lab *l, const maximum *m, const measure_vulkan_in
     memcpy(&bits, &m->start, sizeof bits);
     if (m->is_ordered)
         bits = ordered_bits(m->start);
-    measure_vulkan_fill(vulkan->device, vulkan->result, 0, bits, 4);
-    vulkan_lab_dispatch(vulkan, kernel, measure_vulkan_input_piece(input, 0, 0, &bytes), vulkan->partials[0],
+    gpu_vulkan_fill(vulkan->device, vulkan->result, 0, bits, 4);
+    vulkan_lab_dispatch(vulkan, kernel, gpu_vulkan_input_piece(input, 0, 0, &bytes), vulkan->partials[0],
                         (vulkan_push){.n = GPU_SPECIMEN_ELEMENTS, .groups = 64, .total = 64});
-    measure_vulkan_download(vulkan->device, &bits, vulkan->result, 0, 4);
+    gpu_vulkan_download(vulkan->device, &bits, vulkan->result, 0, 4);
     memcpy(&got, &bits, sizeof got);
     return m->is_ordered ? from_ordered_bits(bits) : got;
 }
@@ -203,8 +203,8 @@ static float run_maximum(const lab *l, const maximum *m, const measure_vulkan_in
 static void add_maximum(const lab *l, const maximum *m) {
     float most;
     float *values = gpu_specimen_negatives(m->infinite, &most);
-    measure_vulkan_input input =
-        measure_vulkan_input_create(l->vulkan->device, values, GPU_SPECIMEN_ELEMENTS * sizeof *values, false, 0);
+    gpu_vulkan_input input =
+        gpu_vulkan_input_create(l->vulkan->device, values, GPU_SPECIMEN_ELEMENTS * sizeof *values, false, 0);
     report_row row = vulkan_row(l->vulkan, "specimens", m->name, REDUCT_F32, GPU_SPECIMEN_ELEMENTS);
     float got = run_maximum(l, m, &input, row.note, sizeof row.note);
     row.block = GROUP;
@@ -213,7 +213,7 @@ static void add_maximum(const lab *l, const maximum *m) {
         row.verdict = REPORT_NOT_RUN;
     else
         gpu_specimen_call_maximum(&row, m->is_mistake, most, got);
-    measure_vulkan_input_destroy(l->vulkan->device, &input);
+    gpu_vulkan_input_destroy(l->vulkan->device, &input);
     free(values);
     add(l, &row);
 }
@@ -242,12 +242,12 @@ void vulkan_run_specimens(vulkan_lab *vulkan, const ladder_options *options, rep
         return;
     }
     void *values = gpu_specimen_values(&l.data);
-    l.input = measure_vulkan_input_create(vulkan->device, values,
-                                          ((size_t)GPU_SPECIMEN_ELEMENTS + GPU_SPECIMEN_BEYOND) * size, true, 0);
+    l.input = gpu_vulkan_input_create(vulkan->device, values,
+                                      ((size_t)GPU_SPECIMEN_ELEMENTS + GPU_SPECIMEN_BEYOND) * size, true, 0);
     l.seen = l.input;
     l.seen.bytes = GPU_SPECIMEN_ELEMENTS * size;
     run_all(&l);
-    measure_vulkan_input_destroy(vulkan->device, &l.input);
+    gpu_vulkan_input_destroy(vulkan->device, &l.input);
     free(values);
     ladder_data_destroy(&l.data);
 }

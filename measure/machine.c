@@ -1,7 +1,7 @@
 /* Machine description, from Linux's /proc, sysconf and the compiler's own macros. */
 #include "measure/machine.h"
 
-#include "measure/sizes.h"
+#include "program/sizes.h"
 
 #include <sched.h>
 #include <string.h>
@@ -85,14 +85,14 @@ void measure_machine_print(const measure_machine *machine, FILE *stream) {
     char size[4][32];
     for (int level = 1; level <= 3; level++) {
         if (machine->cache[level])
-            measure_size_text(machine->cache[level], size[level], sizeof size[level]);
+            program_size_text(machine->cache[level], size[level], sizeof size[level]);
         else
             snprintf(size[level], sizeof size[level], "unknown");
     }
     fprintf(stream, "processor  %s, %u usable\n", machine->processor, machine->processors);
     fprintf(stream, "sets       %s\n", machine->instruction_sets);
     fprintf(stream, "caches     L1 %s, L2 %s, L3 %s as reported\n", size[1], size[2], size[3]);
-    fprintf(stream, "memory     %s\n", measure_size_text(machine->memory, size[0], sizeof size[0]));
+    fprintf(stream, "memory     %s\n", program_size_text(machine->memory, size[0], sizeof size[0]));
     fprintf(stream, "system     %s\n", machine->system);
     fprintf(stream, "compiler   %s\n", machine->compiler);
     fprintf(stream, "date       %s\n", machine->date);

@@ -1,7 +1,7 @@
 /* The team: one mutex, two conditions, a generation number that tells a new task from the last one. */
 #include "measure/parallel.h"
 
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void *member_main(void *argument) {
 
 measure_team *measure_team_create(unsigned members) {
     members = members ? members : 1;
-    measure_team *team = measure_allocate(sizeof *team + members * sizeof *team->seats);
+    measure_team *team = program_allocate(sizeof *team + members * sizeof *team->seats);
     *team = (measure_team){.members = members};
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->start, NULL);

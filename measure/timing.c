@@ -2,7 +2,7 @@
 #include "measure/timing.h"
 
 #include "measure/clock.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static size_t calibrate(const measure_variant *variant, double sample_seconds) {
 }
 
 void measure_time(measure_variant *variants, size_t count, size_t rounds, double sample_seconds) {
-    size_t *runs = measure_allocate(count * sizeof *runs);
+    size_t *runs = program_allocate(count * sizeof *runs);
     for (size_t v = 0; v < count; v++)
         runs[v] = calibrate(&variants[v], sample_seconds);
     for (size_t round = 0; round < rounds; round++)
@@ -34,7 +34,7 @@ void measure_time(measure_variant *variants, size_t count, size_t rounds, double
 }
 
 measure_statistics measure_variant_seconds(const measure_variant *variant, size_t rounds) {
-    double *copy = measure_allocate(rounds * sizeof *copy);
+    double *copy = program_allocate(rounds * sizeof *copy);
     for (size_t i = 0; i < rounds; i++)
         copy[i] = variant->seconds[i];
     measure_statistics statistics = measure_summarise(copy, rounds);
@@ -43,7 +43,7 @@ measure_statistics measure_variant_seconds(const measure_variant *variant, size_
 }
 
 measure_statistics measure_variant_ratio(const measure_variant *variant, const measure_variant *base, size_t rounds) {
-    double *ratios = measure_allocate(rounds * sizeof *ratios);
+    double *ratios = program_allocate(rounds * sizeof *ratios);
     for (size_t i = 0; i < rounds; i++)
         ratios[i] = variant->seconds[i] / base->seconds[i];
     measure_statistics statistics = measure_summarise(ratios, rounds);

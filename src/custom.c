@@ -1,4 +1,4 @@
-/* Custom operators: the caller's functions in the tree of products (exact/product.h): blocks of 4096 elements, each folded
+/* Custom operators: the caller's functions in the tree of products (arithmetic/product.h): blocks of 4096 elements, each folded
  * in order, then an aligned binary tree over the blocks.
  *
  * The blocks are shared out among threads in pieces of 2^level of them, which are subtrees, so that threads do not show in

@@ -1,17 +1,17 @@
 /* What the tests of the CUDA backend share: the device, its memory, plans that are executed on data that is there.
  *
- * Nothing here needs a CUDA header: functions of the driver come from src/cuda/driver.h, and those that only tests call
+ * Nothing here needs a CUDA header: functions of the driver come from drivers/cuda.h, and those that only tests call
  * are found by name in the library that it opened. */
 #ifndef REDUCT_TESTS_CUDA_SUPPORT_H
 #define REDUCT_TESTS_CUDA_SUPPORT_H
 
 #include <reduct/cuda.h>
 
-#include "src/cuda/driver.h"
+#include "drivers/cuda.h"
 #include "support.h"
 #include "values.h"
 
-/* Functions of the driver that the library has no use for, as in driver.h. */
+/* Functions of the driver that the library has no use for, as in drivers/cuda.h. */
 typedef struct CUgraph_st *rd_cu_graph;
 typedef struct CUgraphExec_st *rd_cu_graph_exec;
 /* clang-format off */

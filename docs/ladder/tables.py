@@ -86,7 +86,7 @@ def ulps(row):
     return f'{ulp:.{0 if ulp % 1 == 0 or ulp >= 9.95 else 1 if ulp >= 0.995 else 2}f}'
 
 
-# What is as its method promises: the words are those of measure/report.h.
+# What is as its method promises: the words are those of report/report.h.
 GOOD = ('right', 'within bound')
 
 

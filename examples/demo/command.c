@@ -2,7 +2,7 @@
 #include "demo.h"
 
 #include "measure/data.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int write_npy(const char *path) {
     memset(header + length, ' ', sizeof header - (size_t)length);
     header[117] = '\n';
     const unsigned char magic[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
-    double *values = measure_allocate(COUNT * sizeof *values);
+    double *values = program_allocate(COUNT * sizeof *values);
     measure_team *team = measure_team_create(1);
     measure_fill_f64(values, COUNT, MEASURE_NORMAL, 3, team);
     measure_team_destroy(team);
@@ -49,7 +49,7 @@ static int put_in_path(const char *command) {
     *strrchr(full, '/') = '\0';
     const char *path = getenv("PATH");
     size_t room = strlen(full) + (path ? strlen(path) : 0) + 2;
-    char *longer = measure_allocate(room);
+    char *longer = program_allocate(room);
     snprintf(longer, room, "%s:%s", full, path ? path : "");
     int outcome = setenv("PATH", longer, 1);
     free(longer);

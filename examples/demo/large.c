@@ -3,10 +3,10 @@
 
 #include "measure/data.h"
 #include "measure/machine.h"
-#include "measure/memory.h"
-#include "measure/sizes.h"
-#include "measure/table.h"
 #include "measure/timing.h"
+#include "program/memory.h"
+#include "program/sizes.h"
+#include "program/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void plan_sum(way *own, reduct_mode mode, unsigned threads) {
         .threads = threads,
     };
     demo_require(reduct_plan_create(&options, &own->plan, NULL), own->name);
-    own->workspace = measure_allocate(reduct_plan_workspace_size(own->plan));
+    own->workspace = program_allocate(reduct_plan_workspace_size(own->plan));
 }
 
 static void make_ways(way ways[WAYS], const double *values, size_t count, unsigned processors) {
@@ -96,24 +96,24 @@ static unsigned long long bits_of(double value) {
 static void print_times(const way ways[WAYS], const measure_variant variants[WAYS], unsigned processors) {
     static const char *const headings[] = {"sum", "threads", "ms", "GB/s", "result", "bits", "error in ulp"};
     double exact = ways[EXACT_ONE].result, ulp = nextafter(fabs(exact), INFINITY) - fabs(exact);
-    measure_table *table = measure_table_create("lrrrrrr");
+    program_table *table = program_table_create("lrrrrrr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        measure_table_cell(table, "%s", headings[i]);
+        program_table_cell(table, "%s", headings[i]);
     for (int i = 0; i < WAYS; i++) {
         double seconds = measure_variant_seconds(&variants[i], ROUNDS).median;
-        measure_table_cell(table, "%s", ways[i].name);
-        measure_table_cell(table, "%u", i == EXACT_ALL ? processors : 1);
-        measure_table_cell(table, "%.1f", 1e3 * seconds);
-        measure_table_cell(table, "%.1f", (double)(ways[i].count * sizeof(double)) / seconds / 1e9);
-        measure_table_cell(table, "%.17g", ways[i].result);
-        measure_table_cell(table, "%016llx", bits_of(ways[i].result));
+        program_table_cell(table, "%s", ways[i].name);
+        program_table_cell(table, "%u", i == EXACT_ALL ? processors : 1);
+        program_table_cell(table, "%.1f", 1e3 * seconds);
+        program_table_cell(table, "%.1f", (double)(ways[i].count * sizeof(double)) / seconds / 1e9);
+        program_table_cell(table, "%.17g", ways[i].result);
+        program_table_cell(table, "%016llx", bits_of(ways[i].result));
         if (i >= EXACT_ONE)
-            measure_table_cell(table, "at most 0.5");
+            program_table_cell(table, "at most 0.5");
         else
-            measure_table_cell(table, "%.0f", fabs(ways[i].result - exact) / ulp);
+            program_table_cell(table, "%.0f", fabs(ways[i].result - exact) / ulp);
     }
-    measure_table_print(table, stdout, 2);
-    measure_table_destroy(table);
+    program_table_print(table, stdout, 2);
+    program_table_destroy(table);
 }
 
 static void time_ways(way ways[WAYS], unsigned processors) {
@@ -186,21 +186,21 @@ static int count_answers(const order orders[3], int which) {
 static void print_orders(const order orders[3], unsigned processors) {
     static const char *const headings[] = {"bits, by order", "plain C loop", "Kahan's loop", "fast, 1 thread",
                                            "exact, 1 thread"};
-    measure_table *table = measure_table_create("lrrrrr");
+    program_table *table = program_table_create("lrrrrr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        measure_table_cell(table, "%s", headings[i]);
-    measure_table_cell(table, "exact, %u threads", processors);
+        program_table_cell(table, "%s", headings[i]);
+    program_table_cell(table, "exact, %u threads", processors);
     for (int which = 0; which < 3; which++) {
-        measure_table_cell(table, "%s", orders[which].name);
+        program_table_cell(table, "%s", orders[which].name);
         for (int i = 0; i < WAYS; i++)
-            measure_table_cell(table, "%016llx", orders[which].bits[i]);
+            program_table_cell(table, "%016llx", orders[which].bits[i]);
     }
-    measure_table_cell(table, "different answers");
+    program_table_cell(table, "different answers");
     for (int i = 0; i < WAYS; i++)
-        measure_table_cell(table, "%d", count_answers(orders, i));
+        program_table_cell(table, "%d", count_answers(orders, i));
     putchar('\n');
-    measure_table_print(table, stdout, 2);
-    measure_table_destroy(table);
+    program_table_print(table, stdout, 2);
+    program_table_destroy(table);
 }
 
 int demo_large(size_t count) {
@@ -208,10 +208,10 @@ int demo_large(size_t count) {
     measure_machine_describe(&machine);
     char title[128], size[32];
     snprintf(title, sizeof title, "The sum of %zu doubles (%s), normally distributed around 0", count,
-             measure_size_text(count * sizeof(double), size, sizeof size));
+             program_size_text(count * sizeof(double), size, sizeof size));
     demo_title(title);
 
-    double *values = measure_allocate(count * sizeof *values);
+    double *values = program_allocate(count * sizeof *values);
     measure_team *team = measure_team_create(machine.processors);
     measure_fill_f64(values, count, MEASURE_NORMAL, 1, team);
     measure_team_destroy(team);

@@ -3,10 +3,10 @@
 #include "demo.h"
 
 #include "measure/clock.h"
-#include "measure/colour.h"
-#include "measure/command_line.h"
 #include "measure/machine.h"
-#include "measure/sizes.h"
+#include "program/colour.h"
+#include "program/command_line.h"
+#include "program/sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@ typedef struct demo_options {
 
 static int read_option(int key, char *text, void *state);
 
-static const measure_option known[] = {
+static const program_option known[] = {
     {"command", 'c', "FILE", "The reduct command (default build/reduct)"},
     {"data", 'd', "FOLDER", "NIST's reference data (default examples/data)"},
     {"count", 'n', "N", "Doubles in the large array (default 64Mi)"},
     {0},
 };
 
-static const measure_command command_line = {.name = "demo",
+static const program_command command_line = {.name = "demo",
                                              .about =
                                                  "Reduces real data exactly, beside plain loops and certified values.",
                                              .options = known,
@@ -41,14 +41,14 @@ static int read_option(int key, char *text, void *state) {
         all->command = text;
         return 0;
     default:
-        if (measure_size_parse(text, &all->count) == 0 && all->count >= 2 && all->count <= (uint64_t)1 << 36)
+        if (program_size_parse(text, &all->count) == 0 && all->count >= 2 && all->count <= (uint64_t)1 << 36)
             return 0;
-        return measure_command_refuse(&command_line, "--count takes a number from 2 to 64Gi, not '%s'", text);
+        return program_command_refuse(&command_line, "--count takes a number from 2 to 64Gi, not '%s'", text);
     }
 }
 
 void demo_title(const char *text) {
-    printf("\n%s%s%s\n\n", measure_style_on(stdout, MEASURE_BOLD), text, measure_style_on(stdout, MEASURE_PLAIN));
+    printf("\n%s%s%s\n\n", program_style_on(stdout, PROGRAM_BOLD), text, program_style_on(stdout, PROGRAM_PLAIN));
 }
 
 void demo_require(reduct_status status, const char *what) {
@@ -61,9 +61,9 @@ void demo_require(reduct_status status, const char *what) {
 int main(int argc, char **argv) {
     demo_options options = {"examples/data", "build/reduct", (uint64_t)1 << 26};
     double start = measure_seconds();
-    int rest, status = measure_command_read(&command_line, argc, argv, &options, &rest);
+    int rest, status = program_command_read(&command_line, argc, argv, &options, &rest);
     if (status == 0 && rest < argc)
-        status = measure_command_refuse(&command_line, "unexpected argument '%s'", argv[rest]);
+        status = program_command_refuse(&command_line, "unexpected argument '%s'", argv[rest]);
     if (status != 0)
         return status;
     setvbuf(stdout, NULL, _IOLBF, 0); /* in order with the output of the commands run */

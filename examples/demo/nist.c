@@ -2,8 +2,8 @@
  * LRE, the logarithm of the relative error: the number of leading digits that agree, at most 15. */
 #include "demo.h"
 
-#include "measure/memory.h"
-#include "measure/table.h"
+#include "program/memory.h"
+#include "program/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ typedef struct set {
 
 static FILE *open_file(const char *folder, const char *name, const char *ending) {
     size_t room = strlen(folder) + strlen(name) + strlen(ending) + 2;
-    char *path = measure_allocate(room);
+    char *path = program_allocate(room);
     snprintf(path, room, "%s/%s%s", folder, name, ending);
     FILE *file = fopen(path, "r");
     if (!file) {
@@ -53,7 +53,7 @@ static size_t read_certified(const char *folder, set *sets) {
 
 static void read_values(const char *folder, set *one) {
     FILE *file = open_file(folder, one->name, ".txt");
-    one->values = measure_allocate(one->certified_count * sizeof *one->values);
+    one->values = program_allocate(one->certified_count * sizeof *one->values);
     while (one->count < one->certified_count && fscanf(file, "%lf", &one->values[one->count]) == 1)
         one->count++;
     fclose(file);
@@ -100,29 +100,29 @@ static double agreement(double found, double certified) {
     return digits < 1 ? 0 : digits > 15 ? 15 : digits;
 }
 
-static void add_cells(measure_table *table, double found, double certified, int digits) {
-    measure_table_cell(table, "%.*g", digits, isnan(found) ? fabs(found) : found); /* a NaN's sign means nothing */
-    measure_table_cell(table, "%.1f", agreement(found, certified));
+static void add_cells(program_table *table, double found, double certified, int digits) {
+    program_table_cell(table, "%.*g", digits, isnan(found) ? fabs(found) : found); /* a NaN's sign means nothing */
+    program_table_cell(table, "%.1f", agreement(found, certified));
 }
 
 static void print_table(const set *sets, size_t count, int deviations) {
     static const char *const headings[] = {"", "n", "", "reduct", "LRE", "double loop", "LRE", "float loop", "LRE"};
-    measure_table *table = measure_table_create("lrrrrrrrr");
+    program_table *table = program_table_create("lrrrrrrrr");
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        measure_table_cell(table, "%s", i != 2 ? headings[i] : deviations ? "certified deviation" : "certified mean");
+        program_table_cell(table, "%s", i != 2 ? headings[i] : deviations ? "certified deviation" : "certified mean");
     for (size_t i = 0; i < count; i++) {
         const set *one = &sets[i];
         double certified = deviations ? one->certified.deviation : one->certified.mean;
-        measure_table_cell(table, "%s", one->name);
-        measure_table_cell(table, "%zu", one->count);
-        measure_table_cell(table, "%s", deviations ? one->deviation_text : one->mean_text);
+        program_table_cell(table, "%s", one->name);
+        program_table_cell(table, "%zu", one->count);
+        program_table_cell(table, "%s", deviations ? one->deviation_text : one->mean_text);
         add_cells(table, deviations ? one->exact.deviation : one->exact.mean, certified, 15);
         add_cells(table, deviations ? one->double_loop.deviation : one->double_loop.mean, certified, 15);
         add_cells(table, deviations ? one->float_loop.deviation : one->float_loop.mean, certified, 7);
     }
-    measure_table_print(table, stdout, 2);
+    program_table_print(table, stdout, 2);
     putchar('\n');
-    measure_table_destroy(table);
+    program_table_destroy(table);
 }
 
 /* Explains the row in which even the exact deviation agrees least. */

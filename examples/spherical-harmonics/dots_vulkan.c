@@ -3,17 +3,17 @@
 #include "dots.h"
 
 #include "ladder/vulkan_exact.h"
-#include "measure/memory.h"
+#include "program/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static measure_vulkan_input upload(vulkan_lab *lab, const float *array, size_t count) {
-    return measure_vulkan_input_create(lab->device, array, count * sizeof *array, false, 0);
+static gpu_vulkan_input upload(vulkan_lab *lab, const float *array, size_t count) {
+    return gpu_vulkan_input_create(lab->device, array, count * sizeof *array, false, 0);
 }
 
-static bool multiply(vulkan_lab *lab, const measure_vulkan_input *left, const measure_vulkan_input *right,
-                     double *result, problem *why) {
+static bool multiply(vulkan_lab *lab, const gpu_vulkan_input *left, const gpu_vulkan_input *right, double *result,
+                     problem *why) {
     char text[400];
     vulkan_exact *exact = vulkan_exact_create_dot(lab, left, right, VULKAN_EXACT_BEST, text, sizeof text);
     if (!exact)
@@ -21,22 +21,22 @@ static bool multiply(vulkan_lab *lab, const measure_vulkan_input *left, const me
     vulkan_exact_run(exact, 0);
     vulkan_exact_result(exact, result);
     vulkan_exact_destroy(exact);
-    return !measure_vulkan_error(lab->device) || refuse(why, "%s", measure_vulkan_error(lab->device));
+    return !gpu_vulkan_error(lab->device) || refuse(why, "%s", gpu_vulkan_error(lab->device));
 }
 
 static bool multiply_all(vulkan_lab *lab, const dots_input *input, double *results, problem *why) {
-    measure_vulkan_input *rights = measure_allocate(input->rights * sizeof *rights);
+    gpu_vulkan_input *rights = program_allocate(input->rights * sizeof *rights);
     bool good = true;
     for (size_t j = 0; j < input->rights; j++)
         rights[j] = upload(lab, input->right[j], input->count);
     for (size_t i = 0; i < input->lefts && good; i++) {
-        measure_vulkan_input left = upload(lab, input->left[i], input->count);
+        gpu_vulkan_input left = upload(lab, input->left[i], input->count);
         for (size_t j = 0; j < input->rights && good; j++)
             good = multiply(lab, &left, &rights[j], &results[i * input->rights + j], why);
-        measure_vulkan_input_destroy(lab->device, &left);
+        gpu_vulkan_input_destroy(lab->device, &left);
     }
     for (size_t j = 0; j < input->rights; j++)
-        measure_vulkan_input_destroy(lab->device, &rights[j]);
+        gpu_vulkan_input_destroy(lab->device, &rights[j]);
     free(rights);
     return good;
 }

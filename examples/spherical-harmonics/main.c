@@ -4,7 +4,7 @@
 #include "picture.h"
 #include "projection.h"
 
-#include "measure/table.h"
+#include "program/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,41 +51,41 @@ static bool read_environment(const options *all, environment *light, const char 
 enum { COLUMNS_MOST = 2 * CHANNELS };
 
 /* A table with a row per harmonic and `columns` numbers in it, number i of row k as `cell` writes it. */
-typedef void cell_writer(measure_table *table, const void *context, int k, int i);
+typedef void cell_writer(program_table *table, const void *context, int k, int i);
 
 static void print_table(const char *title, const char *const heads[COLUMNS_MOST], int columns, cell_writer *cell,
                         const void *context) {
-    measure_table *table = measure_table_create(columns == CHANNELS ? "llrrr" : "llrrrrrr");
-    measure_table_cell(table, "harmonic");
-    measure_table_cell(table, "polynomial");
+    program_table *table = program_table_create(columns == CHANNELS ? "llrrr" : "llrrrrrr");
+    program_table_cell(table, "harmonic");
+    program_table_cell(table, "polynomial");
     for (int i = 0; i < columns; i++)
-        measure_table_cell(table, "%s", heads[i]);
+        program_table_cell(table, "%s", heads[i]);
     for (int k = 0; k < HARMONICS; k++) {
-        measure_table_cell(table, "%s", harmonic_name(k));
-        measure_table_cell(table, "%s", harmonic_formula(k));
+        program_table_cell(table, "%s", harmonic_name(k));
+        program_table_cell(table, "%s", harmonic_formula(k));
         for (int i = 0; i < columns; i++)
             cell(table, context, k, i);
     }
     printf("\n%s\n\n", title);
-    measure_table_print(table, stdout, 2);
-    measure_table_destroy(table);
+    program_table_print(table, stdout, 2);
+    program_table_destroy(table);
 }
 
-static void write_decimal(measure_table *table, const void *context, int k, int i) {
-    measure_table_cell(table, "%.17g", ((const coefficients *)context)->of[k][i]);
+static void write_decimal(program_table *table, const void *context, int k, int i) {
+    program_table_cell(table, "%.17g", ((const coefficients *)context)->of[k][i]);
 }
 
-static void write_hex(measure_table *table, const void *context, int k, int i) {
-    measure_table_cell(table, "%a", ((const coefficients *)context)->of[k][i]);
+static void write_hex(program_table *table, const void *context, int k, int i) {
+    program_table_cell(table, "%a", ((const coefficients *)context)->of[k][i]);
 }
 
 /* Two sets of coefficients side by side, channel by channel: the first in columns 0, 2 and 4. */
-static void write_pair(measure_table *table, const void *context, int k, int i) {
-    measure_table_cell(table, "%.9g", ((const coefficients *)context)[i % 2].of[k][i / 2]);
+static void write_pair(program_table *table, const void *context, int k, int i) {
+    program_table_cell(table, "%.9g", ((const coefficients *)context)[i % 2].of[k][i / 2]);
 }
 
-static void write_known(measure_table *table, const void *context, int k, int i) {
-    measure_table_cell(table, i % 2 ? "%+.1e" : "%.9g", ((const coefficients *)context)[i % 2].of[k][i / 2]);
+static void write_known(program_table *table, const void *context, int k, int i) {
+    program_table_cell(table, i % 2 ? "%+.1e" : "%.9g", ((const coefficients *)context)[i % 2].of[k][i / 2]);
 }
 
 static void print_coefficients(const coefficients *result) {

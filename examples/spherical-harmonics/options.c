@@ -1,7 +1,7 @@
 /* The command line: see options.h. */
 #include "options.h"
 
-#include "measure/command_line.h"
+#include "program/command_line.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { DEVICE = 'd', THREADS = 'j', PICTURE = 'p', EXPOSURE = 'e', SIZE = 's' };
 enum { INVALID = 256, PLAIN, EXPECT, MAKE, CUBE_FORM };
 
-static const measure_option OPTIONS[] = {
+static const program_option OPTIONS[] = {
     {.text = "How it is computed:"},
     {"device", DEVICE, "NAME",
      "auto (the default), cpu, cpu:avx2 or any other that the library knows; vulkan:0, or vulkan: and a part of a "
@@ -58,7 +58,7 @@ static const char EXAMPLES[] =
 
 static int take_option(int key, char *text, void *state);
 
-static measure_command command = {.name = "spherical-harmonics",
+static program_command command = {.name = "spherical-harmonics",
                                   .arguments = "MAP\n+X -X +Y -Y +Z -Z",
                                   .about = ABOUT,
                                   .options = OPTIONS,
@@ -72,7 +72,7 @@ static int read_count(const char *name, const char *text, unsigned least, unsign
     *count = (unsigned)value;
     if (*text >= '0' && *text <= '9' && !*end && !errno && value >= least && value <= most)
         return 0;
-    return measure_command_refuse(&command, "--%s: found '%s'; expected a whole number from %u to %u", name, text,
+    return program_command_refuse(&command, "--%s: found '%s'; expected a whole number from %u to %u", name, text,
                                   least, most);
 }
 
@@ -81,7 +81,7 @@ static int read_exposure(const char *text, double *exposure) {
     *exposure = strtod(text, &end);
     if (end > text && !*end && fabs(*exposure) <= 100)
         return 0;
-    return measure_command_refuse(&command, "--exposure: found '%s'; expected a number of stops from -100 to 100",
+    return program_command_refuse(&command, "--exposure: found '%s'; expected a number of stops from -100 to 100",
                                   text);
 }
 
@@ -92,14 +92,14 @@ static int read_policy(const char *text, invalid_policy *policy) {
         if (strcmp(NAMES[i], text) == 0)
             return 0;
     }
-    return measure_command_refuse(&command, "--invalid: found '%s'; expected error, zero or keep", text);
+    return program_command_refuse(&command, "--invalid: found '%s'; expected error, zero or keep", text);
 }
 
 static int read_light(const char *name, const char *text, const char **light) {
     *light = text;
     if (analytic_find(text))
         return 0;
-    return measure_command_refuse(&command, "--%s: found '%s'; expected %s", name, text, analytic_names());
+    return program_command_refuse(&command, "--%s: found '%s'; expected %s", name, text, analytic_names());
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -110,16 +110,16 @@ static int read_light(const char *name, const char *text, const char **light) {
 static int check(const options *all) {
     const int count = all->path_count;
     if (all->made && count != 1)
-        return measure_command_refuse(&command, "--make-test-map: %d files given; expected one, to write to", count);
+        return program_command_refuse(&command, "--make-test-map: %d files given; expected one, to write to", count);
     if (count != 1 && count != FACES)
-        return measure_command_refuse(&command, "%d files given; expected one map, or the six faces of a cube", count);
+        return program_command_refuse(&command, "%d files given; expected one map, or the six faces of a cube", count);
     if (all->form == CUBE && !all->made)
-        return measure_command_refuse(
+        return program_command_refuse(
             &command, "--cube: expected with --make-test-map; what a map to read is, is told by its shape");
     if (all->size && !all->made && !all->picture)
-        return measure_command_refuse(&command, "--size: expected with --make-test-map or --picture");
+        return program_command_refuse(&command, "--size: expected with --make-test-map or --picture");
     if (all->picture && all->size && all->size < 60)
-        return measure_command_refuse(&command, "--size: found %u; expected at least 60 for a picture", all->size);
+        return program_command_refuse(&command, "--size: found %u; expected at least 60 for a picture", all->size);
     return 0;
 }
 
@@ -167,7 +167,7 @@ int options_parse(int argc, char **argv, options *all) {
     int first;
     *all = (options){.request = {.device = "auto"}};
     command.notes = notes();
-    const int status = measure_command_read(&command, argc, argv, all, &first);
+    const int status = program_command_read(&command, argc, argv, all, &first);
     if (status != 0)
         return status;
     all->paths = argv + first;

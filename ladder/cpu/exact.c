@@ -1,7 +1,7 @@
 /* Rung: exact.
  *
  * The idea. The library: partial sums are kept so that nothing is ever rounded off, and the one number that comes out at
- * the end is rounded once. See src/exact/ for how.
+ * the end is rounded once. See src/arithmetic/ for how.
  *
  * What it fixes. The result: it is the correctly rounded sum, the same bits with any number of threads, any instruction
  * set, any order of the data.

@@ -5,8 +5,8 @@
 
 #define T      int32_t
 #define SUFFIX i32
-#include "ladder/cpu/plain.h"
 #include "ladder/cpu/accumulators.h"
+#include "ladder/cpu/plain.h"
 CPU_SUM(plain)
 CPU_SUM(accumulators)
 #undef T
@@ -14,10 +14,10 @@ CPU_SUM(accumulators)
 
 #define T      float
 #define SUFFIX f32
-#include "ladder/cpu/plain.h"
 #include "ladder/cpu/accumulators.h"
 #include "ladder/cpu/kahan.h"
 #include "ladder/cpu/pairwise.h"
+#include "ladder/cpu/plain.h"
 CPU_SUM(plain)
 CPU_SUM(accumulators)
 CPU_SUM(kahan)
@@ -27,10 +27,10 @@ CPU_SUM(pairwise)
 
 #define T      double
 #define SUFFIX f64
-#include "ladder/cpu/plain.h"
 #include "ladder/cpu/accumulators.h"
 #include "ladder/cpu/kahan.h"
 #include "ladder/cpu/pairwise.h"
+#include "ladder/cpu/plain.h"
 CPU_SUM(plain)
 CPU_SUM(accumulators)
 CPU_SUM(kahan)

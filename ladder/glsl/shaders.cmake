@@ -33,6 +33,3 @@ foreach(specimen last_warp_implicit load_unchecked:FIRST_ADD halving_rounded_dow
 endforeach()
 reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/specimens/maximum.comp
   VARIANTS ":" ordered:ORDERED DEPENDS ${includes})
-
-# The exact kernels say themselves what their variants are: exact.cmake calls reduct_vulkan_shaders().
-include(${CMAKE_CURRENT_LIST_DIR}/exact.cmake OPTIONAL)

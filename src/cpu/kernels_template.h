@@ -776,7 +776,7 @@ static size_t find(const void *x, size_t count, uint64_t bits, size_t bytes) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Products (exact/product.h)
+ * Products (arithmetic/product.h)
  *
  * Exponents are taken off as integers, and what remains, in [1, 2) with its sign, is multiplied on. Wherever they are
  * taken the exponent fields' extremes are noted: 0 or 0x7ff among them mean that something was not a normal number.

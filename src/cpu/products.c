@@ -1,4 +1,4 @@
-/* Products on the CPU: of floats along their tree (exact/product.h), of integers in any order. */
+/* Products on the CPU: of floats along their tree (arithmetic/product.h), of integers in any order. */
 #include "cpu/call.h"
 
 #include "core/environment.h"

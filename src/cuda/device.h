@@ -6,7 +6,7 @@
 #define RD_CUDA_DEVICE_H
 
 #include "core/backend.h"
-#include "cuda/driver.h"
+#include "drivers/cuda.h"
 #include "cuda/kernels/call.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Exact sums of floats: limbs (exact/limbs.h), rounded once. */
-#include "exact/finish.h"
+/* Exact sums of floats: limbs (arithmetic/limbs.h), rounded once. */
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 static reduct_status finish(const struct rd_partial *partial, const struct rd_type *type, void *result,

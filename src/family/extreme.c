@@ -1,5 +1,5 @@
 /* Extremes: one of the elements, or its index. The first NaN makes everything else void, where NaNs are not ignored. */
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 static void init(struct rd_partial *partial) {

@@ -2,7 +2,7 @@
 #include "family/family.h"
 
 #include "core/status.h"
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Fast sums of floats: a double and what rounding took from it; of moments the mean and the sum of squared deviations. */
 #include "core/environment.h"
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 static bool is_moments(const struct rd_partial *partial) {

@@ -1,6 +1,6 @@
-/* Products of floats, along their tree (exact/product.h). */
+/* Products of floats, along their tree (arithmetic/product.h). */
 #include "core/environment.h"
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 static void init(struct rd_partial *partial) {

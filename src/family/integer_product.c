@@ -1,5 +1,5 @@
 /* Products of integers: exact in up to 256 bits; beyond, that and the sign are known. */
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Sums of integers, exact in every mode: limbs, as a number of any type that holds it. */
-#include "exact/finish.h"
+#include "arithmetic/finish.h"
 #include "family/family.h"
 
 #include <string.h>

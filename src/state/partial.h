@@ -3,8 +3,8 @@
 #define RD_PARTIAL_H
 
 #include "core/reduction.h"
-#include "exact/limbs.h"
-#include "exact/product.h"
+#include "arithmetic/limbs.h"
+#include "arithmetic/product.h"
 
 struct rd_partial {
     reduct_reduction reduction;                       /* resolved */

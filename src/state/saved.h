@@ -7,7 +7,7 @@
  *   fast sums                          high, low as f64 bits
  *   extremes                           found, bits of the extreme, index, index of the first NaN
  *   products of floats                 1 if negative + 2 if there was a zero + 4 if an infinity, exponent (128 bits), lanes,
- *                                      subtrees (exact/product.h)
+ *                                      subtrees (arithmetic/product.h)
  *   products of integers               1 if negative + 2 if beyond 256 bits, magnitude (256 bits)
  * last the FNV-1a hash of all that precedes (G. Fowler, L. C. Noll, K.-P. Vo, 1991).
  */
@@ -18,7 +18,7 @@
 
 #include <stddef.h>
 
-/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (exact/limbs.h). */
+/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (arithmetic/limbs.h). */
 #define RD_ELEMENTS_MAX ((uint64_t)1 << 63)
 
 /* Bytes of the saved form. */

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "cuda/driver.h"
 #include "cuda/kernels/call.h"
+#include "drivers/cuda.h"
 #include "grid.h"
 #include "image.h"
 

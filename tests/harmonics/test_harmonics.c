@@ -401,9 +401,8 @@ static void compare_window(vulkan_lab *lab, const environment *map, const weight
         char text[240];
         double got;
         const int k = i / CHANNELS, c = i % CHANNELS;
-        measure_vulkan_input factors = measure_vulkan_input_create(lab->device, table->of[k], bytes, false, pieces);
-        measure_vulkan_input light =
-            measure_vulkan_input_create(lab->device, map->image.channel[c], bytes, false, pieces);
+        gpu_vulkan_input factors = gpu_vulkan_input_create(lab->device, table->of[k], bytes, false, pieces);
+        gpu_vulkan_input light = gpu_vulkan_input_create(lab->device, map->image.channel[c], bytes, false, pieces);
         vulkan_exact *exact = vulkan_exact_create_dot(lab, &factors, &light, window, text, sizeof text);
         if (!exact)
             fail_msg("%s", text);
@@ -413,8 +412,8 @@ static void compare_window(vulkan_lab *lab, const environment *map, const weight
             fail_msg("window %d, %s, channel %d: %a instead of %a", (int)window, harmonic_name(k), c, got,
                      expected->of[k][c]);
         vulkan_exact_destroy(exact);
-        measure_vulkan_input_destroy(lab->device, &light);
-        measure_vulkan_input_destroy(lab->device, &factors);
+        gpu_vulkan_input_destroy(lab->device, &light);
+        gpu_vulkan_input_destroy(lab->device, &factors);
     }
 }
 

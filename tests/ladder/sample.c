@@ -2,7 +2,7 @@
  *
  *     report_sample terminal|json|csv|markdown|html
  */
-#include "measure/report.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>

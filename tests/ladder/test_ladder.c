@@ -1,6 +1,6 @@
 /* What all ladders share: passes, names, data, the judge; and the CPU's loops for every short length. */
 #include "ladder/ladder.h"
-#include "measure/judge.h"
+#include "report/judge.h"
 
 #include "ladder/cpu/cpu.h"
 

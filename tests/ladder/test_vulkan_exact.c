@@ -61,12 +61,12 @@ static void check_window(struct bench *bench, const reduct_reduction *reduction,
                          vulkan_exact_window window, uint64_t piece_most, const struct oracle_result *expected,
                          const char *what) {
     char why[240];
-    measure_vulkan *device = bench->lab.device;
+    gpu_vulkan *device = bench->lab.device;
     const bool is_dot = reduction->op == REDUCT_DOT;
     const uint64_t bytes = count * test_type(reduction->element)->size;
-    measure_vulkan_input input = measure_vulkan_input_create(device, bench->x, bytes, false, piece_most), other = {0};
+    gpu_vulkan_input input = gpu_vulkan_input_create(device, bench->x, bytes, false, piece_most), other = {0};
     if (is_dot)
-        other = measure_vulkan_input_create(device, bench->y, bytes, false, piece_most);
+        other = gpu_vulkan_input_create(device, bench->y, bytes, false, piece_most);
     vulkan_exact *exact =
         is_dot ? vulkan_exact_create_dot(&bench->lab, &input, &other, window, why, sizeof why)
                : vulkan_exact_create(&bench->lab, reduction->element, &input, window, 0, why, sizeof why);
@@ -76,15 +76,15 @@ static void check_window(struct bench *bench, const reduct_reduction *reduction,
         struct test_outcome got = test_outcome();
         vulkan_exact_run(exact, 0);
         vulkan_exact_result(exact, got.bytes);
-        if (measure_vulkan_error(device))
-            test_fail("%s", measure_vulkan_error(device));
+        if (gpu_vulkan_error(device))
+            test_fail("%s", gpu_vulkan_error(device));
         test_check(&got, expected, reduction, "%zu %s, window %d, pieces of %llu bytes, run %d", count, what,
                    (int)window, (unsigned long long)piece_most, run);
         bench->cases++;
     }
     vulkan_exact_destroy(exact);
-    measure_vulkan_input_destroy(device, &other);
-    measure_vulkan_input_destroy(device, &input);
+    gpu_vulkan_input_destroy(device, &other);
+    gpu_vulkan_input_destroy(device, &input);
 }
 
 static void check_reduction(struct bench *bench, const reduct_reduction *reduction, size_t count, const char *what) {
@@ -245,8 +245,7 @@ static void i32(void **state) {
                 values_put_bits(type, bench->x, i, bits);
                 sum += bits;
             }
-            measure_vulkan_input input =
-                measure_vulkan_input_create(bench->lab.device, bench->x, sizes[s] * 4, false, 0);
+            gpu_vulkan_input input = gpu_vulkan_input_create(bench->lab.device, bench->x, sizes[s] * 4, false, 0);
             vulkan_exact *exact =
                 vulkan_exact_create(&bench->lab, REDUCT_I32, &input, VULKAN_EXACT_BEST, 0, why, sizeof why);
             if (!exact)
@@ -256,7 +255,7 @@ static void i32(void **state) {
             if (got != sum)
                 test_fail("%zu integers of kind %d: %u instead of %u", sizes[s], kind, got, sum);
             vulkan_exact_destroy(exact);
-            measure_vulkan_input_destroy(bench->lab.device, &input);
+            gpu_vulkan_input_destroy(bench->lab.device, &input);
             bench->cases++;
         }
 }
@@ -294,12 +293,12 @@ static void precise(void **state) {
 static void refusals(void **state) {
     struct bench *bench = *state;
     char why[240] = "";
-    measure_vulkan_input input = measure_vulkan_input_create(bench->lab.device, "12345678", 8, false, 0);
+    gpu_vulkan_input input = gpu_vulkan_input_create(bench->lab.device, "12345678", 8, false, 0);
     assert_null(vulkan_exact_create(&bench->lab, REDUCT_F32, &input, VULKAN_EXACT_BEST, 128, why, sizeof why));
     assert_string_equal(why, "compiled for groups of 256");
     assert_null(vulkan_exact_create(&bench->lab, REDUCT_I32, &input, VULKAN_EXACT_F64, 0, why, sizeof why));
     assert_string_equal(why, "integers need no window in f64");
-    measure_vulkan_input_destroy(bench->lab.device, &input);
+    gpu_vulkan_input_destroy(bench->lab.device, &input);
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* The last step of a reduction on a WebGPU device: what ladder/wgsl/exact.wgsl leaves in its accumulator becomes a
+/* The last step of a reduction on a WebGPU device: what src/shaders/exact.wgsl leaves in its accumulator becomes a
  * partial result of the library, which rounds it. */
 #include "core/reduction.h"
 #include "core/status.h"

@@ -8,8 +8,8 @@
 #ifndef RD_CUDA_CALL_H
 #define RD_CUDA_CALL_H
 
-#include "exact/limbs.h"
-#include "exact/product.h"
+#include "arithmetic/limbs.h"
+#include "arithmetic/product.h"
 
 enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
 

@@ -392,7 +392,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_call &call, const Span<T
  * Limbs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Limbs as in exact/limbs.h: 64 bits wide, standing for 32; carries wait until the end. Limb 0 is worth 2^(32 * first).
+/* Limbs as in arithmetic/limbs.h: 64 bits wide, standing for 32; carries wait until the end. Limb 0 is worth 2^(32 * first).
  * Adds value * 2^exponent, to shared or global memory. */
 __device__ __noinline__ void deposit(int64_t *limb, int first, i64 value, int exponent) {
     if (value == 0)

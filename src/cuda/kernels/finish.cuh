@@ -12,10 +12,10 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 #pragma nv_diag_suppress 177 /* not every kernel needs every function */
-#include "exact/limbs.c"
-#include "exact/big.c"
-#include "exact/product.c"
-#include "exact/finish.c"
+#include "arithmetic/limbs.c"
+#include "arithmetic/big.c"
+#include "arithmetic/product.c"
+#include "arithmetic/finish.c"
 #pragma nv_diag_default 177
 
 namespace {

@@ -1,4 +1,4 @@
-/* Products of f64 and f32 elements by the tree that exact/product.h defines, so that every device gives the same bits,
+/* Products of f64 and f32 elements by the tree that arithmetic/product.h defines, so that every device gives the same bits,
  * and of integers in 256 bits.
  *
  * Floats. A lane of the tree's blocks is a running product, so a warp takes a block of 4096 factors, two lanes to a

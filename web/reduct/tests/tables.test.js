@@ -46,5 +46,5 @@ test('every status of the library has a name, and none is made up', () => {
 test('embedded.js holds the module and the kernels', async () => {
     assert.deepEqual(Buffer.from(await engine()), readFileSync(new URL('../reduct.wasm', import.meta.url)));
     assert.equal(await kernels(), read('../exact.wgsl'));
-    assert.equal(await kernels(), read('../../../ladder/wgsl/exact.wgsl'));
+    assert.equal(await kernels(), read('../../../src/shaders/exact.wgsl'));
 });

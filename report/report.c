@@ -1,0 +1,154 @@
+/* The model of a report: text is copied, lists grow, nothing is judged or written here. */
+#include "report/parts.h"
+
+#include "program/memory.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text) {
+    size_t size = strlen(text) + 1;
+    return memcpy(program_reallocate(NULL, size), text, size);
+}
+
+static char *format_copy(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = program_reallocate(NULL, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+report *report_create(const char *title, const char *subtitle) {
+    report *r = program_allocate(sizeof *r);
+    *r = (report){.title = copy(title), .subtitle = copy(subtitle ? subtitle : "")};
+    return r;
+}
+
+void report_destroy(report *r) {
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->fact_count; i++) {
+        free(r->facts[i].name);
+        free(r->facts[i].value);
+    }
+    for (size_t i = 0; i < r->warning_count; i++)
+        free(r->warnings[i]);
+    for (size_t i = 0; i < r->series_count; i++)
+        free(r->series[i]);
+    free(r->title);
+    free(r->subtitle);
+    free(r->facts);
+    free(r->warnings);
+    free(r->rows);
+    free(r->series);
+    free(r->references);
+    free(r);
+}
+
+void report_fact(report *r, const char *name, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *value = format_copy(format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < r->fact_count; i++) {
+        if (strcmp(r->facts[i].name, name) == 0) {
+            free(r->facts[i].value);
+            r->facts[i].value = value;
+            return;
+        }
+    }
+    r->facts = program_reallocate(r->facts, (r->fact_count + 1) * sizeof *r->facts);
+    r->facts[r->fact_count++] = (report_pair){copy(name), value};
+}
+
+void report_warning(report *r, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_copy(format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < r->warning_count; i++) {
+        if (strcmp(r->warnings[i], text) == 0) {
+            free(text);
+            return;
+        }
+    }
+    r->warnings = program_reallocate(r->warnings, (r->warning_count + 1) * sizeof *r->warnings);
+    r->warnings[r->warning_count++] = text;
+}
+
+report_row report_row_empty(void) {
+    return (report_row){.of_limit = -1,
+                        .of_nominal = -1,
+                        .verdict = REPORT_UNCHECKED,
+                        .ulp = -1,
+                        .registers = -1,
+                        .shared_bytes = -1,
+                        .occupancy = -1,
+                        .bank_conflicts = -1,
+                        .shared_transactions = -1,
+                        .divergence = -1};
+}
+
+/* Rows hold texts from elsewhere (compilers, drivers): no control character may reach a terminal or break a line. */
+static void clean(char *text) {
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = ' ';
+    }
+}
+
+void report_add_row(report *r, const report_row *row) {
+    r->rows = program_reallocate(r->rows, (r->row_count + 1) * sizeof *r->rows);
+    report_row *added = &r->rows[r->row_count++];
+    *added = *row;
+    char *const texts[] = {added->group,    added->name,     added->variant, added->type, added->device,
+                           added->language, added->expected, added->got,     added->note};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        clean(texts[i]);
+}
+
+void report_add_reference(report *r, const report_reference *reference) {
+    for (size_t i = 0; i < r->reference_count; i++) {
+        if (strcmp(r->references[i].source, reference->source) == 0)
+            return;
+    }
+    r->references = program_reallocate(r->references, (r->reference_count + 1) * sizeof *r->references);
+    r->references[r->reference_count++] = *reference;
+}
+
+report_series *report_series_named(report *r, const char *name) {
+    for (size_t i = 0; i < r->series_count; i++) {
+        if (strcmp(r->series[i]->name, name) == 0)
+            return r->series[i];
+    }
+    report_series *series = program_allocate(sizeof *series);
+    *series = (report_series){.count = 0};
+    snprintf(series->name, sizeof series->name, "%s", name);
+    r->series = program_reallocate(r->series, (r->series_count + 1) * sizeof(report_series *));
+    r->series[r->series_count++] = series;
+    return series;
+}
+
+size_t report_row_count(const report *r) {
+    return r->row_count;
+}
+
+const report_row *report_row_at(const report *r, size_t i) {
+    return i < r->row_count ? &r->rows[i] : NULL;
+}
+
+bool report_verdict_is_good(report_verdict verdict) {
+    return verdict == REPORT_RIGHT || verdict == REPORT_WITHIN_BOUND;
+}
+
+int report_has_wrong(const report *r) {
+    for (size_t i = 0; i < r->row_count; i++) {
+        if (r->rows[i].verdict == REPORT_WRONG && strcmp(r->rows[i].group, "specimens") != 0)
+            return 1;
+    }
+    return 0;
+}

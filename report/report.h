@@ -1,0 +1,128 @@
+/* Reports: what was measured, in one model that every program fills and every format is written from.
+ *
+ * A report is the machine, rows (one per thing measured: a rung of the ladder with a finish, a library call, a peer),
+ * series for charts over the number of elements, and published figures for reference. Text is copied into the report.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is said of a result, in the same words everywhere: see report/judge.h, which says them. */
+typedef enum report_verdict {
+    REPORT_RIGHT,        /* the bits of the exact result, for floats correctly rounded */
+    REPORT_WITHIN_BOUND, /* not those, but as near as the bound of the way of adding promises */
+    REPORT_WRONG,        /* shown in red, with expected and got */
+    REPORT_LUCKY,        /* right here, but nothing guarantees it: specimens */
+    REPORT_NOT_RUN,      /* `note` says why */
+    REPORT_UNCHECKED     /* nothing to compare with */
+} report_verdict;
+
+/* "right", "within bound", "wrong", "lucky", "not run", "unchecked". */
+const char *report_verdict_name(report_verdict verdict);
+
+/* Whether a result is what its method promises: right, or within its bound. */
+bool report_verdict_is_good(report_verdict verdict);
+
+/* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
+typedef struct report_row {
+    char group[48];    /* heading that rows are gathered under: "rungs", "specimens", "peers", "sum, normal data" */
+    char name[40];     /* rung id, operator, peer */
+    char variant[48];  /* finish, kernel that ran, repair */
+    char type[8];      /* element type */
+    char device[40];   /* "cuda:0", "cpu:avx512", "cpu x 2 threads" */
+    char language[8];  /* "cuda", "c", "hlsl", "glsl", "wgsl" */
+    uint64_t n;        /* elements */
+    uint64_t bytes;    /* read in all */
+    unsigned block;    /* threads per block */
+    double seconds;    /* median per run */
+    double spread;     /* half the distance between the quartiles, as a share of the median */
+    double of_limit;   /* share of the measured read limit, negative if unknown */
+    double of_nominal; /* share of the nominal bandwidth, negative if unknown */
+    double speedup;    /* over the first row of the group and type; 0 if there is none */
+    /* Ratios of time, round by round; 0 if there is none: to a plain loop, to our own fast mode, to the peer, to the peer's
+     * way with the same bits on every GPU, to the fast sum of the same bytes. */
+    double to_plain, to_fast, to_peer, to_gpu_to_gpu, to_sum;
+    report_verdict verdict;
+    char expected[48], got[48];
+    double ulp;       /* distance from the exact value in units in the last place, negative if unknown or not a float */
+    int registers;    /* per thread; -1 if unknown */
+    int shared_bytes; /* per block; -1 if unknown */
+    double occupancy; /* share of the warps that could be resident; negative if unknown */
+    double bank_conflicts, shared_transactions, divergence; /* profiler's counters; negative if unknown */
+    char note[120];
+} report_row;
+
+/* A curve: GB/s (y) over elements (x). */
+typedef struct report_series {
+    char name[48];
+    double x[64], y[64];
+    size_t count;
+} report_series;
+
+/* Published figures, shown as reference beside ours: "Harris 2007, G80, 4 Mi int". */
+typedef struct report_reference {
+    char source[96];
+    char machine[48];
+    struct {
+        char name[32]; /* rung id */
+        double seconds, bytes_per_second;
+    } point[16];
+    size_t count;
+} report_reference;
+
+typedef struct report report;
+
+report *report_create(const char *title, const char *subtitle);
+void report_destroy(report *r);
+
+/* Facts of the machine and run, in order: ("GPU", "NVIDIA H200"), ("driver", ...), ("date", ...). A fact of a name that
+ * is there already takes its place. */
+void report_fact(report *r, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The facts of the machine that this runs on: processor, caches, memory, system, and the compiler that built this. */
+void report_add_machine(report *r);
+
+/* Warnings: noise, throttling. Each is kept once. */
+void report_warning(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A row with every optional field set to unknown. */
+report_row report_row_empty(void);
+
+/* Rows of the same group, type and n are shown together, in the order in which they were added. Control characters in
+ * texts become spaces. */
+void report_add_row(report *r, const report_row *row);
+
+/* Each source is kept once. */
+void report_add_reference(report *r, const report_reference *reference);
+
+/* The series of that name in the chart "GB/s over elements", made on first use. Names that end in the same word, as in
+ * "halving f32" and "exact f32", share a chart. */
+report_series *report_series_named(report *r, const char *name);
+
+/* What the rows hold. */
+size_t report_row_count(const report *r);
+const report_row *report_row_at(const report *r, size_t i);
+/* 1 if any row that is not a specimen is wrong. */
+int report_has_wrong(const report *r);
+
+/* A number of elements as reports write it: "4 Mi", "1000003". Returns `text`. */
+char *report_count_text(uint64_t n, char *text, size_t room);
+
+/* An error as reports write it: "0.42 ulp", "187 ulp"; empty where it is not known. Returns `text`. */
+char *report_ulp_text(double ulp, char *text, size_t room);
+
+/* Writers. Return 0, or -1 if writing failed (errno says why). */
+int report_write_terminal(const report *r, FILE *stream); /* table with bars; colour as program/colour.h decides */
+int report_write_json(const report *r, FILE *stream);
+int report_write_csv(const report *r, FILE *stream);
+int report_write_markdown(const report *r, FILE *stream);
+int report_write_html(const report *r, FILE *stream); /* one self-contained page with charts */
+
+/* The same into a file. Returns 0, or -1 with errno saying why it could not be written. */
+int report_write_page(const report *r, const char *path);
+
+#endif
