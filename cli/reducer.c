@@ -46,8 +46,10 @@ enum outcome reducer_open(struct reducer *reducer, const struct options *options
     if (options->wrap && reduct_type_is_float(reducer->reduction.result))
         return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(options->op),
                       reduct_type_name(type), reduct_type_name(reducer->reduction.result));
-    if (reduct_accumulator_create(&reducer->reduction, options->device, options->input.threads, &reducer->accumulator,
-                                  &error) != REDUCT_OK)
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reducer->reduction,
+                                                                .device = options->device,
+                                                                .threads = options->input.threads},
+                                  &reducer->accumulator, &error) != REDUCT_OK)
         return pass_on(error.status == REDUCT_ERROR_NO_DEVICE ? "--device" : name, &error);
     reducer->index = traits.index;
     reducer->staged = options->mode == REDUCT_FAST && reduct_type_is_float(type) && !traits.index;

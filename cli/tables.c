@@ -26,7 +26,8 @@ const char *result_table(int number) {
 const char *element_table(int number) {
     reduct_reduction sum = {.op = REDUCT_SUM, .element = (reduct_type)number};
     reduct_accumulator *accumulator;
-    if (reduct_accumulator_create(&sum, NULL, 1, &accumulator, NULL) != REDUCT_OK)
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &sum, .threads = 1}, &accumulator, NULL) !=
+        REDUCT_OK)
         return NULL;
     reduct_accumulator_destroy(accumulator);
     return reduct_type_name((reduct_type)number);

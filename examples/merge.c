@@ -19,7 +19,7 @@ static reduct_accumulator *accumulate(const double *x, size_t count) {
     const reduct_reduction mean = {.op = REDUCT_MEAN, .element = REDUCT_F64};
     reduct_accumulator *accumulator;
     reduct_error error = {0};
-    or_exit(reduct_accumulator_create(&mean, NULL, 0, &accumulator, &error), &error);
+    or_exit(reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &mean}, &accumulator, &error), &error);
     or_exit(reduct_accumulator_add(accumulator, x, NULL, count, &error), &error);
     return accumulator;
 }
@@ -29,13 +29,13 @@ static reduct_accumulator *send(const reduct_accumulator *accumulator) {
     size_t size;
     reduct_error error = {0};
     reduct_accumulator *copy;
-    or_exit(reduct_accumulator_save(accumulator, NULL, &size), &error);
+    or_exit(reduct_accumulator_save(accumulator, NULL, &size, NULL), &error);
     void *bytes = malloc(size);
     if (!bytes)
         or_exit(REDUCT_ERROR_OUT_OF_MEMORY, &error);
-    or_exit(reduct_accumulator_save(accumulator, bytes, &size), &error);
+    or_exit(reduct_accumulator_save(accumulator, bytes, &size, NULL), &error);
     printf("%zu bytes saved\n", size);
-    or_exit(reduct_accumulator_load(bytes, size, NULL, 0, &copy, &error), &error);
+    or_exit(reduct_accumulator_load(bytes, size, NULL, &copy, &error), &error);
     free(bytes);
     return copy;
 }

@@ -46,7 +46,8 @@ static struct test_outcome accumulate(const reduct_reduction *reduction, const c
                                       size_t cut, size_t size) {
     struct test_outcome outcome = test_outcome();
     reduct_accumulator *accumulator = NULL;
-    outcome.status = reduct_accumulator_create(reduction, NULL, 1, &accumulator, &outcome.error);
+    outcome.status = reduct_accumulator_create(&(reduct_accumulator_options){.reduction = reduction, .threads = 1},
+                                               &accumulator, &outcome.error);
     if (!outcome.status)
         outcome.status = reduct_accumulator_add(accumulator, x, y, cut, &outcome.error);
     if (!outcome.status)

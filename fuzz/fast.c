@@ -36,7 +36,8 @@ static void check(const struct work *work, uint64_t steps, const struct test_out
 
 /* A new accumulator with a stretch of the data. */
 static reduct_status add_stretch(const struct work *work, size_t first, size_t last, reduct_accumulator **made) {
-    FUZZ_REQUIRE(!reduct_accumulator_create(&work->reduction, "cpu", 1, made, NULL));
+    FUZZ_REQUIRE(!reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = &work->reduction, .device = "cpu", .threads = 1}, made, NULL));
     return reduct_accumulator_add(*made, work->x + first * work->size, work->y ? work->y + first * work->size : NULL,
                                   last - first, NULL);
 }
@@ -46,7 +47,8 @@ static void check_pieces(const struct work *work, const size_t cut[CUTS]) {
     reduct_accumulator *total = NULL, *other;
     struct test_outcome got = test_outcome();
     bool merges = true;
-    FUZZ_REQUIRE(!reduct_accumulator_create(&work->reduction, "cpu", 1, &total, NULL));
+    FUZZ_REQUIRE(!reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = &work->reduction, .device = "cpu", .threads = 1}, &total, NULL));
     for (size_t i = 0, first = 0; i <= CUTS && merges && !got.status; i++) {
         const size_t last = i < CUTS ? first + cut[i] % (work->count - first + 1) : work->count;
         got.status = add_stretch(work, first, last, &other);

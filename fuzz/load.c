@@ -55,7 +55,8 @@ static void use(reduct_accumulator *accumulator) {
 
 static reduct_accumulator *load(const uint8_t *bytes, size_t size) {
     reduct_accumulator *accumulator = NULL;
-    const reduct_status status = reduct_accumulator_load(bytes, size, "cpu", 1, &accumulator, NULL);
+    const reduct_status status = reduct_accumulator_load(
+        bytes, size, &(reduct_accumulator_options){.device = "cpu", .threads = 1}, &accumulator, NULL);
     require((status == REDUCT_OK) == (accumulator != NULL));
     require(status == REDUCT_OK || status == REDUCT_ERROR_CORRUPT || status == REDUCT_ERROR_VERSION ||
             status == REDUCT_ERROR_UNSUPPORTED);
@@ -66,9 +67,9 @@ static reduct_accumulator *load(const uint8_t *bytes, size_t size) {
 static void check_saved(const reduct_accumulator *accumulator, size_t size) {
     static uint8_t saved[FUZZ_MOST], again[FUZZ_MOST];
     size_t saved_size = sizeof saved, again_size = sizeof again;
-    require(reduct_accumulator_save(accumulator, saved, &saved_size) == REDUCT_OK && saved_size == size);
+    require(reduct_accumulator_save(accumulator, saved, &saved_size, NULL) == REDUCT_OK && saved_size == size);
     reduct_accumulator *second = load(saved, saved_size);
-    require(second && reduct_accumulator_save(second, again, &again_size) == REDUCT_OK);
+    require(second && reduct_accumulator_save(second, again, &again_size, NULL) == REDUCT_OK);
     require(again_size == size && memcmp(saved, again, size) == 0);
     reduct_accumulator_destroy(second);
 }
@@ -103,7 +104,8 @@ size_t fuzz_start(uint64_t number, uint8_t *data) {
     reduction.nan = (reduct_nan)rng_below(&rng, 2);
     reduction.flags = (uint32_t)rng_below(&rng, 4);
     data[0] = (uint8_t)rng_below(&rng, 2);
-    if (reduct_accumulator_create(&reduction, "cpu", 1, &accumulator, NULL) != REDUCT_OK)
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .device = "cpu", .threads = 1},
+                                  &accumulator, NULL) != REDUCT_OK)
         return 1;
     const struct distribution *distribution;
     do
@@ -112,7 +114,7 @@ size_t fuzz_start(uint64_t number, uint8_t *data) {
     distribution->fill(&rng, type, x, y, 20);
     size_t size = FUZZ_MOST - 1;
     require(!reduct_accumulator_add(accumulator, x, reduct_operator_inputs(reduction.op) == 2 ? y : NULL, 20, NULL));
-    require(!reduct_accumulator_save(accumulator, data + 1, &size));
+    require(!reduct_accumulator_save(accumulator, data + 1, &size, NULL));
     reduct_accumulator_destroy(accumulator);
     return 1 + size;
 }

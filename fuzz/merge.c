@@ -66,14 +66,18 @@ static void check_results(struct work *work, const struct node *node) {
 static reduct_accumulator *make(const struct work *work, unsigned device) {
     static const char *const devices[] = {"cpu", "cpu:portable", "cpu:avx2", "cpu:avx512"};
     reduct_accumulator *made = NULL;
-    if (reduct_accumulator_create(&work->reduction, devices[device % 4], 1 + device % 2, &made, NULL))
-        reduct_accumulator_create(&work->reduction, NULL, 1, &made, NULL); /* without AVX */
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &work->reduction,
+                                                                .device = devices[device % 4],
+                                                                .threads = 1 + device % 2},
+                                  &made, NULL))
+        reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &work->reduction, .threads = 1}, &made,
+                                  NULL); /* without AVX */
     return made;
 }
 
 static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SAVED]) {
     size_t size = SAVED;
-    FUZZ_REQUIRE(reduct_accumulator_save(accumulator, bytes, &size) == REDUCT_OK);
+    FUZZ_REQUIRE(reduct_accumulator_save(accumulator, bytes, &size, NULL) == REDUCT_OK);
     return size;
 }
 
@@ -164,7 +168,8 @@ static void through_bytes(struct node *node) {
     unsigned char bytes[SAVED], again[SAVED];
     reduct_accumulator *loaded = NULL;
     const size_t size = save(node->accumulator, bytes);
-    FUZZ_REQUIRE(!reduct_accumulator_load(bytes, size, "cpu", 1, &loaded, NULL));
+    FUZZ_REQUIRE(!reduct_accumulator_load(bytes, size, &(reduct_accumulator_options){.device = "cpu", .threads = 1},
+                                          &loaded, NULL));
     FUZZ_REQUIRE(save(loaded, again) == size && memcmp(bytes, again, size) == 0);
     reduct_accumulator_destroy(node->accumulator);
     node->accumulator = loaded;

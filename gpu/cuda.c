@@ -241,7 +241,7 @@ gpu_cuda_kernel gpu_cuda_kernel_of(gpu_cuda *device, void *function, unsigned dy
 }
 
 gpu_cuda_kernel gpu_cuda_kernel_named(gpu_cuda *device, gpu_cuda_module *module, const char *name,
-                                              unsigned dynamic_shared) {
+                                      unsigned dynamic_shared) {
     rd_cu_function function = NULL;
     DO(device, cuModuleGetFunction, &function, (rd_cu_module)module, name);
     gpu_cuda_kernel kernel = gpu_cuda_kernel_of(device, function, dynamic_shared);
@@ -264,7 +264,7 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
 }
 
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
-                         void **arguments) {
+                     void **arguments) {
     DO(device, cuLaunchKernel, kernel->function, blocks, 1, 1, threads, 1, 1, kernel->dynamic_shared, device->stream,
        arguments, NULL);
 }
@@ -315,8 +315,8 @@ static uint64_t calibrate(gpu_cuda *device, const gpu_cuda_variant *variant, dou
     return runs;
 }
 
-bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count,
-                                unsigned rounds, double sample_seconds) {
+bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count, unsigned rounds,
+                            double sample_seconds) {
     enum { VARIANTS_MOST = 16 };
     uint64_t runs[VARIANTS_MOST], run[VARIANTS_MOST] = {0};
     for (size_t v = 0; v < count; v++)
@@ -340,7 +340,7 @@ static void read_once(void *context, uint64_t run) {
     read_run *read = context;
     (void)run;
     gpu_cuda_launch(read->device, read->kernel, read->blocks, read->threads,
-                        (void *[]){&read->from, &read->vectors, &read->sink});
+                    (void *[]){&read->from, &read->vectors, &read->sink});
 }
 
 double gpu_cuda_read_limit(gpu_cuda *device, const gpu_cuda_kernel *kernel) {

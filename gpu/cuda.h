@@ -98,7 +98,7 @@ void gpu_cuda_module_unload(gpu_cuda *device, gpu_cuda_module *module);
 
 /* A kernel of a module, with as much dynamic shared memory as its launches will ask for. */
 gpu_cuda_kernel gpu_cuda_kernel_named(gpu_cuda *device, gpu_cuda_module *module, const char *name,
-                                              unsigned dynamic_shared);
+                                      unsigned dynamic_shared);
 
 /* A kernel that others loaded. */
 gpu_cuda_kernel gpu_cuda_kernel_of(gpu_cuda *device, void *function, unsigned dynamic_shared);
@@ -109,7 +109,7 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
 
 /* Queues a launch; `arguments` are pointers to the kernel's parameters in order. */
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
-                         void **arguments);
+                     void **arguments);
 
 /* The stream that work is queued in, for libraries that take a CUstream or cudaStream_t. */
 void *gpu_cuda_stream(const gpu_cuda *device);
@@ -134,15 +134,15 @@ typedef struct gpu_cuda_variant {
 
 /* Times variants side by side, as measure/timing.h does and for its reasons: in every round each has one sample, in an order
  * that rotates. A sample is as many runs, back to back, as last `sample_seconds`. False when something failed. */
-bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count,
-                                unsigned rounds, double sample_seconds);
+bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count, unsigned rounds,
+                            double sample_seconds);
 
 /* What a work launches, as a graph of it shows: found out, not claimed. */
 typedef struct gpu_cuda_launches {
     char kernel[64]; /* the first kernel's name, without namespaces and parameters; empty where it is not known */
-    unsigned kernels, others;  /* nodes of the graph that are kernels, and that are not */
-    unsigned blocks, threads;  /* of the first kernel */
-    gpu_cuda_kernel needs; /* of the first kernel; its function null where it is not known */
+    unsigned kernels, others; /* nodes of the graph that are kernels, and that are not */
+    unsigned blocks, threads; /* of the first kernel */
+    gpu_cuda_kernel needs;    /* of the first kernel; its function null where it is not known */
 } gpu_cuda_launches;
 
 /* Captures one run of a work, which is not executed. All zero where the driver cannot tell (before CUDA 12.3) or the work

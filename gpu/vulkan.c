@@ -150,8 +150,8 @@ static VkResult create_instance(gpu_vulkan *device, VkInstance *instance) {
 
 /* An instance and its physical devices; their number, and 0 with a sentence in `why` if there are none. */
 enum { DEVICES_MOST = 32 };
-static unsigned find_devices(gpu_vulkan *device, VkInstance *instance, VkPhysicalDevice found[DEVICES_MOST],
-                             char *why, size_t room) {
+static unsigned find_devices(gpu_vulkan *device, VkInstance *instance, VkPhysicalDevice found[DEVICES_MOST], char *why,
+                             size_t room) {
     uint32_t count = DEVICES_MOST;
     *instance = VK_NULL_HANDLE;
     if (volkInitialize() != VK_SUCCESS) {

@@ -92,14 +92,11 @@ gpu_vulkan_buffer *gpu_vulkan_allocate(gpu_vulkan *device, uint64_t bytes);
 void gpu_vulkan_free(gpu_vulkan *device, gpu_vulkan_buffer *buffer);
 
 /* Offsets and sizes of fills are multiples of 4, as Vulkan wants; uploads and downloads take any. Download waits. */
-void gpu_vulkan_upload(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t at, const void *from,
-                           uint64_t bytes);
-void gpu_vulkan_download(gpu_vulkan *device, void *to, gpu_vulkan_buffer *from, uint64_t at,
-                             uint64_t bytes);
+void gpu_vulkan_upload(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t at, const void *from, uint64_t bytes);
+void gpu_vulkan_download(gpu_vulkan *device, void *to, gpu_vulkan_buffer *from, uint64_t at, uint64_t bytes);
 void gpu_vulkan_copy(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t to_at, gpu_vulkan_buffer *from,
-                         uint64_t from_at, uint64_t bytes);
-void gpu_vulkan_fill(gpu_vulkan *device, gpu_vulkan_buffer *buffer, uint64_t at, uint32_t word,
-                         uint64_t bytes);
+                     uint64_t from_at, uint64_t bytes);
+void gpu_vulkan_fill(gpu_vulkan *device, gpu_vulkan_buffer *buffer, uint64_t at, uint32_t word, uint64_t bytes);
 void gpu_vulkan_wait(gpu_vulkan *device);
 
 /* A part of a buffer, as a shader sees it: `at` a multiple of facts->alignment, `bytes` above 0 and at most
@@ -124,7 +121,7 @@ typedef struct gpu_vulkan_input {
 /* `bytes` at `from`, uploaded and copied. `piece_most` limits pieces further, 0 for not at all: what takes gigabytes on
  * one device is tested with kilobytes on another. */
 gpu_vulkan_input gpu_vulkan_input_create(gpu_vulkan *device, const void *from, uint64_t bytes, bool rotate,
-                                                 uint64_t piece_most);
+                                         uint64_t piece_most);
 void gpu_vulkan_input_destroy(gpu_vulkan *device, gpu_vulkan_input *input);
 
 /* Makes every copy equal to `from` again, after shaders that destroy what they read. */
@@ -132,8 +129,7 @@ void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input,
 
 /* Piece number `piece` of the copy that run number `run` reads, and its bytes of data, which may be 0 where those of
  * the slice may not. */
-gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t run, size_t piece,
-                                                uint64_t *bytes);
+gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t run, size_t piece, uint64_t *bytes);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels: compute pipelines
@@ -162,8 +158,8 @@ int gpu_vulkan_kernel_registers(const gpu_vulkan_kernel *kernel);
 void gpu_vulkan_grid(const gpu_vulkan *device, uint64_t groups, unsigned *row, unsigned *rows);
 
 /* Records a dispatch of that many groups, in a grid as above. `slices` has an entry per binding; `push` has push_bytes. */
-void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups,
-                             const gpu_vulkan_slice *slices, const void *push);
+void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups, const gpu_vulkan_slice *slices,
+                         const void *push);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Time
@@ -174,7 +170,6 @@ typedef void gpu_vulkan_work(void *context, uint64_t run);
 
 /* Seconds per run, between timestamps on the device: after a warm-up, `rounds` samples of as many runs, back to back,
  * as last a millisecond or so. All zero when something failed. */
-measure_statistics gpu_vulkan_time(gpu_vulkan *device, gpu_vulkan_work *work, void *context,
-                                       unsigned rounds);
+measure_statistics gpu_vulkan_time(gpu_vulkan *device, gpu_vulkan_work *work, void *context, unsigned rounds);
 
 #endif

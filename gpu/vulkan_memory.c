@@ -39,7 +39,7 @@ static void back_with_memory(gpu_vulkan *device, gpu_vulkan_buffer *buffer, VkMe
 }
 
 gpu_vulkan_buffer *vulkan_buffer_create(gpu_vulkan *device, uint64_t bytes, VkMemoryPropertyFlags properties,
-                                            VkMemoryPropertyFlags wish) {
+                                        VkMemoryPropertyFlags wish) {
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = bytes ? (bytes + 15) / 16 * 16 : 16,
                                      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
@@ -98,22 +98,20 @@ uint64_t gpu_vulkan_free_memory(gpu_vulkan *device) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 void gpu_vulkan_copy(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t to_at, gpu_vulkan_buffer *from,
-                         uint64_t from_at, uint64_t bytes) {
+                     uint64_t from_at, uint64_t bytes) {
     const VkBufferCopy region = {from_at, to_at, bytes};
     VkCommandBuffer commands = bytes ? vulkan_command(device) : NULL;
     if (commands)
         device->vk.vkCmdCopyBuffer(commands, from->handle, to->handle, 1, &region);
 }
 
-void gpu_vulkan_fill(gpu_vulkan *device, gpu_vulkan_buffer *buffer, uint64_t at, uint32_t word,
-                         uint64_t bytes) {
+void gpu_vulkan_fill(gpu_vulkan *device, gpu_vulkan_buffer *buffer, uint64_t at, uint32_t word, uint64_t bytes) {
     VkCommandBuffer commands = bytes ? vulkan_command(device) : NULL;
     if (commands)
         device->vk.vkCmdFillBuffer(commands, buffer->handle, at, bytes, word);
 }
 
-void gpu_vulkan_upload(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t at, const void *from,
-                           uint64_t bytes) {
+void gpu_vulkan_upload(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t at, const void *from, uint64_t bytes) {
     for (uint64_t done = 0; done < bytes && !device->failed;) {
         uint64_t part = bytes - done < VULKAN_STAGING_BYTES ? bytes - done : VULKAN_STAGING_BYTES;
         gpu_vulkan_wait(device); /* for what still reads the staging */
@@ -124,8 +122,7 @@ void gpu_vulkan_upload(gpu_vulkan *device, gpu_vulkan_buffer *to, uint64_t at, c
     gpu_vulkan_wait(device);
 }
 
-void gpu_vulkan_download(gpu_vulkan *device, void *to, gpu_vulkan_buffer *from, uint64_t at,
-                             uint64_t bytes) {
+void gpu_vulkan_download(gpu_vulkan *device, void *to, gpu_vulkan_buffer *from, uint64_t at, uint64_t bytes) {
     for (uint64_t done = 0; done < bytes && !device->failed;) {
         uint64_t part = bytes - done < VULKAN_STAGING_BYTES ? bytes - done : VULKAN_STAGING_BYTES;
         gpu_vulkan_copy(device, device->staging, 0, from, at + done, part);
@@ -172,7 +169,7 @@ static void lay_out(gpu_vulkan *device, gpu_vulkan_input *input, bool rotate, ui
 }
 
 gpu_vulkan_input gpu_vulkan_input_create(gpu_vulkan *device, const void *from, uint64_t bytes, bool rotate,
-                                                 uint64_t piece_most) {
+                                         uint64_t piece_most) {
     gpu_vulkan_input input = {.bytes = bytes};
     lay_out(device, &input, rotate, piece_most);
     uint64_t most = input.pieces > 1 ? input.piece_bytes : input.copies_per_buffer * input.stride;
@@ -199,7 +196,7 @@ static void fill_first(gpu_vulkan *device, const gpu_vulkan_input *input, const 
     gpu_vulkan_upload(device, buffer, 0, from, input->bytes);
     for (uint64_t done = 1; done < input->copies_per_buffer; done *= 2)
         gpu_vulkan_copy(device, buffer, done * input->stride, buffer, 0,
-                            least(input->copies_per_buffer - done, done) * input->stride);
+                        least(input->copies_per_buffer - done, done) * input->stride);
 }
 
 void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input, const void *from) {
@@ -213,14 +210,13 @@ void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input,
         for (size_t i = 0; i < input->buffer_count; i++) {
             uint64_t at = i % input->pieces * input->piece_bytes;
             gpu_vulkan_upload(device, input->buffers[i], 0, (const unsigned char *)from + at,
-                                  least(input->bytes - at, input->piece_bytes));
+                              least(input->bytes - at, input->piece_bytes));
         }
     }
     gpu_vulkan_wait(device);
 }
 
-gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t run, size_t piece,
-                                                uint64_t *bytes) {
+gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t run, size_t piece, uint64_t *bytes) {
     uint64_t copy = run % input->copies;
     gpu_vulkan_slice slice = {0};
     if (input->pieces == 1) {

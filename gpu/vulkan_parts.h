@@ -63,6 +63,6 @@ VkCommandBuffer vulkan_command(gpu_vulkan *device);
 
 /* A buffer in memory that has all of `properties`, and `wish` besides if there is such memory. */
 gpu_vulkan_buffer *vulkan_buffer_create(gpu_vulkan *device, uint64_t bytes, VkMemoryPropertyFlags properties,
-                                            VkMemoryPropertyFlags wish);
+                                        VkMemoryPropertyFlags wish);
 
 #endif

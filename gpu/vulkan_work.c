@@ -224,8 +224,8 @@ static VkDescriptorSet describe_slices(gpu_vulkan *device, const gpu_vulkan_kern
     return set;
 }
 
-void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups,
-                             const gpu_vulkan_slice *slices, const void *push) {
+void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups, const gpu_vulkan_slice *slices,
+                         const void *push) {
     const struct VolkDeviceTable *vk = &device->vk;
     unsigned row, rows;
     if (groups / device->facts.groups_most >= device->facts.groups_most)
@@ -259,8 +259,7 @@ static void stamp(gpu_vulkan *device, uint32_t which) {
     device->vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, device->stamps, which);
 }
 
-static double time_runs(gpu_vulkan *device, gpu_vulkan_work *work, void *context, uint64_t *run,
-                        uint64_t runs) {
+static double time_runs(gpu_vulkan *device, gpu_vulkan_work *work, void *context, uint64_t *run, uint64_t runs) {
     uint64_t ticks[2] = {0};
     gpu_vulkan_wait(device);
     double started = measure_seconds();
@@ -278,8 +277,7 @@ static double time_runs(gpu_vulkan *device, gpu_vulkan_work *work, void *context
     return seconds / (double)runs;
 }
 
-measure_statistics gpu_vulkan_time(gpu_vulkan *device, gpu_vulkan_work *work, void *context,
-                                       unsigned rounds) {
+measure_statistics gpu_vulkan_time(gpu_vulkan *device, gpu_vulkan_work *work, void *context, unsigned rounds) {
     enum { ROUNDS_MOST = 1000, RUNS_MOST = 4096 };
     const double sample = 1e-3;
     double seconds[ROUNDS_MOST];

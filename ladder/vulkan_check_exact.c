@@ -87,7 +87,8 @@ static uint64_t by_library(const problem *p) {
         .op = p->others ? REDUCT_DOT : REDUCT_SUM, .element = p->type, .result = p->result};
     reduct_accumulator *sum = NULL;
     uint64_t bits = 0;
-    if (reduct_accumulator_create(&reduction, "cpu", 0, &sum, NULL) != REDUCT_OK ||
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .device = "cpu"}, &sum,
+                                  NULL) != REDUCT_OK ||
         reduct_accumulator_add(sum, p->values, p->others, p->n, NULL) != REDUCT_OK ||
         reduct_accumulator_result(sum, p->result, &bits, NULL) != REDUCT_OK)
         bits = UINT64_C(0xa5a5a5a5a5a5a5a5);

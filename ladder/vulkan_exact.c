@@ -187,7 +187,8 @@ static void round_sum(reduct_type type, const double *term, size_t count, void *
     double unknown = (double)NAN;
     float unknown_f32 = NAN;
     memcpy(result, type == REDUCT_F32 ? (const void *)&unknown_f32 : &unknown, reduct_type_size(type));
-    if (reduct_accumulator_create(&reduction, "cpu", 1, &sum, NULL) == REDUCT_OK &&
+    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .device = "cpu", .threads = 1},
+                                  &sum, NULL) == REDUCT_OK &&
         reduct_accumulator_add(sum, term, NULL, count, NULL) == REDUCT_OK)
         reduct_accumulator_result(sum, type, result, NULL);
     reduct_accumulator_destroy(sum);

@@ -145,7 +145,8 @@ typedef struct ledger {
 static ledger ledger_open(void) {
     reduct_reduction dot = {.op = REDUCT_DOT, .element = REDUCT_F64};
     ledger l = {.accumulator = NULL};
-    l.status = reduct_accumulator_create(&dot, "cpu", 0, &l.accumulator, NULL);
+    l.status = reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &dot, .device = "cpu"},
+                                         &l.accumulator, NULL);
     return l;
 }
 

@@ -5,13 +5,25 @@
 #include "cpu/backend.h"
 #include "cuda/backend.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct rd_backend *const rd_backends[] = {&rd_cpu_backend, &rd_cuda_backend, NULL};
 
-reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_error *error) {
+static reduct_status open_best(const void *example, struct rd_device *device, reduct_error *error) {
+    for (size_t i = 0; example && rd_backends[i]; i++) {
+        int number = rd_backends[i]->owner ? rd_backends[i]->owner(example) : -1;
+        char text[16];
+        snprintf(text, sizeof text, "%d", number);
+        if (number >= 0)
+            return rd_backends[i]->open(text, device, error);
+    }
+    return rd_backends[0]->open(NULL, device, error);
+}
+
+reduct_status rd_device_open(const char *name, const void *example, struct rd_device *device, reduct_error *error) {
     if (!name || !strcmp(name, "auto"))
-        return rd_backends[0]->open(NULL, device, error);
+        return open_best(example, device, error);
     for (size_t i = 0; rd_backends[i]; i++) {
         size_t length = strlen(rd_backends[i]->name);
         if (strncmp(name, rd_backends[i]->name, length))
@@ -25,10 +37,10 @@ reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_
                    "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME and cuda:N", name);
 }
 
-reduct_status rd_prepare(const reduct_reduction *reduction, const char *device, unsigned threads, bool queued,
+reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, bool queued,
                          struct rd_prepared *prepared, reduct_error *error) {
-    *prepared = (struct rd_prepared){.reduction = *reduction, .threads = threads, .queued = queued};
-    reduct_status status = rd_device_open(device, &prepared->device, error);
+    *prepared = (struct rd_prepared){.reduction = *reduction, .crew = place->crew, .queued = queued};
+    reduct_status status = rd_device_open(place->device, place->example, &prepared->device, error);
     return status == REDUCT_OK ? prepared->device.backend->prepare(prepared, error) : status;
 }
 

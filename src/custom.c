@@ -4,6 +4,7 @@
  * The blocks are shared out among threads in pieces of 2^level of them, which are subtrees, so that threads do not show in
  * the result. Errors do not depend on threads either: pieces are taken in order, and those before one that failed are
  * worked to their end, so the failure that is reported is the first one. */
+#include "core/options.h"
 #include "core/status.h"
 #include "cpu/team.h"
 
@@ -117,7 +118,8 @@ static reduct_status report(const struct failure *failure, reduct_error *error) 
                       (unsigned long long)(failure->first + failure->count - 1));
 }
 
-static reduct_status run(struct job *job, unsigned threads, void *result, reduct_error *error) {
+static reduct_status run(struct job *job, const struct rd_crew *crew, unsigned threads, void *result,
+                         reduct_error *error) {
     uint64_t states = job->pieces + (uint64_t)threads * (job->level + 1);
     if (job->stride > PTRDIFF_MAX / states)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "state_size: %llu states of %zu bytes exceed an address space",
@@ -128,7 +130,7 @@ static reduct_status run(struct job *job, unsigned threads, void *result, reduct
                        (unsigned long long)states * job->stride);
     job->stacks = job->piece + job->pieces * job->stride;
     pthread_mutex_init(&job->lock, NULL);
-    rd_team_run(threads, work, job);
+    rd_team_run(crew, threads, work, job);
     bool done = job->failure.piece == UINT64_MAX && combine_pieces(job);
     pthread_mutex_destroy(&job->lock);
     if (done)
@@ -149,9 +151,11 @@ static reduct_status check(const reduct_custom *custom, const void *elements, ui
                        !custom->identity     ? "identity"
                        : !custom->accumulate ? "accumulate"
                                              : "combine");
-    for (size_t i = 0; i < sizeof custom->reserved / sizeof *custom->reserved; i++)
-        if (custom->reserved[i])
-            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reserved: must be zero");
+    reduct_status status = RD_CHECK_RESERVED("reserved", custom, error);
+    if (status == REDUCT_OK)
+        status = rd_check_executor(custom->executor, error);
+    if (status != REDUCT_OK)
+        return status;
     if ((!elements && count) || !result)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", result ? "elements" : "result");
     if (count > (uint64_t)PTRDIFF_MAX / custom->element_size)
@@ -179,6 +183,7 @@ reduct_status reduct_reduce_custom(const reduct_custom *custom, const void *elem
     atomic_init(&job.next_stack, 0);
     uint64_t bytes =
         custom->threads ? UINT64_MAX : count * custom->element_size; /* who asks knows what an element costs */
-    unsigned threads = rd_team_threads(custom->threads, job.pieces, bytes);
-    return run(&job, threads, result, error);
+    struct rd_crew crew = {custom->threads, custom->executor};
+    unsigned threads = rd_team_threads(&crew, job.pieces, bytes);
+    return run(&job, &crew, threads, result, error);
 }

@@ -91,7 +91,8 @@ static reduct_status prepare_once(reduct_operator op, reduct_type element, struc
     }
     reduct_status status = reduct_reduction_resolve(&reduction, NULL);
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, "cpu", 0, false, prepared, NULL); /* which keeps nothing */
+        status = rd_prepare(&reduction, &(struct rd_place){.device = "cpu"}, false, prepared,
+                            NULL); /* which keeps nothing */
     if (status == REDUCT_OK && atomic_compare_exchange_strong(&known[op][element].state, &none, 1)) {
         known[op][element].prepared = *prepared;
         atomic_store_explicit(&known[op][element].state, 2, memory_order_release);

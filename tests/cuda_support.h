@@ -94,6 +94,7 @@ bool gpu_always_exact(reduct_operator op, const struct test_type *type);
 /* The groups of tests, one per file; each returns the number of tests that failed. */
 int test_cuda_bits(void);
 int test_cuda_calls(void);
+int test_cuda_auto(void);
 int test_cuda_faults(void);
 
 #endif

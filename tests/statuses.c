@@ -268,7 +268,9 @@ static void call_create(void) {
     struct watch *watch = begin_call();
     const reduct_status status =
         end_call("reduct_accumulator_create",
-                 reduct_accumulator_create(rarely() ? NULL : &reduction, any_device(), (unsigned)rng_below(&rng, 3),
+                 reduct_accumulator_create(&(reduct_accumulator_options){.reduction = rarely() ? NULL : &reduction,
+                                                                         .device = any_device(),
+                                                                         .threads = (unsigned)rng_below(&rng, 3)},
                                            null ? NULL : &made, watch->passed),
                  watch, false);
     keep("reduct_accumulator_create", status, made);
@@ -350,24 +352,25 @@ static void call_save_and_load(void) {
     size_t size = rarely() ? rng_below(&rng, 300) : sizeof bytes, before = size;
     struct watch *watch = begin_call();
     watch->passed = NULL;
-    reduct_status status =
-        end_call("reduct_accumulator_save",
-                 reduct_accumulator_save(accumulator, rarely() ? NULL : bytes, rarely() ? NULL : &size), watch, false);
+    reduct_status status = end_call(
+        "reduct_accumulator_save",
+        reduct_accumulator_save(accumulator, rarely() ? NULL : bytes, rarely() ? NULL : &size, NULL), watch, false);
     if (status != REDUCT_OK) {
         if (size != before)
             broken("reduct_accumulator_save", "failed and changed the size", status);
         return;
     }
-    if (reduct_accumulator_save(accumulator, bytes, &(size_t){sizeof bytes}) != REDUCT_OK)
+    if (reduct_accumulator_save(accumulator, bytes, &(size_t){sizeof bytes}, NULL) != REDUCT_OK)
         broken("reduct_accumulator_save", "failed with room enough", status);
-    reduct_accumulator_save(accumulator, NULL, &size);
+    reduct_accumulator_save(accumulator, NULL, &size, NULL);
     size = damage(bytes, size);
     const bool null = rarely();
     watch = begin_call();
-    status = end_call(
-        "reduct_accumulator_load",
-        reduct_accumulator_load(rarely() ? NULL : bytes, size, any_device(), 1, null ? NULL : &made, watch->passed),
-        watch, false);
+    status = end_call("reduct_accumulator_load",
+                      reduct_accumulator_load(rarely() ? NULL : bytes, size,
+                                              &(reduct_accumulator_options){.device = any_device(), .threads = 1},
+                                              null ? NULL : &made, watch->passed),
+                      watch, false);
     keep("reduct_accumulator_load", status, made);
 }
 
@@ -483,7 +486,8 @@ static struct test_outcome accumulated(const reduct_reduction *reduction, const 
                                        uint64_t count) {
     struct test_outcome outcome = test_outcome();
     reduct_accumulator *accumulator = NULL;
-    outcome.status = reduct_accumulator_create(reduction, NULL, 1, &accumulator, &outcome.error);
+    outcome.status = reduct_accumulator_create(&(reduct_accumulator_options){.reduction = reduction, .threads = 1},
+                                               &accumulator, &outcome.error);
     if (!outcome.status)
         outcome.status = reduct_accumulator_add(accumulator, x, y, count, &outcome.error);
     if (!outcome.status)

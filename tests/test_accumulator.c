@@ -28,7 +28,9 @@ static const char *any_device(struct rng *rng) {
 static reduct_accumulator *make(const reduct_reduction *reduction, const char *device, unsigned threads) {
     reduct_accumulator *accumulator = NULL;
     reduct_error error = {0};
-    const reduct_status status = reduct_accumulator_create(reduction, device, threads, &accumulator, &error);
+    const reduct_status status = reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = reduction, .device = device, .threads = threads}, &accumulator,
+        &error);
     if (status != REDUCT_OK)
         test_fail("no accumulator for %s of %s: %s", reduct_operator_name(reduction->op),
                   reduct_type_name(reduction->element), error.message);
@@ -37,8 +39,8 @@ static reduct_accumulator *make(const reduct_reduction *reduction, const char *d
 
 static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SAVED]) {
     size_t needed = 0, size = SAVED;
-    test_status(reduct_accumulator_save(accumulator, NULL, &needed), REDUCT_OK);
-    test_status(reduct_accumulator_save(accumulator, bytes, &size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, NULL, &needed, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, bytes, &size, NULL), REDUCT_OK);
     assert_int_equal(needed, size);
     return size;
 }
@@ -56,7 +58,9 @@ static void through_bytes(struct rng *rng, reduct_accumulator **accumulator) {
     const size_t size = save(*accumulator, bytes);
     reduct_accumulator *loaded = NULL;
     const char *device = any_device(rng);
-    test_status(reduct_accumulator_load(bytes, size, device, 1, &loaded, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_load(bytes, size, &(reduct_accumulator_options){.device = device, .threads = 1},
+                                        &loaded, NULL),
+                REDUCT_OK);
     assert_same_state(*accumulator, loaded);
     reduct_accumulator_destroy(*accumulator);
     *accumulator = loaded;

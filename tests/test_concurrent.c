@@ -107,7 +107,9 @@ struct share {
 
 static void *accumulate_share(void *argument) {
     struct share *share = argument;
-    share->status = reduct_accumulator_create(share->reduction, test_device(), 1, &share->accumulator, NULL);
+    share->status = reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = share->reduction, .device = test_device(), .threads = 1},
+        &share->accumulator, NULL);
     for (size_t i = 0; i < share->count && !share->status; i += 5000) {
         const size_t left = share->count - i;
         share->status = reduct_accumulator_add(share->accumulator, share->x + i, NULL, left < 5000 ? left : 5000, NULL);

@@ -323,7 +323,7 @@ enum { BLOCK = 4096, RUNS = 4096 }; /* elements of a block of the tree; the most
 
 static size_t save_accumulator(reduct_accumulator *accumulator, unsigned char bytes[BLOCK]) {
     size_t size = BLOCK;
-    test_status(reduct_accumulator_save(accumulator, bytes, &size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, bytes, &size, NULL), REDUCT_OK);
     reduct_accumulator_destroy(accumulator);
     return size;
 }
@@ -333,7 +333,9 @@ static size_t accumulate_cut(const reduct_reduction *reduction, const char *devi
                              const size_t *cuts, size_t cut_count, unsigned char bytes[BLOCK]) {
     const size_t size = test_type(reduction->element)->size;
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, device, 0, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(&(reduct_accumulator_options){.reduction = reduction, .device = device},
+                                          &accumulator, NULL),
+                REDUCT_OK);
     for (size_t i = 0, from = 0; i <= cut_count; i++) {
         const size_t to = i < cut_count ? cuts[i] : count;
         test_status(reduct_accumulator_add(accumulator, (const char *)x + from * size, NULL, to - from, NULL),

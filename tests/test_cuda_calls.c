@@ -155,7 +155,8 @@ static void outcomes(void **state) {
 static reduct_status open_named(const char *device, reduct_error *error) {
     const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
     reduct_accumulator *accumulator = NULL;
-    const reduct_status status = reduct_accumulator_create(&sum, device, 1, &accumulator, error);
+    const reduct_status status = reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = &sum, .device = device, .threads = 1}, &accumulator, error);
     const double x[3] = {1e300, 1, -1e300};
     double result = 0;
     if (status == REDUCT_OK) {
@@ -484,12 +485,17 @@ static bool accumulates(const struct share *share, int which, size_t cut) {
     const size_t count = share->data->count, half = cut / 2;
     reduct_accumulator *whole = NULL, *rest = NULL;
     struct test_outcome got = test_outcome();
-    bool done = reduct_accumulator_create(&reduction, gpu.name, 1, &whole, NULL) == REDUCT_OK &&
-                reduct_accumulator_create(&reduction, cut & 1 ? gpu.name : "cpu", 1, &rest, NULL) == REDUCT_OK &&
-                reduct_accumulator_add(whole, host, NULL, half, NULL) == REDUCT_OK &&
-                reduct_accumulator_add(whole, there + half, NULL, cut - half, NULL) == REDUCT_OK &&
-                reduct_accumulator_add(rest, host + cut, NULL, count - cut, NULL) == REDUCT_OK &&
-                reduct_accumulator_merge(whole, rest, NULL) == REDUCT_OK;
+    bool done =
+        reduct_accumulator_create(
+            &(reduct_accumulator_options){.reduction = &reduction, .device = gpu.name, .threads = 1}, &whole, NULL) ==
+            REDUCT_OK &&
+        reduct_accumulator_create(
+            &(reduct_accumulator_options){.reduction = &reduction, .device = cut & 1 ? gpu.name : "cpu", .threads = 1},
+            &rest, NULL) == REDUCT_OK &&
+        reduct_accumulator_add(whole, host, NULL, half, NULL) == REDUCT_OK &&
+        reduct_accumulator_add(whole, there + half, NULL, cut - half, NULL) == REDUCT_OK &&
+        reduct_accumulator_add(rest, host + cut, NULL, count - cut, NULL) == REDUCT_OK &&
+        reduct_accumulator_merge(whole, rest, NULL) == REDUCT_OK;
     got.status = reduct_accumulator_result(whole, REDUCT_DEFAULT, got.bytes, &got.error);
     reduct_accumulator_destroy(whole);
     reduct_accumulator_destroy(rest);

@@ -145,7 +145,10 @@ static void reset(void **state) {
     (void)state;
     reduct_plan *old = gpu_plan(&fixture.sum, COUNT);
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(&fixture.sum, gpu.name, 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(
+                    &(reduct_accumulator_options){.reduction = &fixture.sum, .device = gpu.name, .threads = 1},
+                    &accumulator, NULL),
+                REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, fixture.host, NULL, 10000, NULL), REDUCT_OK);
     CU(gpu.driver->cuCtxSynchronize());
     CU(gpu.driver->cuCtxSetCurrent(NULL));

@@ -133,18 +133,23 @@ static void run_accumulators(void *argument) {
     size_t saved = sizeof bytes;
     reduct_accumulator *a = NULL, *b = NULL, *c = NULL;
     const char *device = call->device;
-    reduct_status status = reduct_accumulator_create(call->reduction, device, call->threads, &a, NULL);
+    reduct_status status = reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = call->reduction, .device = device, .threads = call->threads}, &a,
+        NULL);
     if (!status)
-        status = reduct_accumulator_create(call->reduction, device, call->threads, &b, NULL);
+        status = reduct_accumulator_create(
+            &(reduct_accumulator_options){.reduction = call->reduction, .device = device, .threads = call->threads}, &b,
+            NULL);
     if (!status)
         status = reduct_accumulator_add(a, call->x, call->y, half, NULL);
     if (!status)
         status = reduct_accumulator_add(b, (const char *)call->x + half * size,
                                         call->y ? (const char *)call->y + half * size : NULL, call->count - half, NULL);
     if (!status)
-        status = reduct_accumulator_save(b, bytes, &saved);
+        status = reduct_accumulator_save(b, bytes, &saved, NULL);
     if (!status)
-        status = reduct_accumulator_load(bytes, saved, device, call->threads, &c, NULL);
+        status = reduct_accumulator_load(
+            bytes, saved, &(reduct_accumulator_options){.device = device, .threads = call->threads}, &c, NULL);
     if (!status)
         status = reduct_accumulator_merge(a, c, NULL);
     if (!status)

@@ -299,7 +299,10 @@ static void zeros(void **state) {
 
 static reduct_accumulator *make(const reduct_reduction *reduction, const char *device) {
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, device, 1, &accumulator, NULL), REDUCT_OK);
+    test_status(
+        reduct_accumulator_create(&(reduct_accumulator_options){.reduction = reduction, .device = device, .threads = 1},
+                                  &accumulator, NULL),
+        REDUCT_OK);
     return accumulator;
 }
 
@@ -314,8 +317,10 @@ static void through_bytes(reduct_accumulator **accumulator, const char *device) 
     unsigned char bytes[SAVED];
     size_t size = sizeof bytes;
     reduct_accumulator *loaded = NULL;
-    test_status(reduct_accumulator_save(*accumulator, bytes, &size), REDUCT_OK);
-    test_status(reduct_accumulator_load(bytes, size, device, 1, &loaded, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_save(*accumulator, bytes, &size, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_load(bytes, size, &(reduct_accumulator_options){.device = device, .threads = 1},
+                                        &loaded, NULL),
+                REDUCT_OK);
     reduct_accumulator_destroy(*accumulator);
     *accumulator = loaded;
 }

@@ -109,10 +109,12 @@ static int make_data(void **state) {
     reduct_accumulator *accumulator = NULL;
     x = test_alloc(COUNT * sizeof *x);
     distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F64), x, NULL, COUNT);
-    test_status(reduct_accumulator_create(&reduction, NULL, 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .threads = 1},
+                                          &accumulator, NULL),
+                REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, x, NULL, 1000, NULL), REDUCT_OK);
     saved_size = sizeof saved;
-    test_status(reduct_accumulator_save(accumulator, saved, &saved_size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, saved, &saved_size, NULL), REDUCT_OK);
     reduct_accumulator_destroy(accumulator);
     return 0;
 }
@@ -149,11 +151,13 @@ static struct test_outcome accumulated(reduct_operator op) {
     reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
     const double *y = op == REDUCT_DOT ? x : NULL;
     reduct_accumulator *a = NULL, *b = NULL;
-    outcome.status = reduct_accumulator_create(&reduction, NULL, 4, &a, &outcome.error);
+    outcome.status = reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .threads = 4}, &a,
+                                               &outcome.error);
     if (!outcome.status)
         outcome.status = reduct_accumulator_add(a, x, y, COUNT, &outcome.error);
     if (!outcome.status && op == REDUCT_VAR)
-        outcome.status = reduct_accumulator_load(saved, saved_size, NULL, 4, &b, &outcome.error);
+        outcome.status =
+            reduct_accumulator_load(saved, saved_size, &(reduct_accumulator_options){.threads = 4}, &b, &outcome.error);
     if (!outcome.status && b)
         outcome.status = reduct_accumulator_merge(a, b, &outcome.error);
     if (!outcome.status)

@@ -186,7 +186,8 @@ static void check_refused(const reduct_reduction *reduction) {
                   test_type(reduction->element)->name, test_type(reduction->result)->name, (int)got.status,
                   got.error.message);
     reduct_accumulator *accumulator = NULL;
-    const reduct_status status = reduct_accumulator_create(reduction, "cpu", 1, &accumulator, NULL);
+    const reduct_status status = reduct_accumulator_create(
+        &(reduct_accumulator_options){.reduction = reduction, .device = "cpu", .threads = 1}, &accumulator, NULL);
     if (!is_refusal(status) || accumulator)
         test_fail("%s of %s as %s: an accumulator gave status %d", reduct_operator_name(reduction->op),
                   test_type(reduction->element)->name, test_type(reduction->result)->name, (int)status);

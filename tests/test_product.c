@@ -51,7 +51,10 @@ static reduct_reduction any_product(struct rng *rng) {
 
 static reduct_accumulator *make(const reduct_reduction *reduction, const char *device, unsigned threads) {
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, device, threads, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(
+                    &(reduct_accumulator_options){.reduction = reduction, .device = device, .threads = threads},
+                    &accumulator, NULL),
+                REDUCT_OK);
     return accumulator;
 }
 
@@ -70,7 +73,7 @@ static void check_result(const reduct_accumulator *accumulator, struct oracle *o
 
 static size_t save(const reduct_accumulator *accumulator, unsigned char bytes[SAVED]) {
     size_t size = SAVED;
-    test_status(reduct_accumulator_save(accumulator, bytes, &size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, bytes, &size, NULL), REDUCT_OK);
     return size;
 }
 
@@ -86,9 +89,11 @@ static void through_bytes(struct rng *rng, reduct_accumulator **accumulator) {
     const size_t size = save(*accumulator, bytes);
     reduct_accumulator_destroy(*accumulator);
     *accumulator = NULL;
-    test_status(
-        reduct_accumulator_load(bytes, size, any_device(rng), 1 + (unsigned)rng_below(rng, 3), accumulator, NULL),
-        REDUCT_OK);
+    test_status(reduct_accumulator_load(bytes, size,
+                                        &(reduct_accumulator_options){.device = any_device(rng),
+                                                                      .threads = 1 + (unsigned)rng_below(rng, 3)},
+                                        accumulator, NULL),
+                REDUCT_OK);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -28,10 +28,13 @@ static void save_some(struct saved *saved, struct rng *rng, const reduct_reducti
         values_put_bits(type, x, 9, values_infinity(type));
     }
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(reduction, test_device(), 1, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(
+                    &(reduct_accumulator_options){.reduction = reduction, .device = test_device(), .threads = 1},
+                    &accumulator, NULL),
+                REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, x, two ? y : NULL, 40, NULL), REDUCT_OK);
     saved->size = SAVED;
-    test_status(reduct_accumulator_save(accumulator, saved->bytes, &saved->size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, saved->bytes, &saved->size, NULL), REDUCT_OK);
     saved->reduction = reduct_accumulator_reduction(accumulator);
     reduct_accumulator_destroy(accumulator);
 }
@@ -39,7 +42,8 @@ static void save_some(struct saved *saved, struct rng *rng, const reduct_reducti
 static reduct_status load(const void *bytes, size_t size, reduct_accumulator **accumulator) {
     reduct_error error;
     memset(&error, 0x5A, sizeof error);
-    const reduct_status status = reduct_accumulator_load(bytes, size, "cpu", 1, accumulator, &error);
+    const reduct_status status = reduct_accumulator_load(
+        bytes, size, &(reduct_accumulator_options){.device = "cpu", .threads = 1}, accumulator, &error);
     if (status != REDUCT_OK && (error.status != status || !memchr(error.message, 0, sizeof error.message)))
         test_fail("a failed load left an error of status %d", (int)error.status);
     return status;
@@ -80,7 +84,7 @@ static void check_whole(struct rng *rng, const struct saved *saved) {
     assert_memory_equal(&reduction, &saved->reduction, sizeof reduction);
     unsigned char again[SAVED];
     size_t size = SAVED;
-    test_status(reduct_accumulator_save(accumulator, again, &size), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, again, &size, NULL), REDUCT_OK);
     assert_int_equal(size, saved->size);
     assert_memory_equal(again, saved->bytes, size);
     reduct_accumulator_destroy(accumulator);
@@ -147,28 +151,29 @@ static void room(void **state) {
     (void)state;
     const reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
     reduct_accumulator *accumulator = NULL;
-    test_status(reduct_accumulator_create(&reduction, NULL, 0, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction}, &accumulator, NULL),
+                REDUCT_OK);
     size_t needed = 12345;
-    test_status(reduct_accumulator_save(accumulator, NULL, &needed), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, NULL, &needed, NULL), REDUCT_OK);
     assert_true(needed > 0 && needed < SAVED);
     unsigned char bytes[SAVED], untouched[SAVED];
     memset(bytes, 0x77, sizeof bytes);
     memset(untouched, 0x77, sizeof untouched);
     for (size_t size = 0; size < needed; size++) {
         size_t given = size;
-        test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_ERROR_ARGUMENT);
+        test_status(reduct_accumulator_save(accumulator, bytes, &given, NULL), REDUCT_ERROR_ARGUMENT);
         assert_int_equal(given, size);
     }
     assert_memory_equal(bytes, untouched, sizeof bytes);
     size_t given = needed;
-    test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, bytes, &given, NULL), REDUCT_OK);
     assert_int_equal(given, needed);
     assert_memory_equal(bytes + needed, untouched + needed, sizeof bytes - needed);
     given = sizeof bytes;
-    test_status(reduct_accumulator_save(accumulator, bytes, &given), REDUCT_OK);
+    test_status(reduct_accumulator_save(accumulator, bytes, &given, NULL), REDUCT_OK);
     assert_int_equal(given, needed);
-    test_status(reduct_accumulator_save(NULL, bytes, &given), REDUCT_ERROR_ARGUMENT);
-    test_status(reduct_accumulator_save(accumulator, bytes, NULL), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_save(NULL, bytes, &given, NULL), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_save(accumulator, bytes, NULL, NULL), REDUCT_ERROR_ARGUMENT);
     reduct_accumulator_destroy(accumulator);
 }
 
@@ -253,7 +258,7 @@ static void version_1(void **state) {
         if (values_bits(type, result, 0) != kept[i].result)
             test_fail("the %s, saved by version 1, is 0x%llx now", kept[i].what,
                       (unsigned long long)values_bits(type, result, 0));
-        test_status(reduct_accumulator_save(accumulator, again, &saved), REDUCT_OK);
+        test_status(reduct_accumulator_save(accumulator, again, &saved, NULL), REDUCT_OK);
         assert_int_equal(saved, size);
         assert_memory_equal(again, bytes, size);
         reduct_accumulator_destroy(accumulator);
@@ -269,14 +274,16 @@ static void load_arguments(void **state) {
     save_some(&saved, &rng, &reduction);
     reduct_accumulator *accumulator = NULL;
     reduct_error error = {0};
-    test_status(reduct_accumulator_load(NULL, saved.size, NULL, 0, &accumulator, &error), REDUCT_ERROR_ARGUMENT);
-    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, 0, NULL, &error), REDUCT_ERROR_ARGUMENT);
-    test_status(reduct_accumulator_load(saved.bytes, saved.size, "cuda:97", 0, &accumulator, &error),
+    test_status(reduct_accumulator_load(NULL, saved.size, NULL, &accumulator, &error), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, NULL, &error), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, &(reduct_accumulator_options){.device = "cuda:97"},
+                                        &accumulator, &error),
                 REDUCT_ERROR_NO_DEVICE);
-    test_status(reduct_accumulator_load(saved.bytes, saved.size, "toaster", 0, &accumulator, NULL),
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, &(reduct_accumulator_options){.device = "toaster"},
+                                        &accumulator, NULL),
                 REDUCT_ERROR_NO_DEVICE);
     assert_null(accumulator);
-    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, 0, &accumulator, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_load(saved.bytes, saved.size, NULL, &accumulator, NULL), REDUCT_OK);
     reduct_accumulator_destroy(accumulator);
 }
 

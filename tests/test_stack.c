@@ -99,11 +99,13 @@ static void call_accumulators(void *context) {
     reduct_error error;
     unsigned char result[64];
     size_t size = sizeof saved;
-    if (reduct_accumulator_create(&job->reduction, job->device, job->threads, &a, &error) != REDUCT_OK)
+    if (reduct_accumulator_create(
+            &(reduct_accumulator_options){.reduction = &job->reduction, .device = job->device, .threads = job->threads},
+            &a, &error) != REDUCT_OK)
         return;
     reduct_accumulator_add(a, job->x, job->y, job->count, &error);
-    reduct_accumulator_save(a, saved, &size);
-    reduct_accumulator_load(saved, size, NULL, 1, &b, &error);
+    reduct_accumulator_save(a, saved, &size, NULL);
+    reduct_accumulator_load(saved, size, &(reduct_accumulator_options){.threads = 1}, &b, &error);
     if (b)
         reduct_accumulator_merge(a, b, &error);
     reduct_accumulator_result(a, REDUCT_DEFAULT, result, &error);

@@ -176,7 +176,9 @@ static void accumulators_on_threads(void **state) {
         const reduct_reduction reduction = test_reduction(REDUCT_STD, REDUCT_F64, REDUCT_DEFAULT);
         const struct oracle_result expected = oracle_expect(&oracle, &reduction);
         reduct_accumulator *accumulator = NULL;
-        test_status(reduct_accumulator_create(&reduction, NULL, threads, &accumulator, NULL), REDUCT_OK);
+        test_status(reduct_accumulator_create(
+                        &(reduct_accumulator_options){.reduction = &reduction, .threads = threads}, &accumulator, NULL),
+                    REDUCT_OK);
         const size_t cut = rng_below(&rng, data.count);
         test_status(reduct_accumulator_add(accumulator, data.x, NULL, cut, NULL), REDUCT_OK);
         test_status(reduct_accumulator_add(accumulator, (double *)data.x + cut, NULL, data.count - cut, NULL),

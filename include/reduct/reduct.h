@@ -100,8 +100,9 @@ REDUCT_API const char *reduct_status_text(reduct_status status);
  * when the function fails. */
 typedef struct reduct_error {
     reduct_status status;
-    uint64_t index;    /* first element at fault, where one is (REDUCT_ERROR_NAN, _CALLBACK); otherwise UINT64_MAX */
-    char message[240]; /* names the argument, what was found and what was expected; always terminated */
+    uint64_t index;       /* first element at fault, where one is (REDUCT_ERROR_NAN, _CALLBACK); otherwise UINT64_MAX */
+    char message[240];    /* names the argument, what was found and what was expected; always terminated */
+    uint64_t reserved[4]; /* written as zero */
 } reduct_error;
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -208,7 +209,8 @@ typedef struct reduct_reduction {
     reduct_type result;  /* REDUCT_DEFAULT or one of the above */
     reduct_mode mode;
     reduct_nan nan;
-    uint32_t flags; /* REDUCT_POPULATION, REDUCT_WRAP */
+    uint32_t flags;       /* REDUCT_POPULATION, REDUCT_WRAP */
+    uint64_t reserved[4]; /* zero */
 } reduct_reduction;
 
 /* Checks a reduction and replaces REDUCT_DEFAULT by the result type that it stands for. On failure
@@ -219,27 +221,47 @@ REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, r
  * Plans
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* What a plan reduces to what. */
+typedef enum reduct_kind {
+    REDUCT_WHOLE = 0 /* shape.n contiguous elements to one result; nothing else of the shape is read */
+} reduct_kind;
+
 /* The array to reduce, seen as (outer, n, inner): n is reduced away, one result remains for each of outer * inner
- * positions, in that order. A whole array is (1, n, 1), the rows of a matrix (rows, n, 1), its columns (1, n, columns).
- * Strides count elements and may be negative or zero; each input has the same shape. In this version: outer = inner =
- * 1, stride = 1. */
+ * positions, in that order. The rows of a matrix are (rows, n, 1), its columns (1, n, columns). Strides count elements and
+ * may be negative or zero; each input has the same shape. In this version there are plans of kind REDUCT_WHOLE alone. */
 typedef struct reduct_shape {
     uint64_t outer, n, inner;
     int64_t outer_stride, stride, inner_stride;
 } reduct_shape;
 
-/* What a plan is made from. Zero-initialise it, then set what matters. */
+/* Threads of the caller's, to be used in place of the library's own. */
+typedef struct reduct_executor {
+    /* Calls task(argument) `count` times, on as many threads at once as it likes, and returns when all of these calls have
+     * returned. The calls share out the work among themselves: one that comes late finds nothing left to do, so that one
+     * after another will do as well. They may come on any thread, and block only for each other, and not for long. */
+    void (*run)(void *context, unsigned count, void (*task)(void *argument), void *argument);
+    void *context;        /* passed on */
+    unsigned threads;     /* how many calls may run at once; 0 counts as 1 */
+    uint64_t reserved[4]; /* zero */
+} reduct_executor;
+
+/* What a plan is made from. Zero-initialise it, then set what matters: {.reductions = &sum, .reduction_count = 1,
+ * .shape = {.n = 1000}} is enough for a sum of 1000 numbers. */
 typedef struct reduct_plan_options {
     const reduct_reduction *reductions; /* reductions of the same data in one pass; the plan keeps a copy */
     size_t reduction_count;             /* in this version: 1 */
     reduct_shape shape;
-    /* Where it runs: null or "auto" for the best device here, "cpu" for the best kernels of this processor, "cpu:NAME"
-     * for the kernels of one instruction set, all giving the same bits: "cpu:portable", "cpu:avx2", "cpu:avx512";
-     * "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see reduct/cuda.h). There exact
-     * sums of floats are formed in f64 arithmetic or, on GPUs that are slow at it, in integers; "cuda:N:double" and
-     * "cuda:N:integer" say which, and give the same bits. */
+    /* Where it runs: null or "auto" for the CPU, or for the GPU in whose memory `example` lies; "cpu" for the best kernels of
+     * this processor, "cpu:NAME" for the kernels of one instruction set, all giving the same bits: "cpu:portable",
+     * "cpu:avx2", "cpu:avx512"; "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see
+     * reduct/cuda.h). There exact sums of floats are formed in f64 arithmetic or, on GPUs that are slow at it, in integers;
+     * "cuda:N:double" and "cuda:N:integer" say which, and give the same bits. */
     const char *device;
-    unsigned threads;     /* most threads to use; 0 for one per processor that the process may run on */
+    unsigned threads; /* most threads to use; 0 for one per processor that the process may run on */
+    reduct_kind kind;
+    const void *example; /* for "auto": an address in memory of the kind that inputs will be in, or null */
+    const reduct_executor
+        *executor;        /* what runs the CPU's threads, or null for the library's own; the plan keeps a copy */
     uint64_t reserved[8]; /* zero */
 } reduct_plan_options;
 
@@ -279,11 +301,21 @@ REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void
  * what is already there. */
 typedef struct reduct_accumulator reduct_accumulator;
 
-/* An accumulator of no elements. `device` and `threads` as in reduct_plan_options. Destroy it when done; null is
- * allowed there. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
-REDUCT_API reduct_status reduct_accumulator_create(const reduct_reduction *reduction, const char *device,
-                                                   unsigned threads, reduct_accumulator **accumulator,
-                                                   reduct_error *error);
+/* What an accumulator is made from. Zero-initialise it, then set what matters. */
+typedef struct reduct_accumulator_options {
+    const reduct_reduction *reduction; /* the accumulator keeps a copy */
+    /* As in reduct_plan_options. */
+    const char *device;
+    unsigned threads;
+    const void *example;
+    const reduct_executor *executor;
+    uint64_t reserved[8]; /* zero */
+} reduct_accumulator_options;
+
+/* An accumulator of no elements. Destroy it when done; null is allowed there. Fails with REDUCT_ERROR_ARGUMENT,
+ * _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_accumulator_create(const reduct_accumulator_options *options,
+                                                   reduct_accumulator **accumulator, reduct_error *error);
 REDUCT_API void reduct_accumulator_destroy(reduct_accumulator *accumulator);
 
 /* Back to no elements. */
@@ -316,13 +348,17 @@ REDUCT_API reduct_status reduct_accumulator_result(const reduct_accumulator *acc
                                                    void *result, reduct_error *error);
 
 /* Saves an accumulator to bytes that any machine and any later version can load. In exact mode equal data give equal
- * bytes, however it was split, and, where the result does not depend on the order, in any order. `size`: in, the room at `bytes`; out, the bytes written. With `bytes` null, only `*size`
- * is written: the room needed. Fails with REDUCT_ERROR_ARGUMENT when the room is too small. */
-REDUCT_API reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size);
+ * bytes, however it was split, and, where the result does not depend on the order, in any order. `size`: in, the room at
+ * `bytes`; out, the bytes written. With `bytes` null, only `*size` is written: the room needed. Fails with
+ * REDUCT_ERROR_ARGUMENT, also when the room is too small; nothing is then written. */
+REDUCT_API reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size,
+                                                 reduct_error *error);
 
-/* Loads what reduct_accumulator_save() wrote, checking every field and a checksum. Fails with REDUCT_ERROR_CORRUPT,
- * _VERSION, _ARGUMENT, _UNSUPPORTED (this device does not do the reduction), _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
-REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char *device, unsigned threads,
+/* Loads what reduct_accumulator_save() wrote, checking every field and a checksum. The bytes say which reduction it is:
+ * options->reduction is null; `options` may be null itself, for device "auto". Fails with REDUCT_ERROR_CORRUPT, _VERSION,
+ * _ARGUMENT, _UNSUPPORTED (this device does not do the reduction), _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size,
+                                                 const reduct_accumulator_options *options,
                                                  reduct_accumulator **accumulator, reduct_error *error);
 
 /* The reduction that an accumulator holds, its result type resolved. */
@@ -353,9 +389,10 @@ typedef struct reduct_custom {
     int (*accumulate)(void *state, const void *elements, size_t count, void *context);
     /* left = left * right. */
     int (*combine)(void *left, const void *right, void *context);
-    void *context;        /* passed on */
-    unsigned threads;     /* most threads to use; 0 for one per processor where there is much data */
-    uint64_t reserved[8]; /* zero */
+    void *context;                   /* passed on */
+    unsigned threads;                /* most threads to use; 0 for one per processor where there is much data */
+    const reduct_executor *executor; /* as in reduct_plan_options */
+    uint64_t reserved[8];            /* zero */
 } reduct_custom;
 
 /* Reduces `count` elements and copies the final state to `result`: that of no elements is the identity. One allocation, of

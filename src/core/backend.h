@@ -14,14 +14,28 @@ struct rd_device {
     const void *private; /* the backend's own */
 };
 
+/* The threads of a call: at most so many, 0 for as many as pay; run by the executor, or by the library's team where that is
+ * null. */
+struct rd_crew {
+    unsigned threads;
+    const reduct_executor *executor;
+};
+
+/* Where the options of plans and accumulators say that a reduction runs. */
+struct rd_place {
+    const char *device;
+    const void *example;
+    struct rd_crew crew;
+};
+
 /* A reduction made ready for a device, for arrays of any length: what plans and accumulators hold, and single calls make on
  * their stack. Immutable once prepared, so that many threads may use it at once. */
 struct rd_prepared {
     struct rd_device device;
     reduct_reduction reduction; /* resolved */
-    unsigned threads;           /* the most to use; 0 for as many as pay */
-    bool queued;                /* it may be executed in a stream: for a plan */
-    void *kept;                 /* the backend's own */
+    struct rd_crew crew;
+    bool queued; /* it may be executed in a stream: for a plan */
+    void *kept;  /* the backend's own */
 };
 
 struct rd_backend {
@@ -29,6 +43,9 @@ struct rd_backend {
 
     /* The device that `rest`, what follows the backend's name and a colon, stands for; null for the best one. */
     reduct_status (*open)(const char *rest, struct rd_device *device, reduct_error *error);
+
+    /* The number of the device in whose memory an address lies, or -1. Null where data are never in a device's own memory. */
+    int (*owner)(const void *memory);
 
     /* Checks that the device does the reduction, and finds all that need not be found at each execution: everything but
      * `kept` is set. */
@@ -53,11 +70,12 @@ struct rd_backend {
 /* All backends, the preferred one first; ends with null. */
 extern const struct rd_backend *const rd_backends[];
 
-/* Finds the device that a name stands for: null, "auto", "cpu", "cpu:avx2" and so on. */
-reduct_status rd_device_open(const char *name, struct rd_device *device, reduct_error *error);
+/* Finds the device that a name stands for: null, "auto", "cpu", "cpu:avx2" and so on. "auto" is the device in whose memory the
+ * example lies, if it is in one's. */
+reduct_status rd_device_open(const char *name, const void *example, struct rd_device *device, reduct_error *error);
 
 /* Opens the device and prepares a resolved reduction on it. To be released. */
-reduct_status rd_prepare(const reduct_reduction *reduction, const char *device, unsigned threads, bool queued,
+reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, bool queued,
                          struct rd_prepared *prepared, reduct_error *error);
 void rd_release(struct rd_prepared *prepared);
 

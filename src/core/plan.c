@@ -1,44 +1,49 @@
 /* Making plans: everything that can be checked without data is checked here, once. */
 #include "core/plan.h"
 
+#include "core/options.h"
 #include "core/reduction.h"
 #include "core/status.h"
 
 #include <stdlib.h>
 
-static reduct_status check_shape(const reduct_shape *shape, size_t bytes, reduct_error *error) {
-    if (shape->outer != 1 || shape->inner != 1)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "shape: outer = %llu, inner = %llu; this version reduces whole arrays: outer = inner = 1",
-                       (unsigned long long)shape->outer, (unsigned long long)shape->inner);
-    if (shape->stride != 1 && shape->n > 1)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "shape: stride = %lld; this version reduces contiguous arrays: stride = 1",
-                       (long long)shape->stride);
-    if (shape->n > (uint64_t)PTRDIFF_MAX / bytes)
+static reduct_status check_count(uint64_t count, size_t bytes, reduct_error *error) {
+    if (count > (uint64_t)PTRDIFF_MAX / bytes)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE,
                        "shape: n = %llu elements of %zu bytes are more than an address space holds",
-                       (unsigned long long)shape->n, bytes);
+                       (unsigned long long)count, bytes);
     return REDUCT_OK;
 }
 
-static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
+static reduct_status check_options(const reduct_plan_options *options, reduct_error *error) {
     if (!options->reductions)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: null pointer");
     if (options->reduction_count == 0)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction_count: 0; a plan needs at least one");
-    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
-        if (options->reserved[i])
-            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reserved: must be zero");
+    if (options->kind != REDUCT_WHOLE)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of plan", (int)options->kind);
     if (options->reduction_count > 1)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction_count: %zu; this version computes one at a time",
                        options->reduction_count);
+    reduct_status status = RD_CHECK_RESERVED("reserved", options, error);
+    return status == REDUCT_OK ? rd_check_executor(options->executor, error) : status;
+}
+
+static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
+    reduct_status status = check_options(options, error);
+    if (status != REDUCT_OK)
+        return status;
     reduct_reduction reduction = options->reductions[0];
-    reduct_status status = reduct_reduction_resolve(&reduction, error);
+    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
+    if (options->executor) {
+        plan->executor = *options->executor;
+        place.crew.executor = &plan->executor;
+    }
+    status = reduct_reduction_resolve(&reduction, error);
     if (status == REDUCT_OK)
-        status = check_shape(&options->shape, rd_type(reduction.element)->bytes, error);
+        status = check_count(options->shape.n, rd_type(reduction.element)->bytes, error);
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, options->device, options->threads, true, &plan->prepared, error);
+        status = rd_prepare(&reduction, &place, true, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
     plan->count = options->shape.n;

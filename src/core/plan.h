@@ -7,6 +7,7 @@
 struct reduct_plan {
     struct rd_prepared prepared;
     uint64_t count;
+    reduct_executor executor; /* the caller's, if one was given */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* Checking reductions and finding their result types. */
 #include "core/reduction.h"
 
+#include "core/options.h"
 #include "core/status.h"
 
 /* The unsigned integer type of the same width; a float is its own. */
@@ -74,7 +75,9 @@ reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error
     reduct_type result = reduction->result;
     if (result == REDUCT_DEFAULT)
         result = default_result(op, reduction->element);
-    reduct_status status = rd_result_check(reduction, result, error);
+    reduct_status status = RD_CHECK_RESERVED("reserved", reduction, error);
+    if (status == REDUCT_OK)
+        status = rd_result_check(reduction, result, error);
     if (status == REDUCT_OK)
         reduction->result = result;
     return status;

@@ -28,13 +28,13 @@ static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
 }
 
 /* Finds how many threads pay, and cuts the data for them. */
-static void plan_pieces(struct rd_call *call, enum rd_family family, unsigned threads) {
+static void plan_pieces(struct rd_call *call, enum rd_family family) {
     uint64_t bytes = call->count * rd_element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
     if (family == RD_FAST_SUM)
         cut(call, divide_up(call->count, RD_PIECES_MAX), FAST_PIECE_MIN);
     else
         cut(call, 0, PIECE_MIN);
-    call->threads = rd_team_threads(threads, call->pieces, bytes);
+    call->threads = rd_team_threads(&call->crew, call->pieces, bytes);
     if (family == RD_FAST_SUM)
         return;
     uint64_t pieces = call->threads == 1 ? 1 : (uint64_t)call->threads * PIECES_PER_THREAD;
@@ -102,7 +102,8 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     call.first = 0;
     call.count = count;
     call.total = partial;
-    plan_pieces(&call, family, prepared->threads);
+    call.crew = prepared->crew;
+    plan_pieces(&call, family);
     if (!workspace && (call.threads > 1 || needs_room(family, count)) && !(workspace = taken = rd_room_take())) {
         if (needs_room(family, count))
             return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated",

@@ -74,7 +74,7 @@ void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call)) {
     atomic_init(&call->unused, call->own);
     atomic_flag_clear(&call->lock);
     if (call->threads > 1)
-        rd_team_run(call->threads, work_in_environment, &inner);
+        rd_team_run(&call->crew, call->threads, work_in_environment, &inner);
     else
         work_in_environment(&inner);
 }

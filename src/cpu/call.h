@@ -10,8 +10,9 @@ struct rd_call {
     const struct rd_kernels *kernels;
     const unsigned char *x, *y;
     uint64_t first, count, piece, pieces; /* the index of the first element is not 0 where others went before */
-    unsigned threads;                     /* that work on it, at most */
-    struct rd_queue *queue;               /* of pieces, one for each thread: in the room, or `alone` */
+    struct rd_crew crew;
+    unsigned threads;       /* that work on it, at most */
+    struct rd_queue *queue; /* of pieces, one for each thread: in the room, or `alone` */
     struct rd_queue alone;
     atomic_flag lock; /* of `total`, where there are several threads */
     struct rd_partial *total;

@@ -51,13 +51,23 @@ unsigned rd_team_number(void) {
     return own_number;
 }
 
-unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
+/* 0 for as many as there are processors. */
+static unsigned most_of(const struct rd_crew *crew) {
+    if (!crew->executor)
+        return crew->threads;
+    unsigned there = crew->executor->threads ? crew->executor->threads : 1;
+    return crew->threads && crew->threads < there ? crew->threads : there;
+}
+
+unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t bytes) {
+    unsigned requested = crew->threads;
     uint64_t useful = bytes / (requested ? BYTES_PER_REQUESTED_THREAD : BYTES_PER_THREAD);
     uint64_t threads = useful < pieces ? useful : pieces;
     if (threads <= 1)
         return 1;
     struct rd_affinity affinity;
-    unsigned most = requested ? requested : rd_affinity_get(&affinity);
+    unsigned most = most_of(crew);
+    most = most ? most : rd_affinity_get(&affinity);
     most = most < RD_TEAM_MAX ? most : RD_TEAM_MAX;
     return threads < most ? (unsigned)threads : most;
 }
@@ -186,7 +196,28 @@ static void wait_for_helpers(struct slot *slot) {
     atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
 }
 
-void rd_team_run(unsigned threads, void (*work)(void *context), void *context) {
+/* Work for an executor: its threads are numbered as they come, so that each has a number of its own while it works. */
+struct foreign {
+    void (*work)(void *context);
+    void *context;
+    atomic_uint next;
+};
+
+static void run_foreign(void *argument) {
+    struct foreign *foreign = argument;
+    unsigned before = own_number; /* an executor may run within a call of another */
+    own_number = atomic_fetch_add_explicit(&foreign->next, 1, memory_order_relaxed);
+    foreign->work(foreign->context);
+    own_number = before;
+}
+
+void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void *context), void *context) {
+    if (crew->executor && threads > 1) {
+        struct foreign foreign = {.work = work, .context = context};
+        atomic_init(&foreign.next, 0);
+        crew->executor->run(crew->executor->context, threads, run_foreign, &foreign);
+        return;
+    }
     unsigned wanted = threads < HELPERS_MAX ? threads - 1 : HELPERS_MAX;
     struct slot *slot = threads > 1 ? take_slot() : NULL;
     if (!slot) {

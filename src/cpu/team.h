@@ -4,21 +4,21 @@
 #ifndef RD_TEAM_H
 #define RD_TEAM_H
 
-#include <stdint.h>
+#include "core/backend.h"
 
 /* The stack of its threads, in bytes; the most threads of a call, the calling one included. */
 enum { RD_TEAM_STACK = 1 << 19, RD_TEAM_MAX = 256 };
 
-/* The number of the thread that asks: 1 and so on for the team's, 0 for all others. */
+/* The number of the thread that asks: 1 and so on for the team's, and in turn for an executor's; 0 for all others. */
 unsigned rd_team_number(void);
 
-/* Threads that pay for so many pieces of work on so many bytes: at most `requested`, or one per processor where that is
- * 0, and never more than pieces. */
-unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes);
+/* Threads that pay for so many pieces of work on so many bytes: at most as many as are asked for, or one per processor where
+ * that is 0; never more than an executor has, or than pieces. */
+unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t bytes);
 
-/* Runs work(context) on up to `threads` threads, the calling one among them, all in its floating-point environment, and waits
- * for all. Fewer run where threads
- * cannot be created or are busy; work must share out what there is to do among those that come. */
-void rd_team_run(unsigned threads, void (*work)(void *context), void *context);
+/* Runs work(context) on up to `threads` threads, and waits for all: the calling one and others of the team, in its floating-point
+ * environment, or those of an executor, in whatever environment these have. Fewer run where threads cannot be created or are busy;
+ * work must share out what there is to do among those that come. */
+void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void *context), void *context);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cpu/backend.h"
 #include "cpu/team.h"
 #include "cuda/device.h"
+#include "cuda/owner.h"
 #include "state/partial.h"
 
 #include <reduct/cuda.h>
@@ -287,7 +288,8 @@ static reduct_status fill_block(const struct rd_cuda_device *device, const void 
         if (result != RD_CU_SUCCESS)
             return rd_cuda_fail(device, result, "to copy", error);
     }
-    reduct_status status = rd_prepare(&partial->reduction, "cpu", 1, false, &cpu, error);
+    reduct_status status =
+        rd_prepare(&partial->reduction, &(struct rd_place){.device = "cpu", .crew = {1, NULL}}, false, &cpu, error);
     rd_partial_begin(&begun, partial);
     if (status == REDUCT_OK)
         status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, NULL, &begun, error);
@@ -361,11 +363,12 @@ static void copy_steps(void *context) {
     }
 }
 
-static void copy_with_threads(void *to, const void *from, size_t bytes, unsigned threads) {
+static void copy_with_threads(void *to, const void *from, size_t bytes, const struct rd_crew *crew) {
     struct copy copy = {.to = to, .from = from, .bytes = bytes};
     atomic_init(&copy.next, 0);
     uint64_t useful = bytes / (4 * COPY_STEP) + 1;
-    rd_team_run(rd_team_threads(threads, useful < COPY_THREADS ? useful : COPY_THREADS, bytes), copy_steps, &copy);
+    unsigned threads = rd_team_threads(crew, useful < COPY_THREADS ? useful : COPY_THREADS, bytes);
+    rd_team_run(crew, threads, copy_steps, &copy);
 }
 
 /* Waits for a piece and adds its result. */
@@ -381,18 +384,19 @@ static rd_cu_result finish_piece(const struct launch *launch, struct piece *piec
 
 /* Queues the transfer of one array of a piece, at an offset of the lane's buffers, which is where it will be. */
 static rd_cu_result send(const struct launch *launch, struct rd_cuda_lane *lane, size_t offset, const void *from,
-                         size_t bytes, unsigned threads) {
+                         size_t bytes, const struct rd_crew *crew) {
     const struct rd_cuda_device *device = launch->context->device;
     const void *source = from;
     if (!rd_cuda_page_locked(device, from)) {
-        copy_with_threads((unsigned char *)lane->staging + offset, from, bytes, threads);
+        copy_with_threads((unsigned char *)lane->staging + offset, from, bytes, crew);
         source = (unsigned char *)lane->staging + offset;
     }
     return device->driver->cuMemcpyHtoDAsync(lane->buffer + offset, source, bytes, lane->stream);
 }
 
 static rd_cu_result start_piece(const struct launch *launch, struct piece *piece, const unsigned char *x,
-                                const unsigned char *y, uint64_t count, size_t element_bytes, unsigned threads) {
+                                const unsigned char *y, uint64_t count, size_t element_bytes,
+                                const struct rd_crew *crew) {
     struct rd_cuda_lane *lane = piece->lane;
     struct rd_cuda_call call = launch->call;
     size_t bytes = (size_t)count * element_bytes, half = RD_CUDA_STAGE_BYTES / 2;
@@ -401,9 +405,9 @@ static rd_cu_result start_piece(const struct launch *launch, struct piece *piece
     call.count = count;
     call.workspace = (struct rd_cuda_workspace *)(uintptr_t)lane->workspace;
     call.partial = lane->partial;
-    rd_cu_result result = send(launch, lane, 0, x, bytes, threads);
+    rd_cu_result result = send(launch, lane, 0, x, bytes, crew);
     if (result == RD_CU_SUCCESS && y)
-        result = send(launch, lane, half, y, bytes, threads);
+        result = send(launch, lane, half, y, bytes, crew);
     if (result == RD_CU_SUCCESS)
         result = start(launch, &call, element_bytes, lane->stream);
     piece->count = result == RD_CU_SUCCESS ? count : 0;
@@ -411,7 +415,7 @@ static rd_cu_result start_piece(const struct launch *launch, struct piece *piece
 }
 
 static rd_cu_result stream_pieces(const struct launch *launch, struct piece piece[2], const unsigned char *x,
-                                  const unsigned char *y, uint64_t count, unsigned threads,
+                                  const unsigned char *y, uint64_t count, const struct rd_crew *crew,
                                   struct rd_partial *partial) {
     size_t bytes = rd_type(partial->reduction.element)->bytes;
     uint64_t most = RD_CUDA_STAGE_BYTES / (y ? 2 : 1) / bytes, at = 0, some;
@@ -423,7 +427,7 @@ static rd_cu_result stream_pieces(const struct launch *launch, struct piece piec
         some = next_part(tree, before + at, count - at, most);
         result = finish_piece(launch, &piece[turn], partial);
         if (result == RD_CU_SUCCESS)
-            result = start_piece(launch, &piece[turn], x + at * bytes, y ? y + at * bytes : NULL, some, bytes, threads);
+            result = start_piece(launch, &piece[turn], x + at * bytes, y ? y + at * bytes : NULL, some, bytes, crew);
     }
     for (int i = 0; i < 2 && result == RD_CU_SUCCESS; i++) /* in the order of the data */
         result = finish_piece(launch, &piece[turn ^ (unsigned)i], partial);
@@ -431,7 +435,7 @@ static rd_cu_result stream_pieces(const struct launch *launch, struct piece piec
 }
 
 static reduct_status reduce_from_host(const struct launch *launch, const void *x, const void *y, uint64_t count,
-                                      unsigned threads, struct rd_partial *partial, reduct_error *error) {
+                                      const struct rd_crew *crew, struct rd_partial *partial, reduct_error *error) {
     struct rd_cuda_context *context = launch->context;
     struct piece piece[2] = {{0}};
     reduct_status status = rd_cuda_lane_take(context, true, &piece[0].lane, error);
@@ -439,7 +443,7 @@ static reduct_status reduce_from_host(const struct launch *launch, const void *x
         status = rd_cuda_lane_take(context, true, &piece[1].lane, error);
     rd_cu_result result = RD_CU_SUCCESS;
     if (status == REDUCT_OK)
-        result = stream_pieces(launch, piece, x, y, count, threads, partial);
+        result = stream_pieces(launch, piece, x, y, count, crew, partial);
     for (int i = 0; i < 2; i++) {
         if (piece[i].lane && result == RD_CU_SUCCESS)
             rd_cuda_lane_give(context, piece[i].lane);
@@ -510,7 +514,7 @@ static reduct_status accumulate(const struct rd_prepared *prepared, const void *
     if (status == REDUCT_OK && taken < count) {
         x = (const unsigned char *)x + taken * rd_type(partial->reduction.element)->bytes;
         status = x_there ? reduce_in_place(&launch, x, y, count - taken, partial, error)
-                         : reduce_from_host(&launch, x, y, count - taken, prepared->threads, partial, error);
+                         : reduce_from_host(&launch, x, y, count - taken, &prepared->crew, partial, error);
     }
     rd_cuda_leave(context->device);
     return status;
@@ -589,6 +593,7 @@ static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *er
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .open = cuda_open,
+                                           .owner = rd_cuda_owner,
                                            .prepare = cuda_prepare,
                                            .release = cuda_release,
                                            .workspace = cuda_workspace,

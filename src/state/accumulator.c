@@ -1,4 +1,5 @@
 /* Accumulators: a partial result as a public object. */
+#include "core/options.h"
 #include "core/status.h"
 #include "execute.h"
 #include "state/saved.h"
@@ -8,15 +9,26 @@
 struct reduct_accumulator {
     struct rd_prepared prepared;
     struct rd_partial partial;
+    reduct_executor executor; /* the caller's, if one was given */
 };
 
-static reduct_status create(const reduct_reduction *reduction, const char *device, unsigned threads,
+static reduct_status check_options(const reduct_accumulator_options *options, reduct_error *error) {
+    reduct_status status = RD_CHECK_RESERVED("reserved", options, error);
+    return status == REDUCT_OK ? rd_check_executor(options->executor, error) : status;
+}
+
+static reduct_status create(const reduct_reduction *reduction, const reduct_accumulator_options *options,
                             struct reduct_accumulator **accumulator, reduct_error *error) {
     struct reduct_accumulator *made = malloc(sizeof *made);
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "accumulator: %zu bytes could not be allocated",
                        sizeof *made);
-    reduct_status status = rd_prepare(reduction, device, threads, false, &made->prepared, error);
+    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
+    if (options->executor) {
+        made->executor = *options->executor;
+        place.crew.executor = &made->executor;
+    }
+    reduct_status status = rd_prepare(reduction, &place, false, &made->prepared, error);
     if (status != REDUCT_OK) {
         free(made);
         return status;
@@ -26,15 +38,17 @@ static reduct_status create(const reduct_reduction *reduction, const char *devic
     return REDUCT_OK;
 }
 
-reduct_status reduct_accumulator_create(const reduct_reduction *reduction, const char *device, unsigned threads,
-                                        reduct_accumulator **accumulator, reduct_error *error) {
-    if (!reduction)
+reduct_status reduct_accumulator_create(const reduct_accumulator_options *options, reduct_accumulator **accumulator,
+                                        reduct_error *error) {
+    if (!options || !accumulator)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", options ? "accumulator" : "options");
+    if (!options->reduction)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction: null pointer");
-    if (!accumulator)
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: null pointer");
-    reduct_reduction resolved = *reduction;
-    reduct_status status = reduct_reduction_resolve(&resolved, error);
-    return status == REDUCT_OK ? create(&resolved, device, threads, accumulator, error) : status;
+    reduct_reduction resolved = *options->reduction;
+    reduct_status status = check_options(options, error);
+    if (status == REDUCT_OK)
+        status = reduct_reduction_resolve(&resolved, error);
+    return status == REDUCT_OK ? create(&resolved, options, accumulator, error) : status;
 }
 
 void reduct_accumulator_destroy(reduct_accumulator *accumulator) {
@@ -116,26 +130,33 @@ reduct_status reduct_accumulator_result(const reduct_accumulator *accumulator, r
     return status == REDUCT_OK ? rd_partial_finish(partial, type, result, error) : status;
 }
 
-reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size) {
+reduct_status reduct_accumulator_save(const reduct_accumulator *accumulator, void *bytes, size_t *size,
+                                      reduct_error *error) {
     if (!accumulator || !size)
-        return REDUCT_ERROR_ARGUMENT;
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", accumulator ? "size" : "accumulator");
     size_t needed = rd_saved_size(&accumulator->partial);
     if (bytes && *size < needed)
-        return REDUCT_ERROR_ARGUMENT;
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "size: %zu; the accumulator takes %zu bytes", *size, needed);
     if (bytes)
         rd_saved_write(&accumulator->partial, bytes);
     *size = needed;
     return REDUCT_OK;
 }
 
-reduct_status reduct_accumulator_load(const void *bytes, size_t size, const char *device, unsigned threads,
+reduct_status reduct_accumulator_load(const void *bytes, size_t size, const reduct_accumulator_options *options,
                                       reduct_accumulator **accumulator, reduct_error *error) {
     if (!bytes || !accumulator)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", bytes ? "accumulator" : "bytes");
+    static const reduct_accumulator_options standard;
+    options = options ? options : &standard;
+    if (options->reduction)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction: not null; the bytes say which it is");
     struct rd_partial partial;
-    reduct_status status = rd_saved_read(bytes, size, &partial, error);
+    reduct_status status = check_options(options, error);
     if (status == REDUCT_OK)
-        status = create(&partial.reduction, device, threads, accumulator, error);
+        status = rd_saved_read(bytes, size, &partial, error);
+    if (status == REDUCT_OK)
+        status = create(&partial.reduction, options, accumulator, error);
     if (status == REDUCT_OK)
         (*accumulator)->partial = partial;
     return status;

@@ -24,8 +24,12 @@ static void walk_header(struct rd_walk *walk, reduct_reduction *reduction, uint6
     rd_walk_bytes(walk, &zero, 3);
     rd_walk_bytes(walk, &flags, 4);
     rd_walk_bytes(walk, &zero, 4);
-    *reduction = (reduct_reduction){(reduct_operator)op, (reduct_type)element, (reduct_type)result,
-                                    (reduct_mode)mode,   (reduct_nan)nan,      (uint32_t)flags};
+    *reduction = (reduct_reduction){.op = (reduct_operator)op,
+                                    .element = (reduct_type)element,
+                                    .result = (reduct_type)result,
+                                    .mode = (reduct_mode)mode,
+                                    .nan = (reduct_nan)nan,
+                                    .flags = (uint32_t)flags};
 }
 
 static void walk_partial(struct rd_walk *walk, struct rd_partial *partial) {

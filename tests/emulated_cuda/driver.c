@@ -311,9 +311,12 @@ API cuPointerGetAttribute(void *value, int attribute, rd_cu_address pointer) {
         if (pointer >= blocks[i].at && pointer - blocks[i].at < blocks[i].size)
             kind = blocks[i].kind;
     pthread_mutex_unlock(&lock);
-    unsigned type = kind == MANAGED ? RD_CU_MEMORY_DEVICE : kind, managed = kind == MANAGED;
+    unsigned type = kind == MANAGED ? RD_CU_MEMORY_DEVICE : kind;
+    unsigned answer = attribute == RD_CU_POINTER_IS_MANAGED       ? kind == MANAGED
+                      : attribute == RD_CU_POINTER_DEVICE_ORDINAL ? 0
+                                                                  : type;
     if (kind)
-        memcpy(value, attribute == RD_CU_POINTER_IS_MANAGED ? &managed : &type, sizeof type);
+        memcpy(value, &answer, sizeof answer);
     return kind ? RD_CU_SUCCESS : INVALID_VALUE;
 }
 

@@ -10,7 +10,7 @@ import { FLAGS, NAN_POLICIES, OPERATORS as OPERATOR_TABLE, STATUSES, TYPES } fro
 const PIECE = 1 << 18;
 
 /* The C structures of reduct.h, and room for the widest result and for a 64-bit number. */
-const REDUCTION_BYTES = 24, ERROR_BYTES = 256, RESULT_BYTES = 32, WORD_BYTES = 8;
+const REDUCTION_BYTES = 56, OPTIONS_BYTES = 88, ERROR_BYTES = 288, RESULT_BYTES = 32, WORD_BYTES = 8;
 const ERROR_INDEX = 8, ERROR_MESSAGE = 16;
 const NO_INDEX = 2n ** 64n - 1n;
 
@@ -179,13 +179,16 @@ export class Reduct {
     /* What the module exports: `memory`, `malloc`, `free`, and the functions of reduct.h by their names. Pointers are
      * numbers, 64-bit integers bigints; views of `memory.buffer` die when it grows. */
     exports;
-    #scratch; /* a reduction, an error, a result, a word */
+    #scratch; /* a reduction, options of an accumulator, an error, a result, a word */
     #piece;
 
     constructor(instance) {
         this.exports = instance.exports;
         this.exports._initialize();
-        this.#scratch = this.#allocate(REDUCTION_BYTES + ERROR_BYTES + RESULT_BYTES + WORD_BYTES);
+        const bytes = REDUCTION_BYTES + OPTIONS_BYTES + ERROR_BYTES + RESULT_BYTES + WORD_BYTES;
+        this.#scratch = this.#allocate(bytes);
+        new Uint8Array(this.exports.memory.buffer, this.#scratch, bytes).fill(0);
+        this.view.setUint32(this.optionsPointer, this.reductionPointer, true);
         this.#piece = this.#allocate(2 * PIECE);
     }
 
@@ -245,7 +248,7 @@ export class Reduct {
         checkOptions(options, REDUCTION_OPTIONS);
         checkOperator(operator);
         this.reductionAt(operator, element, options);
-        this.check(this.exports.reduct_accumulator_create(this.reductionPointer, 0, 1, this.wordPointer,
+        this.check(this.exports.reduct_accumulator_create(this.optionsPointer, this.wordPointer,
             this.errorPointer));
         return new Accumulator(this, this.view.getUint32(this.wordPointer, true), operator, element);
     }
@@ -273,8 +276,13 @@ export class Reduct {
         return this.#scratch;
     }
 
-    get errorPointer() {
+    /* Options of an accumulator of the reduction at reductionPointer; all else is as the library has it. */
+    get optionsPointer() {
         return this.#scratch + REDUCTION_BYTES;
+    }
+
+    get errorPointer() {
+        return this.optionsPointer + OPTIONS_BYTES;
     }
 
     get resultPointer() {
@@ -325,7 +333,7 @@ export class Reduct {
 
     /* Loads an accumulator of the library. */
     loadPointer(bytes) {
-        this.withBytes(bytes, at => this.check(this.exports.reduct_accumulator_load(at, bytes.length, 0, 1,
+        this.withBytes(bytes, at => this.check(this.exports.reduct_accumulator_load(at, bytes.length, 0,
             this.wordPointer, this.errorPointer)));
         return this.view.getUint32(this.wordPointer, true);
     }
@@ -453,12 +461,12 @@ export class Accumulator {
 
     save() {
         const reduct = this.#reduct, pointer = this.#here();
-        reduct.exports.reduct_accumulator_save(pointer, 0, reduct.wordPointer);
+        reduct.exports.reduct_accumulator_save(pointer, 0, reduct.wordPointer, 0);
         const size = reduct.view.getUint32(reduct.wordPointer, true), at = reduct.exports.malloc(size);
         if (!at)
             throw new ReductError('out of memory', `WebAssembly memory: ${size} bytes could not be allocated`);
         try {
-            reduct.check(reduct.exports.reduct_accumulator_save(pointer, at, reduct.wordPointer));
+            reduct.check(reduct.exports.reduct_accumulator_save(pointer, at, reduct.wordPointer, reduct.errorPointer));
             return new Uint8Array(reduct.exports.memory.buffer, at, size).slice();
         } finally {
             reduct.exports.free(at);

@@ -21,13 +21,13 @@ unsigned rd_team_number(void) {
     return 0;
 }
 
-unsigned rd_team_threads(unsigned requested, uint64_t pieces, uint64_t bytes) {
-    (void)requested, (void)pieces, (void)bytes;
+unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t bytes) {
+    (void)crew, (void)pieces, (void)bytes;
     return 1;
 }
 
-void rd_team_run(unsigned threads, void (*work)(void *context), void *context) {
-    (void)threads;
+void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void *context), void *context) {
+    (void)crew, (void)threads;
     work(context);
 }
 

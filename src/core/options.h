@@ -1,0 +1,18 @@
+/* What the options of plans, accumulators and custom operators have in common. */
+#ifndef RD_OPTIONS_H
+#define RD_OPTIONS_H
+
+#include <reduct/reduct.h>
+
+#include <stddef.h>
+
+/* Fails where reserved words are not zero: a later version may give them a meaning, which this one must not ignore. `name` is how
+ * the message begins. */
+reduct_status rd_check_reserved(const char *name, const uint64_t *reserved, size_t words, reduct_error *error);
+#define RD_CHECK_RESERVED(name, options, error)                                                                        \
+    rd_check_reserved(name, (options)->reserved, sizeof(options)->reserved / sizeof *(options)->reserved, error)
+
+/* Fails where there is an executor that cannot be one. */
+reduct_status rd_check_executor(const reduct_executor *executor, reduct_error *error);
+
+#endif
