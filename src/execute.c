@@ -106,38 +106,3 @@ reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void 
     reduct_status status = result ? prepare_once(op, element, &prepared) : REDUCT_ERROR_ARGUMENT;
     return status == REDUCT_OK ? run(&prepared, x, y, count, NULL, result, NULL) : status;
 }
-
-/* The functions by name, for every element type of reduct.h; S, M, R, A as SUM, MAGNITUDE, REAL, ABSOLUTE there. */
-#define ONE(op, code, name, NAME, T, R)                                                                                \
-    reduct_status reduct_##op##_##name(const T *x, size_t count, R *result) {                                          \
-        return reduct_reduce(code, REDUCT_##NAME, x, NULL, count, result);                                             \
-    }
-#define ALL(name, NAME, T, S, M, R, A)                                                                                 \
-    ONE(sum, REDUCT_SUM, name, NAME, T, S)                                                                             \
-    ONE(mean, REDUCT_MEAN, name, NAME, T, R)                                                                           \
-    ONE(var, REDUCT_VAR, name, NAME, T, R)                                                                             \
-    ONE(std, REDUCT_STD, name, NAME, T, R)                                                                             \
-    ONE(sumsq, REDUCT_SUMSQ, name, NAME, T, M)                                                                         \
-    ONE(norm1, REDUCT_NORM1, name, NAME, T, M)                                                                         \
-    ONE(norm2, REDUCT_NORM2, name, NAME, T, R)                                                                         \
-    ONE(norminf, REDUCT_NORMINF, name, NAME, T, A)                                                                     \
-    ONE(rms, REDUCT_RMS, name, NAME, T, R)                                                                             \
-    ONE(product, REDUCT_PRODUCT, name, NAME, T, S)                                                                     \
-    ONE(min, REDUCT_MIN, name, NAME, T, T)                                                                             \
-    ONE(max, REDUCT_MAX, name, NAME, T, T)                                                                             \
-    ONE(argmin, REDUCT_ARGMIN, name, NAME, T, uint64_t)                                                                \
-    ONE(argmax, REDUCT_ARGMAX, name, NAME, T, uint64_t)                                                                \
-    reduct_status reduct_dot_##name(const T *x, const T *y, size_t count, S *result) {                                 \
-        return reduct_reduce(REDUCT_DOT, REDUCT_##NAME, x, y, count, result);                                          \
-    }
-
-ALL(f64, F64, double, double, double, double, double)
-ALL(f32, F32, float, float, float, float, float)
-ALL(i8, I8, int8_t, int64_t, uint64_t, double, uint8_t)
-ALL(i16, I16, int16_t, int64_t, uint64_t, double, uint16_t)
-ALL(i32, I32, int32_t, int64_t, uint64_t, double, uint32_t)
-ALL(i64, I64, int64_t, int64_t, uint64_t, double, uint64_t)
-ALL(u8, U8, uint8_t, uint64_t, uint64_t, double, uint8_t)
-ALL(u16, U16, uint16_t, uint64_t, uint64_t, double, uint16_t)
-ALL(u32, U32, uint32_t, uint64_t, uint64_t, double, uint32_t)
-ALL(u64, U64, uint64_t, uint64_t, uint64_t, double, uint64_t)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 COMMENT_AND_CODE = re.compile(r'/\*(?P<comment>.*?)\*/[ \t]*\n(?P<code>(?:(?!\s*/\*)[^\n]*\S[^\n]*\n)*)', re.S)
-FUNCTION = re.compile(r'reduct_status\s+(reduct_\w+(?:##name)?)\s*\(')
+FUNCTION = re.compile(r'reduct_status\s+(reduct_\w+)\s*\(')
 NAMED = re.compile(r'(?<![A-Za-z0-9_])(?:REDUCT_ERROR)?_([A-Z][A-Z_]*)(?![A-Za-z0-9_])')
 
 # What only a device with memory of its own can give: test_cuda_calls.c and test_cuda_faults.c have these.
@@ -35,16 +35,9 @@ def functions_of(text, names):
 
 
 def expand(documented, text):
-    """The functions that REDUCT_DECLARE declares, for each type: what reduct_reduce() documents holds for them."""
-    types = re.findall(r'^REDUCT_DECLARE\((\w+),', text, re.M)
-    expanded = {}
-    for function, named in documented.items():
-        if not function.endswith('##name'):
-            expanded[function] = named
-            continue
-        for name in types:
-            expanded[function.replace('##name', name)] = named | documented['reduct_reduce']
-    return expanded
+    """The functions by name, for each operator and type: what reduct_reduce() documents holds for them."""
+    by_name = text[text.find('What follows is written by'):text.find('Here ends what')]
+    return {**documented, **{function: documented['reduct_reduce'] for function in FUNCTION.findall(by_name)}}
 
 
 def returned_by(program, statuses):

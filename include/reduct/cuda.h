@@ -1,6 +1,6 @@
 /* reduct on data that is already on a CUDA device: asynchronous executions of plans.
  *
- *     reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {1, n, 1, 0, 1, 0},
+ *     reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {.n = n},
  *                                    .device = "cuda:0"};
  *     reduct_plan_create(&options, &plan, &error);
  *     reduct_cuda_execute(plan, (const void *[]){x}, (void *[]){total}, outcome, NULL, stream, &error);

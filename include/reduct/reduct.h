@@ -413,37 +413,193 @@ REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const
 REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
                                        size_t count, void *result);
 
-/* The same by name for every element type, so that the compiler checks the pointers: reduct_sum_f64(),
- * reduct_dot_f32(), reduct_max_i16() and so on. T: the element type; SUM: of sums and products; MAGNITUDE: of what cannot be
- * negative; REAL: of means and roots; ABSOLUTE: of the largest absolute value. var and std are of a sample. */
-#define REDUCT_DECLARE(name, T, SUM, MAGNITUDE, REAL, ABSOLUTE)                                                        \
-    REDUCT_API reduct_status reduct_sum_##name(const T *x, size_t count, SUM *result);                                 \
-    REDUCT_API reduct_status reduct_mean_##name(const T *x, size_t count, REAL *result);                               \
-    REDUCT_API reduct_status reduct_var_##name(const T *x, size_t count, REAL *result);                                \
-    REDUCT_API reduct_status reduct_std_##name(const T *x, size_t count, REAL *result);                                \
-    REDUCT_API reduct_status reduct_sumsq_##name(const T *x, size_t count, MAGNITUDE *result);                         \
-    REDUCT_API reduct_status reduct_norm1_##name(const T *x, size_t count, MAGNITUDE *result);                         \
-    REDUCT_API reduct_status reduct_norm2_##name(const T *x, size_t count, REAL *result);                              \
-    REDUCT_API reduct_status reduct_norminf_##name(const T *x, size_t count, ABSOLUTE *result);                        \
-    REDUCT_API reduct_status reduct_rms_##name(const T *x, size_t count, REAL *result);                                \
-    REDUCT_API reduct_status reduct_dot_##name(const T *x, const T *y, size_t count, SUM *result);                     \
-    REDUCT_API reduct_status reduct_product_##name(const T *x, size_t count, SUM *result);                             \
-    REDUCT_API reduct_status reduct_min_##name(const T *x, size_t count, T *result);                                   \
-    REDUCT_API reduct_status reduct_max_##name(const T *x, size_t count, T *result);                                   \
-    REDUCT_API reduct_status reduct_argmin_##name(const T *x, size_t count, uint64_t *result);                         \
-    REDUCT_API reduct_status reduct_argmax_##name(const T *x, size_t count, uint64_t *result);
+/* The same by name for every element type that C has a name for, so that the compiler checks the pointers: reduct_sum_f64(),
+ * reduct_dot_f32(), reduct_max_i16() and so on. Sums and products of integers are 64 bits wide, sums of what cannot be negative
+ * unsigned; means and roots of integers are double; the largest absolute value is unsigned. var and std are of a sample. */
 
-REDUCT_DECLARE(f64, double, double, double, double, double)
-REDUCT_DECLARE(f32, float, float, float, float, float)
-REDUCT_DECLARE(i8, int8_t, int64_t, uint64_t, double, uint8_t)
-REDUCT_DECLARE(i16, int16_t, int64_t, uint64_t, double, uint16_t)
-REDUCT_DECLARE(i32, int32_t, int64_t, uint64_t, double, uint32_t)
-REDUCT_DECLARE(i64, int64_t, int64_t, uint64_t, double, uint64_t)
-REDUCT_DECLARE(u8, uint8_t, uint64_t, uint64_t, double, uint8_t)
-REDUCT_DECLARE(u16, uint16_t, uint64_t, uint64_t, double, uint16_t)
-REDUCT_DECLARE(u32, uint32_t, uint64_t, uint64_t, double, uint32_t)
-REDUCT_DECLARE(u64, uint64_t, uint64_t, uint64_t, double, uint64_t)
-#undef REDUCT_DECLARE
+/* What follows is written by scripts/generate from types.def and operators.def. */
+
+/* sum: sum of the elements. */
+REDUCT_API reduct_status reduct_sum_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_sum_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_sum_i8(const int8_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_sum_i16(const int16_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_sum_i32(const int32_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_sum_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_sum_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sum_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sum_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sum_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* mean: arithmetic mean. */
+REDUCT_API reduct_status reduct_mean_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_mean_i8(const int8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_i16(const int16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_i32(const int32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_i64(const int64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_u8(const uint8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_u16(const uint16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_u32(const uint32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_u64(const uint64_t *x, size_t count, double *result);
+
+/* var: variance, of a sample (divided by n - 1) unless told otherwise. */
+REDUCT_API reduct_status reduct_var_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_var_i8(const int8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_i16(const int16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_i32(const int32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_i64(const int64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_u8(const uint8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_u16(const uint16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_u32(const uint32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_u64(const uint64_t *x, size_t count, double *result);
+
+/* std: standard deviation, the square root of the variance. */
+REDUCT_API reduct_status reduct_std_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_std_i8(const int8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_i16(const int16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_i32(const int32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_i64(const int64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_u8(const uint8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_u16(const uint16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_u32(const uint32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_u64(const uint64_t *x, size_t count, double *result);
+
+/* sumsq: sum of squares. */
+REDUCT_API reduct_status reduct_sumsq_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_sumsq_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_sumsq_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* norm1: sum of absolute values. */
+REDUCT_API reduct_status reduct_norm1_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm1_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norm1_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* norm2: Euclidean norm, the root of the sum of squares. */
+REDUCT_API reduct_status reduct_norm2_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norm2_i8(const int8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_i16(const int16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_i32(const int32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_i64(const int64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_u8(const uint8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_u16(const uint16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_u32(const uint32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_u64(const uint64_t *x, size_t count, double *result);
+
+/* norminf: largest absolute value. */
+REDUCT_API reduct_status reduct_norminf_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norminf_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norminf_i8(const int8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_norminf_i16(const int16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_norminf_i32(const int32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_norminf_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norminf_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_norminf_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_norminf_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_norminf_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* rms: root mean square. */
+REDUCT_API reduct_status reduct_rms_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_rms_i8(const int8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_i16(const int16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_i32(const int32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_i64(const int64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_u8(const uint8_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_u16(const uint16_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_u32(const uint32_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_u64(const uint64_t *x, size_t count, double *result);
+
+/* dot: dot product of two arrays. */
+REDUCT_API reduct_status reduct_dot_f64(const double *x, const double *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_dot_f32(const float *x, const float *y, size_t count, float *result);
+REDUCT_API reduct_status reduct_dot_i8(const int8_t *x, const int8_t *y, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_dot_i16(const int16_t *x, const int16_t *y, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_dot_i32(const int32_t *x, const int32_t *y, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_dot_i64(const int64_t *x, const int64_t *y, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_dot_u8(const uint8_t *x, const uint8_t *y, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_dot_u16(const uint16_t *x, const uint16_t *y, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_dot_u32(const uint32_t *x, const uint32_t *y, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_dot_u64(const uint64_t *x, const uint64_t *y, size_t count, uint64_t *result);
+
+/* min: smallest element. */
+REDUCT_API reduct_status reduct_min_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_min_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_min_i8(const int8_t *x, size_t count, int8_t *result);
+REDUCT_API reduct_status reduct_min_i16(const int16_t *x, size_t count, int16_t *result);
+REDUCT_API reduct_status reduct_min_i32(const int32_t *x, size_t count, int32_t *result);
+REDUCT_API reduct_status reduct_min_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_min_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_min_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_min_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_min_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* max: largest element. */
+REDUCT_API reduct_status reduct_max_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_max_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_max_i8(const int8_t *x, size_t count, int8_t *result);
+REDUCT_API reduct_status reduct_max_i16(const int16_t *x, size_t count, int16_t *result);
+REDUCT_API reduct_status reduct_max_i32(const int32_t *x, size_t count, int32_t *result);
+REDUCT_API reduct_status reduct_max_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_max_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_max_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_max_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_max_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* argmin: index of the first smallest element, from 0. */
+REDUCT_API reduct_status reduct_argmin_f64(const double *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* argmax: index of the first largest element, from 0. */
+REDUCT_API reduct_status reduct_argmax_f64(const double *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* product: product of the elements. */
+REDUCT_API reduct_status reduct_product_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_product_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_product_i8(const int8_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_product_i16(const int16_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_product_i32(const int32_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_product_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_product_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_product_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_product_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *result);
+
+/* Here ends what scripts/generate writes. */
 
 #ifdef __cplusplus
 }

@@ -28,8 +28,18 @@ struct rd_operator {
     enum rd_finish finish;
 };
 
-/* One more than the largest number in each table, for arrays indexed by it. */
-enum { RD_TYPE_END = REDUCT_I256 + 1, RD_OPERATOR_END = REDUCT_PRODUCT + 1 };
+/* Rows of each table. Their numbers are 1, 2, 3 and so on, so that one more is what arrays indexed by them need. */
+enum rd_type_row {
+#define REDUCT_TYPE(ID, ...) RD_TYPE_ROW_##ID,
+#include <reduct/types.def>
+    RD_TYPE_ROWS
+};
+enum rd_operator_row {
+#define REDUCT_OPERATOR(ID, ...) RD_OPERATOR_ROW_##ID,
+#include <reduct/operators.def>
+    RD_OPERATOR_ROWS
+};
+enum { RD_TYPE_END = RD_TYPE_ROWS + 1, RD_OPERATOR_END = RD_OPERATOR_ROWS + 1 };
 
 /* Null for what is not in the table. */
 const struct rd_type *rd_type(reduct_type type);

@@ -1,0 +1,602 @@
+/* The functions by name: see reduct_reduce(), of which each is one case. Written by scripts/generate. */
+#include <reduct/reduct.h>
+
+reduct_status reduct_sum_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_i8(const int8_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_i16(const int16_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_i32(const int32_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_i8(const int8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_i16(const int16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_i32(const int32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_i64(const int64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_u8(const uint8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_u16(const uint16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_u32(const uint32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_u64(const uint64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_var_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_var_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_var_i8(const int8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_var_i16(const int16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_var_i32(const int32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_var_i64(const int64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_var_u8(const uint8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_var_u16(const uint16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_var_u32(const uint32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_var_u64(const uint64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_std_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_std_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_std_i8(const int8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_std_i16(const int16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_std_i32(const int32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_std_i64(const int64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_std_u8(const uint8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_std_u16(const uint16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_std_u32(const uint32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_std_u64(const uint64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_i8(const int8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_i16(const int16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_i32(const int32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_i64(const int64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_u8(const uint8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_u16(const uint16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_u32(const uint32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_u64(const uint64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_i8(const int8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_i16(const int16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_i32(const int32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_i8(const int8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_i16(const int16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_i32(const int32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_i64(const int64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_u8(const uint8_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_u16(const uint16_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_u32(const uint32_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_u64(const uint64_t *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_dot_f64(const double *x, const double *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_F64, x, y, count, result);
+}
+
+reduct_status reduct_dot_f32(const float *x, const float *y, size_t count, float *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_F32, x, y, count, result);
+}
+
+reduct_status reduct_dot_i8(const int8_t *x, const int8_t *y, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_I8, x, y, count, result);
+}
+
+reduct_status reduct_dot_i16(const int16_t *x, const int16_t *y, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_I16, x, y, count, result);
+}
+
+reduct_status reduct_dot_i32(const int32_t *x, const int32_t *y, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_I32, x, y, count, result);
+}
+
+reduct_status reduct_dot_i64(const int64_t *x, const int64_t *y, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_I64, x, y, count, result);
+}
+
+reduct_status reduct_dot_u8(const uint8_t *x, const uint8_t *y, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_U8, x, y, count, result);
+}
+
+reduct_status reduct_dot_u16(const uint16_t *x, const uint16_t *y, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_U16, x, y, count, result);
+}
+
+reduct_status reduct_dot_u32(const uint32_t *x, const uint32_t *y, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_U32, x, y, count, result);
+}
+
+reduct_status reduct_dot_u64(const uint64_t *x, const uint64_t *y, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_U64, x, y, count, result);
+}
+
+reduct_status reduct_min_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_min_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_min_i8(const int8_t *x, size_t count, int8_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_min_i16(const int16_t *x, size_t count, int16_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_min_i32(const int32_t *x, size_t count, int32_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_min_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_min_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_min_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_min_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_min_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_max_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_max_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_max_i8(const int8_t *x, size_t count, int8_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_max_i16(const int16_t *x, size_t count, int16_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_max_i32(const int32_t *x, size_t count, int32_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_max_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_max_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_max_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_max_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_max_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_f64(const double *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_f32(const float *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_f64(const double *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_f32(const float *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_product_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_product_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_product_i8(const int8_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_product_i16(const int16_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_product_i32(const int32_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_product_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_product_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_product_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_product_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_U64, x, NULL, count, result);
+}
