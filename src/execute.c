@@ -1,10 +1,13 @@
 /* Executing: plans and single calls. */
 #include "execute.h"
 
+#include "arithmetic/finish.h"
 #include "core/plan.h"
 #include "core/status.h"
+#include "family/family.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static reduct_status check_input(const char *name, const void *input, bool wanted, uint64_t count, size_t bytes,
                                  reduct_error *error) {
@@ -60,19 +63,96 @@ static reduct_status run(const struct rd_prepared *prepared, const void *x, cons
     return run_whole(prepared, x, y, count, workspace, result, error);
 }
 
-reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
-                                  void *workspace, reduct_error *error) {
+/* A whole array to one result. */
+static reduct_status execute_whole(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                   void *workspace, reduct_error *error) {
+    bool two = rd_operator(plan->prepared.reduction.op)->inputs == 2;
+    return run(&plan->prepared, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL, plan->count, workspace,
+               results[0], error);
+}
+
+/* The same with an outcome in place of a failure that depends on the data. */
+static reduct_status execute_whole_each(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                        reduct_outcome *outcome, void *workspace, reduct_error *error) {
+    const struct rd_type *type = rd_type(plan->prepared.reduction.result);
+    reduct_error own = {.index = UINT64_MAX};
+    reduct_status status = execute_whole(plan, inputs, results, workspace, &own);
+    if (status != REDUCT_OK && status != REDUCT_ERROR_NAN && status != REDUCT_ERROR_OVERFLOW &&
+        status != REDUCT_ERROR_EMPTY) {
+        if (error)
+            *error = own;
+        return status;
+    }
+    if (status != REDUCT_OK) {
+        memset(results[0], 0, type->bytes);
+        if (type->kind == RD_FLOAT)
+            rd_store(results[0], rd_nan_bits(type), type->bytes);
+    }
+    *outcome = (reduct_outcome){.status = status, .index = own.index};
+    return REDUCT_OK;
+}
+
+static reduct_status execute_many(const struct rd_many *many, const void *const *inputs, void *const *results,
+                                  reduct_outcome *const *outcomes, reduct_error *error) {
+    bool segmented = rd_many_is_segmented(many);
+    const void *none[4] = {NULL};
+    struct rd_execution execution = {.results = results, .outcomes = outcomes};
+    uint64_t elements = segmented ? many->segments.elements : many->layout.results ? many->layout.count : 0;
+    size_t bytes = rd_type(many->reduction[0].element)->bytes;
+    const void *const *bounds = (inputs ? inputs : none) + many->inputs;
+    reduct_status status = REDUCT_OK;
+    for (unsigned i = 0; status == REDUCT_OK && i < many->inputs; i++) {
+        status = check_input(i ? "y" : "x", inputs ? inputs[i] : NULL, true, elements, bytes, error);
+        execution.input[i] = inputs ? inputs[i] : NULL;
+    }
+    if (status == REDUCT_OK && segmented) {
+        size_t index = rd_type(many->segments.index)->bytes;
+        bool pairs = many->segments.with_ends;
+        uint64_t needed = many->layout.results + !pairs; /* one offset more */
+        status = check_input(pairs ? "begins" : "offsets", bounds[0], true, needed, index, error);
+        if (status == REDUCT_OK && pairs)
+            status = check_input("ends", bounds[1], true, needed, index, error);
+        execution.begins = bounds[0];
+        execution.ends = pairs ? bounds[1] : NULL;
+    }
+    return status == REDUCT_OK ? many->state[0].device.backend->execute_many(many, &execution, error) : status;
+}
+
+static reduct_status check_execution(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                     const void *workspace, reduct_error *error) {
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
     if (!inputs && plan->count)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "inputs: null pointer");
-    if (!results || !results[0])
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "results: null pointer");
+    size_t reductions = plan->many ? plan->many->reductions : 1;
+    for (size_t i = 0; i < reductions; i++)
+        if (!results || (!results[i] && reduct_plan_result_count(plan)))
+            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "results: null pointer");
     if ((uintptr_t)workspace % 64)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "workspace: address is not a multiple of 64");
-    bool two = rd_operator(plan->prepared.reduction.op)->inputs == 2;
-    return run(&plan->prepared, inputs ? inputs[0] : NULL, inputs && two ? inputs[1] : NULL, plan->count, workspace,
-               results[0], error);
+    return REDUCT_OK;
+}
+
+reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                  void *workspace, reduct_error *error) {
+    reduct_status status = check_execution(plan, inputs, results, workspace, error);
+    if (status != REDUCT_OK)
+        return status;
+    return plan->many ? execute_many(plan->many, inputs, results, NULL, error)
+                      : execute_whole(plan, inputs, results, workspace, error);
+}
+
+reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                       reduct_outcome *const *outcomes, void *workspace, reduct_error *error) {
+    reduct_status status = check_execution(plan, inputs, results, workspace, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (!outcomes)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "outcomes: null pointer");
+    if (plan->many)
+        return execute_many(plan->many, inputs, results, outcomes, error);
+    return outcomes[0] ? execute_whole_each(plan, inputs, results, outcomes[0], workspace, error)
+                       : execute_whole(plan, inputs, results, workspace, error);
 }
 
 /* Single calls prepare each pair of operator and type once in the life of the process: for four numbers it would take longer than

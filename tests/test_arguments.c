@@ -105,10 +105,6 @@ static void plan_shapes(void **state) {
         if (sizes[i] > INT64_MAX)
             check_plan(&options, REDUCT_ERROR_TOO_LARGE, "n");
     }
-    const reduct_reduction two[2] = {sum, sum};
-    reduct_plan_options options = good_options(two);
-    options.reduction_count = 2;
-    check_plan(&options, REDUCT_ERROR_UNSUPPORTED, "reduction_count");
 }
 
 static void plan_devices(void **state) {

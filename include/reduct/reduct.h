@@ -221,18 +221,49 @@ REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, r
  * Plans
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a plan reduces to what. */
+/* What a plan reduces to what: one result, or many of which each is what a plan of its elements alone would give, to the last
+ * bit in mode exact. Kinds other than REDUCT_WHOLE run on the CPU in this version. */
 typedef enum reduct_kind {
-    REDUCT_WHOLE = 0 /* shape.n contiguous elements to one result; nothing else of the shape is read */
+    REDUCT_WHOLE = 0,   /* shape.n contiguous elements to one result; nothing else of the shape is read */
+    REDUCT_SHAPE = 1,   /* as `shape` says: rows, columns, a middle axis */
+    REDUCT_ARRAY = 2,   /* as `array` says: any set of axes of an array of any rank */
+    REDUCT_SEGMENTS = 3 /* as `segments` says: stretches of one array, each of a length of its own */
 } reduct_kind;
 
-/* The array to reduce, seen as (outer, n, inner): n is reduced away, one result remains for each of outer * inner
- * positions, in that order. The rows of a matrix are (rows, n, 1), its columns (1, n, columns). Strides count elements and
- * may be negative or zero; each input has the same shape. In this version there are plans of kind REDUCT_WHOLE alone. */
+/* An array seen as (outer, n, inner): n is reduced away, one result remains for each of outer * inner positions, in that
+ * order. The rows of a contiguous matrix are {rows, n, 1, n, 1, 0}, its columns {1, n, columns, 0, columns, 1}. Strides count
+ * elements from one to the next, may be negative or zero, and are those of every input; the inputs' pointers are to the element
+ * at (0, 0, 0). Any length may be 0. */
 typedef struct reduct_shape {
     uint64_t outer, n, inner;
     int64_t outer_stride, stride, inner_stride;
 } reduct_shape;
+
+/* The most axes of an array. */
+enum { REDUCT_RANK_MAX = 64 };
+
+/* An array of which some axes are reduced away. Elements count in C order of the axes that are: so does the index that argmin
+ * and argmax give. A plan keeps a copy of all of it. */
+typedef struct reduct_array {
+    unsigned rank;             /* 0 to REDUCT_RANK_MAX */
+    const uint64_t *lengths;   /* of each axis */
+    const int64_t *strides[2]; /* of each input: elements from one to the next, by axis, of any sign; null: C order */
+    uint64_t axes;             /* bit k: axis k is reduced; all bits set: all axes are */
+    const int64_t *result_strides; /* by axis, of those that stay: results from one to the next; null: C order */
+    uint64_t reserved[4];          /* zero */
+} reduct_array;
+
+/* Stretches of an array, which may overlap, and be empty. With an index type: as many begins and as many ends as there are
+ * segments, each an array of that type among the inputs; or one more offset than there are segments, where each ends where the
+ * next begins. Without one: all have the same length, one after another. */
+typedef struct reduct_segments {
+    uint64_t count;       /* segments */
+    uint64_t elements;    /* of the array: a segment that leaves it is an error that names it */
+    reduct_type index;    /* REDUCT_I32, REDUCT_U32, REDUCT_I64 or REDUCT_U64; REDUCT_DEFAULT: all of one length */
+    uint64_t length;      /* that length */
+    int with_ends;        /* not 0: begins and ends; 0: offsets */
+    uint64_t reserved[4]; /* zero */
+} reduct_segments;
 
 /* Threads of the caller's, to be used in place of the library's own. */
 typedef struct reduct_executor {
@@ -249,7 +280,7 @@ typedef struct reduct_executor {
  * .shape = {.n = 1000}} is enough for a sum of 1000 numbers. */
 typedef struct reduct_plan_options {
     const reduct_reduction *reductions; /* reductions of the same data in one pass; the plan keeps a copy */
-    size_t reduction_count;             /* in this version: 1 */
+    size_t reduction_count;             /* at least 1 */
     reduct_shape shape;
     /* Where it runs: null or "auto" for the CPU, or for the GPU in whose memory `example` lies; "cpu" for the best kernels of
      * this processor, "cpu:NAME" for the kernels of one instruction set, all giving the same bits: "cpu:portable",
@@ -259,7 +290,9 @@ typedef struct reduct_plan_options {
     const char *device;
     unsigned threads; /* most threads to use; 0 for one per processor that the process may run on */
     reduct_kind kind;
-    const void *example; /* for "auto": an address in memory of the kind that inputs will be in, or null */
+    const reduct_array *array;       /* of kind REDUCT_ARRAY */
+    const reduct_segments *segments; /* of kind REDUCT_SEGMENTS */
+    const void *example;             /* for "auto": an address in memory of the kind that inputs will be in, or null */
     const reduct_executor
         *executor;        /* what runs the CPU's threads, or null for the library's own; the plan keeps a copy */
     uint64_t reserved[8]; /* zero */
@@ -269,7 +302,7 @@ typedef struct reduct_plan reduct_plan;
 
 /* Checks everything that can be checked without data, and prepares. Destroy the plan when done; null is allowed there.
  * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE, _EMPTY or _OUT_OF_MEMORY. _EMPTY: a
- * shape with too few elements for the operator. The length tells, so this comes before any data is looked at: a sample
+ * whole array with too few elements for the operator (of other kinds, executions tell). The length tells, so this comes before any data is looked at: a sample
  * variance of a single NaN under REDUCT_NAN_ERROR has no plan, where an accumulator refuses the NaN as it is added. */
 REDUCT_API reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan,
                                             reduct_error *error);
@@ -284,13 +317,32 @@ REDUCT_API reduct_type reduct_plan_result_type(const reduct_plan *plan, size_t w
 /* The device and kernels that the plan runs on, such as "cpu:avx512". Valid as long as the plan. */
 REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
 
-/* Executes a plan. `inputs`: as many arrays as the operator reads, each aligned to its element type (no more is needed
- * for full speed); null entries are allowed only for empty shapes. `results`: one pointer per reduction, to as many
- * results as the shape keeps, each of its result type. `workspace`: reduct_plan_workspace_size() bytes aligned to 64,
- * or null, and the call allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT, _EMPTY, _OVERFLOW, _NAN,
- * _OUT_OF_MEMORY or _DEVICE_LOST; the results are then untouched. Synchronous. */
+/* Results that each reduction of the plan has: 1 for a whole array. */
+REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
+
+/* Executes a plan. `inputs`: the arrays that its reductions read, each aligned to its element type (no more is needed for full
+ * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends.
+ * Null entries are allowed only where there are no elements. `results`: one pointer per reduction, to as many results as the
+ * plan keeps, each of its result type. `workspace`: reduct_plan_workspace_size() bytes aligned to 64, or null, and the call
+ * allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT (also of a segment outside the array), _EMPTY, _OVERFLOW, _NAN,
+ * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written.
+ * Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
+
+/* What became of one result. */
+typedef struct reduct_outcome {
+    uint32_t status;   /* a reduct_status: REDUCT_OK, or _OVERFLOW, _NAN or _EMPTY */
+    uint32_t reserved; /* 0 */
+    uint64_t index;    /* among its elements, of the first NaN with REDUCT_ERROR_NAN, otherwise UINT64_MAX */
+} reduct_outcome;
+
+/* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,
+ * or null. A result that fails is then no failure of the call: it is written as NaN, of an integer type as 0, and its outcome says
+ * why. Of reductions without outcomes it is, as above. */
+REDUCT_API reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs,
+                                                  void *const *results, reduct_outcome *const *outcomes,
+                                                  void *workspace, reduct_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Accumulators

@@ -6,6 +6,8 @@
 #include "core/tables.h"
 
 struct rd_partial;
+struct rd_many;
+struct rd_execution;
 
 /* One device of a backend, chosen by name; lives as long as the process. */
 struct rd_device {
@@ -65,6 +67,10 @@ struct rd_backend {
     /* Writes the result of a reduction of one array where that is so small and ordinary that it is done in less time than
      * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
     bool (*answer)(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
+
+    /* Executes a plan of many (core/many.h), whose pointers have been checked. Null where only whole arrays are reduced. */
+    reduct_status (*execute_many)(const struct rd_many *many, const struct rd_execution *execution,
+                                  reduct_error *error);
 };
 
 /* All backends, the preferred one first; ends with null. */

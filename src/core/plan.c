@@ -20,30 +20,21 @@ static reduct_status check_options(const reduct_plan_options *options, reduct_er
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: null pointer");
     if (options->reduction_count == 0)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction_count: 0; a plan needs at least one");
-    if (options->kind != REDUCT_WHOLE)
+    if ((unsigned)options->kind > REDUCT_SEGMENTS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of plan", (int)options->kind);
-    if (options->reduction_count > 1)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction_count: %zu; this version computes one at a time",
-                       options->reduction_count);
     reduct_status status = RD_CHECK_RESERVED("reserved", options, error);
     return status == REDUCT_OK ? rd_check_executor(options->executor, error) : status;
 }
 
-static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
-    reduct_status status = check_options(options, error);
-    if (status != REDUCT_OK)
-        return status;
+/* A whole array to one result. */
+static reduct_status make_whole(const reduct_plan_options *options, const struct rd_place *place,
+                                struct reduct_plan *plan, reduct_error *error) {
     reduct_reduction reduction = options->reductions[0];
-    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
-    if (options->executor) {
-        plan->executor = *options->executor;
-        place.crew.executor = &plan->executor;
-    }
-    status = reduct_reduction_resolve(&reduction, error);
+    reduct_status status = reduct_reduction_resolve(&reduction, error);
     if (status == REDUCT_OK)
         status = check_count(options->shape.n, rd_type(reduction.element)->bytes, error);
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, &place, true, &plan->prepared, error);
+        status = rd_prepare(&reduction, place, true, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
     plan->count = options->shape.n;
@@ -55,12 +46,29 @@ static reduct_status make(const reduct_plan_options *options, struct reduct_plan
                    (unsigned long long)plan->count, rd_operator(reduction.op)->name, (unsigned long long)minimum);
 }
 
+static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
+    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
+    reduct_status status = check_options(options, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (options->executor) {
+        plan->executor = *options->executor;
+        place.crew.executor = &plan->executor;
+    }
+    if (options->kind == REDUCT_WHOLE && options->reduction_count == 1)
+        return make_whole(options, &place, plan, error);
+    status = rd_many_make(options, &place, &plan->many, error);
+    if (status == REDUCT_OK)
+        plan->prepared = plan->many->state[0];
+    return status;
+}
+
 reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan, reduct_error *error) {
     if (!options)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "options: null pointer");
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
-    struct reduct_plan *made = malloc(sizeof *made);
+    struct reduct_plan *made = calloc(1, sizeof *made);
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *made);
     reduct_status status = make(options, made, error);
@@ -72,17 +80,25 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
 }
 
 void reduct_plan_destroy(reduct_plan *plan) {
-    if (plan)
+    if (plan && plan->many)
+        rd_many_release(plan->many);
+    else if (plan)
         rd_release(&plan->prepared);
     free(plan);
 }
 
 size_t reduct_plan_workspace_size(const reduct_plan *plan) {
-    return plan ? plan->prepared.device.backend->workspace(&plan->prepared, plan->count) : 0;
+    return plan && !plan->many ? plan->prepared.device.backend->workspace(&plan->prepared, plan->count) : 0;
 }
 
 reduct_type reduct_plan_result_type(const reduct_plan *plan, size_t which) {
+    if (plan && plan->many)
+        return which < plan->many->reductions ? plan->many->reduction[which].result : REDUCT_DEFAULT;
     return plan && which == 0 ? plan->prepared.reduction.result : REDUCT_DEFAULT;
+}
+
+uint64_t reduct_plan_result_count(const reduct_plan *plan) {
+    return !plan ? 0 : plan->many ? plan->many->layout.results : 1;
 }
 
 const char *reduct_plan_device(const reduct_plan *plan) {

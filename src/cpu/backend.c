@@ -8,6 +8,7 @@
 #include "core/environment.h"
 #include "core/status.h"
 #include "cpu/call.h"
+#include "cpu/many.h"
 #include "cpu/features.h"
 #include "cpu/team.h"
 
@@ -196,4 +197,5 @@ const struct rd_backend rd_cpu_backend = {.name = "cpu",
                                           .prepare = cpu_prepare,
                                           .workspace = cpu_workspace,
                                           .accumulate = cpu_accumulate,
-                                          .answer = cpu_answer};
+                                          .answer = cpu_answer,
+                                          .execute_many = rd_cpu_execute_many};

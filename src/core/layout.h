@@ -1,0 +1,41 @@
+/* Where the elements of each result lie: kinds of plans as axes that stay and axes that are reduced, checked, and with all that
+ * can be one axis made one. */
+#ifndef RD_LAYOUT_H
+#define RD_LAYOUT_H
+
+#include <reduct/reduct.h>
+
+#include <stdbool.h>
+
+struct rd_axis {
+    uint64_t length;
+    int64_t stride[2]; /* of the inputs, in elements; of axes that stay, below, also of the results */
+    int64_t result_stride;
+};
+
+/* Axes are outermost first, and longer than 1. */
+struct rd_layout {
+    unsigned kept_axes, reduced_axes;
+    struct rd_axis kept[REDUCT_RANK_MAX], reduced[REDUCT_RANK_MAX];
+    uint64_t results, count; /* results, and elements of each: the products of the lengths */
+    int64_t first[2];        /* from an input's pointer to the first element, where axes were turned round */
+};
+
+/* Where an element, or a result, lies. */
+struct rd_offsets {
+    int64_t input[2], result;
+};
+
+/* Of kinds REDUCT_WHOLE, REDUCT_SHAPE, REDUCT_ARRAY, and of segments of one length. `bytes`: of an element; `inputs` that are read.
+ * Fails where an argument is wrong or no memory could hold what it says. */
+reduct_status rd_layout_make(const reduct_plan_options *options, size_t bytes, unsigned inputs,
+                             struct rd_layout *layout, reduct_error *error);
+
+/* Puts the reduced axes into the order in which they lie in memory, and turns round those that run backwards: for reductions to
+ * which the order of elements means nothing. */
+void rd_layout_reorder(struct rd_layout *layout);
+
+/* Where result number `at` lies, and its first element. */
+struct rd_offsets rd_layout_result(const struct rd_layout *layout, uint64_t at);
+
+#endif

@@ -1,0 +1,37 @@
+/* Plans of more than one whole array to one result: several reductions of the same data, or several results of each. */
+#ifndef RD_MANY_H
+#define RD_MANY_H
+
+#include "core/backend.h"
+#include "core/layout.h"
+
+struct rd_many {
+    size_t reductions, states;
+    reduct_reduction *reduction; /* resolved */
+    size_t *state_of;            /* which state each of them is finished from: a sum and a mean share one */
+    struct rd_prepared *state;
+    struct rd_layout layout;  /* of segments with an index type, only `results` is of use */
+    reduct_segments segments; /* of these */
+    unsigned inputs;          /* 2 if any reduction reads two */
+    bool splits;              /* the elements of a result may be reduced in parts that are merged in order */
+};
+
+/* What an execution reads and writes. */
+struct rd_execution {
+    const unsigned char *input[2];
+    const void *begins, *ends; /* of segments: with offsets, `ends` is null */
+    void *const *results;
+    reduct_outcome *const *outcomes; /* null, or with null entries, where a failure is the call's */
+};
+
+/* Checks options that make a plan of many, and prepares it. To be released. */
+reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_place *place, struct rd_many **many,
+                           reduct_error *error);
+void rd_many_release(struct rd_many *many);
+
+/* Whether segments have bounds of their own. */
+static inline bool rd_many_is_segmented(const struct rd_many *many) {
+    return many->segments.index != REDUCT_DEFAULT;
+}
+
+#endif

@@ -1,0 +1,674 @@
+/* Plans of many: rows, columns and any other axes, segments, several reductions at once; each result against the oracle, which is given
+ * the result's elements one after another, found by counting through the axes one by one.
+ *
+ * From the survival list: "strides: negative, zero, odd", "zero-length axes", "several results from one pass".
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+enum { REDUCTIONS_MOST = 6, RANK_MOST = 6, SPAN = 1 << 15 };
+
+/* What is asked for, and all that the test needs to know to say what must come. */
+struct many {
+    struct rng rng;
+    const struct test_type *type;
+    unsigned char *memory[2]; /* SPAN elements each, of x and y */
+    size_t span;
+    reduct_reduction reduction[REDUCTIONS_MOST];
+    size_t reductions;
+    unsigned inputs;
+    /* Axes in the array's order. */
+    unsigned rank;
+    uint64_t length[RANK_MOST];
+    int64_t stride[2][RANK_MOST], result_stride[RANK_MOST];
+    uint64_t axes;
+    int64_t first[2], result_first; /* from the start of memory to element (0, 0, ...), and of results */
+    size_t result_span;
+    /* Or segments. */
+    bool segmented;
+    uint64_t begin[SPAN], end[SPAN];
+    uint64_t results;
+    struct oracle single, pairs;
+    void *gathered[2];
+    unsigned threads;
+    size_t cases;
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What to ask for
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
+    reduct_type possible[16];
+    size_t count = 0;
+    for (size_t i = 0; i < test_type_count; i++)
+        if (oracle_has_result(op, element, test_types[i].type))
+            possible[count++] = test_types[i].type;
+    return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
+}
+
+static void choose_reductions(struct many *many) {
+    many->reductions = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, REDUCTIONS_MOST);
+    many->inputs = 1;
+    for (size_t i = 0; i < many->reductions; i++) {
+        const struct test_operator *op = &test_operators[rng_below(&many->rng, test_operator_count)];
+        many->reduction[i] = (reduct_reduction){.op = op->op,
+                                                .element = many->type->type,
+                                                .result = pick_result(&many->rng, op->op, many->type->type),
+                                                .nan = (reduct_nan)rng_below(&many->rng, 3),
+                                                .flags = (uint32_t)rng_below(&many->rng, 4)};
+        if (op->inputs == 2)
+            many->inputs = 2;
+    }
+}
+
+static reduct_reduction resolved(const struct many *many, size_t which) {
+    reduct_reduction reduction = many->reduction[which];
+    if (reduction.result == REDUCT_DEFAULT)
+        reduction.result = oracle_default_result(reduction.op, reduction.element);
+    return reduction;
+}
+
+/* Strides of axes that lie in memory in a random order, some of them stretched, turned round, or standing still; fills in where the
+ * first element is. Returns how far they reach. */
+static size_t choose_strides(struct many *many, const bool *wanted, int64_t *stride, int64_t *first, bool distinct) {
+    unsigned order[RANK_MOST];
+    uint64_t step = 1, reach = 0;
+    for (unsigned k = 0; k < many->rank; k++) {
+        unsigned at = (unsigned)rng_below(&many->rng, k + 1);
+        order[k] = order[at];
+        order[at] = k;
+        if (rng_below(&many->rng, 2)) /* C order more often than not */
+            order[at] = order[k], order[k] = k;
+    }
+    *first = 0;
+    for (unsigned i = many->rank; i-- > 0;) {
+        unsigned k = order[i];
+        if (!wanted[k]) {
+            stride[k] = 0;
+            continue;
+        }
+        if (rng_below(&many->rng, 6) == 0)
+            step *= 1 + rng_below(&many->rng, 3);
+        stride[k] = (int64_t)step;
+        if (!distinct && rng_below(&many->rng, 12) == 0)
+            stride[k] = 0;
+        uint64_t far = many->length[k] ? (many->length[k] - 1) * (uint64_t)stride[k] : 0;
+        step *= many->length[k] ? many->length[k] : 1;
+        reach += far;
+        if (rng_below(&many->rng, 5) == 0) {
+            *first += (int64_t)far;
+            stride[k] = -stride[k];
+        }
+    }
+    return reach + 1;
+}
+
+/* Lengths whose product is at most `most`. */
+static void choose_axes(struct many *many, uint64_t most) {
+    uint64_t product = 1;
+    many->rank = (unsigned)rng_below(&many->rng, RANK_MOST + 1);
+    many->axes = 0;
+    for (unsigned k = 0; k < many->rank; k++) {
+        uint64_t room = most / product;
+        uint64_t length =
+            rng_below(&many->rng, 3) ? 1 + rng_below(&many->rng, room < 9 ? room : 9) : 1 + rng_below(&many->rng, room);
+        many->length[k] = rng_below(&many->rng, 40) ? length : 0;
+        product *= length;
+        many->axes |= rng_below(&many->rng, 2) << k;
+    }
+}
+
+static void choose_layout(struct many *many) {
+    bool all[RANK_MOST], kept[RANK_MOST];
+    do {
+        choose_axes(many, 3000);
+        for (unsigned k = 0; k < many->rank; k++)
+            all[k] = true, kept[k] = !(many->axes >> k & 1);
+        many->span = 0;
+        for (int i = 0; i < 2; i++) {
+            size_t span = choose_strides(many, all, many->stride[i], &many->first[i], false);
+            many->span = span > many->span ? span : many->span;
+        }
+        many->result_span = choose_strides(many, kept, many->result_stride, &many->result_first, true);
+    } while (many->span > SPAN || many->result_span > SPAN);
+    many->results = 1;
+    for (unsigned k = 0; k < many->rank; k++)
+        many->results *= kept[k] ? many->length[k] : 1;
+    many->segmented = false;
+}
+
+static void choose_segments(struct many *many, bool offsets) {
+    many->segmented = true;
+    many->span = 1 + rng_below(&many->rng, 3000);
+    many->results = rng_below(&many->rng, 60);
+    many->result_first = 0;
+    many->result_span = many->results;
+    uint64_t at = 0;
+    for (uint64_t r = 0; r < many->results; r++) {
+        uint64_t left = many->span - at;
+        many->begin[r] = offsets ? at : rng_below(&many->rng, many->span + 1);
+        uint64_t most = offsets ? left : many->span - many->begin[r];
+        uint64_t length = rng_below(&many->rng, 3) ? rng_below(&many->rng, (most < 20 ? most : 20) + 1)
+                                                   : rng_below(&many->rng, most + 1);
+        many->end[r] = many->begin[r] + length;
+        at = many->end[r];
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What must come
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The places of a result's axes that stay, from its number. */
+static void places_of(const struct many *many, uint64_t result, uint64_t place[RANK_MOST]) {
+    for (unsigned k = many->rank; k-- > 0;) {
+        place[k] = 0;
+        if (many->axes >> k & 1)
+            continue;
+        place[k] = result % many->length[k];
+        result /= many->length[k];
+    }
+}
+
+/* Copies a result's elements, in order; returns how many. */
+static uint64_t gather(struct many *many, uint64_t result) {
+    uint64_t place[RANK_MOST], count = 0;
+    size_t size = many->type->size;
+    if (many->segmented) {
+        count = many->end[result] - many->begin[result];
+        for (int i = 0; i < 2; i++)
+            memcpy(many->gathered[i], many->memory[i] + many->begin[result] * size, count * size);
+        return count;
+    }
+    places_of(many, result, place);
+    for (bool more = true; more;) {
+        bool inside = true;
+        for (unsigned k = 0; k < many->rank; k++)
+            inside = inside && place[k] < many->length[k];
+        for (int i = 0; inside && i < 2; i++) {
+            int64_t at = many->first[i];
+            for (unsigned k = 0; k < many->rank; k++)
+                at += (int64_t)place[k] * many->stride[i][k];
+            memcpy((unsigned char *)many->gathered[i] + count * size, many->memory[i] + (size_t)at * size, size);
+        }
+        count += inside;
+        more = false;
+        for (unsigned k = many->rank; k-- > 0 && !more;) {
+            if (!(many->axes >> k & 1))
+                continue;
+            more = ++place[k] < many->length[k];
+            if (!more)
+                place[k] = 0;
+        }
+    }
+    return count;
+}
+
+static int64_t place_of_result(const struct many *many, uint64_t result) {
+    uint64_t place[RANK_MOST];
+    int64_t at = many->result_first;
+    if (many->segmented)
+        return (int64_t)result;
+    places_of(many, result, place);
+    for (unsigned k = 0; k < many->rank; k++)
+        at += (int64_t)place[k] * many->result_stride[k];
+    return at;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running and comparing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct run {
+    reduct_status status;
+    reduct_error error;
+    unsigned char *results[REDUCTIONS_MOST]; /* result_span of each, and as many outcomes */
+    reduct_outcome *outcomes[REDUCTIONS_MOST];
+    bool with_outcomes[REDUCTIONS_MOST];
+};
+
+static size_t result_size(const struct many *many, size_t which) {
+    return oracle_type_size(resolved(many, which).result);
+}
+
+/* The bounds of segments in an index type that holds them. */
+static void put_bounds(const struct many *many, reduct_type index, bool offsets, void *begins, void *ends) {
+    const struct test_type *type = test_type(index);
+    for (uint64_t r = 0; r < many->results; r++) {
+        values_put_bits(type, begins, r, many->begin[r]);
+        values_put_bits(type, offsets ? begins : ends, r + offsets, many->end[r]);
+    }
+    if (offsets && !many->results)
+        values_put_bits(type, begins, 0, 0);
+}
+
+static void run_plan(struct many *many, const char *device, bool offsets, struct run *run) {
+    static const reduct_type INDICES[] = {REDUCT_I32, REDUCT_U32, REDUCT_I64, REDUCT_U64};
+    const reduct_type index = INDICES[rng_below(&many->rng, 4)];
+    uint64_t begins[SPAN / 8 + 1], ends[SPAN / 8 + 1];
+    const reduct_array array = {.rank = many->rank,
+                                .lengths = many->length,
+                                .strides = {many->stride[0], many->stride[1]},
+                                .axes = many->axes,
+                                .result_strides = many->result_stride};
+    const reduct_segments segments = {
+        .count = many->results, .elements = many->span, .index = index, .with_ends = !offsets};
+    const reduct_plan_options options = {.reductions = many->reduction,
+                                         .reduction_count = many->reductions,
+                                         .kind = many->segmented ? REDUCT_SEGMENTS : REDUCT_ARRAY,
+                                         .array = &array,
+                                         .segments = &segments,
+                                         .device = device,
+                                         .threads = many->threads};
+    const void *inputs[4] = {NULL};
+    void *results[REDUCTIONS_MOST];
+    reduct_outcome *outcomes[REDUCTIONS_MOST];
+    bool any = false;
+    for (unsigned i = 0; i < many->inputs; i++)
+        inputs[i] = many->memory[i] + (many->segmented ? 0 : many->first[i] * (int64_t)many->type->size);
+    if (many->segmented) {
+        put_bounds(many, index, offsets, begins, ends);
+        inputs[many->inputs] = begins;
+        inputs[many->inputs + 1] = ends;
+    }
+    for (size_t i = 0; i < many->reductions; i++) {
+        size_t bytes = many->result_span * result_size(many, i);
+        run->results[i] = test_alloc(bytes + 1);
+        memset(run->results[i], ORACLE_UNTOUCHED, bytes);
+        run->outcomes[i] = test_alloc((many->results + 1) * sizeof **run->outcomes);
+        memset(run->outcomes[i], ORACLE_UNTOUCHED, (many->results + 1) * sizeof **run->outcomes);
+        results[i] = run->results[i] + many->result_first * (int64_t)result_size(many, i);
+        run->with_outcomes[i] = rng_below(&many->rng, 2);
+        any = any || run->with_outcomes[i];
+        outcomes[i] = run->with_outcomes[i] ? run->outcomes[i] : NULL;
+    }
+    reduct_plan *plan = NULL;
+    run->error = (reduct_error){.index = UINT64_MAX};
+    run->status = reduct_plan_create(&options, &plan, &run->error);
+    test_status(run->status, REDUCT_OK);
+    assert_int_equal(reduct_plan_result_count(plan), many->results);
+    for (size_t i = 0; i < many->reductions; i++)
+        assert_int_equal(reduct_plan_result_type(plan, i), resolved(many, i).result);
+    run->status = any ? reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, &run->error)
+                      : reduct_plan_execute(plan, inputs, results, NULL, &run->error);
+    reduct_plan_destroy(plan);
+}
+
+static void complain(const struct many *many, const char *device, size_t which, uint64_t result, const char *what) {
+    char axes[256] = "";
+    for (unsigned k = 0; !many->segmented && k < many->rank; k++)
+        snprintf(axes + strlen(axes), sizeof axes - strlen(axes), " %s%llu by %lld",
+                 many->axes >> k & 1 ? "reduced " : "", (unsigned long long)many->length[k],
+                 (long long)many->stride[0][k]);
+    test_fail("case %zu: %s of %s on %s, number %zu of %zu, result %llu of %llu,%s%s: %s", many->cases,
+              reduct_operator_name(many->reduction[which].op), many->type->name, device, which, many->reductions,
+              (unsigned long long)result, (unsigned long long)many->results, many->segmented ? " segments" : "", axes,
+              what);
+}
+
+/* One result: what is written there, its outcome, and whether that would be the failure of the call. */
+static void check_result(const struct many *many, const char *device, const struct run *run, size_t which,
+                         uint64_t result, const struct oracle_result *expected, bool failed) {
+    const reduct_type type = resolved(many, which).result;
+    const size_t size = result_size(many, which);
+    const unsigned char *got = run->results[which] + place_of_result(many, result) * (int64_t)size;
+    unsigned char wanted[ORACLE_RESULT_BYTES] = {0};
+    if (run->with_outcomes[which]) {
+        const reduct_outcome *outcome = &run->outcomes[which][result];
+        if (outcome->status != (uint32_t)expected->status || outcome->reserved ||
+            outcome->index != (expected->status == REDUCT_ERROR_NAN ? expected->index : UINT64_MAX))
+            complain(many, device, which, result, "the outcome is not what it should be");
+    }
+    if (expected->status == REDUCT_OK)
+        memcpy(wanted, expected->bytes, size);
+    else if (reduct_type_is_float(type))
+        values_put_bits(test_type(type), wanted, 0,
+                        type == REDUCT_F64   ? 0x7ff8000000000000
+                        : type == REDUCT_F32 ? 0x7fc00000
+                        : type == REDUCT_F16 ? 0x7e00
+                                             : 0x7fc0);
+    if (failed && !run->with_outcomes[which])
+        memset(wanted, ORACLE_UNTOUCHED, sizeof wanted);
+    if (memcmp(got, wanted, size))
+        complain(many, device, which, result, "the result is not what it should be");
+}
+
+static void check_case(struct many *many, const char *device, bool offsets) {
+    struct run run;
+    run_plan(many, device, offsets, &run);
+    struct oracle_result *expected = test_alloc((many->results * many->reductions + 1) * sizeof *expected);
+    const struct oracle_result *failure = NULL;
+    for (uint64_t r = 0; r < many->results; r++) {
+        const uint64_t count = gather(many, r);
+        oracle_read(&many->single, many->type->type, many->gathered[0], NULL, count);
+        if (many->inputs == 2)
+            oracle_read(&many->pairs, many->type->type, many->gathered[0], many->gathered[1], count);
+        for (size_t i = 0; i < many->reductions; i++) {
+            const reduct_reduction reduction = resolved(many, i);
+            struct oracle_result *one = &expected[r * many->reductions + i];
+            *one = oracle_expect(test_operator(reduction.op)->inputs == 2 ? &many->pairs : &many->single, &reduction);
+            if (!failure && one->status != REDUCT_OK && !run.with_outcomes[i])
+                failure = one;
+        }
+    }
+    if (run.status != (failure ? failure->status : REDUCT_OK))
+        complain(many, device, 0, 0, run.error.message);
+    if (failure && failure->status == REDUCT_ERROR_NAN && run.error.index != failure->index)
+        complain(many, device, 0, 0, "the index of the failure is not that of the first NaN");
+    for (size_t i = 0; i < many->reductions; i++) {
+        size_t touched = 0, size = result_size(many, i);
+        for (uint64_t r = 0; r < many->results; r++)
+            check_result(many, device, &run, i, r, &expected[r * many->reductions + i], failure != NULL);
+        /* Nothing else is written: clear what is, and look. */
+        for (uint64_t r = 0; r < many->results; r++)
+            memset(run.results[i] + place_of_result(many, r) * (int64_t)size, ORACLE_UNTOUCHED, size);
+        for (size_t b = 0; b < many->result_span * size; b++)
+            touched += run.results[i][b] != ORACLE_UNTOUCHED;
+        if (touched)
+            complain(many, device, i, 0, "it wrote between the results");
+        free(run.results[i]);
+        free(run.outcomes[i]);
+    }
+    free(expected);
+    many->cases++;
+}
+
+static struct many *start(uint64_t stream) {
+    struct many *many = test_alloc(sizeof *many);
+    memset(many, 0, sizeof *many);
+    many->rng = rng_of(test_seed() + stream);
+    for (int i = 0; i < 2; i++) {
+        many->memory[i] = test_alloc(SPAN * 8);
+        many->gathered[i] = test_alloc(SPAN * 8);
+    }
+    oracle_init(&many->single);
+    oracle_init(&many->pairs);
+    return many;
+}
+
+static void stop(struct many *many) {
+    printf("%zu cases\n", many->cases);
+    for (int i = 0; i < 2; i++) {
+        free(many->memory[i]);
+        free(many->gathered[i]);
+    }
+    oracle_clear(&many->single);
+    oracle_clear(&many->pairs);
+    free(many);
+}
+
+static void fill(struct many *many, const struct test_type *const *elements, size_t element_count) {
+    const struct distribution *distribution;
+    many->type = elements[rng_below(&many->rng, element_count)];
+    do
+        distribution = &distributions[rng_below(&many->rng, distribution_count)];
+    while (!distribution_suits(distribution, many->type));
+    distribution->fill(&many->rng, many->type, many->memory[0], many->memory[1], many->span);
+    many->threads = rng_below(&many->rng, 3) ? 1 : 2 + (unsigned)rng_below(&many->rng, 6);
+}
+
+static void check_many(uint64_t stream, bool segments, uint64_t rounds) {
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(stream);
+    while (rounds-- > 0) {
+        const bool offsets = segments && rng_below(&many->rng, 2);
+        if (segments)
+            choose_segments(many, offsets);
+        else
+            choose_layout(many);
+        fill(many, elements, element_count);
+        choose_reductions(many);
+        check_case(many, devices[rng_below(&many->rng, device_count)], offsets);
+    }
+    stop(many);
+}
+
+static void arrays(void **state) {
+    (void)state;
+    check_many(0, false, test_scaled(6000, 200));
+}
+
+static void segments(void **state) {
+    (void)state;
+    check_many(1, true, test_scaled(3000, 100));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Sizes that threads share
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { LARGE = 700000 };
+
+/* The bits of each result are those of a plan of its elements alone, and the same whatever the threads: of matrices by rows, by columns and from a
+ * middle axis, and of a few long ones, which are cut. */
+static void large(void **state) {
+    (void)state;
+    static const reduct_shape SHAPES[] = {{3, 200000, 1, 200000, 1, 0}, {1, 200000, 3, 0, 3, 1},
+                                          {700, 1000, 1, 1000, 1, 0},   {1, 1000, 700, 0, 700, 1},
+                                          {7, 5000, 20, 100000, 20, 1}, {1, LARGE, 1, 0, 1, 0},
+                                          {1, LARGE / 2, 1, 0, 2, 0},   {2, LARGE / 2, 1, -LARGE / 2, -1, 0},
+                                          {20000, 35, 1, 35, 1, 0},     {1, 35, 20000, 0, 20000, 1}};
+    struct rng rng = rng_of(test_seed() + 2);
+    double *x = test_alloc(LARGE * sizeof *x), *line = test_alloc(LARGE * sizeof *line);
+    distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F64), x, NULL, LARGE);
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        const reduct_shape *shape = &SHAPES[i];
+        const double *first = x + (shape->stride < 0 ? LARGE - 1 : 0);
+        const size_t results = shape->outer * shape->inner;
+        double *got = test_alloc(test_operator_count * results * sizeof *got);
+        double *one = test_alloc(test_operator_count * results * sizeof *got);
+        reduct_reduction reductions[16];
+        void *places[16];
+        for (size_t o = 0; o < test_operator_count; o++) {
+            reductions[o] = (reduct_reduction){
+                .op = test_operators[o].op, .element = REDUCT_F64, .mode = o & 1 ? REDUCT_FAST : REDUCT_EXACT};
+            places[o] = got + o * results;
+        }
+        for (unsigned threads = 1; threads <= 5; threads += 2) {
+            const reduct_plan_options options = {.reductions = reductions,
+                                                 .reduction_count = test_operator_count,
+                                                 .shape = *shape,
+                                                 .kind = REDUCT_SHAPE,
+                                                 .device = "cpu",
+                                                 .threads = threads};
+            reduct_plan *plan = NULL;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, (const void *[]){first, first}, places, NULL, NULL), REDUCT_OK);
+            reduct_plan_destroy(plan);
+            if (threads == 1)
+                memcpy(one, got, test_operator_count * results * sizeof *got);
+            assert_memory_equal(one, got, test_operator_count * results * sizeof *got);
+            for (uint64_t round = test_scaled(12, 3); round-- > 0;) {
+                const size_t r = rng_below(&rng, results), o = rng_below(&rng, test_operator_count);
+                const int64_t at = (int64_t)(r / shape->inner) * shape->outer_stride +
+                                   (int64_t)(r % shape->inner) * shape->inner_stride;
+                for (uint64_t k = 0; k < shape->n; k++)
+                    line[k] = first[at + (int64_t)k * shape->stride];
+                if (reductions[o].mode ==
+                    REDUCT_FAST) /* which depends on how elements are cut, though not on threads */
+                    continue;
+                const struct test_outcome alone =
+                    test_run(&reductions[o], "cpu", 1, line, test_operators[o].inputs == 2 ? line : NULL, shape->n);
+                if (memcmp(alone.bytes, (double *)places[o] + r, sizeof *got))
+                    test_fail("shape %zu, %s, result %zu with %u threads is not that of its elements alone", i,
+                              test_operators[o].name, r, threads);
+            }
+        }
+        free(got);
+        free(one);
+    }
+    free(x);
+    free(line);
+}
+
+/* One segment of nearly everything among many of next to nothing. */
+static void one_long_segment(void **state) {
+    (void)state;
+    enum { SEGMENTS = 3000 };
+    uint32_t *offsets = test_alloc((SEGMENTS + 1) * sizeof *offsets);
+    float *x = test_alloc(LARGE * sizeof *x), *got = test_alloc(SEGMENTS * sizeof *got);
+    struct rng rng = rng_of(test_seed() + 3);
+    distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F32), x, NULL, LARGE);
+    for (size_t i = 0; i <= SEGMENTS; i++)
+        offsets[i] = (uint32_t)(i <= SEGMENTS / 2 ? i : LARGE - (SEGMENTS - i));
+    for (int op = REDUCT_SUM; op <= REDUCT_PRODUCT; op++)
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            if (op == REDUCT_DOT || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX || op == REDUCT_VAR || op == REDUCT_STD)
+                continue;
+            const reduct_reduction reduction = {.op = (reduct_operator)op, .element = REDUCT_F32};
+            const reduct_segments all = {.count = SEGMENTS, .elements = LARGE, .index = REDUCT_U32};
+            const reduct_plan_options options = {.reductions = &reduction,
+                                                 .reduction_count = 1,
+                                                 .kind = REDUCT_SEGMENTS,
+                                                 .segments = &all,
+                                                 .threads = threads};
+            reduct_plan *plan = NULL;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, (const void *[]){x, offsets}, (void *[]){got}, NULL, NULL),
+                        REDUCT_OK);
+            reduct_plan_destroy(plan);
+            for (size_t i = SEGMENTS / 2 - 2; i < SEGMENTS / 2 + 2; i++) {
+                const struct test_outcome alone =
+                    test_run(&reduction, "cpu", 1, x + offsets[i], NULL, offsets[i + 1] - offsets[i]);
+                assert_memory_equal(alone.bytes, &got[i], sizeof *got);
+            }
+        }
+    free(offsets);
+    free(x);
+    free(got);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is refused
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void refuse(const reduct_plan_options *options, reduct_status expected, const char *said) {
+    reduct_plan *plan = NULL;
+    reduct_error error = {0};
+    test_status(reduct_plan_create(options, &plan, &error), expected);
+    if (plan || error.status != expected || strncmp(error.message, said, strlen(said)) != 0)
+        test_fail("refused with \"%s\"; expected \"%s...\"", error.message, said);
+}
+
+static void refused_plans(void **state) {
+    (void)state;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
+                           other = {.op = REDUCT_SUM, .element = REDUCT_F32};
+    const reduct_reduction mixed[] = {sum, other};
+    const uint64_t lengths[3] = {1, 2, 3}, huge[2] = {(uint64_t)1 << 40, (uint64_t)1 << 40};
+    const int64_t far[3] = {INT64_MAX, INT64_MIN, 1};
+    reduct_array array = {.rank = 3, .lengths = lengths};
+    reduct_segments parts = {.count = 3, .elements = 10, .index = REDUCT_I32};
+    reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .kind = REDUCT_ARRAY};
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "array: null pointer");
+    options.array = &array;
+    array.rank = REDUCT_RANK_MAX + 1;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "array: rank: 65");
+    array.rank = 3;
+    array.axes = 8;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "array: axes: 0x8");
+    array.axes = 0;
+    array.lengths = NULL;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "array: lengths: null pointer");
+    array.lengths = lengths;
+    array.reserved[3] = 1;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "array: reserved");
+    array = (reduct_array){.rank = 2, .lengths = huge, .axes = 1};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "lengths");
+    array = (reduct_array){.rank = 3, .lengths = lengths, .strides = {far}, .axes = 1};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "strides");
+    options = (reduct_plan_options){.reductions = mixed, .reduction_count = 2, .shape = {.n = 3}};
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "reductions: number 1 reads f32");
+    options = (reduct_plan_options){.reductions = &sum, .reduction_count = 1, .kind = REDUCT_SEGMENTS};
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: null pointer");
+    options.segments = &parts;
+    parts.index = REDUCT_F32;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: index: 2");
+    parts = (reduct_segments){.count = 3, .elements = 10, .length = 4};
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: 3 of 4 elements");
+    parts = (reduct_segments){.count = 3, .elements = UINT64_MAX, .index = REDUCT_I64};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "segments");
+}
+
+/* A segment that leaves the array, or runs backwards, is named; nothing is written. */
+static void refused_segments(void **state) {
+    (void)state;
+    const double x[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const struct {
+        int64_t offsets[4];
+        int number; /* of the first segment that is none, or -1 */
+    } CASES[] = {{{0, 3, 3, 10}, -1}, {{0, 3, 2, 10}, 1},         {{0, 3, 5, 11}, 2},
+                 {{-1, 3, 5, 10}, 0}, {{0, INT64_MIN, 5, 10}, 0}, {{0, 0, 0, INT64_MAX}, 2}};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_segments parts = {.count = 3, .elements = 10, .index = REDUCT_I64};
+    const reduct_plan_options options = {
+        .reductions = &sum, .reduction_count = 1, .kind = REDUCT_SEGMENTS, .segments = &parts};
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        double results[3] = {-1, -1, -1};
+        reduct_error error = {0};
+        const reduct_status status =
+            reduct_plan_execute(plan, (const void *[]){x, CASES[i].offsets}, (void *[]){results}, NULL, &error);
+        char said[64];
+        snprintf(said, sizeof said, "segments: number %d is", CASES[i].number);
+        if (CASES[i].number < 0) {
+            test_status(status, REDUCT_OK);
+            assert_true(results[0] == 6 && results[1] == 0 && results[2] == 49);
+        } else {
+            test_status(status, REDUCT_ERROR_ARGUMENT);
+            assert_int_equal(error.index, CASES[i].number);
+            assert_memory_equal(error.message, said, strlen(said));
+            assert_true(results[0] == -1 && results[1] == -1 && results[2] == -1);
+        }
+    }
+    reduct_error error = {0};
+    test_status(reduct_plan_execute(plan, (const void *[]){x, NULL}, (void *[]){(double[3]){0}}, NULL, &error),
+                REDUCT_ERROR_ARGUMENT);
+    assert_memory_equal(error.message, "offsets: null", 13);
+    test_status(reduct_plan_execute(plan, (const void *[]){x, (const char *)CASES[0].offsets + 1},
+                                    (void *[]){(double[3]){0}}, NULL, &error),
+                REDUCT_ERROR_ARGUMENT);
+    assert_memory_equal(error.message, "offsets: address", 16);
+    reduct_plan_destroy(plan);
+}
+
+/* Outcomes of a plan of one whole array. */
+static void whole_outcomes(void **state) {
+    (void)state;
+    const double x[3] = {1, (double)NAN, 2};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64, .nan = REDUCT_NAN_ERROR};
+    const reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {.n = 3}};
+    reduct_plan *plan = NULL;
+    double result = -1;
+    reduct_outcome outcome;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute_each(plan, (const void *[]){x}, (void *[]){&result}, (reduct_outcome *[]){&outcome},
+                                         NULL, NULL),
+                REDUCT_OK);
+    assert_true(result != result && outcome.status == REDUCT_ERROR_NAN && outcome.index == 1);
+    result = -1;
+    test_status(reduct_plan_execute_each(plan, (const void *[]){x}, (void *[]){&result}, (reduct_outcome *[]){NULL},
+                                         NULL, NULL),
+                REDUCT_ERROR_NAN);
+    assert_true(result == -1);
+    test_status(reduct_plan_execute_each(plan, (const void *[]){x}, (void *[]){&result}, NULL, NULL, NULL),
+                REDUCT_ERROR_ARGUMENT);
+    reduct_plan_destroy(plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),        cmocka_unit_test(segments),
+                                       cmocka_unit_test(large),         cmocka_unit_test(one_long_segment),
+                                       cmocka_unit_test(refused_plans), cmocka_unit_test(refused_segments),
+                                       cmocka_unit_test(whole_outcomes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
