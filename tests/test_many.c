@@ -335,8 +335,12 @@ static void check_result(const struct many *many, const char *device, const stru
                                              : 0x7fc0);
     if (failed && !run->with_outcomes[which])
         memset(wanted, ORACLE_UNTOUCHED, sizeof wanted);
-    if (memcmp(got, wanted, size))
-        complain(many, device, which, result, "the result is not what it should be");
+    if (memcmp(got, wanted, size)) {
+        char said[256], of_got[2 * ORACLE_RESULT_BYTES + 3], of_wanted[2 * ORACLE_RESULT_BYTES + 3];
+        snprintf(said, sizeof said, "%s %s, expected %s", test_type(type)->name, oracle_hex(of_got, got, size),
+                 oracle_hex(of_wanted, wanted, size));
+        complain(many, device, which, result, said);
+    }
 }
 
 static void check_case(struct many *many, const char *device, bool offsets) {

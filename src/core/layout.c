@@ -169,3 +169,36 @@ struct rd_offsets rd_layout_result(const struct rd_layout *layout, uint64_t at) 
     }
     return offsets;
 }
+
+void rd_cursor_start(const struct rd_layout *layout, uint64_t first, struct rd_cursor *cursor) {
+    cursor->offset[0] = cursor->offset[1] = 0;
+    for (unsigned k = layout->reduced_axes; k-- > 0;) {
+        const struct rd_axis *axis = &layout->reduced[k];
+        cursor->place[k] = first % axis->length;
+        first /= axis->length;
+        cursor->offset[0] += (int64_t)cursor->place[k] * axis->stride[0];
+        cursor->offset[1] += (int64_t)cursor->place[k] * axis->stride[1];
+    }
+}
+
+uint64_t rd_cursor_run(const struct rd_layout *layout, const struct rd_cursor *cursor, uint64_t most) {
+    unsigned axes = layout->reduced_axes;
+    uint64_t left = axes ? layout->reduced[axes - 1].length - cursor->place[axes - 1] : 1;
+    return left < most ? left : most;
+}
+
+void rd_cursor_advance(const struct rd_layout *layout, uint64_t by, struct rd_cursor *cursor) {
+    const struct rd_axis *axes = layout->reduced;
+    if (!layout->reduced_axes)
+        return;
+    unsigned k = layout->reduced_axes - 1;
+    cursor->place[k] += by;
+    for (unsigned i = 0; i < 2; i++)
+        cursor->offset[i] += (int64_t)by * axes[k].stride[i];
+    for (; k > 0 && cursor->place[k] == axes[k].length; k--) { /* on to the next run */
+        for (unsigned i = 0; i < 2; i++)
+            cursor->offset[i] += axes[k - 1].stride[i] - (int64_t)cursor->place[k] * axes[k].stride[i];
+        cursor->place[k] = 0;
+        cursor->place[k - 1]++;
+    }
+}

@@ -38,4 +38,24 @@ void rd_layout_reorder(struct rd_layout *layout);
 /* Where result number `at` lies, and its first element. */
 struct rd_offsets rd_layout_result(const struct rd_layout *layout, uint64_t at);
 
+/* Goes through the elements of a result in their order, by runs along the innermost axis that is reduced. */
+struct rd_cursor {
+    uint64_t place[REDUCT_RANK_MAX]; /* by axis */
+    int64_t offset[2];               /* from the result's first element */
+};
+
+/* To element number `first`. */
+void rd_cursor_start(const struct rd_layout *layout, uint64_t first, struct rd_cursor *cursor);
+
+/* Elements of the run that are left, at most `most`. */
+uint64_t rd_cursor_run(const struct rd_layout *layout, const struct rd_cursor *cursor, uint64_t most);
+
+/* On by so many, at most to the end of the run. */
+void rd_cursor_advance(const struct rd_layout *layout, uint64_t by, struct rd_cursor *cursor);
+
+/* Elements from one of a run to the next. */
+static inline int64_t rd_cursor_step(const struct rd_layout *layout, unsigned input) {
+    return layout->reduced_axes ? layout->reduced[layout->reduced_axes - 1].stride[input] : 0;
+}
+
 #endif

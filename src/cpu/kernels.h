@@ -62,6 +62,13 @@ struct rd_found {
     bool nan; /* the block holds a NaN; then the bits are of no use */
 };
 
+/* Results that are summed side by side, each in a lane: high + low, exactly, unless something is lost. */
+enum { RD_SIDE = 64 };
+struct rd_side {
+    _Alignas(64) double high[RD_SIDE], low[RD_SIDE];
+    int64_t lost[RD_SIDE]; /* 0: nothing */
+};
+
 struct rd_kernels {
     const char *name; /* of the device: "cpu:avx2" */
 
@@ -81,6 +88,18 @@ struct rd_kernels {
      * rd_environment_enter(). */
     bool (*brief_f64)(const double *x, size_t count, bool absolute, double *high, double *low);
     bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
+
+    /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
+     * rd_environment_enter(). fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
+     * lanes; others stay as they are. */
+    void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
+    void (*add_side_f32)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
+    void (*fetch_f64)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
+    void (*fetch_f32)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
+
+    /* product[i] + error[i] = x[i] * y[i], `count` a multiple of RD_LANES, all aligned to 64 bytes; false if one of these might not
+     * hold, or a product is not finite. Run within rd_environment_enter(). */
+    bool (*multiply)(const double *x, const double *y, size_t count, double *product, double *error);
 
     /* Exact sums of integers, by element type. */
     void (*add_integer[RD_TYPE_END])(struct rd_partial *partial, enum rd_transform transform, const void *x,

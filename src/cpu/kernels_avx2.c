@@ -5,6 +5,7 @@
 
 #define KERNELS        rd_kernels_avx2
 #define KERNELS_DEVICE "cpu:avx2"
+#define SIDE_BYTES     32
 
 #include "cpu/flags.h"
 

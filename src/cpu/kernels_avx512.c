@@ -5,6 +5,7 @@
 
 #define KERNELS        rd_kernels_avx512
 #define KERNELS_DEVICE "cpu:avx512"
+#define SIDE_BYTES     64
 
 #include "cpu/flags.h"
 

@@ -13,6 +13,7 @@
 #include "core/environment.h"
 #define KERNELS        rd_kernels_portable
 #define KERNELS_DEVICE "cpu:portable"
+#define SIDE_BYTES     16
 
 #include "cpu/kernels.h"
 

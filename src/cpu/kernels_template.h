@@ -924,12 +924,19 @@ static bool self_test(void) {
     [REDUCT_I8] = entry##_i8, [REDUCT_I16] = entry##_i16, [REDUCT_I32] = entry##_i32, [REDUCT_I64] = entry##_i64,      \
     [REDUCT_U8] = entry##_u8, [REDUCT_U16] = entry##_u16, [REDUCT_U32] = entry##_u32, [REDUCT_U64] = entry##_u64
 
+#include "cpu/side_template.h"
+
 const struct rd_kernels KERNELS = {
     .name = KERNELS_DEVICE,
     .self_test = self_test,
     .add_f64 = add_f64,
     .add_f32 = add_f32,
     .finish = finish,
+    .add_side_f64 = add_side_f64,
+    .add_side_f32 = add_side_f32,
+    .fetch_f64 = fetch_side_f64,
+    .fetch_f32 = fetch_side_f32,
+    .multiply = multiply_exactly,
     .brief_f64 = BRIEF(f64),
     .brief_f32 = BRIEF(f32),
     .add_integer = {INTEGERS(add)},

@@ -13,10 +13,10 @@
 #include "arithmetic/finish.h"
 #include "core/reduction.h"
 #include "core/status.h"
-#include "cpu/room.h"
+#include "cpu/job.h"
+#include "cpu/side.h"
 #include "family/family.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,50 +39,28 @@ enum { LONG = 1 << 18 };
 /* Bytes that several states read one after another while they are in cache. */
 enum { SHARED_BYTES = 1 << 15 };
 
-struct failure {
-    uint64_t result;
-    size_t which;
-    reduct_status status;
-    reduct_error error;
-};
+static uint64_t at_least(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
 
-struct job {
-    const struct rd_many *many;
-    const struct rd_execution *execution;
-    size_t bytes;               /* of an element */
-    bool direct, together;      /* elements lie one after another; results of a unit are gathered together */
-    uint64_t tile, parts, part; /* results of a unit; parts of a result, elements of each */
-    uint64_t units;
-    uint64_t longest;            /* a segment of more elements than this is left for all threads */
-    struct rd_partial *partials; /* of results in parts: by result, part, state */
-    unsigned char **held;        /* by reduction: where results wait until none can fail any more; or null */
-    atomic_ullong next;          /* unit */
-    atomic_bool lacks_memory;
-    pthread_mutex_t lock; /* of `failure` */
-    struct failure failure;
-};
-
-/* What a thread works with. */
-struct desk {
-    struct rd_room *room;
-    struct rd_partial *state;   /* by result of those together, state */
-    unsigned char *gathered[2]; /* by input: of each result */
-};
+static uint64_t divide_up(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void note_failure(struct job *job, uint64_t result, size_t which, const reduct_error *error) {
+static void note_failure(struct rd_job *job, uint64_t result, size_t which, const reduct_error *error) {
     pthread_mutex_lock(&job->lock);
-    struct failure *first = &job->failure;
+    struct rd_failure *first = &job->failure;
     if (first->status == REDUCT_OK || result < first->result || (result == first->result && which < first->which))
-        *first = (struct failure){result, which, error->status, *error};
+        *first = (struct rd_failure){result, which, error->status, *error};
     pthread_mutex_unlock(&job->lock);
 }
 
 /* Where a result is to be written: where it belongs, or where it waits. */
-static unsigned char *place_of(const struct job *job, uint64_t result, int64_t offset, size_t which, bool final) {
+unsigned char *rd_job_place(const struct rd_job *job, uint64_t result, int64_t offset, size_t which, bool final) {
     size_t bytes = rd_type(job->many->reduction[which].result)->bytes;
     if (job->held[which] && !final)
         return job->held[which] + result * bytes;
@@ -102,11 +80,11 @@ static reduct_status finish_state(struct rd_partial *state, const reduct_reducti
 }
 
 /* Rounds all reductions of one result from its states. */
-static void finish(struct job *job, uint64_t result, int64_t offset, struct rd_partial *state) {
+void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
         const struct rd_type *type = rd_type(many->reduction[i].result);
-        unsigned char *place = place_of(job, result, offset, i, false);
+        unsigned char *place = rd_job_place(job, result, offset, i, false);
         reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[i] : NULL;
         _Alignas(32) unsigned char bytes[32];
         reduct_error error = {.index = UINT64_MAX};
@@ -148,39 +126,20 @@ static void copy_strided(void *to, const unsigned char *from, int64_t step, uint
 }
 
 /* Copies the elements number `first` and so on of a result, in their order. `from`: its first element. */
-static void gather(const struct rd_layout *layout, unsigned input, size_t bytes, const unsigned char *from,
+void rd_job_gather(const struct rd_layout *layout, unsigned input, size_t bytes, const unsigned char *from,
                    uint64_t first, uint64_t count, unsigned char *to) {
-    uint64_t place[REDUCT_RANK_MAX], rest = first;
-    int64_t offset = 0;
-    unsigned axes = layout->reduced_axes;
-    if (!axes) { /* there is one element */
-        copy_strided(to, from, 0, count, bytes);
-        return;
-    }
-    for (unsigned k = axes; k-- > 0;) {
-        const struct rd_axis *axis = &layout->reduced[k];
-        place[k] = rest % axis->length;
-        rest /= axis->length;
-        offset += (int64_t)place[k] * axis->stride[input];
-    }
-    for (const struct rd_axis *last = &layout->reduced[axes - 1]; count;) {
-        uint64_t run = last->length - place[axes - 1];
-        run = run < count ? run : count;
-        copy_strided(to, from + offset * (int64_t)bytes, last->stride[input] * (int64_t)bytes, run, bytes);
-        to += run * bytes;
-        count -= run;
-        offset += (int64_t)run * last->stride[input];
-        place[axes - 1] += run;
-        for (unsigned k = axes - 1; k > 0 && place[k] == layout->reduced[k].length; k--) { /* on to the next run */
-            offset += layout->reduced[k - 1].stride[input] - (int64_t)place[k] * layout->reduced[k].stride[input];
-            place[k] = 0;
-            place[k - 1]++;
-        }
+    struct rd_cursor cursor;
+    rd_cursor_start(layout, first, &cursor);
+    for (uint64_t run; count; count -= run, to += run * bytes) {
+        run = rd_cursor_run(layout, &cursor, count);
+        copy_strided(to, from + cursor.offset[input] * (int64_t)bytes, rd_cursor_step(layout, input) * (int64_t)bytes,
+                     run, bytes);
+        rd_cursor_advance(layout, run, &cursor);
     }
 }
 
 /* Adds elements that lie one after another to a state. */
-static void add(struct job *job, const struct desk *desk, size_t s, struct rd_partial *state, const void *x,
+static void add(struct rd_job *job, const struct rd_desk *desk, size_t s, struct rd_partial *state, const void *x,
                 const void *y, uint64_t count) {
     struct rd_prepared alone = job->many->state[s];
     bool two = rd_operator(alone.reduction.op)->inputs == 2;
@@ -195,8 +154,8 @@ static void add(struct job *job, const struct desk *desk, size_t s, struct rd_pa
 }
 
 /* Adds them to all states; in steps that stay in cache where there are several. */
-static void add_to_all(struct job *job, const struct desk *desk, struct rd_partial *state, const unsigned char *x,
-                       const unsigned char *y, uint64_t count) {
+void rd_job_add(struct rd_job *job, const struct rd_desk *desk, struct rd_partial *state, const unsigned char *x,
+                const unsigned char *y, uint64_t count) {
     uint64_t step = job->many->states > 1 ? SHARED_BYTES / job->bytes : count;
     for (uint64_t at = 0; at < count; at += step) {
         uint64_t some = count - at < step ? count - at : step;
@@ -209,13 +168,6 @@ static void add_to_all(struct job *job, const struct desk *desk, struct rd_parti
  * Units
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Where the elements of a result begin, in each input, and where the result goes. */
-struct source {
-    const unsigned char *input[2];
-    uint64_t count;
-    int64_t offset;
-};
-
 static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
     switch ((int)type) { /* those that check_segments() lets pass */
     case REDUCT_I32:
@@ -227,18 +179,18 @@ static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
     }
 }
 
-static uint64_t segment_begin(const struct job *job, uint64_t at) {
+static uint64_t segment_begin(const struct rd_job *job, uint64_t at) {
     return bound(job->execution->begins, job->many->segments.index, at);
 }
 
-static uint64_t segment_end(const struct job *job, uint64_t at) {
+static uint64_t segment_end(const struct rd_job *job, uint64_t at) {
     const struct rd_execution *execution = job->execution;
     return execution->ends ? bound(execution->ends, job->many->segments.index, at) : segment_begin(job, at + 1);
 }
 
-static struct source source_of(const struct job *job, uint64_t result) {
+struct rd_source rd_job_source(const struct rd_job *job, uint64_t result) {
     const struct rd_execution *execution = job->execution;
-    struct source source = {.offset = (int64_t)result};
+    struct rd_source source = {.offset = (int64_t)result};
     int64_t first[2];
     if (rd_many_is_segmented(job->many)) {
         first[0] = first[1] = (int64_t)segment_begin(job, result);
@@ -254,102 +206,121 @@ static struct source source_of(const struct job *job, uint64_t result) {
     return source;
 }
 
-static void init_states(const struct job *job, struct rd_partial *state) {
+void rd_job_init_states(const struct rd_job *job, struct rd_partial *state) {
     for (size_t s = 0; s < job->many->states; s++)
         rd_partial_init(&state[s], &job->many->state[s].reduction);
 }
 
 /* Small ordinary sums, which are known in less time than a state takes to begin with. */
-static bool answer(const struct job *job, const struct source *source, uint64_t result) {
+static bool answer(const struct rd_job *job, const struct rd_source *source, uint64_t result) {
     const struct rd_many *many = job->many;
     const struct rd_backend *backend = many->state[0].device.backend;
     return many->reductions == 1 && many->inputs == 1 && job->direct && job->parts == 1 && source->count &&
            backend->answer && !(job->execution->outcomes && job->execution->outcomes[0]) &&
            backend->answer(&many->state[0], source->input[0], source->count,
-                           place_of(job, result, source->offset, 0, false));
+                           rd_job_place(job, result, source->offset, 0, false));
 }
 
 /* The part of a result that begins with element `first`. */
-static void reduce_one(struct job *job, const struct desk *desk, uint64_t result, uint64_t part) {
+void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t result, uint64_t part) {
     const struct rd_many *many = job->many;
-    struct source source = source_of(job, result);
+    struct rd_source source = rd_job_source(job, result);
     uint64_t first = part * job->part,
              end = job->parts > 1 && source.count - first > job->part ? first + job->part : source.count;
     if (source.count > job->longest || answer(job, &source, result))
         return;
     struct rd_partial *state =
         job->parts > 1 ? job->partials + (result * job->parts + part) * many->states : desk->state;
-    init_states(job, state);
+    rd_job_init_states(job, state);
     if (job->direct) {
-        add_to_all(job, desk, state, source.input[0] + first * job->bytes,
+        rd_job_add(job, desk, state, source.input[0] + first * job->bytes,
                    source.input[1] ? source.input[1] + first * job->bytes : NULL, end - first);
     } else {
         for (uint64_t at = first; at < end; at += GATHERED) {
             uint64_t some = end - at < GATHERED ? end - at : GATHERED;
             for (unsigned i = 0; i < many->inputs; i++)
-                gather(&many->layout, i, job->bytes, source.input[i], at, some, desk->gathered[i]);
-            add_to_all(job, desk, state, desk->gathered[0], many->inputs > 1 ? desk->gathered[1] : NULL, some);
+                rd_job_gather(&many->layout, i, job->bytes, source.input[i], at, some, desk->gathered[i]);
+            rd_job_add(job, desk, state, desk->gathered[0], many->inputs > 1 ? desk->gathered[1] : NULL, some);
         }
     }
     if (job->parts == 1)
-        finish(job, result, source.offset, state);
+        rd_job_finish(job, result, source.offset, state);
 }
 
 /* The same for results whose elements lie side by side. */
-static void reduce_together(struct job *job, const struct desk *desk, uint64_t result, uint64_t results,
+static void reduce_together(struct rd_job *job, const struct rd_desk *desk, uint64_t result, uint64_t results,
                             uint64_t part) {
     const struct rd_many *many = job->many;
     const struct rd_layout *layout = &many->layout;
-    struct source source[LINE_BYTES];
+    struct rd_source source[LINE_BYTES];
     uint64_t first = part * job->part, end = layout->count - first > job->part ? first + job->part : layout->count;
     size_t room = GATHERED_EACH * job->bytes;
     for (uint64_t r = 0; r < results; r++) {
-        source[r] = source_of(job, result + r);
-        init_states(job, desk->state + r * many->states);
+        source[r] = rd_job_source(job, result + r);
+        rd_job_init_states(job, desk->state + r * many->states);
     }
     for (uint64_t at = first; at < end; at += GATHERED_EACH) {
         uint64_t some = end - at < GATHERED_EACH ? end - at : GATHERED_EACH;
         for (uint64_t step = 0; step < some; step += COLUMN_STEP)
             for (unsigned i = 0; i < many->inputs; i++)
                 for (uint64_t r = 0; r < results; r++)
-                    gather(layout, i, job->bytes, source[r].input[i], at + step,
-                           some - step < COLUMN_STEP ? some - step : COLUMN_STEP,
-                           desk->gathered[i] + r * room + step * job->bytes);
+                    rd_job_gather(layout, i, job->bytes, source[r].input[i], at + step,
+                                  some - step < COLUMN_STEP ? some - step : COLUMN_STEP,
+                                  desk->gathered[i] + r * room + step * job->bytes);
         for (uint64_t r = 0; r < results; r++)
-            add_to_all(job, desk, desk->state + r * many->states, desk->gathered[0] + r * room,
+            rd_job_add(job, desk, desk->state + r * many->states, desk->gathered[0] + r * room,
                        many->inputs > 1 ? desk->gathered[1] + r * room : NULL, some);
     }
     for (uint64_t r = 0; r < results; r++) {
         struct rd_partial *state = desk->state + r * many->states;
         if (job->parts == 1)
-            finish(job, result + r, source[r].offset, state);
+            rd_job_finish(job, result + r, source[r].offset, state);
         else
             memcpy(job->partials + ((result + r) * job->parts + part) * many->states, state,
                    many->states * sizeof *state);
     }
 }
 
+/* The results of a unit: `tile` of them or, along rows, as many as are left in one. */
+static uint64_t results_of(const struct rd_job *job, uint64_t unit, uint64_t *first) {
+    uint64_t tile = unit / job->parts, tiles = divide_up(job->row, job->tile), left;
+    *first = tile / tiles * job->row + tile % tiles * job->tile;
+    left = job->row - tile % tiles * job->tile;
+    return left < job->tile ? left : job->tile;
+}
+
+static void do_unit(struct rd_job *job, const struct rd_desk *desk, uint64_t unit) {
+    uint64_t first, results = results_of(job, unit, &first), part = unit % job->parts;
+    if (job->side)
+        rd_side_reduce(job, desk, first, results, part, desk->side);
+    else if (job->together)
+        reduce_together(job, desk, first, results, part);
+    else
+        for (uint64_t r = 0; r < results; r++)
+            rd_job_reduce(job, desk, first + r, part);
+}
+
+static size_t in_lines(size_t bytes) {
+    return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+}
+
 static void work(void *context) {
-    struct job *job = context;
+    struct rd_job *job = context;
     const struct rd_many *many = job->many;
-    uint64_t together = job->together ? job->tile : 1;
-    size_t states = together * many->states * sizeof(struct rd_partial);
-    size_t room = job->direct ? 0 : (job->together ? together * GATHERED_EACH : GATHERED) * job->bytes;
-    struct desk desk = {.room = rd_room_take()};
-    size_t bytes = (states + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES + many->inputs * room;
-    unsigned char *memory = aligned_alloc(LINE_BYTES, (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+    uint64_t together = job->side ? RD_SIDE : job->together ? job->tile : 1;
+    size_t states = in_lines(together * many->states * sizeof(struct rd_partial)),
+           side = job->side ? in_lines(rd_side_bytes()) : 0;
+    size_t gathered =
+        job->direct && !job->side ? 0 : in_lines((job->together ? together * GATHERED_EACH : GATHERED) * job->bytes);
+    unsigned char *memory = aligned_alloc(LINE_BYTES, states + side + many->inputs * gathered);
+    struct rd_desk desk = {.room = rd_room_take()};
     if (desk.room && memory) {
         desk.state = (void *)memory;
+        desk.side = memory + states;
         for (unsigned i = 0; i < many->inputs; i++)
-            desk.gathered[i] = memory + bytes - (many->inputs - i) * room;
-        for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units;) {
-            uint64_t first = unit / job->parts * job->tile, left = many->layout.results - first;
-            uint64_t results = left < job->tile ? left : job->tile;
-            if (job->together)
-                reduce_together(job, &desk, first, results, unit % job->parts);
-            for (uint64_t r = 0; r < results && !job->together; r++)
-                reduce_one(job, &desk, first + r, unit % job->parts);
-        }
+            desk.gathered[i] = memory + states + side + i * gathered;
+        for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units;)
+            do_unit(job, &desk, unit);
     } else {
         atomic_store(&job->lacks_memory, true);
     }
@@ -363,32 +334,32 @@ static void work(void *context) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Reduces one result with all threads. Its elements lie one after another. */
-static void reduce_with_all(struct job *job, uint64_t result, struct rd_partial *state) {
+static void reduce_with_all(struct rd_job *job, uint64_t result, struct rd_partial *state) {
     const struct rd_many *many = job->many;
-    struct source source = source_of(job, result);
-    init_states(job, state);
+    struct rd_source source = rd_job_source(job, result);
+    rd_job_init_states(job, state);
     for (size_t s = 0; s < many->states; s++) {
         const void *y = rd_operator(many->state[s].reduction.op)->inputs == 2 ? source.input[1] : NULL;
         if (many->state[s].device.backend->accumulate(&many->state[s], source.input[0], y, source.count, NULL,
                                                       &state[s], NULL) != REDUCT_OK)
             atomic_store(&job->lacks_memory, true);
     }
-    finish(job, result, source.offset, state);
+    rd_job_finish(job, result, source.offset, state);
 }
 
-static void merge_parts(struct job *job) {
+static void merge_parts(struct rd_job *job) {
     const struct rd_many *many = job->many;
     for (uint64_t r = 0; r < many->layout.results; r++) {
         struct rd_partial *state = job->partials + r * job->parts * many->states;
         for (uint64_t p = 1; p < job->parts; p++)
             for (size_t s = 0; s < many->states; s++)
                 rd_partial_merge(&state[s], &state[p * many->states + s]);
-        finish(job, r, source_of(job, r).offset, state);
+        rd_job_finish(job, r, rd_job_source(job, r).offset, state);
     }
 }
 
 /* Whether a result may fail, and the call with it: then nothing is written until all are known. */
-static bool may_fail(const struct job *job, size_t which) {
+static bool may_fail(const struct rd_job *job, size_t which) {
     const struct rd_many *many = job->many;
     if (job->execution->outcomes && job->execution->outcomes[which])
         return false;
@@ -420,30 +391,25 @@ static bool are_side_by_side(const struct rd_many *many, size_t bytes) {
     return beside < below && (size_t)beside * bytes < LINE_BYTES;
 }
 
-static uint64_t at_least(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
 /* Decides how the work is cut; returns the number of threads for it. */
-static unsigned cut(struct job *job) {
+static unsigned cut(struct rd_job *job) {
     const struct rd_many *many = job->many;
     const struct rd_crew *crew = &many->state[0].crew;
     uint64_t results = many->layout.results, count = many->layout.count;
     uint64_t all = rd_many_is_segmented(many) ? many->segments.elements : results * at_least(count, 1);
     uint64_t each = at_least(all / results, 1) * job->bytes;
     job->direct = is_contiguous(many);
-    job->together = !job->direct && are_side_by_side(many, job->bytes);
-    job->tile = job->together        ? LINE_BYTES / job->bytes
+    job->side = rd_side_suits(many);
+    job->together = !job->side && !job->direct && are_side_by_side(many, job->bytes);
+    job->row = job->side ? many->layout.kept[many->layout.kept_axes - 1].length : results;
+    job->tile = job->side            ? RD_SIDE
+                : job->together      ? LINE_BYTES / job->bytes
                 : each >= UNIT_BYTES ? 1
                                      : at_least(UNIT_BYTES / each < UNIT_RESULTS ? UNIT_BYTES / each : UNIT_RESULTS, 1);
     job->parts = 1;
     job->part = count;
     job->longest = UINT64_MAX;
-    uint64_t tiles = divide_up(results, job->tile), bytes = all * job->bytes * many->inputs;
+    uint64_t tiles = results / job->row * divide_up(job->row, job->tile), bytes = all * job->bytes * many->inputs;
     unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
     if (job->direct && (!many->splits || (threads > 1 && rd_many_is_segmented(many)))) {
         job->longest = LONG; /* what is not cut must not depend on the number of threads */
@@ -457,7 +423,7 @@ static unsigned cut(struct job *job) {
 }
 
 /* The first segment that is none, in `error`. */
-static reduct_status check_bounds(const struct job *job, reduct_error *error) {
+static reduct_status check_bounds(const struct rd_job *job, reduct_error *error) {
     const struct rd_many *many = job->many;
     for (uint64_t r = 0; r < many->layout.results; r++) {
         uint64_t begin = segment_begin(job, r), end = segment_end(job, r);
@@ -471,7 +437,7 @@ static reduct_status check_bounds(const struct job *job, reduct_error *error) {
 }
 
 /* Room for results that wait, by reduction, and for parts. False without memory. */
-static bool make_room(struct job *job) {
+static bool make_room(struct rd_job *job) {
     const struct rd_many *many = job->many;
     job->held = calloc(many->reductions, sizeof *job->held);
     bool made = job->held != NULL, wait = false;
@@ -486,7 +452,7 @@ static bool make_room(struct job *job) {
     return made;
 }
 
-static void free_room(struct job *job) {
+static void free_room(struct rd_job *job) {
     for (size_t i = 0; job->held && i < job->many->reductions; i++)
         free(job->held[i]);
     free(job->held);
@@ -494,18 +460,18 @@ static void free_room(struct job *job) {
 }
 
 /* Copies results that waited to where they belong. */
-static void release_results(const struct job *job) {
+static void release_results(const struct rd_job *job) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
         size_t bytes = rd_type(many->reduction[i].result)->bytes;
         for (uint64_t r = 0; job->held[i] && r < many->layout.results; r++) {
             int64_t offset = rd_many_is_segmented(many) ? (int64_t)r : rd_layout_result(&many->layout, r).result;
-            memcpy(place_of(job, r, offset, i, true), job->held[i] + r * bytes, bytes);
+            memcpy(rd_job_place(job, r, offset, i, true), job->held[i] + r * bytes, bytes);
         }
     }
 }
 
-static reduct_status reduce_all(struct job *job, unsigned threads) {
+static reduct_status reduce_all(struct rd_job *job, unsigned threads) {
     const struct rd_many *many = job->many;
     struct rd_partial *state = malloc(many->states * sizeof *state);
     if (!state)
@@ -514,15 +480,15 @@ static reduct_status reduce_all(struct job *job, unsigned threads) {
     if (job->parts > 1)
         merge_parts(job);
     for (uint64_t r = 0; job->longest != UINT64_MAX && r < many->layout.results; r++)
-        if (source_of(job, r).count > job->longest)
+        if (rd_job_source(job, r).count > job->longest)
             reduce_with_all(job, r, state);
     free(state);
     return atomic_load(&job->lacks_memory) ? REDUCT_ERROR_OUT_OF_MEMORY : REDUCT_OK;
 }
 
 /* The first failure, which names its result where there are several. */
-static reduct_status report(const struct job *job, reduct_error *error) {
-    const struct failure *failure = &job->failure;
+static reduct_status report(const struct rd_job *job, reduct_error *error) {
+    const struct rd_failure *failure = &job->failure;
     const char *name = rd_operator(job->many->reduction[failure->which].op)->name;
     if (job->many->layout.results == 1)
         return rd_fail_at(error, failure->status, failure->error.index, "%s: %s", name, failure->error.message);
@@ -532,7 +498,7 @@ static reduct_status report(const struct job *job, reduct_error *error) {
 
 reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_execution *execution,
                                   reduct_error *error) {
-    struct job job = {.many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
+    struct rd_job job = {.many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
     if (!many->layout.results)
         return REDUCT_OK;
     reduct_status status = rd_many_is_segmented(many) ? check_bounds(&job, error) : REDUCT_OK;

@@ -1,0 +1,73 @@
+/* One execution of a plan of many on the CPU, shared by the threads that work on it: what many.c, which cuts and does the work,
+ * and side.c, which has a faster way for sums of few elements, have in common. */
+#ifndef RD_JOB_H
+#define RD_JOB_H
+
+#include "core/many.h"
+#include "cpu/room.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct rd_failure {
+    uint64_t result;
+    size_t which;
+    reduct_status status;
+    reduct_error error;
+};
+
+struct rd_job {
+    const struct rd_many *many;
+    const struct rd_execution *execution;
+    size_t bytes;          /* of an element */
+    bool direct, together; /* elements lie one after another; results of a unit are gathered together */
+    bool side;             /* results of a unit are summed side by side, in rows of `row` results */
+    uint64_t row;
+    uint64_t tile, parts, part; /* results of a unit; parts of a result, elements of each */
+    uint64_t units;
+    uint64_t longest;            /* a segment of more elements than this is left for all threads */
+    struct rd_partial *partials; /* of results in parts: by result, part, state */
+    unsigned char **held;        /* by reduction: where results wait until none can fail any more; or null */
+    atomic_ullong next;          /* unit */
+    atomic_bool lacks_memory;
+    pthread_mutex_t lock; /* of `failure` */
+    struct rd_failure failure;
+};
+
+/* What a thread works with. */
+struct rd_desk {
+    struct rd_room *room;
+    struct rd_partial *state;   /* by result of those together, state */
+    unsigned char *gathered[2]; /* by input: of each result */
+    void *side;                 /* what side.c works in */
+};
+
+/* Where the elements of a result begin, in each input, and where the result goes. */
+struct rd_source {
+    const unsigned char *input[2];
+    uint64_t count;
+    int64_t offset;
+};
+struct rd_source rd_job_source(const struct rd_job *job, uint64_t result);
+
+/* Reduces a part of a result in the ordinary way, and writes what comes of it where it is the only part. */
+void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t result, uint64_t part);
+
+/* States of no elements. */
+void rd_job_init_states(const struct rd_job *job, struct rd_partial *state);
+
+/* Adds elements that lie one after another to all states of a result. */
+void rd_job_add(struct rd_job *job, const struct rd_desk *desk, struct rd_partial *state, const unsigned char *x,
+                const unsigned char *y, uint64_t count);
+
+/* Copies the elements number `first` and so on of a result, in their order. `from`: its first element. */
+void rd_job_gather(const struct rd_layout *layout, unsigned input, size_t bytes, const unsigned char *from,
+                   uint64_t first, uint64_t count, unsigned char *to);
+
+/* Rounds all reductions of one result from its states, and writes them. */
+void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state);
+
+/* Where a result is to be written: where it belongs or, unless `final`, where it waits. */
+unsigned char *rd_job_place(const struct rd_job *job, uint64_t result, int64_t offset, size_t which, bool final);
+
+#endif
