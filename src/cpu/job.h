@@ -39,7 +39,7 @@ struct rd_desk {
     struct rd_room *room;
     struct rd_partial *state;   /* by result of those together, state */
     unsigned char *gathered[2]; /* by input: of each result */
-    void *side;                 /* what side.c works in */
+    void *side;                 /* what side.c works in, aligned to 64 */
 };
 
 /* Where the elements of a result begin, in each input, and where the result goes. */

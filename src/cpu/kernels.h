@@ -90,10 +90,18 @@ struct rd_kernels {
     bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
-     * rd_environment_enter(). fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
+     * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
+     * something is lost. round: rounds all lanes once, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the
+     * result is that. fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
      * lanes; others stay as they are. */
     void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     void (*add_side_f32)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
+    size_t side_lanes;
+    void (*fold_side_f64)(const void *x, ptrdiff_t step, size_t rows, size_t count, bool absolute, double *to,
+                          int64_t *lost);
+    void (*fold_side_f32)(const void *x, ptrdiff_t step, size_t rows, size_t count, bool absolute, double *to,
+                          int64_t *lost);
+    void (*round_side)(const struct rd_side *side, bool single, void *to, int64_t *left);
     void (*fetch_f64)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
     void (*fetch_f32)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
 

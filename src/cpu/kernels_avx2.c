@@ -3,9 +3,10 @@
 #error "compile this file with -mavx2 -mfma"
 #endif
 
-#define KERNELS        rd_kernels_avx2
-#define KERNELS_DEVICE "cpu:avx2"
-#define SIDE_BYTES     32
+#define KERNELS          rd_kernels_avx2
+#define KERNELS_DEVICE   "cpu:avx2"
+#define SIDE_BYTES       32
+#define SIDE_MINUS(a, b) ((a) - (b))
 
 #include "cpu/flags.h"
 

@@ -3,9 +3,10 @@
 #error "compile this file with -mavx512f -mavx512dq -mavx512bw -mavx512vl"
 #endif
 
-#define KERNELS        rd_kernels_avx512
-#define KERNELS_DEVICE "cpu:avx512"
-#define SIDE_BYTES     64
+#define KERNELS          rd_kernels_avx512
+#define KERNELS_DEVICE   "cpu:avx512"
+#define SIDE_BYTES       64
+#define SIDE_MINUS(a, b) ((side_vector)_mm512_fmsub_pd((__m512d)(a), one(), (__m512d)(b)))
 
 #include "cpu/flags.h"
 

@@ -11,9 +11,10 @@
 #endif
 
 #include "core/environment.h"
-#define KERNELS        rd_kernels_portable
-#define KERNELS_DEVICE "cpu:portable"
-#define SIDE_BYTES     16
+#define KERNELS          rd_kernels_portable
+#define KERNELS_DEVICE   "cpu:portable"
+#define SIDE_BYTES       16
+#define SIDE_MINUS(a, b) ((a) - (b))
 
 #include "cpu/kernels.h"
 

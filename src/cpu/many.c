@@ -67,14 +67,16 @@ unsigned char *rd_job_place(const struct rd_job *job, uint64_t result, int64_t o
     return (unsigned char *)job->execution->results[which] + offset * (int64_t)bytes;
 }
 
+/* As of a whole array, too few elements come before what they are. */
 static reduct_status finish_state(struct rd_partial *state, const reduct_reduction *reduction, void *result,
                                   reduct_error *error) {
     reduct_reduction own = state->reduction;
+    bool refused = reduction->nan == REDUCT_NAN_ERROR && state->nan_index != UINT64_MAX;
+    if (refused && state->seen >= rd_minimum(reduction))
+        return rd_fail_at(error, REDUCT_ERROR_NAN, state->nan_index, "element %llu is NaN",
+                          (unsigned long long)state->nan_index);
     state->reduction = *reduction;
-    reduct_status status = reduction->nan == REDUCT_NAN_ERROR && state->nan_index != UINT64_MAX
-                               ? rd_fail_at(error, REDUCT_ERROR_NAN, state->nan_index, "element %llu is NaN",
-                                            (unsigned long long)state->nan_index)
-                               : rd_partial_finish(state, reduction->result, result, error);
+    reduct_status status = rd_partial_finish(state, reduction->result, result, error);
     state->reduction = own;
     return status;
 }
@@ -292,7 +294,7 @@ static uint64_t results_of(const struct rd_job *job, uint64_t unit, uint64_t *fi
 static void do_unit(struct rd_job *job, const struct rd_desk *desk, uint64_t unit) {
     uint64_t first, results = results_of(job, unit, &first), part = unit % job->parts;
     if (job->side)
-        rd_side_reduce(job, desk, first, results, part, desk->side);
+        rd_side_reduce(job, desk, first, results, part);
     else if (job->together)
         reduce_together(job, desk, first, results, part);
     else
@@ -307,7 +309,7 @@ static size_t in_lines(size_t bytes) {
 static void work(void *context) {
     struct rd_job *job = context;
     const struct rd_many *many = job->many;
-    uint64_t together = job->side ? RD_SIDE : job->together ? job->tile : 1;
+    uint64_t together = job->side || job->together ? job->tile : 1;
     size_t states = in_lines(together * many->states * sizeof(struct rd_partial)),
            side = job->side ? in_lines(rd_side_bytes()) : 0;
     size_t gathered =
@@ -402,7 +404,7 @@ static unsigned cut(struct rd_job *job) {
     job->side = rd_side_suits(many);
     job->together = !job->side && !job->direct && are_side_by_side(many, job->bytes);
     job->row = job->side ? many->layout.kept[many->layout.kept_axes - 1].length : results;
-    job->tile = job->side            ? RD_SIDE
+    job->tile = job->side            ? rd_side_tile(many)
                 : job->together      ? LINE_BYTES / job->bytes
                 : each >= UNIT_BYTES ? 1
                                      : at_least(UNIT_BYTES / each < UNIT_RESULTS ? UNIT_BYTES / each : UNIT_RESULTS, 1);

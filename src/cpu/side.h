@@ -4,14 +4,15 @@
 
 #include "cpu/job.h"
 
-/* Whether a job is for this way. Then its tiles are of at most RD_SIDE results along the innermost axis that stays. */
+/* Whether a job is for this way. Then its tiles are of at most rd_side_tile() results along the
+ * innermost axis that stays. */
 bool rd_side_suits(const struct rd_many *many);
+uint64_t rd_side_tile(const struct rd_many *many);
 
-/* Memory that a thread needs for it, in bytes, besides a state for each of RD_SIDE results. */
+/* Memory that a thread needs for it, in bytes, besides a state for each result of a tile. */
 size_t rd_side_bytes(void);
 
-/* Reduces a part of `results` results from number `first` on. `memory` is aligned to 64. */
-void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results, uint64_t part,
-                    void *memory);
+/* Reduces a part of `results` results from number `first` on. */
+void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results, uint64_t part);
 
 #endif

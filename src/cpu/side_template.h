@@ -1,7 +1,8 @@
 /* Exact sums of many short results side by side: each lane of a vector sums another one. Included at the end of the file of an
  * instruction set, after kernels_template.h's parameters:
  *
- *   SIDE_BYTES   of a vector
+ *   SIDE_BYTES          of a vector
+ *   SIDE_MINUS(a, b)    a - b of vectors; where multiply-adds have units of their own, by one of these
  *
  * A lane holds its sum as high + low. An addition to high leaves a rounding error, which is added to low; what that addition leaves must
  * be nothing, or the lane is lost, and its elements are reduced in another way. So no bound on the elements has to be known: data
@@ -15,8 +16,8 @@ _Static_assert(RD_SIDE % SIDE_STEP == 0, "groups make up a row");
 
 /* a + b rounded; what is missing goes to `error`. */
 static inline __attribute__((always_inline)) side_vector side_add(side_vector a, side_vector b, side_vector *error) {
-    side_vector sum = a + b, part = sum - a;
-    *error = (a - (sum - part)) + (b - part);
+    side_vector sum = a + b, part = SIDE_MINUS(sum, a);
+    *error = SIDE_MINUS(a, sum - part) + SIDE_MINUS(b, part);
     return sum;
 }
 
@@ -52,6 +53,63 @@ typedef float side_floats __attribute__((vector_size(SIDE_BYTES / 2), aligned(4)
 #define LOAD_FLOATS(at)  __builtin_convertvector(*(const side_floats *)(at), side_vector)
 SIDE_ADDER(f64, double, LOAD_DOUBLES)
 SIDE_ADDER(f32, float, LOAD_FLOATS)
+
+/* Rows of `count` elements, `step` elements from one to the next, or their absolute values, each as 2 * SIDE_LANES doubles of the same
+ * sum; `lost` as in rd_side. What a vector has beyond the row is filled up with -0, which adds nothing. */
+#define SIDE_FOLDER(name, T, LOAD)                                                                                     \
+    static void fold_side_##name(const void *from, ptrdiff_t step, size_t rows, size_t count, bool absolute,           \
+                                 double *to, int64_t *lost) {                                                          \
+        const side_bits magnitude = (side_bits){0} + INT64_MAX, all = (side_bits){0} - 1;                              \
+        const side_bits mask = absolute ? magnitude : all;                                                             \
+        const T *x = from;                                                                                             \
+        for (size_t row = 0; row < rows; row++, x += step, to += 2 * SIDE_LANES) {                                     \
+            side_vector high = -(side_vector){0}, low = {0}, error, rest;                                              \
+            side_bits all_lost = {0};                                                                                  \
+            size_t i = 0;                                                                                              \
+            for (; i + SIDE_LANES <= count; i += SIDE_LANES) {                                                         \
+                high = side_add(high, (side_vector)((side_bits)LOAD(x + i) & mask), &error);                           \
+                low = side_add(low, error, &rest);                                                                     \
+                all_lost |= (side_bits)rest;                                                                           \
+            }                                                                                                          \
+            if (i < count) {                                                                                           \
+                T last[SIDE_LANES];                                                                                    \
+                for (size_t l = 0; l < SIDE_LANES; l++)                                                                \
+                    last[l] = i + l < count ? x[i + l] : (T)-0.0;                                                      \
+                high = side_add(high, (side_vector)((side_bits)LOAD(last) & mask), &error);                            \
+                low = side_add(low, error, &rest);                                                                     \
+                all_lost |= (side_bits)rest;                                                                           \
+            }                                                                                                          \
+            *(side_vector *)to = high;                                                                                 \
+            *(side_bits *)(to + SIDE_LANES) = (side_bits)low | ((low == 0) & INT64_MIN); /* zeros as -0, too */        \
+            for (size_t l = 0; l < SIDE_LANES; l++)                                                                    \
+                lost[row] |= all_lost[l];                                                                              \
+        }                                                                                                              \
+    }
+SIDE_FOLDER(f64, double, LOAD_DOUBLES)
+SIDE_FOLDER(f32, float, LOAD_FLOATS)
+
+/* high + low rounded once, to doubles or (single) floats, at `to`: of lanes that lost nothing and are not about to overflow; `left` is 0
+ * for these. The sign of a zero is that of high, of which each term had a part. To floats by way of rounding to odd: S. Boldo, G. Melquiond,
+ * "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008. */
+static void round_side(const struct rd_side *side, bool single, void *to, int64_t *left) {
+    for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
+        side_vector high = *(const side_vector *)(side->high + at), low = *(const side_vector *)(side->low + at), error;
+        side_bits lost = *(const side_bits *)(side->lost + at), magnitude = (side_bits)high & INT64_MAX;
+        side_vector sum = side_add(high, low, &error);
+        side_bits bits = (side_bits)sum, zero = (high == 0) & (low == 0);
+        side_bits off = (error != 0) & ((bits & 1) == 0), away = (error > 0) ^ (sum > 0);
+        side_bits odd = bits + (off & (1 | away)); /* towards the error: one more, or one less */
+        bits = single ? odd : bits;
+        bits = (zero & (side_bits)high) | (~zero & bits);
+        *(side_bits *)(left + at) = (lost != 0) | (magnitude >= (int64_t)0x7e70000000000000);
+        if (single) {
+            side_floats narrow = __builtin_convertvector((side_vector)bits, side_floats);
+            memcpy((float *)to + at, &narrow, sizeof narrow);
+        } else {
+            memcpy((double *)to + at, &bits, sizeof bits);
+        }
+    }
+}
 
 /* Elements as rows of RD_SIDE doubles: lane l of row i is x[i * step + l * beside]. Both steps are in elements. */
 #define SIDE_FETCHERS(name, T)                                                                                         \
