@@ -32,35 +32,11 @@ static reduct_status resolve(reduct_reduction *reduction, const struct options *
     return reduct_reduction_resolve(reduction, error);
 }
 
-enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name) {
-    reduct_error error;
-    *reducer = (struct reducer){
-        .reduction = {.op = options->op,
-                      .element = type,
-                      .mode = options->mode,
-                      .nan = options->nan,
-                      .flags = (options->population ? REDUCT_POPULATION : 0) | (options->wrap ? REDUCT_WRAP : 0)}};
-    struct operator_traits traits = operator_traits(options->op);
-    if (resolve(&reducer->reduction, options, &error) != REDUCT_OK)
-        return pass_on(options->result ? "--result" : name, &error);
-    if (options->wrap && reduct_type_is_float(reducer->reduction.result))
-        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(options->op),
-                      reduct_type_name(type), reduct_type_name(reducer->reduction.result));
-    if (reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reducer->reduction,
-                                                                .device = options->device,
-                                                                .threads = options->input.threads},
-                                  &reducer->accumulator, &error) != REDUCT_OK)
-        return pass_on(error.status == REDUCT_ERROR_NO_DEVICE ? "--device" : name, &error);
-    reducer->index = traits.index;
-    reducer->staged = options->mode == REDUCT_FAST && reduct_type_is_float(type) && !traits.index;
-    reducer->extreme = (struct extreme){.accumulator = reducer->accumulator, .type = type, .least = traits.least};
-    return DONE;
-}
-
-void reducer_close(struct reducer *reducer) {
-    reduct_accumulator_destroy(reducer->accumulator);
-    free(reducer->stage.data[0]);
-    free(reducer->stage.data[1]);
+static reduct_status create_accumulator(const struct reducer *reducer, const struct options *options,
+                                        reduct_accumulator **accumulator, reduct_error *error) {
+    const reduct_accumulator_options wanted = {
+        .reduction = &reducer->reduction, .device = options->device, .threads = options->input.threads};
+    return reduct_accumulator_create(&wanted, accumulator, error);
 }
 
 static const void *next_element(const struct input *input, uint64_t ahead) {
@@ -95,23 +71,69 @@ static enum outcome add(struct reducer *reducer, const struct input *inputs, uin
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Fast sums: the last bits depend on how the data is split, which must not be left to a pipe's timing. Blocks of a fixed
- * length, counted from the first element of all, give the same bits every time and from every kind of file. Those that
- * lie in a chunk are added from there; only what is shorter waits on the stage for the rest of its block.
+ * length, counted from the first element of all, give the same bits every time and from every kind of file.
+ *
+ * A block that lies in a chunk as a whole is added from there, by all threads. Other blocks are put together from pieces, in an
+ * accumulator of their own. The CPU backend cuts a block into the same pieces and adds them in the same order, so the bits are
+ * the same; and a piece that comes through a pipe is added while it is in the cache. On other devices a piece is a whole block.
+ * Elements are copied only where a piece does not lie in one chunk: they wait on the stage for the rest of it.
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Long enough for many threads. */
 #define BLOCK ((uint64_t)1 << 22)
 
+/* The shortest piece of src/cpu/backend.c, which all pieces of a block are. */
+#define CPU_PIECE ((uint64_t)1 << 16)
+
+static bool is_cpu(const char *device) {
+    return strcmp(device, "auto") == 0 || strncmp(device, "cpu", 3) == 0;
+}
+
+/* Before the first element, where the accumulator is there. */
+static enum outcome open_blocks(struct reducer *reducer, const struct options *options) {
+    reduct_error error;
+    reducer->piece = is_cpu(options->device) ? CPU_PIECE : BLOCK;
+    if (create_accumulator(reducer, options, &reducer->block, &error) != REDUCT_OK)
+        return pass_on("--device", &error);
+    return DONE;
+}
+
+/* Adds the block in hand, be it whole or the last, to all before it. */
+static reduct_status end_block(struct reducer *reducer, reduct_error *error) {
+    if (reducer->in_block == 0)
+        return REDUCT_OK;
+    reduct_status status = reduct_accumulator_merge(reducer->accumulator, reducer->block, error);
+    reduct_accumulator_reset(reducer->block);
+    reducer->added += reducer->in_block;
+    reducer->in_block = 0;
+    return status;
+}
+
+static reduct_status add_piece(struct reducer *reducer, const void *x, const void *y, uint64_t count,
+                               reduct_error *error) {
+    reduct_status status = reduct_accumulator_add(reducer->block, x, y, count, error);
+    if (status != REDUCT_OK)
+        return status;
+    reducer->in_block += count;
+    return reducer->in_block == BLOCK ? end_block(reducer, error) : REDUCT_OK;
+}
+
+/* Adds a piece that lies `ahead` of what is done. */
+static enum outcome add_piece_of_chunk(struct reducer *reducer, const struct input *inputs, uint64_t ahead) {
+    reduct_error error;
+    const void *y = reduct_operator_inputs(reducer->reduction.op) > 1 ? next_element(&inputs[1], ahead) : NULL;
+    reduct_status status = add_piece(reducer, next_element(inputs, ahead), y, reducer->piece, &error);
+    if (status == REDUCT_ERROR_NAN)
+        return refuse_nan(reducer, inputs, ahead + error.index - reducer->in_block);
+    return status == REDUCT_OK ? DONE : pass_on(reader_name(&inputs->reader), &error);
+}
+
 static enum outcome flush_stage(struct reducer *reducer, const char *name) {
     struct stage *stage = &reducer->stage;
     reduct_error error;
-    if (stage->count == 0)
-        return DONE;
-    if (reduct_accumulator_add(reducer->accumulator, stage->data[0], stage->data[1], stage->count, &error) != REDUCT_OK)
-        return pass_on(name, &error);
-    reducer->added += stage->count;
+    reduct_status status = add_piece(reducer, stage->data[0], stage->data[1], stage->count, &error);
     stage->count = 0;
-    return DONE;
+    return status == REDUCT_OK ? DONE : pass_on(name, &error);
 }
 
 /* Copies elements; while it is known where they come from, a NaN that may not be is refused. */
@@ -119,7 +141,7 @@ static enum outcome put_on_stage(struct reducer *reducer, const struct input *in
     struct stage *stage = &reducer->stage;
     size_t size = reduct_type_size(reducer->reduction.element);
     for (int i = 0; i < reduct_operator_inputs(reducer->reduction.op); i++) {
-        if (!stage->data[i] && !(stage->data[i] = malloc(BLOCK * size)))
+        if (!stage->data[i] && !(stage->data[i] = malloc(reducer->piece * size)))
             return fail_memory();
         memcpy(stage->data[i] + stage->count * size, next_element(&inputs[i], ahead), count * size);
         for (uint64_t k = 0; reducer->reduction.nan == REDUCT_NAN_ERROR && k < count; k++) {
@@ -128,33 +150,83 @@ static enum outcome put_on_stage(struct reducer *reducer, const struct input *in
         }
     }
     stage->count += count;
-    return stage->count == BLOCK ? flush_stage(reducer, reader_name(&inputs->reader)) : DONE;
+    return stage->count == reducer->piece ? flush_stage(reducer, reader_name(&inputs->reader)) : DONE;
 }
 
-/* True if nothing follows elements that lie up to `ahead` of what is done: the last block may be shorter. */
-static bool is_end(const struct reducer *reducer, const struct input *inputs, uint64_t ahead) {
-    return reducer->last_input && reader_is_last_chunk(&inputs->reader) && inputs->used + ahead == inputs->chunk.count;
+/* True if nothing follows the elements in hand: the last block may be shorter. */
+static bool is_end(const struct reducer *reducer, const struct input *inputs, uint64_t count) {
+    return reducer->last_input && reader_is_last_chunk(&inputs->reader) && inputs->used + count == inputs->chunk.count;
 }
 
 static enum outcome add_in_blocks(struct reducer *reducer, const struct input *inputs, uint64_t count) {
     enum outcome outcome = DONE;
     for (uint64_t done = 0, step; done < count && outcome == DONE; done += step) {
-        uint64_t room = BLOCK - reducer->stage.count;
-        step = count - done < room ? count - done : room;
-        bool whole = step == BLOCK || (reducer->stage.count == 0 && is_end(reducer, inputs, done + step));
-        outcome = whole ? add(reducer, inputs, done, step) : put_on_stage(reducer, inputs, done, step);
+        uint64_t left = count - done, room = reducer->piece - reducer->stage.count;
+        bool begun = reducer->in_block + reducer->stage.count > 0;
+        if (!begun && (left >= BLOCK || is_end(reducer, inputs, count))) {
+            step = left < BLOCK ? left : BLOCK;
+            outcome = add(reducer, inputs, done, step);
+        } else if (left >= reducer->piece && reducer->stage.count == 0) {
+            step = reducer->piece;
+            outcome = add_piece_of_chunk(reducer, inputs, done);
+        } else {
+            step = left < room ? left : room;
+            outcome = put_on_stage(reducer, inputs, done, step);
+        }
     }
     return outcome;
 }
 
+/* Adds what waits for more, when nothing comes any more. */
+static enum outcome end_blocks(struct reducer *reducer, const char *name) {
+    reduct_error error;
+    enum outcome outcome = reducer->stage.count > 0 ? flush_stage(reducer, name) : DONE;
+    if (outcome == DONE && end_block(reducer, &error) != REDUCT_OK)
+        outcome = pass_on(name, &error);
+    return outcome;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name) {
+    reduct_error error;
+    *reducer = (struct reducer){
+        .reduction = {.op = options->op,
+                      .element = type,
+                      .mode = options->mode,
+                      .nan = options->nan,
+                      .flags = (options->population ? REDUCT_POPULATION : 0) | (options->wrap ? REDUCT_WRAP : 0)}};
+    struct operator_traits traits = operator_traits(options->op);
+    if (resolve(&reducer->reduction, options, &error) != REDUCT_OK)
+        return pass_on(options->result ? "--result" : name, &error);
+    if (options->wrap && reduct_type_is_float(reducer->reduction.result))
+        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(options->op),
+                      reduct_type_name(type), reduct_type_name(reducer->reduction.result));
+    if (create_accumulator(reducer, options, &reducer->accumulator, &error) != REDUCT_OK)
+        return pass_on(error.status == REDUCT_ERROR_NO_DEVICE ? "--device" : name, &error);
+    reducer->index = traits.index;
+    reducer->extreme = (struct extreme){.accumulator = reducer->accumulator, .type = type, .least = traits.least};
+    reducer->in_blocks = options->mode == REDUCT_FAST && reduct_type_is_float(type) && !traits.index;
+    return reducer->in_blocks ? open_blocks(reducer, options) : DONE;
+}
+
+void reducer_close(struct reducer *reducer) {
+    reduct_accumulator_destroy(reducer->accumulator);
+    reduct_accumulator_destroy(reducer->block);
+    free(reducer->stage.data[0]);
+    free(reducer->stage.data[1]);
+}
+
 void reducer_begin_input(struct reducer *reducer, struct input *input, bool last) {
+    uint64_t before = reducer->added + reducer->in_block + reducer->stage.count;
     reducer->last_input = last;
-    if (reducer->staged)
-        reader_in_blocks(&input->reader, BLOCK, reducer->added + reducer->stage.count);
+    if (reducer
+            ->in_blocks) /* a mapped file has whole blocks in hand, what is read has no more than fits into the cache */
+        reader_in_blocks(&input->reader, input->reader.source.mapped ? BLOCK : reducer->piece, before);
 }
 
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count) {
-    return reducer->staged ? add_in_blocks(reducer, inputs, count) : add(reducer, inputs, 0, count);
+    return reducer->in_blocks ? add_in_blocks(reducer, inputs, count) : add(reducer, inputs, 0, count);
 }
 
 void reducer_end_input(struct reducer *reducer, const struct input *input) {
@@ -164,7 +236,7 @@ void reducer_end_input(struct reducer *reducer, const struct input *input) {
 enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result) {
     reduct_error error;
     reduct_status status;
-    enum outcome outcome = flush_stage(reducer, name);
+    enum outcome outcome = reducer->in_blocks ? end_blocks(reducer, name) : DONE;
     if (outcome != DONE)
         return outcome;
     if (reducer->index)

@@ -12,7 +12,7 @@ struct input {
     uint64_t used; /* elements of the chunk that are done */
 };
 
-/* Elements waiting to be added with others. */
+/* Elements waiting for the rest of a piece. */
 struct stage {
     char *data[2];  /* one array for each input */
     uint64_t count; /* elements in each */
@@ -22,7 +22,10 @@ struct reducer {
     reduct_reduction reduction;
     reduct_accumulator *accumulator;
     uint64_t added; /* elements in the accumulator */
-    bool staged;    /* a fast sum, which would show how its data was split */
+    bool in_blocks; /* a fast sum, which would show how its data was split */
+    reduct_accumulator *block;
+    uint64_t in_block; /* elements there */
+    uint64_t piece;    /* elements that are added to it at once */
     struct stage stage;
     bool last_input;
     bool index; /* an argmin or argmax, which has a better way to add up chunks */

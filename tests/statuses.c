@@ -6,6 +6,9 @@
  * accumulator must say of data what a plan says.
  *
  * Sizes are small or impossible: those between would be read.
+ *
+ * Where REDUCT_TEST_DEVICES names CUDA devices, these are used beside the CPU. They are emulated: a queued execution has ended
+ * when the call returns.
  */
 #include <math.h>
 #include <reduct/cuda.h>
@@ -13,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_support.h"
 #include "support.h"
 #include "values.h"
 
@@ -65,9 +69,20 @@ static void count_status(const char *function, reduct_status status) {
     seen[i].calls[status]++;
 }
 
+/* Memory that devices can access, too. */
+static void *shared_room(size_t bytes) {
+    void *room = NULL;
+    if (gpu.driver)
+        CU(gpu.driver->cuMemHostAlloc(&room, bytes, 0));
+    else if (!(room = calloc(1, bytes)))
+        test_fail("no memory");
+    return room;
+}
+
 /* One call: what it may write to, as it was before. */
 struct watch {
     reduct_error error, *passed; /* an error is passed, or not */
+    reduct_cuda_outcome outcome;
     unsigned char output[ORACLE_RESULT_BYTES];
 };
 
@@ -79,11 +94,12 @@ static bool is_canary(const void *bytes, size_t size) {
 }
 
 static struct watch *begin_call(void) {
-    static struct watch watch;
-    memset(&watch, CANARY, sizeof watch);
-    watch.passed = rng_next(&rng) & 1 ? &watch.error : NULL;
+    static struct watch *watch;
+    watch = watch ? watch : shared_room(sizeof *watch);
+    memset(watch, CANARY, sizeof *watch);
+    watch->passed = rng_next(&rng) & 1 ? &watch->error : NULL;
     no_memory = rng_below(&rng, 5) == 0;
-    return &watch;
+    return watch;
 }
 
 /* Notes what a call gave. `output` says whether watch->output was its output. */
@@ -128,17 +144,22 @@ static reduct_reduction any_reduction(void) {
 }
 
 static const char *any_device(void) {
+    static const char *const cuda[] = {"cuda:0", "cuda:0:integer"};
+    if (gpu.driver && rng_next(&rng) & 1)
+        return cuda[rng_next(&rng) & 1];
     static const char *const names[] = {NULL,   "auto", "cpu",     "cpu:portable", "cpu:avx2", "cpu:avx512",
                                         "nope", "",     "cuda:77", "cpu:",         "cuda:x"};
     return names[rng_below(&rng, rarely() ? 11 : 4)];
 }
 
-/* An array with room for MOST elements of any type; null, or at an odd address, now and then. */
+/* An array with room for MOST elements of any type; null, or at an odd address, or without a number, now and then. */
 static const void *any_array(void) {
-    static double room[2][MOST + 1];
-    double *array = room[rng_next(&rng) & 1];
+    static double *room[2];
+    double **some = &room[rng_next(&rng) & 1], *array = *some = *some ? *some : shared_room((MOST + 1) * sizeof **some);
+    const bool nans = rarely();
     for (size_t i = 0; i < MOST; i++) {
-        const uint64_t bits = rng_below(&rng, 3)   ? rng_next(&rng)
+        const uint64_t bits = nans                 ? 0x7ff8000000000001
+                              : rng_below(&rng, 3) ? rng_next(&rng)
                               : rng_next(&rng) & 1 ? 0x7ff8000000000001
                                                    : (uint64_t)INT64_MAX;
         memcpy(&array[i], &bits, sizeof bits);
@@ -206,6 +227,34 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
     return options;
 }
 
+/* What became of a queued execution, where nobody may have written it. */
+static void check_outcome(const struct watch *watch, bool passed) {
+    const reduct_cuda_outcome *outcome = &watch->outcome;
+    if (!passed || is_canary(outcome, sizeof *outcome)) {
+        if (passed || !is_canary(outcome, sizeof *outcome))
+            broken("reduct_cuda_execute", "an outcome that was not asked for, or none", REDUCT_OK);
+        return;
+    }
+    const reduct_status status = (reduct_status)outcome->status;
+    count_status("reduct_cuda_outcome", status);
+    if (outcome->reserved != 0 || (status == REDUCT_ERROR_NAN ? outcome->index >= MOST : outcome->index != UINT64_MAX))
+        broken("reduct_cuda_execute", "not an outcome", status);
+    if (is_canary(watch->output, sizeof watch->output) != (status != REDUCT_OK))
+        broken("reduct_cuda_execute", "a result in spite of a failure, or none", status);
+}
+
+static void queue(const reduct_plan *plan, const void *const *inputs, void *workspace) {
+    struct watch *watch = begin_call();
+    void *results[1] = {rarely() ? NULL : watch->output};
+    const bool asks = !rarely();
+    const reduct_status status =
+        end_call("reduct_cuda_execute",
+                 reduct_cuda_execute(rarely() ? NULL : plan, inputs, rarely() ? NULL : results,
+                                     asks ? &watch->outcome : NULL, workspace, NULL, watch->passed),
+                 watch, true);
+    check_outcome(watch, asks && status == REDUCT_OK);
+}
+
 /* Only small shapes are executed with arrays. */
 static void call_execute(const reduct_plan *plan, bool small) {
     const void *inputs[2] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
@@ -217,11 +266,7 @@ static void call_execute(const reduct_plan *plan, bool small) {
              reduct_plan_execute(rarely() ? NULL : plan, rarely() ? NULL : inputs, rarely() ? NULL : results, workspace,
                                  watch->passed),
              watch, true);
-    watch = begin_call();
-    end_call("reduct_cuda_execute",
-             reduct_cuda_execute(rarely() ? NULL : plan, rarely() ? NULL : inputs, rarely() ? NULL : results, NULL,
-                                 workspace, NULL, watch->passed),
-             watch, true);
+    queue(plan, rarely() ? NULL : inputs, workspace);
 }
 
 static void call_plan(void) {
@@ -372,6 +417,86 @@ static void call_save_and_load(void) {
                                               null ? NULL : &made, watch->passed),
                       watch, false);
     keep("reduct_accumulator_load", status, made);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A device that has no memory left, and one that is lost
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CHUNKS_MOST = 1 << 16 };
+
+/* All that the device has. */
+static size_t take_memory(rd_cu_address *chunks) {
+    size_t count = 0;
+    while (count < CHUNKS_MOST && gpu.driver->cuMemAlloc(&chunks[count], 1) == RD_CU_SUCCESS)
+        count++;
+    return count;
+}
+
+static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *accumulator, const double *data) {
+    unsigned char bytes[SAVED];
+    size_t size = sizeof bytes;
+    const reduct_reduction sum = reduct_accumulator_reduction(accumulator);
+    const reduct_plan_options options = {
+        .reductions = &sum, .reduction_count = 1, .shape = {1, MOST, 1, 0, 1, 0}, .device = gpu.name};
+    reduct_plan *another = NULL;
+    reduct_accumulator *made[2] = {NULL, NULL};
+    const void *const inputs[1] = {data};
+    struct watch *watch = begin_call();
+    end_call("reduct_plan_create", reduct_plan_create(&options, &another, watch->passed), watch, false);
+    watch = begin_call();
+    end_call("reduct_accumulator_create",
+             reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &sum, .device = gpu.name}, &made[0],
+                                       watch->passed),
+             watch, false);
+    if (reduct_accumulator_save(accumulator, bytes, &size, NULL) != REDUCT_OK)
+        broken("reduct_accumulator_save", "failed", REDUCT_OK);
+    watch = begin_call();
+    end_call("reduct_accumulator_load",
+             reduct_accumulator_load(bytes, size, &(reduct_accumulator_options){.device = gpu.name}, &made[1],
+                                     watch->passed),
+             watch, false);
+    watch = begin_call();
+    end_call("reduct_plan_execute", reduct_plan_execute(plan, inputs, (void *[]){watch->output}, NULL, watch->passed),
+             watch, true);
+    watch = begin_call();
+    end_call("reduct_accumulator_add", reduct_accumulator_add(accumulator, data, NULL, MOST, watch->passed), watch,
+             false);
+    watch = begin_call();
+    end_call("reduct_accumulator_result",
+             reduct_accumulator_result(accumulator, REDUCT_DEFAULT, watch->output, watch->passed), watch, true);
+    queue(plan, inputs, NULL);
+    reduct_plan_destroy(another);
+    reduct_accumulator_destroy(made[0]);
+    reduct_accumulator_destroy(made[1]);
+}
+
+/* In a context of its own, where nothing was allocated yet. It ends before what was made in it, as after a reset. */
+static void call_with_failing_device(void) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_plan_options options = {
+        .reductions = &sum, .reduction_count = 1, .shape = {1, MOST, 1, 0, 1, 0}, .device = gpu.name};
+    rd_cu_address *chunks = test_alloc(CHUNKS_MOST * sizeof *chunks);
+    double *data = shared_room(MOST * sizeof *data);
+    memset(data, 0, MOST * sizeof *data);
+    reduct_plan *plan = NULL;
+    reduct_accumulator *accumulator = NULL;
+    rd_cu_context context;
+    CU(gpu.cuCtxCreate(&context, 0, gpu.device));
+    if (reduct_plan_create(&options, &plan, NULL) != REDUCT_OK ||
+        reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &sum, .device = gpu.name}, &accumulator,
+                                  NULL) != REDUCT_OK)
+        test_fail("a plan or an accumulator in a context of its own");
+    const size_t taken = take_memory(chunks);
+    call_all_in_context(plan, accumulator, data);
+    for (size_t i = 0; i < taken; i++)
+        gpu_free(chunks[i]);
+    CU(gpu.cuCtxDestroy(context));
+    call_all_in_context(plan, accumulator, data);
+    reduct_plan_destroy(plan);
+    reduct_accumulator_destroy(accumulator);
+    CU(gpu.driver->cuMemFreeHost(data));
+    free(chunks);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -549,9 +674,14 @@ int main(void) {
                                           call_i32,        call_i64,
                                           call_u8,         call_u16,
                                           call_u32,        call_u64};
+    const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();
-    for (uint64_t round = test_scaled(400000, 100000); round-- > 0;)
+    if (test_device() && !gpu_open(&why))
+        test_fail("REDUCT_TEST_DEVICES: %s", why);
+    for (int i = 0; i < 10 && gpu.driver; i++)
+        call_with_failing_device();
+    for (uint64_t round = test_scaled(400000, 150000); round-- > 0;)
         calls[rng_below(&rng, sizeof calls / sizeof *calls)]();
     for (size_t i = 0; i < ACCUMULATORS; i++)
         reduct_accumulator_destroy(accumulators[i]);

@@ -324,20 +324,36 @@ class Fast(CommandTest):
         for threads in '13':
             self.good(expected, 'sum', '--mode', 'fast', '-j', threads, *parts)
 
+    def test_pieces_come_to_the_bits_of_a_block(self):
+        """A pipe's elements are added in shorter pieces than a file's."""
+        for name, op in (('f64', 'sum'), ('f64', 'var'), ('f32', 'dot')):
+            values = [*sample(name, 1009), math.nan]
+            size = len(pack(name, [0]))
+            data = pack(name, values) * (2 ** 23 // 1010 + 1)
+            for count in (2 ** 16 - 1, 2 ** 16, 2 ** 16 + 65, 2 ** 22 - 1, 2 ** 22, 2 ** 22 + 2 ** 16 + 1, 2 ** 23):
+                whole = data[:count * size]
+                inputs = [self.file('a.bin', whole)] * (2 if op == 'dot' else 1)
+                arguments = (op, '--mode', 'fast', '--nan', 'ignore', '--format', 'raw', '--type', name)
+                code, out, _ = self.run_command(*arguments, *inputs)
+                self.assertEqual(code, 0)
+                self.assertNotIn(out, ('0\n', 'nan\n'))
+                self.good(out.strip(), *arguments, *inputs[1:], '-', stdin=whole)
+
     def test_nan_under_nan_error(self):
         ones = self.file('ones.bin', pack('f64', [1.0]) * 4500000)
         for at in (3, 4200000):
             data = pack('f64', [1.0]) * at + pack('f64', [math.nan]) + pack('f64', [1.0]) * (4499999 - at)
             path = self.file('a.bin', data)
             for op, inputs in (('sum', (path,)), ('dot', (ones, path))):
-                self.bad(1, path + ': element %d: found NaN' % at, op, '--mode', 'fast', '--nan', 'error',
-                         '--format', 'raw', '--type', 'f64', *inputs)
+                arguments = (op, '--mode', 'fast', '--nan', 'error', '--format', 'raw', '--type', 'f64')
+                self.bad(1, path + ': element %d: found NaN' % at, *arguments, *inputs)
+                self.bad(1, '(standard input): element %d: found NaN' % at, *arguments, *inputs[:-1], '-', stdin=data)
         self.bad(1, '1:3: found NaN', 'sum', '--mode', 'fast', '--nan', 'error', stdin='1 nan')
-
 
     @unittest.skipIf(SANITIZED, 'sanitizers need memory of their own')
     def test_whole_blocks_are_not_copied(self):
-        """They are added from where the file is mapped, or was read to: there is no memory for a copy of one."""
+        """They are added from where the file is mapped, or in pieces as a pipe brings them: there is no memory for a copy of
+        one."""
         block = 8 << 22
         paths = []
         for name in ('a.npy', 'b.npy'):
@@ -348,6 +364,10 @@ class Fast(CommandTest):
                 resource.RLIMIT_DATA, (block * 3 // 4, block * 3 // 4)))
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out, err), (0, b'0\n', b''))
+        process = start('sum', '-', '--mode', 'fast', '-j1', '--type', 'f64', '--format', 'raw',
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (block // 4, block // 4)))
+        out, err = process.communicate(pack('f64', [1.0]) * (block // 8 + 1), timeout=60)
+        self.assertEqual((process.returncode, out, err), (0, b'4194305\n', b''))
         short = self.file('c.npy', npy_array('f64', [], shape=((1 << 22) - 1,)))
         os.truncate(short, os.path.getsize(short) + block - 8)
         for arguments in (('sum', short), ('sum', paths[0], short), ('dot', short, short)):
