@@ -209,11 +209,7 @@ static void add_point(report *r, const cuda_result *result, cuda_way way) {
     const cuda_case *which = &result->which;
     char name[48];
     snprintf(name, sizeof name, "%s sum, %s %s", way_names[way], data_name(which), reduct_type_name(which->type));
-    report_series *series = report_series_named(r, name);
-    if (series->count == sizeof series->x / sizeof *series->x)
-        return;
-    series->x[series->count] = (double)which->n;
-    series->y[series->count++] = rate(result, way) / 1e9;
+    report_add_point(report_series_named(r, name), (double)which->n, rate(result, way) / 1e9);
 }
 
 /* Whether the results hold this sum with another number of elements. */

@@ -111,6 +111,11 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
                      void **arguments);
 
+/* An address as libraries take it. */
+static inline void *gpu_cuda_pointer(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
 /* The stream that work is queued in, for libraries that take a CUstream or cudaStream_t. */
 void *gpu_cuda_stream(const gpu_cuda *device);
 
@@ -149,9 +154,8 @@ typedef struct gpu_cuda_launches {
  * cannot be captured. */
 gpu_cuda_launches gpu_cuda_watch(gpu_cuda *device, gpu_cuda_work *work, void *context);
 
-/* Bytes per second that this device can read: the best of several launch shapes of `kernel`, which reads `vectors`
- * 16-byte vectors with a fixed grid: kernel(const uint4 *from, uint64_t vectors, uint32_t *sink). Up to 4 GiB are read,
- * as memory allows. 0 on failure. */
-double gpu_cuda_read_limit(gpu_cuda *device, const gpu_cuda_kernel *kernel);
+/* Bytes per second that this device can read: the best of several launch shapes of the kernel in cuda/read_limit.cu. Up to
+ * 4 GiB are read, as memory allows. 0 in a build without kernels, and on failure. */
+double gpu_cuda_read_limit(gpu_cuda *device);
 
 #endif

@@ -80,12 +80,9 @@ static report_row row_of(const lab *l, const char *name, const char *variant, re
 
 /* A failure of the device becomes the row's. */
 static void add(const lab *l, report_row *row) {
-    const char *error = gpu_cuda_error(l->cuda->device);
-    if (error) {
-        row->verdict = REPORT_NOT_RUN;
-        snprintf(row->note, sizeof row->note, "%s", error);
+    gpu_row_error(row, "", gpu_cuda_error(l->cuda->device));
+    if (gpu_cuda_error(l->cuda->device))
         gpu_cuda_forgive(l->cuda->device);
-    }
     report_add_row(l->r, row);
 }
 

@@ -4,6 +4,7 @@
 #include "measure/parallel.h"
 #include "report/judge.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,17 @@
  * Names
  * ------------------------------------------------------------------------------------------------------------------ */
 
-const ladder_rung *ladder_rung_at(size_t i) {
-    static const ladder_rung rungs[] = {
-#define LADDER_CPU(ID, name, idea)          {LADDER_RUNG_CPU, name, idea},
-#define LADDER_GPU(ID, name, idea)          {LADDER_RUNG_GPU, name, idea},
-#define LADDER_GPU_SPECIMEN(ID, name, idea) {LADDER_RUNG_SPECIMEN, name, idea},
+const ladder_rung ladder_rungs[] = {
+#define LADDER_CPU(ID, name, idea)                  {LADDER_RUNG_CPU, name, LADDER_FINISH_DEFAULT, idea},
+#define LADDER_GPU(ID, name, FINISH, idea)          {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea},
+#define LADDER_GPU_SPECIMEN(ID, name, FINISH, idea) {LADDER_RUNG_SPECIMEN, name, LADDER_FINISH_##FINISH, idea},
 #include "ladder/rungs.def"
-    };
-    return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
-}
+};
 
-static const char *const finish_names[] = {
-    [LADDER_FINISH_DEFAULT] = "default",     [LADDER_FINISH_HOST] = "host",
-    [LADDER_FINISH_ATOMIC] = "atomic",       [LADDER_FINISH_SECOND_LAUNCH] = "second-launch",
-    [LADDER_FINISH_RECURSIVE] = "recursive", [LADDER_FINISH_LAST_BLOCK] = "last-block",
+static const char *const finish_names[LADDER_FINISHES] = {
+    "default",
+#define LADDER_FINISH(ID, name, idea) name,
+#include "ladder/finishes.def"
 };
 
 const char *ladder_finish_name(ladder_finish finish) {
@@ -32,13 +30,49 @@ const char *ladder_finish_name(ladder_finish finish) {
 }
 
 int ladder_finish_parse(const char *name, ladder_finish *finish) {
-    for (size_t i = LADDER_FINISH_HOST; i < sizeof finish_names / sizeof *finish_names; i++) {
+    for (int i = LADDER_FINISH_DEFAULT + 1; i < LADDER_FINISHES; i++) {
         if (strcmp(name, finish_names[i]) == 0) {
             *finish = (ladder_finish)i;
             return 0;
         }
     }
     return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Errors, rows and curves
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+reduct_status ladder_fail(reduct_error *error, reduct_status status, const char *format, ...) {
+    if (error) {
+        *error = (reduct_error){.status = status, .index = UINT64_MAX};
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+report_row ladder_row(const char *group, const char *name, const char *device, const char *language, reduct_type type,
+                      uint64_t n) {
+    report_row row = report_row_empty();
+    snprintf(row.group, sizeof row.group, "%s", group);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
+    snprintf(row.device, sizeof row.device, "%s", device);
+    snprintf(row.language, sizeof row.language, "%s", language);
+    row.n = n;
+    row.bytes = n * reduct_type_size(type);
+    return row;
+}
+
+void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n, double seconds) {
+    char name[96];
+    snprintf(name, sizeof name, "%s %s", curve, reduct_type_name(type));
+    report_series *series = report_series_named(r, name);
+    if (seconds > 0)
+        report_add_point(series, (double)n, (double)(n * reduct_type_size(type)) / seconds / 1e9);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /* The exact rung on Vulkan: what is dispatched, and from the device's limbs to the sum. See vulkan_exact.h. */
 #include "ladder/vulkan_exact.h"
 
+#include "gpu/whole.h"
 #include "program/memory.h"
 
 #include <math.h>
@@ -34,8 +35,8 @@ static uint64_t piece(const vulkan_exact *exact, const gpu_vulkan_input *input, 
 }
 
 static uint64_t groups_for(const vulkan_exact *exact, uint64_t n) {
-    uint64_t each = GROUP * LOADS * (16 / reduct_type_size(exact->type)), wanted = (n + each - 1) / each;
-    wanted = wanted < exact->resident ? wanted : exact->resident;
+    uint64_t each = GROUP * LOADS * (16 / reduct_type_size(exact->type));
+    uint64_t wanted = gpu_least(gpu_ceil_divide(n, each), exact->resident);
     return wanted ? wanted : 1;
 }
 

@@ -69,12 +69,11 @@ typedef enum vulkan_needs {
 } vulkan_needs;
 
 typedef struct vulkan_rung {
-    const char *name; /* as in rungs.def */
-    const char *file; /* of the shader */
+    ladder_step step; /* of a specimen the rung that it spoils */
+    const char *file; /* of a specimen's shader; that of a rung is in a file of its name */
     vulkan_cover cover;
     vulkan_needs needs;
-    bool is_untried;      /* a specimen: its mistakes are not the device's */
-    ladder_finish finish; /* what it is best with */
+    bool is_untried; /* a specimen: its mistakes are not the device's */
     bool destroys_input;
     bool only_glsl;
     bool in_integers; /* of the exact rungs, the one with its window in 32-bit integers */
@@ -82,9 +81,9 @@ typedef struct vulkan_rung {
 
 enum { VULKAN_GROUP_DEFAULT = 256, VULKAN_GROUP_LEAST = 16, VULKAN_GROUP_MOST = 1024 };
 
-/* Rung number i in order, null beyond the last; the rung of a name, or null. */
+/* Rung number i in order, null beyond the last; and the first of a rung of the list, null if Vulkan has none. */
 const vulkan_rung *vulkan_rung_at(size_t i);
-const vulkan_rung *vulkan_rung_named(const char *name);
+const vulkan_rung *vulkan_rung_of(ladder_step step);
 
 /* Whether there is such a rung for a type in the lab's language; another row says the same otherwise. */
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type);
@@ -101,8 +100,9 @@ typedef struct vulkan_run {
     reduct_type type;
     uint64_t n;
     const gpu_vulkan_input *input;
-    unsigned group;        /* invocations */
-    uint64_t groups;       /* of the first pass, over all pieces */
+    unsigned group;  /* invocations */
+    uint64_t groups; /* of the first pass, over all pieces */
+    gpu_passes passes;
     bool in_shared_memory; /* the variant without subgroups, as `note` says why */
     bool compares;         /* the finish atomic goes by compare-and-swap */
     char note[120];

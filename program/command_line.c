@@ -104,7 +104,7 @@ static void put_name(struct page *page, const char *before, const char *name, co
 
 static void write_option(const program_command *command, const program_option *option, FILE *stream) {
     struct page page = {.stream = stream, .margin = TEXT_AT};
-    char room[MEASURE_VALUES];
+    char room[PROGRAM_VALUES];
     const char *values = command->values ? command->values(option->key, room) : NULL;
     if (has_character(option)) {
         const char name[] = {'-', (char)option->key, ',', 0};

@@ -133,6 +133,22 @@ report_series *report_series_named(report *r, const char *name) {
     return series;
 }
 
+void report_add_point(report_series *series, double x, double y) {
+    size_t at = series->count;
+    while (at > 0 && series->x[at - 1] >= x)
+        at--;
+    bool is_there = at < series->count && series->x[at] == x;
+    if (!is_there && series->count == sizeof series->x / sizeof *series->x)
+        return;
+    if (!is_there) {
+        memmove(&series->x[at + 1], &series->x[at], (series->count - at) * sizeof *series->x);
+        memmove(&series->y[at + 1], &series->y[at], (series->count - at) * sizeof *series->y);
+        series->count++;
+    }
+    series->x[at] = x;
+    series->y[at] = y;
+}
+
 size_t report_row_count(const report *r) {
     return r->row_count;
 }

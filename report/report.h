@@ -103,6 +103,10 @@ void report_add_reference(report *r, const report_reference *reference);
  * "halving f32" and "exact f32", share a chart. */
 report_series *report_series_named(report *r, const char *name);
 
+/* Adds a point in the order of x, whatever the order in which points come; the last one of an x stays. A full series keeps
+ * what it has. */
+void report_add_point(report_series *series, double x, double y);
+
 /* What the rows hold. */
 size_t report_row_count(const report *r);
 const report_row *report_row_at(const report *r, size_t i);
