@@ -63,7 +63,8 @@ static const program_option OPTIONS[] = {
     {"device", DEVICE, "NAME[,NAME...]",
      "cpu, cuda:N, vulkan:N, or vulkan: and a part of a device's name; several for one report; by default cuda:0 where "
      "there is one, and the CPU elsewhere"},
-    {"finish", FINISH, "NAME", "how block sums become one; by default what suits the rung, with all one after the other:"},
+    {"finish", FINISH, "NAME",
+     "how block sums become one; by default what suits the rung, with all one after the other:"},
     {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both"},
     {"n", COUNT, "N[,N...]", "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each"},
     {"peers", PEERS, NULL, "also other libraries on the same data (CUDA)"},
