@@ -178,7 +178,7 @@ static void add_report_row(report *r, const bench_result *result, bench_way way)
     report_add_row(r, &row);
 }
 
-/* Curves are drawn for the best kernels and the most threads measured; more would cross each other to no end. */
+/* Curves are drawn for the best kernels and the most threads measured; more curves would hide each other. */
 static int is_drawn(const bench_result *results, size_t count, const bench_result *result, const char *best) {
     int has_best = 0, has_sizes = 0;
     for (size_t i = 0; i < count; i++) {

@@ -43,7 +43,7 @@ uint64_t gpu_cuda_free_memory(gpu_cuda *device);
 /* What failed first, as a sentence; null while nothing has. */
 const char *gpu_cuda_error(const gpu_cuda *device);
 
-/* Makes the failure of what others do in the stream the device's, as a sentence. */
+/* Records a failure of a library that works in the device's stream, as a sentence. */
 void gpu_cuda_fail(gpu_cuda *device, const char *what);
 
 /* Forgets what failed. Returns false where the device cannot go on: after a fault in a kernel, say. */
@@ -142,7 +142,7 @@ typedef struct gpu_cuda_variant {
 bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count, unsigned rounds,
                             double sample_seconds);
 
-/* What a work launches, as a graph of it shows: found out, not claimed. */
+/* What a work launches, as a CUDA graph of it shows. */
 typedef struct gpu_cuda_launches {
     char kernel[64]; /* the first kernel's name, without namespaces and parameters; empty where it is not known */
     unsigned kernels, others; /* nodes of the graph that are kernels, and that are not */

@@ -18,15 +18,15 @@ static bool is_validating(void) {
     return wish && *wish && strcmp(wish, "0") != 0;
 }
 
-/* Whatever the validation layer has to say is a failure of what is being done; but when it says what it cannot check on
- * a device (64-bit addresses where there are no 64-bit integers), it speaks of itself. */
+/* Every message of the validation layer is a failure of what is being done, but for the warning that it cannot check
+ * something on this device (64-bit addresses where there are no 64-bit integers). */
 static VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                            VkDebugUtilsMessageTypeFlagsEXT type,
                                            const VkDebugUtilsMessengerCallbackDataEXT *data, void *context) {
     (void)type;
-    bool of_itself = severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && data->pMessageIdName &&
-                     strcmp(data->pMessageIdName, "UNASSIGNED-GPU-Assisted Validation Warning") == 0;
-    if (!of_itself) {
+    bool about_layer = severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && data->pMessageIdName &&
+                       strcmp(data->pMessageIdName, "UNASSIGNED-GPU-Assisted Validation Warning") == 0;
+    if (!about_layer) {
         fprintf(stderr, "validation: %s\n", data->pMessage);
         vulkan_fail(context, "validation: %s", data->pMessage);
     }
@@ -43,7 +43,7 @@ static VkDebugUtilsMessengerCreateInfoEXT listener(gpu_vulkan *device) {
                                                 .pUserData = device};
 }
 
-/* An instance, with the validation layer if `device`, which then hears what it says, asks for it. */
+/* An instance; with the validation layer where that is switched on and there is a `device` to take its messages. */
 static VkResult create_instance(gpu_vulkan *device, VkInstance *instance) {
     static const VkValidationFeatureEnableEXT CHECKS[] = {
         VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,

@@ -37,7 +37,7 @@ static void describe_result(const char *what, VkResult result, char *text, size_
 
 bool vulkan_check(gpu_vulkan *device, const char *what, VkResult result) {
     if (result == VK_SUCCESS)
-        return !device->failed; /* the validation layer may have spoken */
+        return !device->failed; /* the validation layer may have reported something */
     device->is_lost |= result == VK_ERROR_DEVICE_LOST;
     if (!device->failed)
         describe_result(what, result, device->error, sizeof device->error);

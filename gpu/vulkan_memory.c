@@ -75,7 +75,7 @@ void gpu_vulkan_free(gpu_vulkan *device, gpu_vulkan_buffer *buffer) {
     free(buffer);
 }
 
-/* Where the driver does not tell, half of the memory counts as ours. */
+/* Where the driver does not tell, half of the memory is taken to be free. */
 uint64_t gpu_vulkan_free_memory(gpu_vulkan *device) {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
@@ -160,7 +160,7 @@ static void lay_out(gpu_vulkan *device, gpu_vulkan_input *input, bool rotate, ui
         uint64_t room = gpu_vulkan_free_memory(device) / 2 / input->stride;
         input->copies = gpu_least(ROTATED_BYTES / input->stride + 2, room ? room : 1);
     }
-    if (input->pieces == 1) /* buffers of copies: the whole of one can still be bound */
+    if (input->pieces == 1) /* several copies in a buffer, which must fit a binding */
         input->copies_per_buffer = gpu_least(input->copies, limit / input->stride ? limit / input->stride : 1);
     input->buffer_count = input->pieces * (size_t)((input->copies - 1) / input->copies_per_buffer + 1);
 }

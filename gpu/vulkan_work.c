@@ -70,7 +70,7 @@ static void create_pipeline(gpu_vulkan *device, gpu_vulkan_kernel *kernel, const
     device->vk.vkDestroyShaderModule(device->handle, module, NULL);
 }
 
-/* Drivers call their statistics what they like: NVIDIA's "Register Count" is what is looked for. */
+/* Each driver has names of its own for its statistics: NVIDIA's is "Register Count". */
 static int count_registers(gpu_vulkan *device, const gpu_vulkan_kernel *kernel) {
     enum { STATISTICS_MOST = 32 };
     VkPipelineExecutableStatisticKHR statistics[STATISTICS_MOST];
@@ -177,7 +177,7 @@ void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t
         return;
     gpu_vulkan_grid(device, groups, &row, &rows);
     if (device->sets_used == VULKAN_SETS || device->recorded == VULKAN_RECORDED_MOST)
-        gpu_vulkan_wait(device); /* now: later it would take the set away again */
+        gpu_vulkan_wait(device); /* before the set is made: a wait frees all sets */
     VkDescriptorSet set = describe_slices(device, kernel, slices);
     VkCommandBuffer commands = vulkan_command(device);
     if (!commands)

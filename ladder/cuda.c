@@ -155,7 +155,7 @@ static void load_counters(const ladder_options *options, cuda_lab *lab, report *
         report_warning(r, "no profiler's counters: %s", why);
 }
 
-/* What a profiler watches: each wanted kernel once. Nobody waits for a report of this process. */
+/* What a profiler watches: each wanted kernel once. It writes no report. */
 static void run_watched(gpu_climb *c) {
     const ladder_options *options = c->options;
     cuda_lab *lab = c->lab;
@@ -189,7 +189,7 @@ static void run_all(gpu_climb *c) {
         gpu_add_warnings(c);
     else
         report_warning(c->r, "the device stopped: %s", gpu_cuda_error(lab->device));
-    if (alive && gpu_wants_specimens(options)) /* at the very end: they are what might stop a device */
+    if (alive && gpu_wants_specimens(options)) /* last, as they may stop the device */
         cuda_run_specimens(lab, options, c->r);
 }
 

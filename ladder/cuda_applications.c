@@ -230,8 +230,8 @@ static void judge_product(const lab *l, scaled got, const judge_exact *expected,
     double value = ldexp(got.significand, (int)got.exponent);
     double product = judge_real(l->type, &expected->value);
     float single = (float)value;
-    exact.rest = 0; /* products are rounded on the way: errors are from the library's, and never small */
-    /* However they are grouped, n - 1 of them are rounded, here and there, and their errors may add up. */
+    exact.rest = 0; /* the library's product is rounded too: errors are distances from it */
+    /* Here and in the library n - 1 multiplications round, however they are grouped, and the errors may add up. */
     double bound = 2 * judge_roundoff(l->type) * (double)l->x.n * product;
     judge_finding finding = judge_result(&exact, l->type == REDUCT_F32 ? (void *)&single : (void *)&value, bound);
     judge_fill(row, &finding);

@@ -1,4 +1,4 @@
-/* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks chosen to hurt.
+/* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks at which mistakes show.
  *
  *   ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]
  *

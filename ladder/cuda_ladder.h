@@ -29,7 +29,7 @@ typedef enum cuda_cover {
 typedef enum cuda_shared { CUDA_SHARED_NONE, CUDA_SHARED_ONE, CUDA_SHARED_TWO, CUDA_SHARED_RING } cuda_shared;
 
 typedef struct cuda_rung {
-    ladder_step step;   /* of a specimen the rung that it spoils */
+    ladder_step step;   /* of a specimen the rung that the mistake is in */
     const char *image;  /* of a specimen: where the kernels are; those of a rung are in a file of its name */
     const char *kernel; /* of a specimen: what their names begin with */
     cuda_cover cover;

@@ -109,7 +109,7 @@ static void run_on_nothing(void *context, uint64_t number) {
     cuda_lab_execute(lab, lab->plan, lab->result, 0);
 }
 
-/* What the library launches is found out, not known here. */
+/* What the library launches is read off a CUDA graph of its call. */
 static bool prepare_exact(cuda_run *run, char *why, size_t room) {
     cuda_lab *lab = run->lab;
     unsigned asked = run->block;

@@ -16,7 +16,7 @@ typedef struct lab {
     gpu_cuda_input input; /* the data, and what lies beyond */
 } lab;
 
-/* A failed launch becomes the row's; the next specimen has its own chance where the device survives. */
+/* A failed launch is the row's result; the next specimen still runs where the device can go on. */
 static void add(const lab *l, report_row *row) {
     gpu_row_error(row, "the device stopped it: ", gpu_cuda_error(l->cuda->device));
     if (gpu_cuda_error(l->cuda->device))
@@ -35,8 +35,8 @@ typedef struct specimen {
     const char *name, *variant;
     bool mistake;
     unsigned block;
-    cuda_rung flawed;   /* what runs, unless it is: */
-    ladder_step repair; /* a rung of the ladder */
+    cuda_rung flawed;   /* what runs, where there is no repair */
+    ladder_step repair; /* the rung that runs; 0: none */
 } specimen;
 
 /* clang-format off */

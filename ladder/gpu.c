@@ -65,7 +65,7 @@ static void restore(const gpu_climb *c) {
         c->device->restore_input(c->lab, c->data.values, c->data.n * reduct_type_size(c->data.type));
 }
 
-/* Verifies, times, and verifies again: what a thousand runs leave behind must not matter. */
+/* Verifies, times, and verifies again: a result must not depend on the runs before it. */
 static void measure_rung(gpu_climb *c, report_row *row) {
     verify(c, row);
     measure_statistics seconds = c->device->time(c->lab, c->options->rounds);
@@ -177,7 +177,7 @@ static unsigned sweep_rounds(const gpu_climb *c) {
     return c->options->rounds < SWEEP_ROUNDS_MOST ? c->options->rounds : SWEEP_ROUNDS_MOST;
 }
 
-/* CUDA's curves have the rungs' own names, those of shaders their language besides. */
+/* CUDA's curves are called like the rungs; those of shaders have the language behind the name. */
 void gpu_add_point(report *r, const char *name, const char *language, reduct_type type, uint64_t n, double seconds) {
     char text[96];
     bool plain = strcmp(language, "cuda") == 0;

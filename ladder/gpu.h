@@ -1,5 +1,5 @@
-/* What the ladders of GPUs have in common, whatever their language: the climb itself. Each rung is verified, timed,
- * verified again; the sweep over n; the warnings; the words about specimens. A ladder (cuda.c, vulkan.c) says in a table
+/* What the ladders of GPUs have in common, whatever their language: the climb itself. Each rung is verified, timed and
+ * verified again; the sweep over n, the warnings, and how specimens are judged. A ladder (cuda.c, vulkan.c) says in a table
  * of functions how things are done on its device. */
 #ifndef LADDER_GPU_H
 #define LADDER_GPU_H

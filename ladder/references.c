@@ -12,18 +12,12 @@ static const struct published {
     uint64_t n;
     report_reference reference; /* without the count, and rates that follow from times */
 } published[] = {
-#define LADDER_SOURCE(ID, name, title, machine, n)                                                                     \
-    {                                                                                                                  \
-        n, {                                                                                                           \
-            title, machine, {
-#define LADDER_FIGURE(name, seconds, rate) {name, seconds, rate},
-#define LADDER_SOURCE_END                                                                                              \
-    }                                                                                                                  \
-    , 0                                                                                                                \
-    }                                                                                                                  \
-    }                                                                                                                  \
-    ,
+/* clang-format off */
+#define LADDER_SOURCE(ID, name, title, machine, n) {n, {title, machine, {
+#define LADDER_FIGURE(name, seconds, rate)             {name, seconds, rate},
+#define LADDER_SOURCE_END                          }, 0}},
 #include "ladder/references.def"
+    /* clang-format on */
 };
 
 static void add_published(report *r, const struct published *source) {

@@ -145,7 +145,7 @@ static void run_all(gpu_climb *c) {
     add_facts(c);
     bool alive = gpu_add_rungs(c);
     destroy_input(lab);
-    if (lab->facts->is_software) /* which is a thousand times slower than what plays no GPU: up to n */
+    if (lab->facts->is_software) /* a thousand times slower than a GPU: the sweep ends at n */
         c->sweep_most = c->options->n > 1 ? c->options->n : 1;
     if (alive && c->options->sweep)
         gpu_sweep(c);
@@ -156,7 +156,7 @@ static void run_all(gpu_climb *c) {
     if (*lab->distrusted)
         report_warning(c->r, "subgroup operations of %s are not to be trusted: %s gave a wrong sum in a trial",
                        lab->facts->name, lab->distrusted);
-    if (alive && gpu_wants_specimens(c->options)) /* at the very end: they are what might stop a device */
+    if (alive && gpu_wants_specimens(c->options)) /* last, as they may stop the device */
         vulkan_run_specimens(lab, c->options, c->r);
 }
 

@@ -1,9 +1,9 @@
-/* Verifies the Vulkan ladder: every rung in both languages with every finish and type, over sizes and groups chosen to
- * hurt.
+/* Verifies the Vulkan ladder: every rung in both languages with every finish and type, over sizes and groups at which
+ * mistakes show.
  *
  *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]
  *
- * --quick is for CPUs that play a GPU, and for the validation layer: few sizes and groups. Otherwise one array is longer
+ * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups. Otherwise one array is longer
  * than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
  * REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
  *
@@ -81,14 +81,14 @@ static void run(lab *l, vulkan_run *r, void *result) {
         gpu_vulkan_input_restore(vulkan->device, &l->input, l->data.values);
 }
 
-/* Sums of floats whose order is chance: by atomics, and in HLSL, where waves have no numbers, by waves. */
+/* Sums of floats whose order may differ from run to run: by atomics, and in HLSL, where waves have no numbers, by waves. */
 static bool has_any_order(const vulkan_run *r) {
     if (r->type == REDUCT_I32 || r->exact)
         return false;
     return r->finish == LADDER_FINISH_ATOMIC || (r->lab->hlsl && r->rung->needs >= VULKAN_NEEDS_SHUFFLES);
 }
 
-/* Runs twice: the first result must be right, and the second the same bits, where the order is no chance. */
+/* Runs twice: the first result must be right, and the second the same bits, where the order is fixed. */
 static void check(lab *l, vulkan_run *r) {
     _Alignas(8) unsigned char first[8] = {0}, second[8] = {0};
     char what[200];
@@ -268,8 +268,8 @@ static void check_trials(lab *l) {
     l->count = doubting.count;
 }
 
-/* Whether the validation layer is awake, and follows shaders: a store behind a buffer must wake it, which keeps it from
- * happening. (It knows buffers' sizes, not those of the parts that are bound.) */
+/* Whether the validation layer works and follows shaders: it must report a store behind a buffer, which it then prevents. (It
+ * knows the sizes of buffers, not of the parts that are bound.) */
 static void check_watch(lab *l) {
     vulkan_lab *vulkan = &l->vulkan;
     char why[240] = "no message";
@@ -297,7 +297,7 @@ static void check_watch(lab *l) {
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ladder as users run it. Without specimens: what they give is nobody's promise. */
+/* The ladder as users run it. Without specimens, whose results are not defined. */
 static void check_report(lab *l, reduct_type type) {
     ladder_options options = {.device = l->device,
                               .n = l->quick ? 10007 : 1000003,
@@ -315,7 +315,7 @@ static void check_report(lab *l, reduct_type type) {
     report_destroy(r);
 }
 
-/* Every rung of the list must be there, but for the copy engine, which no shader reaches. */
+/* Every rung of the list must be there, but bulk-copy: shaders cannot use the copy engine. */
 static void check_list(lab *l) {
     for (int i = 0; i < LADDER_RUNGS; i++)
         if (ladder_rungs[i].kind == LADDER_RUNG_GPU && i != LADDER_BULK_COPY)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in glsl/exact.glsl and exact_element.glsl. */
+/* As in src/shaders/exact.glsl and exact_element.glsl. */
 enum { GROUP = 256, LOADS = 4, LIMBS_MOST = 68, LIMBS_BYTES = 1024 };
 enum { SAW_NAN = 1, SAW_PLUS = 2, SAW_MINUS = 4, SAW_OTHER = 8 };
 

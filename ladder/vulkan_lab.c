@@ -65,7 +65,7 @@ void vulkan_lab_close(vulkan_lab *lab) {
 }
 
 void vulkan_lab_reserve(vulkan_lab *lab, uint64_t bytes) {
-    bytes = (bytes + 15) / 16 * 16; /* vectors of sums are whole */
+    bytes = (bytes + 15) / 16 * 16; /* shaders read sums as whole vectors of 16 bytes */
     if (bytes <= lab->partials_bytes)
         return;
     for (size_t i = 0; i < 2; i++) {
@@ -185,7 +185,7 @@ gpu_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsign
  * Groups that keep a device busy, and what it can read
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Where the device tells nothing: 2^19 invocations are more than any GPU of today holds, and few enough to add up; a CPU
+/* Where the device tells nothing: 2^19 invocations are more than any GPU of today holds, and few enough sums to add up; a CPU
  * gets some groups for each of its processors. */
 uint64_t vulkan_lab_resident_groups(const vulkan_lab *lab, unsigned group, int registers) {
     const gpu_vulkan_facts *facts = lab->facts;

@@ -69,14 +69,14 @@ typedef enum vulkan_needs {
 } vulkan_needs;
 
 typedef struct vulkan_rung {
-    ladder_step step; /* of a specimen the rung that it spoils */
+    ladder_step step; /* of a specimen the rung that the mistake is in */
     const char *file; /* of a specimen's shader; that of a rung is in a file of its name */
     vulkan_cover cover;
     vulkan_needs needs;
     bool is_untried; /* a specimen: its mistakes are not the device's */
     bool destroys_input;
     bool only_glsl;
-    bool in_integers; /* of the exact rungs, the one with its window in 32-bit integers */
+    bool window_u32; /* of the exact rungs, the one with its window in 32-bit integers */
 } vulkan_rung;
 
 enum { VULKAN_GROUP_DEFAULT = 256, VULKAN_GROUP_LEAST = 16, VULKAN_GROUP_MOST = 1024 };
@@ -130,7 +130,7 @@ struct vulkan_lab {
     vulkan_run run;         /* of the climb */
     double read_limit;      /* bytes per second; 0 until measured */
     uint64_t piece_most;    /* bytes of a piece of an input; 0 for what the device can */
-    bool doubts_subgroups;  /* every trial of subgroups fails: so that what follows then can be tested */
+    bool doubts_subgroups;  /* for tests: every trial of subgroups fails */
     char distrusted[160];   /* the last kernel whose trial failed; empty if none did */
 };
 

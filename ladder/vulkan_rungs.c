@@ -26,7 +26,7 @@ static const vulkan_rung rungs[] = {
     {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS, .only_glsl = true},
     {.step = LADDER_ONE_LAUNCH,        .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS},
     {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true},
-    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true, .in_integers = true},
+    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true, .window_u32 = true},
 };
 /* clang-format on */
 
@@ -46,7 +46,7 @@ const vulkan_rung *vulkan_rung_of(ladder_step step) {
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type) {
     if (rung->only_glsl && lab->hlsl)
         return false;
-    return !rung->in_integers || (type != REDUCT_I32 && lab->facts->f64);
+    return !rung->window_u32 || (type != REDUCT_I32 && lab->facts->f64);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ static bool choose_last_step(vulkan_run *run, char *why, size_t room) {
     bool hlsl = lab->hlsl;
     if (step.group > VULKAN_GROUP_MOST)
         step.group = VULKAN_GROUP_MOST;
-    lab->hlsl = false; /* in GLSL also for rungs in HLSL: it is the host's choice who adds up few sums */
+    lab->hlsl = false; /* in GLSL also for rungs in HLSL, where it is not written */
     bool ready = choose_kernel(&step, why, room);
     lab->hlsl = hlsl;
     run->last_step = step.kernel;
@@ -206,7 +206,7 @@ static bool prepare_exact(vulkan_run *run, unsigned group, char *why, size_t roo
         return false;
     }
     run->exact = vulkan_exact_create(run->lab, run->type, run->input,
-                                     run->rung->in_integers ? VULKAN_EXACT_U32 : VULKAN_EXACT_BEST, group, why, room);
+                                     run->rung->window_u32 ? VULKAN_EXACT_U32 : VULKAN_EXACT_BEST, group, why, room);
     return run->exact != NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; nothing
- * is forced, and what is right by luck is called that. The shaders, and what is wrong with them, are in
+/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; a right
+ * result that nothing guarantees is called lucky. The shaders, and what is wrong with them, are in
  * glsl/specimens/; HLSL has one of them. */
 #include "ladder/vulkan_ladder.h"
 
@@ -19,7 +19,7 @@ typedef struct lab {
     gpu_vulkan_input seen;  /* the same, without what lies beyond */
 } lab;
 
-/* A failure of the device becomes the row's; the next specimen has its own chance where the device survives. */
+/* A failure of the device is the row's result; the next specimen still runs where the device can go on. */
 static void add(const lab *l, report_row *row) {
     gpu_row_error(row, "the device stopped it: ", gpu_vulkan_error(l->vulkan->device));
     if (gpu_vulkan_error(l->vulkan->device))
@@ -38,8 +38,8 @@ typedef struct specimen {
     const char *name, *variant;
     bool is_mistake, in_hlsl;
     unsigned group;
-    vulkan_rung flawed; /* what runs, unless it is: */
-    ladder_step repair; /* a rung of the ladder */
+    vulkan_rung flawed; /* what runs, where there is no repair */
+    ladder_step repair; /* the rung that runs; 0: none */
 } specimen;
 
 enum { GROUP = GPU_SPECIMEN_BLOCK };
@@ -87,7 +87,7 @@ static unsigned rounds_of(const lab *l) {
     return l->vulkan->facts->is_software && rounds > SOFTWARE_ROUNDS_MOST ? SOFTWARE_ROUNDS_MOST : rounds;
 }
 
-/* What is bound goes on behind the array, so that what reads past its end reads what is there. */
+/* The binding is longer than the array, so that a shader that reads past the end reads the thousands behind it. */
 static void measure_specimen(const lab *l, const specimen *s, vulkan_run *run, report_row *row) {
     _Alignas(8) unsigned char result[8] = {0};
     vulkan_run_describe(run, row);

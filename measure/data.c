@@ -37,7 +37,7 @@ double measure_random_uniform(measure_random *random) {
     return (double)(measure_random_bits(random) >> 11) * 0x1p-53;
 }
 
-/* Marsaglia's polar method, one of its two values thrown away. */
+/* Marsaglia's polar method, of whose two values one is used. */
 static double normal(measure_random *random) {
     for (;;) {
         double u = 2 * measure_random_uniform(random) - 1, v = 2 * measure_random_uniform(random) - 1;

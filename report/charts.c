@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Colours run along the rainbow in the order of the rungs: a ladder has an order. */
+/* Hues follow the order of the series, so that neighbours have similar colours. */
 static int hue_of(size_t i, size_t count) {
     return (int)(275 - 255 * (double)i / (double)(count > 1 ? count - 1 : 1) + 360) % 360;
 }
@@ -209,7 +209,7 @@ static void write_curve(const plot *p, size_t which, FILE *stream) {
     fputs("\"/></g>\n", stream);
 }
 
-/* Names that fit beside a chart of the usual height; more make it higher, as report_style.c says. */
+/* Names that fit beside a chart of the usual height; more make it higher, as style.c says. */
 enum { LABELS = 22 };
 
 typedef struct end_label {

@@ -1,5 +1,5 @@
 /* Reports as one HTML page that needs nothing else: no script, no font, no request. It follows the reader's choice of
- * dark or light, and folds for a phone. Charts are in report_charts.c, their looks in report_style.c. */
+ * dark or light, and folds for a phone. Charts are in charts.c, their looks in style.c. */
 #include "report/parts.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void write_element(const char *open, const char *text, const char *close,
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * The figures that one would say aloud
+ * The most important figures
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void write_tile(const char *figure, const char *style, const char *text, FILE *stream) {

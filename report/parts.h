@@ -1,5 +1,5 @@
 /* What the writers of reports share: the model's inside, rows gathered into sections, columns of tables, numbers as text.
- * Only for measure/report*.c. */
+ * Only for the .c files of report/. */
 #ifndef REPORT_REPORT_PARTS_H
 #define REPORT_REPORT_PARTS_H
 

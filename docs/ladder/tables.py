@@ -374,7 +374,7 @@ def blocks(report, languages, sass):
 # ----------------------------------------------------------------------------------------------------------------------
 
 def insert(page, made):
-    """The page with every block in its place; the inverse of nothing, and the same when done twice."""
+    """The page with every block in its place; doing it twice changes nothing."""
     def replace(match):
         text = made.get(match.group(1), '')
         return f'<!-- results:{match.group(1)} -->\n{text}<!-- /results:{match.group(1)} -->'
