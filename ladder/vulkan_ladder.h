@@ -63,7 +63,7 @@ typedef enum vulkan_cover {
 /* What a rung asks of subgroups; where that is not there, or wrong, its variant in shared memory runs. */
 typedef enum vulkan_needs {
     VULKAN_NEEDS_NOTHING,
-    VULKAN_NEEDS_BARRIERS, /* of a subgroup */
+    VULKAN_NEEDS_BARRIERS, /* of a subgroup; and ballots, to count its lanes, as all that follow */
     VULKAN_NEEDS_SHUFFLES,
     VULKAN_NEEDS_SUMS /* reductions by the driver */
 } vulkan_needs;

@@ -132,7 +132,7 @@ static const char *missing_of_subgroups(const gpu_vulkan_facts *facts, vulkan_ne
         return "shuffles";
     if (needs == VULKAN_NEEDS_SUMS && !facts->subgroup_arithmetic)
         return "arithmetic";
-    if (needs >= VULKAN_NEEDS_SHUFFLES && !facts->subgroup_ballot)
+    if (needs >= VULKAN_NEEDS_BARRIERS && !facts->subgroup_ballot)
         return "ballots";
     return NULL;
 }
