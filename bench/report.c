@@ -171,7 +171,7 @@ static void add_report_row(report *r, const bench_result *result, bench_way way)
     row.bytes = result->bytes_read;
     row.seconds = run->seconds.median;
     row.spread = measure_spread(&run->seconds);
-    row.to_plain = way == BENCH_PLAIN ? 1 : run->to_plain.median;
+    report_set(&row, MEASURE_TO_PLAIN, way == BENCH_PLAIN ? 1 : run->to_plain.median);
     judge_fill(&row, &run->finding);
     if (row.verdict == REPORT_UNCHECKED)
         snprintf(row.note, sizeof row.note, "overflowed, which no bound covers");

@@ -458,6 +458,7 @@ enum outcome ladder_command(int argc, char **argv) {
     }
     report *r = report_create("The ladder of parallel reduction",
                               "Every rung sums the same numbers; every result is checked against the exact sum.");
+    report_feature(r, "rungs");
     measure_machine machine;
     measure_machine_describe(&machine);
     report_fact(r, "program", "reduct %s", reduct_version());

@@ -182,7 +182,7 @@ static void add_row(const lab *l, int rung, const job *ran, const timings *times
         row.seconds = seconds;
         row.spread = times->spread[rung];
         row.of_limit = row.bytes >= 64 ? least_seconds(times) / seconds : -1;
-        row.speedup = plain > 0 ? plain / seconds : 0;
+        report_set(&row, MEASURE_SPEEDUP, plain / seconds);
         ladder_judge(&row, &l->data, ran->result, terms_of(l, rung));
     } else {
         row.verdict = REPORT_NOT_RUN;

@@ -393,7 +393,7 @@ static void add_chain(const lab *l) {
             row.verdict = REPORT_NOT_RUN;
         }
         snprintf(row.variant, sizeof row.variant, "tree, blocks of %u", blocks[i]);
-        row.block = blocks[i];
+        report_set(&row, MEASURE_BLOCK, blocks[i]);
         add(l, &row);
     }
     gpu_cuda_input_destroy(l->cuda->device, &input);

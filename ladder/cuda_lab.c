@@ -146,10 +146,10 @@ report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, re
 void cuda_row_kernel(const cuda_lab *lab, report_row *row, const gpu_cuda_kernel *kernel, unsigned block) {
     if (!kernel->function)
         return;
-    row->block = block;
-    row->registers = (int)kernel->registers;
-    row->shared_bytes = (int)(kernel->static_shared + kernel->dynamic_shared);
-    row->occupancy = gpu_cuda_occupancy(lab->device, kernel, block);
+    report_set(row, MEASURE_BLOCK, block);
+    report_set(row, MEASURE_REGISTERS, kernel->registers);
+    report_set(row, MEASURE_SHARED_BYTES, kernel->static_shared + kernel->dynamic_shared);
+    report_set(row, MEASURE_OCCUPANCY, gpu_cuda_occupancy(lab->device, kernel, block));
 }
 
 void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds) {

@@ -286,9 +286,9 @@ static void add_counters(const cuda_run *run, report_row *row) {
     for (size_t i = 0; i < lab->counter_count; i++) {
         if (strcmp(lab->counters[i].kernel, run->kernel_name) != 0)
             continue;
-        row->bank_conflicts = lab->counters[i].bank_conflicts;
-        row->shared_transactions = lab->counters[i].shared_transactions;
-        row->divergence = lab->counters[i].divergence;
+        report_set(row, MEASURE_BANK_CONFLICTS, lab->counters[i].bank_conflicts);
+        report_set(row, MEASURE_SHARED_TRANSACTIONS, lab->counters[i].shared_transactions);
+        report_set(row, MEASURE_DIVERGENCE, lab->counters[i].divergence);
         return;
     }
 }

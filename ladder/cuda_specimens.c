@@ -21,6 +21,7 @@ static void add(const lab *l, report_row *row) {
     gpu_row_error(row, "the device stopped it: ", gpu_cuda_error(l->cuda->device));
     if (gpu_cuda_error(l->cuda->device))
         gpu_cuda_forgive(l->cuda->device);
+    row->may_be_wrong = true;
     report_add_row(l->r, row);
 }
 
@@ -165,7 +166,7 @@ static void add_maximum(const lab *l, const gpu_maximum *m) {
     report_row row = cuda_row(l->cuda, "specimens", m->name, REDUCT_F32, ELEMENTS);
     float got = run_maximum(l, m, input.address, row.note, sizeof row.note);
     snprintf(row.variant, sizeof row.variant, "%s", m->variant);
-    row.block = BLOCK;
+    report_set(&row, MEASURE_BLOCK, BLOCK);
     if (row.note[0])
         row.verdict = REPORT_NOT_RUN;
     else

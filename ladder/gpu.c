@@ -75,7 +75,7 @@ static void measure_rung(gpu_climb *c, report_row *row) {
     gpu_row_time(row, &seconds, c->limit, c->device->nominal);
     if (c->first_seconds <= 0)
         c->first_seconds = seconds.median;
-    row->speedup = seconds.median > 0 ? c->first_seconds / seconds.median : 0;
+    report_set(row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first_seconds / seconds.median : 0);
     c->timed++;
     c->noisy += row->spread > GPU_NOISY;
 }

@@ -131,8 +131,8 @@ void vulkan_exact_run(vulkan_exact *exact, uint64_t copy) {
 }
 
 void vulkan_exact_describe(const vulkan_exact *exact, report_row *row) {
-    row->block = GROUP;
-    row->registers = gpu_vulkan_kernel_registers(exact->kernel);
+    report_set(row, MEASURE_BLOCK, GROUP);
+    report_set(row, MEASURE_REGISTERS, gpu_vulkan_kernel_registers(exact->kernel));
     if (exact->type != REDUCT_I32)
         snprintf(row->note, sizeof row->note, "%s",
                  exact->window == VULKAN_EXACT_F64 ? "window in f64" : "window in 32-bit integers");

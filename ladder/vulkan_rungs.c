@@ -385,8 +385,8 @@ void vulkan_run_describe(const vulkan_run *run, report_row *row) {
         vulkan_exact_describe(run->exact, row);
         return;
     }
-    row->block = run->group;
-    row->registers = gpu_vulkan_kernel_registers(run->kernel);
+    report_set(row, MEASURE_BLOCK, run->group);
+    report_set(row, MEASURE_REGISTERS, gpu_vulkan_kernel_registers(run->kernel));
     if (*run->note)
         snprintf(row->note, sizeof row->note, "%s", run->note);
     else if (run->compares)

@@ -24,6 +24,7 @@ static void add(const lab *l, report_row *row) {
     gpu_row_error(row, "the device stopped it: ", gpu_vulkan_error(l->vulkan->device));
     if (gpu_vulkan_error(l->vulkan->device))
         gpu_vulkan_forgive(l->vulkan->device);
+    row->may_be_wrong = true;
     report_add_row(l->r, row);
 }
 
@@ -185,7 +186,7 @@ static void add_maximum(const lab *l, const gpu_maximum *m) {
         gpu_vulkan_input_create(l->vulkan->device, values, GPU_SPECIMEN_ELEMENTS * sizeof *values, false, 0);
     report_row row = vulkan_row(l->vulkan, "specimens", m->name, REDUCT_F32, GPU_SPECIMEN_ELEMENTS);
     float got = run_maximum(l, m, &input, row.note, sizeof row.note);
-    row.block = GROUP;
+    report_set(&row, MEASURE_BLOCK, GROUP);
     snprintf(row.variant, sizeof row.variant, "%s", m->variant);
     if (row.note[0])
         row.verdict = REPORT_NOT_RUN;
