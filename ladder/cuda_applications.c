@@ -2,6 +2,7 @@
  * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
+#include "measure/data.h"
 #include "measure/timing.h"
 #include "program/memory.h"
 #include "report/judge.h"
@@ -269,12 +270,6 @@ typedef struct map {
     uint32_t a, b;
 } map;
 
-static uint32_t mix(uint64_t i) {
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (uint32_t)(z >> 32);
-}
-
 /* The operator's three functions: first `left`, then `right`. */
 static map compose(map first, map second) {
     return (map){second.a * first.a, second.a * first.b + second.b};
@@ -330,7 +325,7 @@ static void add_affine(const lab *l) {
     uint64_t n = l->x.n;
     map *maps = program_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
     for (uint64_t i = 0; i < n; i++) {
-        maps[i] = (map){mix(2 * i) | 1, mix(2 * i + 1)};
+        maps[i] = (map){(uint32_t)measure_random_at(2 * i) | 1, (uint32_t)measure_random_at(2 * i + 1)};
         expected = compose(expected, maps[i]);
     }
     gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
@@ -375,7 +370,7 @@ static void add_chain(const lab *l) {
     uint64_t n = l->x.n;
     uint32_t *values = program_allocate(n * sizeof *values), in_order = 0;
     for (uint64_t i = 0; i < n; i++) {
-        values[i] = mix(i);
+        values[i] = (uint32_t)measure_random_at(i);
         in_order = i == 0 ? values[0] : in_order * values[i] + 1;
     }
     gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, values, n * sizeof *values, false);

@@ -10,6 +10,7 @@
 #include "ladder/check.h"
 #include "ladder/cuda_ladder.h"
 
+#include "measure/data.h"
 #include "measure/machine.h"
 #include "measure/parallel.h"
 #include "program/memory.h"
@@ -166,12 +167,8 @@ static void sum_share(void *context, unsigned member, unsigned members) {
     size_t begin, end;
     uint64_t sum = 0;
     measure_share(s->n, 1, member, members, &begin, &end);
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        sum += z >> 56;
-    }
+    for (uint64_t i = begin; i < end; i++)
+        sum += measure_random_at(i) >> 56;
     s->sum[member] = sum;
 }
 

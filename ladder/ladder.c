@@ -1,6 +1,7 @@
 /* What all ladders share: names, data with known answers, the judge, the number of passes. See ladder.h. */
 #include "ladder/ladder.h"
 
+#include "measure/data.h"
 #include "measure/parallel.h"
 #include "report/judge.h"
 
@@ -79,14 +80,6 @@ void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n
  * Data
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Random bits for element i: the finaliser of splitmix64 over a counter, so that any thread can make any element. */
-static uint64_t bits_of(uint64_t i) {
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void fill_share(void *context, unsigned member, unsigned members) {
     const ladder_data *data = context;
     size_t begin, end;
@@ -94,15 +87,15 @@ static void fill_share(void *context, unsigned member, unsigned members) {
     switch (data->type) {
     case REDUCT_I32:
         for (size_t i = begin; i < end; i++)
-            ((int32_t *)data->values)[i] = (int32_t)(bits_of(i) >> 54) - 512;
+            ((int32_t *)data->values)[i] = (int32_t)(measure_random_at(i) >> 54) - 512;
         break;
     case REDUCT_F32:
         for (size_t i = begin; i < end; i++)
-            ((float *)data->values)[i] = (float)(bits_of(i) >> 40) * 0x1p-24f;
+            ((float *)data->values)[i] = (float)(measure_random_at(i) >> 40) * 0x1p-24f;
         break;
     default:
         for (size_t i = begin; i < end; i++)
-            ((double *)data->values)[i] = (double)(bits_of(i) >> 11) * 0x1p-53;
+            ((double *)data->values)[i] = (double)(measure_random_at(i) >> 11) * 0x1p-53;
     }
 }
 

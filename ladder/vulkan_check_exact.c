@@ -2,6 +2,7 @@
 #include "ladder/vulkan_check.h"
 
 #include "ladder/vulkan_exact.h"
+#include "measure/data.h"
 #include "program/memory.h"
 
 #include <inttypes.h>
@@ -35,19 +36,12 @@ static const recipe recipes[] = {
     {.name = "with a NaN", .low = 100, .spread = 50, .infinity = true, .nan = true},
 };
 
-static uint64_t mix(uint64_t i) { /* the finaliser of splitmix64, as in ladder.c */
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The bits of element i of a type whose fractions have so many bits. */
 static uint64_t element(const recipe *r, uint64_t i, uint64_t n, unsigned fraction, uint64_t most) {
     uint64_t sign = UINT64_C(1) << (fraction == 52 ? 63 : 31), infinity = most << fraction;
     uint64_t half = n / 2, twin = r->cancels && i >= half && i < 2 * half ? i - half : i;
-    uint64_t random = mix(twin), scale = (most + 1) / 256;
-    uint64_t exponent = r->low * scale + (r->spread ? mix(random) % (r->spread * scale + 1) : 0);
+    uint64_t random = measure_random_at(twin), scale = (most + 1) / 256;
+    uint64_t exponent = r->low * scale + (r->spread ? measure_random_at(random) % (r->spread * scale + 1) : 0);
     uint64_t bits = (exponent < most ? exponent : most - 1) << fraction | random % (UINT64_C(1) << fraction);
     if (r->minus)
         return sign;

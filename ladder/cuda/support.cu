@@ -14,7 +14,7 @@ FINISH(f32)
 FINISH(f64)
 
 // Element i of the data for arrays too large to make on the host: 0 to 255, so that sums can be formed there without
-// the array. (The finaliser of splitmix64, as in ladder.c.)
+// the array. (splitmix64, as measure_random_at() in measure/data.c.)
 __device__ unsigned small_number(uint64_t i) {
     uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
