@@ -21,8 +21,6 @@ enum {
     ROUNDS_MOST = 10000
 };
 
-typedef int write_report(const report *r, FILE *stream);
-
 /* The command line. */
 struct climb {
     char *devices[DEVICES_MOST]; /* none: the first GPU if there is one, else the CPU */
@@ -31,7 +29,7 @@ struct climb {
     size_t size_count;
     bool every_type;
     ladder_options ladder;  /* device, n and type of one run at a time */
-    write_report *write;    /* to standard output */
+    report_writer *write;   /* to standard output */
     const char *html;       /* file to write, or null */
     const char *needs_gpu;  /* an option given that only GPUs have, or null */
     const char *needs_cuda; /* one that only CUDA's ladder has */
@@ -218,7 +216,7 @@ static enum outcome take_language(const char *value, struct climb *climb) {
     return DONE;
 }
 
-static enum outcome take_format(write_report *format, struct climb *climb) {
+static enum outcome take_format(report_writer *format, struct climb *climb) {
     if (climb->write && climb->write != format)
         return misuse("--json, --csv, --markdown: expected one of them; standard output can hold one report");
     climb->write = format;

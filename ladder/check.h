@@ -1,4 +1,4 @@
-/* What the programs share that verify a GPU's ladder: counting, and what of a list is wanted. */
+/* What the programs share that verify a GPU's ladder: counting what passed. */
 #ifndef LADDER_CHECK_H
 #define LADDER_CHECK_H
 
@@ -30,11 +30,6 @@ static inline void check_row(check_count *count, const report_row *row, const ch
         check_add(count, good && row->seconds > 0, what, row->expected, row->got);
     else if (row->verdict == REPORT_NOT_RUN && must_run && strcmp(row->variant, must_run) == 0)
         check_add(count, false, what, "to be run", row->note);
-}
-
-/* Whether a rung is asked for: by name, or, where none is, as all are. */
-static inline bool check_wants(const char *asked, const char *rung) {
-    return !asked || strcmp(asked, rung) == 0;
 }
 
 #endif

@@ -87,7 +87,7 @@ static bool is_loop(int rung) {
 }
 
 static bool is_wanted(const lab *l, int rung) {
-    return rung >= RUNGS || !l->options->rung || strcmp(l->options->rung, ladder_rungs[rung].name) == 0;
+    return rung >= RUNGS || ladder_wants(l->options->rung, ladder_rungs[rung].name);
 }
 
 /* The jobs that this run is about: the wanted rungs that the type has, and reading. */

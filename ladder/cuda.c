@@ -163,7 +163,7 @@ static void run_watched(gpu_climb *c) {
         char why[120];
         int first = options->every_finish ? LADDER_FINISH_DEFAULT + 1 : (int)options->finish;
         int last = options->every_finish ? LADDER_FINISHES - 1 : first;
-        for (int way = first; gpu_is_wanted(options, rung_at(i)) && way <= last; way++)
+        for (int way = first; ladder_wants(options->rung, rung_at(i)) && way <= last; way++)
             if (prepare(lab, i, (ladder_finish)way, options->type, c->data.n, options->block, why, sizeof why))
                 run_once(lab, 0);
     }

@@ -128,7 +128,7 @@ static void check_all(lab *l, const unsigned *blocks, size_t block_count) {
     for (size_t i = 0; cuda_rung_at(i); i++)
         for (int finish = LADDER_FINISH_DEFAULT + 1; finish < LADDER_FINISHES; finish++)
             for (size_t b = 0; b < block_count; b++)
-                if (check_wants(l->rung, name_of(cuda_rung_at(i))))
+                if (ladder_wants(l->rung, name_of(cuda_rung_at(i))))
                     check_rung(l, cuda_rung_at(i), (ladder_finish)finish, blocks[b]);
 }
 
@@ -206,7 +206,7 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
         report_row row = report_row_empty();
         unsigned char result[8] = {0};
         const cuda_rung *rung = cuda_rung_at(i);
-        if (!check_wants(l->rung, name_of(rung)))
+        if (!ladder_wants(l->rung, name_of(rung)))
             continue;
         if (!make(l) || !cuda_run_prepare(&r, &l->cuda, rung, LADDER_FINISH_DEFAULT, type, n, 0, why, sizeof why)) {
             count(l, l->cuda.facts->capability < 90 && rung->cover == CUDA_COVER_TILES, name_of(rung), "a kernel", why);

@@ -189,12 +189,12 @@ void cuda_run_specimens(cuda_lab *cuda, const ladder_options *options, report *r
     void *values = gpu_specimen_values(&l.data);
     l.input = gpu_cuda_input_create(cuda->device, values, (ELEMENTS + BEYOND) * reduct_type_size(options->type), true);
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
-        if (gpu_is_wanted(options, specimens[i].name))
+        if (ladder_wants(options->rung, specimens[i].name))
             run_specimen(&l, &specimens[i]);
-    if (gpu_is_wanted(options, "result-not-cleared"))
+    if (ladder_wants(options->rung, "result-not-cleared"))
         run_not_cleared(&l);
     for (size_t i = 0; i < GPU_MAXIMA; i++)
-        if (gpu_is_wanted(options, gpu_maxima[i].name))
+        if (ladder_wants(options->rung, gpu_maxima[i].name))
             add_maximum(&l, &gpu_maxima[i]);
     gpu_cuda_input_destroy(cuda->device, &l.input);
     free(values);

@@ -36,10 +36,6 @@ reduct_status gpu_check_options(const ladder_options *options, const char *ladde
     return REDUCT_OK;
 }
 
-bool gpu_is_wanted(const ladder_options *options, const char *rung) {
-    return !options->rung || strcmp(options->rung, rung) == 0;
-}
-
 bool gpu_wants_specimens(const ladder_options *options) {
     const ladder_rung *rung = options->rung ? gpu_rung_named(options->rung) : NULL;
     return options->specimens || (rung && rung->kind == LADDER_RUNG_SPECIMEN);
@@ -104,7 +100,7 @@ static bool add_rung(gpu_climb *c, size_t i, ladder_finish finish) {
 }
 
 static bool is_climbed(const gpu_climb *c, size_t i) {
-    return gpu_is_wanted(c->options, c->device->rung_at(i)) && c->device->has_rung(c->lab, i, c->options->type);
+    return ladder_wants(c->options->rung, c->device->rung_at(i)) && c->device->has_rung(c->lab, i, c->options->type);
 }
 
 bool gpu_add_rungs(gpu_climb *c) {

@@ -66,8 +66,7 @@ void gpu_sweep(const gpu_climb *c);
 /* That times spread widely, or that the device has slowed down. */
 void gpu_add_warnings(const gpu_climb *c);
 
-/* Whether the options ask for this rung or specimen, or for all; and whether for specimens. */
-bool gpu_is_wanted(const ladder_options *options, const char *rung);
+/* Whether the options ask for specimens. */
 bool gpu_wants_specimens(const ladder_options *options);
 
 /* What every GPU's ladder refuses: types that it has no kernels for, rungs that are not on it. */

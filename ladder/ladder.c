@@ -40,6 +40,10 @@ int ladder_finish_parse(const char *name, ladder_finish *finish) {
     return -1;
 }
 
+bool ladder_wants(const char *asked, const char *rung) {
+    return !asked || strcmp(asked, rung) == 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Errors, rows and curves
  * ------------------------------------------------------------------------------------------------------------------ */

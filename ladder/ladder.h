@@ -55,6 +55,9 @@ typedef struct ladder_options {
     const char *language; /* of a Vulkan device's shaders: "glsl", "hlsl" or "all"; null for the device's own */
 } ladder_options;
 
+/* Whether a rung or specimen is asked for: by its name, or as all are where `asked` is null. */
+bool ladder_wants(const char *asked, const char *rung);
+
 /* Puts a sentence into `error`, which may be null, and returns the status. */
 reduct_status ladder_fail(reduct_error *error, reduct_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

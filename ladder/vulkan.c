@@ -165,7 +165,7 @@ static bool has_what_is_asked(const vulkan_lab *lab, const ladder_options *optio
     if (!options->rung || gpu_wants_specimens(options))
         return true;
     for (size_t i = 0; vulkan_rung_at(i); i++)
-        if (gpu_is_wanted(options, rung_at(i)) && vulkan_has_rung(lab, vulkan_rung_at(i), options->type))
+        if (ladder_wants(options->rung, rung_at(i)) && vulkan_has_rung(lab, vulkan_rung_at(i), options->type))
             return true;
     return false;
 }

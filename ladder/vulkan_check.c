@@ -127,7 +127,7 @@ static bool is_claimed(const lab *l, const vulkan_rung *rung, ladder_finish fini
 static void check_rung(lab *l, const vulkan_rung *rung, ladder_finish finish, unsigned group) {
     vulkan_run r;
     char why[240] = "";
-    if (!check_wants(l->rung, name_of(rung)) || !is_claimed(l, rung, finish, group))
+    if (!ladder_wants(l->rung, name_of(rung)) || !is_claimed(l, rung, finish, group))
         return;
     if (rung->cover == VULKAN_COVER_EXACT)
         group = 0;
@@ -259,7 +259,7 @@ static void check_trials(lab *l) {
                 doubting.vulkan.hlsl = hlsl;
                 bool has = vulkan_has_rung(&doubting.vulkan, vulkan_rung_at(i), REDUCT_F32);
                 if (vulkan_rung_at(i)->needs != VULKAN_NEEDS_NOTHING && has &&
-                    check_wants(l->rung, name_of(vulkan_rung_at(i))))
+                    ladder_wants(l->rung, name_of(vulkan_rung_at(i))))
                     check_doubted(&doubting, vulkan_rung_at(i));
             }
     count(&doubting, l->rung || doubting.vulkan.distrusted[0], "a failed trial", "a name", "none");
@@ -355,7 +355,7 @@ int main(int argc, char **argv) {
     check_pieces(&l);
     check_rows(&l);
     check_trials(&l);
-    if (check_wants(l.rung, ladder_rungs[LADDER_GPU_EXACT].name))
+    if (ladder_wants(l.rung, ladder_rungs[LADDER_GPU_EXACT].name))
         vulkan_check_exact(&l.vulkan, l.quick, &l.count);
     if (!l.quick)
         check_large(&l);

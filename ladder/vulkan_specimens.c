@@ -204,12 +204,12 @@ static void add_maximum(const lab *l, const gpu_maximum *m) {
 static void run_all(const lab *l) {
     bool hlsl = l->vulkan->hlsl;
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
-        if (gpu_is_wanted(l->options, specimens[i].name) && (!hlsl || specimens[i].in_hlsl))
+        if (ladder_wants(l->options->rung, specimens[i].name) && (!hlsl || specimens[i].in_hlsl))
             run_specimen(l, &specimens[i]);
-    if (gpu_is_wanted(l->options, "result-not-cleared"))
+    if (ladder_wants(l->options->rung, "result-not-cleared"))
         run_not_cleared(l);
     for (size_t i = 0; i < GPU_MAXIMA && !hlsl; i++)
-        if (gpu_is_wanted(l->options, gpu_maxima[i].name))
+        if (ladder_wants(l->options->rung, gpu_maxima[i].name))
             add_maximum(l, &gpu_maxima[i]);
 }
 

@@ -123,6 +123,7 @@ char *report_count_text(uint64_t n, char *text, size_t room);
 char *report_ulp_text(double ulp, char *text, size_t room);
 
 /* Writers. Return 0, or -1 if writing failed (errno says why). */
+typedef int report_writer(const report *r, FILE *stream);
 int report_write_terminal(const report *r, FILE *stream); /* table with bars; colour as program/colour.h decides */
 int report_write_json(const report *r, FILE *stream);
 int report_write_csv(const report *r, FILE *stream);

@@ -99,6 +99,7 @@ class Lists(unittest.TestCase):
             files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))
             missing = {name for name in rungs if not {name + ending, name.replace('-', '_') + ending} & files}
             self.assertEqual(missing, lacks[language], language)
+        self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
 
 
 class Results(unittest.TestCase):
