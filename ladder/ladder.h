@@ -99,8 +99,8 @@ unsigned ladder_passes(uint64_t n, uint64_t g);
 /* Adds the published and measured figures that belong beside this run: see references.c. */
 void ladder_references_add(const ladder_options *options, report *r);
 
-/* Each device's ladder: adds rows (and series, when options->sweep) to the report. Return REDUCT_OK, or a status with a sentence in
- * `error`: REDUCT_ERROR_NO_DEVICE where there is no such device. */
+/* Each device's ladder: adds rows (and series, when options->sweep) to the report. Return REDUCT_OK, or a status with a
+ * sentence in `error`: REDUCT_ERROR_NO_DEVICE where there is no such device. */
 reduct_status ladder_cpu_run(const ladder_options *options, report *r, reduct_error *error);
 reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_error *error);
 reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error);

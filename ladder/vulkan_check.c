@@ -3,8 +3,8 @@
  *
  *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]
  *
- * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups. Otherwise one array is longer
- * than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
+ * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups. Otherwise one
+ * array is longer than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
  * REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
  *
  * Whatever surrounds an array, and whatever sums are stored in, holds bytes before that would show in any sum: NaNs, or

@@ -1,4 +1,5 @@
-/* The exact rung on a device, against the library: for devices on which the tests with an oracle do not run. See vulkan_check.h. */
+/* The exact rung on a device, against the library: for devices on which the tests with an oracle do not run. See
+ * vulkan_check.h. */
 #include "ladder/vulkan_check.h"
 
 #include "ladder/vulkan_exact.h"
