@@ -6,12 +6,10 @@
 #include "bench/matrix.h"
 #include "report/report.h"
 
-typedef int bench_format(const report *r, FILE *stream);
-
 typedef struct bench_options {
     bench_settings settings;
     const char *lists[LISTS]; /* as written, each checked with matrix_set(); null where nothing is asked for */
-    bench_format *write;      /* of the report on standard output; null: tables as they come */
+    report_writer *write;     /* of the report on standard output; null: tables as they come */
     const char *html;         /* file for a page, or null */
     int gpu;                  /* measure a GPU, the one of the list of devices */
 } bench_options;

@@ -167,7 +167,8 @@ static double scale(const bench_lab *lab, const bench_case *which, double exact)
 /* Of fast sums, as reduct.h states it, and some for the rounding of the result. */
 static const double fast_bound = 140 + 4;
 
-/* What a result that adds in floating point may be off by; infinite where it overflowed, of which no bound speaks. */
+/* What a result that adds in floating point may be off by; infinite where it overflowed, as no bound
+ * covers that. */
 static double bound_of(reduct_type type, const void *result, double bound) {
     return isfinite(judge_real(type, result)) && isfinite(bound) ? bound : INFINITY;
 }

@@ -65,7 +65,7 @@ int bench_has(reduct_operator op, reduct_type type);
  * if it cannot be used here. */
 const char *bench_device(const char *name, reduct_error *error);
 
-/* 1 if any way gave what it cannot. */
+/* 1 if any way gave a wrong result. */
 int bench_is_wrong(const bench_result *result);
 
 #endif

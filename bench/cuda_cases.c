@@ -2,10 +2,7 @@
  * for bit; fast ones, and CUB's, must lie within the error bound of their way of adding. */
 #include "cuda_cases.h"
 
-#include "cuda/peers.h"
-
-#include "drivers/cuda.h"
-#include "gpu/plugin.h"
+#include "gpu/cuda_peers.h"
 #include "measure/timing.h"
 #include "program/memory.h"
 
@@ -17,17 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const rd_cuda_image bench_cuda_images[]; /* empty without nvcc */
-
 enum { PAD = 64 }; /* elements behind the data, so that every offset has as many */
 
 struct cuda_lab {
     bench_settings settings;
     char device_name[32];
     gpu_cuda *device;
-    const bench_peers *peers; /* null where CUB is not there */
-    const char *no_peers;     /* why */
-    gpu_cuda_kernel read_kernel;
+    const gpu_peers *peers; /* null where CUB is not there */
+    const char *no_peers;   /* why */
     double read_limit;
     measure_team *team;
     uint64_t results; /* on the device: a result, and the outcome at OUTCOME */
@@ -54,33 +48,6 @@ static void stop_if_failed(const cuda_lab *lab, const char *what) {
  * The device
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void load_read_kernel(cuda_lab *lab) {
-    const rd_cuda_image *image = rd_cuda_image_find(bench_cuda_images, "cuda/read_limit");
-    if (!image)
-        return;
-    gpu_cuda_module *module = gpu_cuda_module_load(lab->device, image->data);
-    lab->read_kernel = gpu_cuda_kernel_named(lab->device, module, "read_limit", 0);
-    stop_if_failed(lab, "cannot load the kernel that measures the read limit");
-}
-
-static void load_peers(cuda_lab *lab, unsigned ordinal) {
-    void *symbol = gpu_plugin(BENCH_PEERS_FILE, BENCH_PEERS_SYMBOL);
-    bench_cuda_peers_function *function;
-    memcpy(&function, &symbol, sizeof symbol);
-    const bench_peers *peers = function ? function() : NULL;
-    int error = peers ? peers->open((int)ordinal) : 0;
-    if (!peers)
-        lab->no_peers = BENCH_PEERS_FILE " is not beside the program, or of another version: `make peers` builds it";
-    else if (error)
-        lab->no_peers = peers->text(error);
-    else
-        lab->peers = peers;
-}
-
-static double read_limit(cuda_lab *lab) {
-    return lab->read_kernel.function ? gpu_cuda_read_limit(lab->device, &lab->read_kernel) : 0;
-}
-
 cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why, size_t room) {
     const char *colon = strchr(device, ':');
     unsigned ordinal = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
@@ -90,11 +57,10 @@ cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why
     cuda_lab *lab = program_allocate(sizeof *lab);
     *lab = (cuda_lab){.settings = settings, .device = opened};
     snprintf(lab->device_name, sizeof lab->device_name, "%s", colon ? device : "cuda:0");
-    load_peers(lab, ordinal);
+    lab->peers = gpu_cuda_peers(ordinal, &lab->no_peers);
     lab->team = measure_team_create(settings.threads);
     lab->results = gpu_cuda_allocate(opened, RESULTS);
-    load_read_kernel(lab);
-    lab->read_limit = read_limit(lab);
+    lab->read_limit = gpu_cuda_read_limit(opened);
     stop_if_failed(lab, "cannot measure the read limit");
     return lab;
 }
@@ -131,7 +97,7 @@ unsigned cuda_lab_cub_version(const cuda_lab *lab) {
 bool cuda_lab_has_slowed(cuda_lab *lab) {
     gpu_cuda_free(lab->device, lab->address); /* room for what the limit is measured on */
     lab->address = lab->room = lab->bytes = 0;
-    return measure_has_slowed(lab->read_limit, read_limit(lab));
+    return measure_has_slowed(lab->read_limit, gpu_cuda_read_limit(lab->device));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -140,13 +106,13 @@ bool cuda_lab_has_slowed(cuda_lab *lab) {
 
 static const struct {
     reduct_type type;
-    enum bench_peer_type peer;
+    enum gpu_peer_type peer;
     int is_signed;
 } types[] = {
-    {REDUCT_F64, BENCH_PEER_F64, 1}, {REDUCT_F32, BENCH_PEER_F32, 1}, {REDUCT_I8, BENCH_PEER_I8, 1},
-    {REDUCT_I16, BENCH_PEER_I16, 1}, {REDUCT_I32, BENCH_PEER_I32, 1}, {REDUCT_I64, BENCH_PEER_I64, 1},
-    {REDUCT_U8, BENCH_PEER_U8, 0},   {REDUCT_U16, BENCH_PEER_U16, 0}, {REDUCT_U32, BENCH_PEER_U32, 0},
-    {REDUCT_U64, BENCH_PEER_U64, 0},
+    {REDUCT_F64, GPU_PEER_F64, 1}, {REDUCT_F32, GPU_PEER_F32, 1}, {REDUCT_I8, GPU_PEER_I8, 1},
+    {REDUCT_I16, GPU_PEER_I16, 1}, {REDUCT_I32, GPU_PEER_I32, 1}, {REDUCT_I64, GPU_PEER_I64, 1},
+    {REDUCT_U8, GPU_PEER_U8, 0},   {REDUCT_U16, GPU_PEER_U16, 0}, {REDUCT_U32, GPU_PEER_U32, 0},
+    {REDUCT_U64, GPU_PEER_U64, 0},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -164,12 +130,12 @@ bool cuda_has_type(reduct_type type) {
 
 static const struct {
     reduct_operator op;
-    enum bench_peer_op peer;
+    enum gpu_peer_op peer;
     const char *name;
 } peer_ops[] = {
-    {REDUCT_SUM, BENCH_PEER_SUM, "CUB Sum"},          {REDUCT_MIN, BENCH_PEER_MIN, "CUB Min"},
-    {REDUCT_MAX, BENCH_PEER_MAX, "CUB Max"},          {REDUCT_ARGMIN, BENCH_PEER_ARGMIN, "CUB ArgMin"},
-    {REDUCT_ARGMAX, BENCH_PEER_ARGMAX, "CUB ArgMax"},
+    {REDUCT_SUM, GPU_PEER_SUM, "CUB Sum"},          {REDUCT_MIN, GPU_PEER_MIN, "CUB Min"},
+    {REDUCT_MAX, GPU_PEER_MAX, "CUB Max"},          {REDUCT_ARGMIN, GPU_PEER_ARGMIN, "CUB ArgMin"},
+    {REDUCT_ARGMAX, GPU_PEER_ARGMAX, "CUB ArgMax"},
 };
 enum { PEER_OPS = sizeof peer_ops / sizeof *peer_ops };
 
@@ -265,19 +231,15 @@ typedef struct cuda_job {
     reduct_error error;
 } cuda_job;
 
-static void *pointer(uint64_t address) {
-    return (void *)(uintptr_t)address;
-}
-
 static void run_library(void *context, uint64_t run) {
     cuda_job *job = context;
     cuda_lab *lab = job->lab;
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
-    const void *inputs[2] = {pointer(x), pointer(x + job->which.n * size)};
-    void *results[1] = {pointer(lab->results)};
-    reduct_status status = reduct_cuda_execute(job->plan, inputs, results, pointer(lab->results + OUTCOME), NULL,
-                                               gpu_cuda_stream(lab->device), &job->error);
+    const void *inputs[2] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
+    void *results[1] = {gpu_cuda_pointer(lab->results)};
+    reduct_status status = reduct_cuda_execute(job->plan, inputs, results, gpu_cuda_pointer(lab->results + OUTCOME),
+                                               NULL, gpu_cuda_stream(lab->device), &job->error);
     job->status = job->status == REDUCT_OK ? status : job->status;
 }
 
@@ -286,13 +248,14 @@ static void run_peer(void *context, uint64_t run) {
     cuda_lab *lab = job->lab;
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
-    enum bench_peer_type type = types[find_type(job->which.type)].peer;
-    void *scratch = pointer(job->scratch), *to = pointer(lab->results), *stream = gpu_cuda_stream(lab->device);
-    int error =
-        job->way == CUDA_GPU_TO_GPU
-            ? lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, pointer(x), to, job->which.n, stream)
-            : lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, type, scratch, &job->scratch_bytes,
-                                 pointer(x), to, job->which.n, stream);
+    enum gpu_peer_type type = types[find_type(job->which.type)].peer;
+    void *scratch = gpu_cuda_pointer(job->scratch), *to = gpu_cuda_pointer(lab->results),
+         *stream = gpu_cuda_stream(lab->device);
+    int error = job->way == CUDA_GPU_TO_GPU
+                    ? lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to,
+                                                 job->which.n, stream)
+                    : lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, type, scratch, &job->scratch_bytes,
+                                         gpu_cuda_pointer(x), to, job->which.n, stream);
     job->peer_error = job->peer_error ? job->peer_error : error;
 }
 

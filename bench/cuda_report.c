@@ -194,10 +194,10 @@ static void add_report_row(report *r, const cuda_lab *lab, const cuda_result *re
         row.spread = measure_spread(&run->seconds);
         row.of_limit = cuda_lab_read_limit(lab) > 0 ? rate(result, way) / cuda_lab_read_limit(lab) : -1;
         row.of_nominal = facts->nominal > 0 ? rate(result, way) / facts->nominal : -1;
-        row.to_fast = way == CUDA_EXACT ? result->ratio[way][CUDA_FAST] : 0;
-        row.to_peer = way == CUDA_SUM ? 0 : result->ratio[way][CUDA_PEER];
-        row.to_gpu_to_gpu = result->ratio[way][CUDA_GPU_TO_GPU];
-        row.to_sum = way == CUDA_PEER ? 0 : result->ratio[way][CUDA_SUM];
+        report_set(&row, MEASURE_TO_FAST, way == CUDA_EXACT ? result->ratio[way][CUDA_FAST] : 0);
+        report_set(&row, MEASURE_TO_PEER, way == CUDA_SUM ? 0 : result->ratio[way][CUDA_PEER]);
+        report_set(&row, MEASURE_TO_GPU_TO_GPU, result->ratio[way][CUDA_GPU_TO_GPU]);
+        report_set(&row, MEASURE_TO_SUM, way == CUDA_PEER ? 0 : result->ratio[way][CUDA_SUM]);
         describe_launches(run, &row);
     } else {
         snprintf(row.note, sizeof row.note, "%s", run->note);
@@ -209,11 +209,7 @@ static void add_point(report *r, const cuda_result *result, cuda_way way) {
     const cuda_case *which = &result->which;
     char name[48];
     snprintf(name, sizeof name, "%s sum, %s %s", way_names[way], data_name(which), reduct_type_name(which->type));
-    report_series *series = report_series_named(r, name);
-    if (series->count == sizeof series->x / sizeof *series->x)
-        return;
-    series->x[series->count] = (double)which->n;
-    series->y[series->count++] = rate(result, way) / 1e9;
+    report_add_point(report_series_named(r, name), (double)which->n, rate(result, way) / 1e9);
 }
 
 /* Whether the results hold this sum with another number of elements. */

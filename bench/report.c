@@ -171,14 +171,14 @@ static void add_report_row(report *r, const bench_result *result, bench_way way)
     row.bytes = result->bytes_read;
     row.seconds = run->seconds.median;
     row.spread = measure_spread(&run->seconds);
-    row.to_plain = way == BENCH_PLAIN ? 1 : run->to_plain.median;
+    report_set(&row, MEASURE_TO_PLAIN, way == BENCH_PLAIN ? 1 : run->to_plain.median);
     judge_fill(&row, &run->finding);
     if (row.verdict == REPORT_UNCHECKED)
         snprintf(row.note, sizeof row.note, "overflowed, which no bound covers");
     report_add_row(r, &row);
 }
 
-/* Curves are drawn for the best kernels and the most threads measured; more would cross each other to no end. */
+/* Curves are drawn for the best kernels and the most threads measured; more curves would hide each other. */
 static int is_drawn(const bench_result *results, size_t count, const bench_result *result, const char *best) {
     int has_best = 0, has_sizes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -189,23 +189,6 @@ static int is_drawn(const bench_result *results, size_t count, const bench_resul
         has_sizes |= a->op == b->op && a->type == b->type && a->data == b->data && a->bytes != b->bytes;
     }
     return has_sizes && result->which.bytes > 0 && strcmp(result->device, has_best ? best : results[0].device) == 0;
-}
-
-/* Keeps points in order of elements, whatever the order in which they were measured. */
-static void add_point(report_series *series, double x, double y) {
-    size_t at = series->count;
-    while (at > 0 && series->x[at - 1] >= x)
-        at--;
-    int is_there = at < series->count && series->x[at] == x;
-    if (!is_there && series->count == sizeof series->x / sizeof *series->x)
-        return;
-    if (!is_there) {
-        memmove(&series->x[at + 1], &series->x[at], (series->count - at) * sizeof *series->x);
-        memmove(&series->y[at + 1], &series->y[at], (series->count - at) * sizeof *series->y);
-        series->count++;
-    }
-    series->x[at] = x;
-    series->y[at] = y;
 }
 
 void bench_report_target(report *r, const bench_result *results, size_t count, const char *best, unsigned all) {
@@ -233,8 +216,8 @@ void bench_report_fill(report *r, const bench_result *results, size_t count, con
             snprintf(name, sizeof name, "%s %s, %s %s", way_names[way], reduct_operator_name(which->op),
                      data_name(which), reduct_type_name(which->type));
             if (draws)
-                add_point(report_series_named(r, name), (double)(which->bytes / reduct_type_size(which->type)),
-                          rate(result, way));
+                report_add_point(report_series_named(r, name), (double)(which->bytes / reduct_type_size(which->type)),
+                                 rate(result, way));
         }
     }
 }

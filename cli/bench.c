@@ -104,7 +104,7 @@ static int check_lists(bench_options *options) {
     return 0;
 }
 
-static int read_format(bench_format *format, bench_options *options) {
+static int read_format(report_writer *format, bench_options *options) {
     if (options->write && options->write != format)
         return program_command_refuse(
             &command, "--json, --csv, --markdown: expected one of them; standard output can hold one report");

@@ -21,8 +21,6 @@ enum {
     ROUNDS_MOST = 10000
 };
 
-typedef int write_report(const report *r, FILE *stream);
-
 /* The command line. */
 struct climb {
     char *devices[DEVICES_MOST]; /* none: the first GPU if there is one, else the CPU */
@@ -31,7 +29,7 @@ struct climb {
     size_t size_count;
     bool every_type;
     ladder_options ladder;  /* device, n and type of one run at a time */
-    write_report *write;    /* to standard output */
+    report_writer *write;   /* to standard output */
     const char *html;       /* file to write, or null */
     const char *needs_gpu;  /* an option given that only GPUs have, or null */
     const char *needs_cuda; /* one that only CUDA's ladder has */
@@ -64,8 +62,7 @@ static const program_option OPTIONS[] = {
      "cpu, cuda:N, vulkan:N, or vulkan: and a part of a device's name; several for one report; by default cuda:0 where "
      "there is one, and the CPU elsewhere"},
     {"finish", FINISH, "NAME",
-     "how the sums of blocks become one: host, atomic, second-launch, recursive, last-block, or all for each rung with "
-     "each; by default what suits the rung"},
+     "how block sums become one; by default what suits the rung, with all one after the other:"},
     {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both"},
     {"n", COUNT, "N[,N...]", "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each"},
     {"peers", PEERS, NULL, "also other libraries on the same data (CUDA)"},
@@ -107,8 +104,7 @@ static const char NOTES[] =
 
 static void print_list_of(ladder_rung_kind kind, const char *heading) {
     printf("%s\n", heading);
-    const ladder_rung *rung;
-    for (size_t i = 0; (rung = ladder_rung_at(i)); i++) {
+    for (const ladder_rung *rung = ladder_rungs; rung < ladder_rungs + LADDER_RUNGS; rung++) {
         if (rung->kind == kind)
             printf("  %-18s  %s\n", rung->name, rung->idea);
     }
@@ -118,6 +114,19 @@ static void print_list(void) {
     print_list_of(LADDER_RUNG_CPU, "On the CPU:");
     print_list_of(LADDER_RUNG_GPU, "\nOn a GPU, with any finish (but exact, which has its own):");
     print_list_of(LADDER_RUNG_SPECIMEN, "\nA mistake, run with --specimens:");
+}
+
+/* "host, atomic, ... or all". */
+static const char *list_finishes(char room[PROGRAM_VALUES]) {
+    size_t used = 0;
+    for (int i = LADDER_FINISH_DEFAULT + 1; i < LADDER_FINISHES; i++)
+        used += (size_t)snprintf(room + used, PROGRAM_VALUES - used, "%s, ", ladder_finish_name((ladder_finish)i));
+    snprintf(room + used - 2, PROGRAM_VALUES - used + 2, " or all");
+    return room;
+}
+
+static const char *list_values(int key, char room[PROGRAM_VALUES]) {
+    return key == FINISH ? list_finishes(room) : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -161,7 +170,8 @@ static enum outcome take_finish(const char *value, struct climb *climb) {
     climb->ladder.every_finish = strcmp(value, "all") == 0;
     if (climb->ladder.every_finish || ladder_finish_parse(value, &climb->ladder.finish) == 0)
         return DONE;
-    return refuse("--finish", value, strlen(value), "host, atomic, second-launch, recursive, last-block or all");
+    char names[PROGRAM_VALUES];
+    return refuse("--finish", value, strlen(value), list_finishes(names));
 }
 
 static enum outcome take_number(const char *option, const char *value, unsigned least, unsigned most,
@@ -206,7 +216,7 @@ static enum outcome take_language(const char *value, struct climb *climb) {
     return DONE;
 }
 
-static enum outcome take_format(write_report *format, struct climb *climb) {
+static enum outcome take_format(report_writer *format, struct climb *climb) {
     if (climb->write && climb->write != format)
         return misuse("--json, --csv, --markdown: expected one of them; standard output can hold one report");
     climb->write = format;
@@ -286,8 +296,7 @@ static int take_option(int key, char *value, void *state) {
 
 /* Whether a kind of ladder has a rung of that name. */
 static bool has_rung(ladder_rung_kind kind, const char *name) {
-    const ladder_rung *rung;
-    for (size_t i = 0; (rung = ladder_rung_at(i)); i++) {
+    for (const ladder_rung *rung = ladder_rungs; rung < ladder_rungs + LADDER_RUNGS; rung++) {
         if (rung->kind == kind && strcmp(rung->name, name) == 0)
             return true;
     }
@@ -343,7 +352,8 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
                                      .about = ABOUT,
                                      .notes = NOTES,
                                      .options = OPTIONS,
-                                     .take = take_option};
+                                     .take = take_option,
+                                     .values = list_values};
     char found[QUOTED];
     int rest;
     *climb = (struct climb){
@@ -446,6 +456,7 @@ enum outcome ladder_command(int argc, char **argv) {
     }
     report *r = report_create("The ladder of parallel reduction",
                               "Every rung sums the same numbers; every result is checked against the exact sum.");
+    report_feature(r, "rungs");
     measure_machine machine;
     measure_machine_describe(&machine);
     report_fact(r, "program", "reduct %s", reduct_version());

@@ -74,7 +74,7 @@ static table *table_of(int key) {
     }
 }
 
-static const char *list_values(int key, char room[MEASURE_VALUES]) {
+static const char *list_values(int key, char room[PROGRAM_VALUES]) {
     return table_of(key) ? table_list(table_of(key), room) : NULL;
 }
 

@@ -51,7 +51,7 @@ static void explain_start(rd_cu_result result) {
     }
 }
 
-/* Opened once and kept: a driver that is closed while one of its threads runs takes the process with it. */
+/* Opened once and never closed: closing a driver while one of its threads runs would crash the process. */
 static void open_driver(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {

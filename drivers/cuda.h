@@ -1,7 +1,7 @@
 /* The CUDA driver, opened at run time: one binary runs with and without a GPU, and builds without a CUDA header.
  *
  * Only what is called is declared, under the driver's own names, so that NVIDIA's "CUDA Driver API" manual is the
- * reference for each. The library, what measures, and tests share it. */
+ * reference for each. The library, gpu/ and the tests share it. */
 #ifndef RD_CUDA_DRIVER_H
 #define RD_CUDA_DRIVER_H
 

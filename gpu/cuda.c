@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const rd_cuda_image gpu_cuda_images[]; /* of the kernels in cuda/; empty where nvcc was not there */
+
 struct gpu_cuda {
     const rd_cuda_driver *driver;
     gpu_cuda_facts facts;
@@ -329,9 +331,13 @@ bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, 
     return !device->failed;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What a device can read
+ * ------------------------------------------------------------------------------------------------------------------ */
+
 typedef struct read_run {
     gpu_cuda *device;
-    const gpu_cuda_kernel *kernel;
+    gpu_cuda_kernel kernel;
     uint64_t from, vectors, sink;
     unsigned blocks, threads;
 } read_run;
@@ -339,31 +345,43 @@ typedef struct read_run {
 static void read_once(void *context, uint64_t run) {
     read_run *read = context;
     (void)run;
-    gpu_cuda_launch(read->device, read->kernel, read->blocks, read->threads,
+    gpu_cuda_launch(read->device, &read->kernel, read->blocks, read->threads,
                     (void *[]){&read->from, &read->vectors, &read->sink});
 }
 
-double gpu_cuda_read_limit(gpu_cuda *device, const gpu_cuda_kernel *kernel) {
+/* The best of several numbers of threads and blocks, in bytes per second. */
+static double best_rate(read_run *read) {
     static const unsigned threads[] = {256, 512, 1024};
+    double best = 0, bytes = 16 * (double)read->vectors;
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        read->threads = threads[i];
+        unsigned resident = gpu_cuda_resident_blocks(read->device, &read->kernel, read->threads);
+        for (unsigned blocks = 1; blocks <= resident; blocks *= 2) {
+            read->blocks = blocks * read->device->facts.multiprocessors;
+            double seconds = gpu_cuda_time(read->device, read_once, read, 5).median;
+            if (seconds > 0 && bytes / seconds > best)
+                best = bytes / seconds;
+        }
+    }
+    return best;
+}
+
+double gpu_cuda_read_limit(gpu_cuda *device) {
+    const rd_cuda_image *image = rd_cuda_image_find(gpu_cuda_images, "cuda/read_limit");
+    if (!image)
+        return 0;
     uint64_t bytes = UINT64_C(4) << 30, room = gpu_cuda_free_memory(device);
-    double best = 0;
     while (bytes > room / 2)
         bytes /= 2;
-    read_run read = {.device = device, .kernel = kernel, .vectors = bytes / 16};
+    gpu_cuda_module *module = gpu_cuda_module_load(device, image->data);
+    read_run read = {.device = device, .vectors = bytes / 16};
+    read.kernel = gpu_cuda_kernel_named(device, module, "read_limit", 0);
     read.from = gpu_cuda_allocate(device, bytes);
     read.sink = gpu_cuda_allocate(device, 4);
     gpu_cuda_fill(device, read.from, 0, bytes);
-    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        read.threads = threads[i];
-        unsigned resident = gpu_cuda_resident_blocks(device, kernel, read.threads);
-        for (unsigned blocks = 1; blocks <= resident; blocks *= 2) {
-            read.blocks = blocks * device->facts.multiprocessors;
-            double seconds = gpu_cuda_time(device, read_once, &read, 5).median;
-            if (seconds > 0 && (double)bytes / seconds > best)
-                best = (double)bytes / seconds;
-        }
-    }
+    double best = best_rate(&read);
     gpu_cuda_free(device, read.from);
     gpu_cuda_free(device, read.sink);
+    gpu_cuda_module_unload(device, module);
     return best;
 }

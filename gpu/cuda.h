@@ -43,7 +43,7 @@ uint64_t gpu_cuda_free_memory(gpu_cuda *device);
 /* What failed first, as a sentence; null while nothing has. */
 const char *gpu_cuda_error(const gpu_cuda *device);
 
-/* Makes the failure of what others do in the stream the device's, as a sentence. */
+/* Records a failure of a library that works in the device's stream, as a sentence. */
 void gpu_cuda_fail(gpu_cuda *device, const char *what);
 
 /* Forgets what failed. Returns false where the device cannot go on: after a fault in a kernel, say. */
@@ -111,6 +111,11 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
                      void **arguments);
 
+/* An address as libraries take it. */
+static inline void *gpu_cuda_pointer(uint64_t address) {
+    return (void *)(uintptr_t)address;
+}
+
 /* The stream that work is queued in, for libraries that take a CUstream or cudaStream_t. */
 void *gpu_cuda_stream(const gpu_cuda *device);
 
@@ -137,7 +142,7 @@ typedef struct gpu_cuda_variant {
 bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, size_t count, unsigned rounds,
                             double sample_seconds);
 
-/* What a work launches, as a graph of it shows: found out, not claimed. */
+/* What a work launches, as a CUDA graph of it shows. */
 typedef struct gpu_cuda_launches {
     char kernel[64]; /* the first kernel's name, without namespaces and parameters; empty where it is not known */
     unsigned kernels, others; /* nodes of the graph that are kernels, and that are not */
@@ -149,9 +154,8 @@ typedef struct gpu_cuda_launches {
  * cannot be captured. */
 gpu_cuda_launches gpu_cuda_watch(gpu_cuda *device, gpu_cuda_work *work, void *context);
 
-/* Bytes per second that this device can read: the best of several launch shapes of `kernel`, which reads `vectors`
- * 16-byte vectors with a fixed grid: kernel(const uint4 *from, uint64_t vectors, uint32_t *sink). Up to 4 GiB are read,
- * as memory allows. 0 on failure. */
-double gpu_cuda_read_limit(gpu_cuda *device, const gpu_cuda_kernel *kernel);
+/* Bytes per second that this device can read: the best of several launch shapes of the kernel in cuda/read_limit.cu. Up to
+ * 4 GiB are read, as memory allows. 0 in a build without kernels, and on failure. */
+double gpu_cuda_read_limit(gpu_cuda *device);
 
 #endif

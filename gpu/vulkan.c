@@ -1,86 +1,13 @@
 /* Vulkan devices: which there are, what they offer, opening one. See vulkan.h. */
 #include "gpu/vulkan_parts.h"
+#include "gpu/whole.h"
 
 #include "program/memory.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Failures
- * ------------------------------------------------------------------------------------------------------------------ */
-
-static const char *result_text(VkResult result) {
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "there is no memory left on the host";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "there is no memory left on the device";
-    case VK_ERROR_DEVICE_LOST:
-        return "the device was lost";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "the driver could not be initialised";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return "a layer is not installed";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "a feature is missing";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no driver is installed";
-    default:
-        return NULL;
-    }
-}
-
-static void describe_result(const char *what, VkResult result, char *text, size_t room) {
-    const char *known = result_text(result);
-    if (known)
-        snprintf(text, room, "%s: %s", what, known);
-    else
-        snprintf(text, room, "%s: error %d", what, (int)result);
-}
-
-bool vulkan_check(gpu_vulkan *device, const char *what, VkResult result) {
-    if (result == VK_SUCCESS)
-        return !device->failed; /* the validation layer may have spoken */
-    device->is_lost |= result == VK_ERROR_DEVICE_LOST;
-    if (!device->failed)
-        describe_result(what, result, device->error, sizeof device->error);
-    device->failed = true;
-    return false;
-}
-
-void vulkan_fail(gpu_vulkan *device, const char *format, ...) {
-    va_list arguments;
-    if (device->failed)
-        return;
-    va_start(arguments, format);
-    vsnprintf(device->error, sizeof device->error, format, arguments);
-    va_end(arguments);
-    device->failed = true;
-}
-
-const char *gpu_vulkan_error(const gpu_vulkan *device) {
-    return device->failed ? device->error : NULL;
-}
-
-/* Whatever was under way is over: what was recorded is forgotten, what was submitted has ended. */
-bool gpu_vulkan_forgive(gpu_vulkan *device) {
-    if (device->is_lost || device->vk.vkDeviceWaitIdle(device->handle) != VK_SUCCESS)
-        return false;
-    if (!device->failed)
-        return true;
-    device->vk.vkResetFences(device->handle, 1, &device->fence);
-    device->vk.vkResetCommandPool(device->handle, device->command_pool, 0);
-    device->is_recording = false;
-    device->recorded = 0;
-    device->failed = false;
-    return true;
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * The instance
@@ -91,15 +18,15 @@ static bool is_validating(void) {
     return wish && *wish && strcmp(wish, "0") != 0;
 }
 
-/* Whatever the validation layer has to say is a failure of what is being done; but when it says what it cannot check on
- * a device (64-bit addresses where there are no 64-bit integers), it speaks of itself. */
+/* Every message of the validation layer is a failure of what is being done, but for the warning that it cannot check
+ * something on this device (64-bit addresses where there are no 64-bit integers). */
 static VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                            VkDebugUtilsMessageTypeFlagsEXT type,
                                            const VkDebugUtilsMessengerCallbackDataEXT *data, void *context) {
     (void)type;
-    bool of_itself = severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && data->pMessageIdName &&
-                     strcmp(data->pMessageIdName, "UNASSIGNED-GPU-Assisted Validation Warning") == 0;
-    if (!of_itself) {
+    bool about_layer = severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT && data->pMessageIdName &&
+                       strcmp(data->pMessageIdName, "UNASSIGNED-GPU-Assisted Validation Warning") == 0;
+    if (!about_layer) {
         fprintf(stderr, "validation: %s\n", data->pMessage);
         vulkan_fail(context, "validation: %s", data->pMessage);
     }
@@ -116,7 +43,7 @@ static VkDebugUtilsMessengerCreateInfoEXT listener(gpu_vulkan *device) {
                                                 .pUserData = device};
 }
 
-/* An instance, with the validation layer if `device`, which then hears what it says, asks for it. */
+/* An instance; with the validation layer where that is switched on and there is a `device` to take its messages. */
 static VkResult create_instance(gpu_vulkan *device, VkInstance *instance) {
     static const VkValidationFeatureEnableEXT CHECKS[] = {
         VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
@@ -166,7 +93,7 @@ static unsigned find_devices(gpu_vulkan *device, VkInstance *instance, VkPhysica
     if (result == VK_SUCCESS)
         result = vkEnumeratePhysicalDevices(*instance, &count, found);
     if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
-        const char *known = result_text(result);
+        const char *known = vulkan_result_text(result);
         snprintf(why, room, "there is no Vulkan device here: %s",
                  known ? known : "the loader found no driver that works");
         return 0;
@@ -343,19 +270,16 @@ static void query(VkPhysicalDevice physical, uint32_t api, offer *o) {
     vkGetPhysicalDeviceProperties2(physical, &o->properties);
 }
 
-static unsigned least(unsigned a, unsigned b) {
-    return a < b ? a : b;
-}
-
 static void describe_limits(gpu_vulkan_facts *facts, const offer *o) {
     const VkPhysicalDeviceLimits *limits = &o->properties.properties.limits;
-    facts->group_most = least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]);
-    facts->groups_most = least(limits->maxComputeWorkGroupCount[0], limits->maxComputeWorkGroupCount[1]);
+    facts->group_most = (unsigned)gpu_least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]);
+    facts->groups_most = (unsigned)gpu_least(limits->maxComputeWorkGroupCount[0], limits->maxComputeWorkGroupCount[1]);
     facts->shared = limits->maxComputeSharedMemorySize;
     facts->range = limits->maxStorageBufferRange;
     facts->allocation = o->allocation.maxMemoryAllocationSize;
     facts->alignment = (unsigned)limits->minStorageBufferOffsetAlignment;
-    facts->buffers = least(limits->maxPerStageDescriptorStorageBuffers, limits->maxDescriptorSetStorageBuffers);
+    facts->buffers =
+        (unsigned)gpu_least(limits->maxPerStageDescriptorStorageBuffers, limits->maxDescriptorSetStorageBuffers);
     facts->push_bytes = limits->maxPushConstantsSize;
     facts->processors = o->sms.shaderSMCount;
     facts->processor_warps = o->sms.shaderWarpsPerSM;

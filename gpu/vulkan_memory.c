@@ -1,5 +1,6 @@
 /* Memory of Vulkan devices: buffers, staging, arrays in pieces and copies. See vulkan.h. */
 #include "gpu/vulkan_parts.h"
+#include "gpu/whole.h"
 
 #include "program/memory.h"
 
@@ -74,7 +75,7 @@ void gpu_vulkan_free(gpu_vulkan *device, gpu_vulkan_buffer *buffer) {
     free(buffer);
 }
 
-/* Where the driver does not tell, half of the memory counts as ours. */
+/* Where the driver does not tell, half of the memory is taken to be free. */
 uint64_t gpu_vulkan_free_memory(gpu_vulkan *device) {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
@@ -142,14 +143,10 @@ enum { PIECE_STEP = 256 };
 /* Vulkan tells no cache's size. Three times the largest of today's data-centre GPUs, 60 MB and more. */
 static const uint64_t ROTATED_BYTES = UINT64_C(192) << 20;
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 static uint64_t piece_limit(const gpu_vulkan *device, uint64_t piece_most) {
-    uint64_t limit = least(device->facts.range, device->facts.allocation);
+    uint64_t limit = gpu_least(device->facts.range, device->facts.allocation);
     if (piece_most)
-        limit = least(limit, piece_most);
+        limit = gpu_least(limit, piece_most);
     return limit / PIECE_STEP * PIECE_STEP;
 }
 
@@ -161,10 +158,10 @@ static void lay_out(gpu_vulkan *device, gpu_vulkan_input *input, bool rotate, ui
     input->copies = input->copies_per_buffer = 1;
     if (rotate) {
         uint64_t room = gpu_vulkan_free_memory(device) / 2 / input->stride;
-        input->copies = least(ROTATED_BYTES / input->stride + 2, room ? room : 1);
+        input->copies = gpu_least(ROTATED_BYTES / input->stride + 2, room ? room : 1);
     }
-    if (input->pieces == 1) /* buffers of copies: the whole of one can still be bound */
-        input->copies_per_buffer = least(input->copies, limit / input->stride ? limit / input->stride : 1);
+    if (input->pieces == 1) /* several copies in a buffer, which must fit a binding */
+        input->copies_per_buffer = gpu_least(input->copies, limit / input->stride ? limit / input->stride : 1);
     input->buffer_count = input->pieces * (size_t)((input->copies - 1) / input->copies_per_buffer + 1);
 }
 
@@ -196,7 +193,7 @@ static void fill_first(gpu_vulkan *device, const gpu_vulkan_input *input, const 
     gpu_vulkan_upload(device, buffer, 0, from, input->bytes);
     for (uint64_t done = 1; done < input->copies_per_buffer; done *= 2)
         gpu_vulkan_copy(device, buffer, done * input->stride, buffer, 0,
-                        least(input->copies_per_buffer - done, done) * input->stride);
+                        gpu_least(input->copies_per_buffer - done, done) * input->stride);
 }
 
 void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input, const void *from) {
@@ -210,7 +207,7 @@ void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input,
         for (size_t i = 0; i < input->buffer_count; i++) {
             uint64_t at = i % input->pieces * input->piece_bytes;
             gpu_vulkan_upload(device, input->buffers[i], 0, (const unsigned char *)from + at,
-                              least(input->bytes - at, input->piece_bytes));
+                              gpu_least(input->bytes - at, input->piece_bytes));
         }
     }
     gpu_vulkan_wait(device);
@@ -225,7 +222,7 @@ gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t 
         *bytes = input->bytes;
     } else {
         slice.buffer = input->buffers[copy * input->pieces + piece];
-        *bytes = least(input->bytes - piece * input->piece_bytes, input->piece_bytes);
+        *bytes = gpu_least(input->bytes - piece * input->piece_bytes, input->piece_bytes);
     }
     slice.bytes = (*bytes + 15) / 16 * 16; /* so that a shader can see it as vectors, too */
     if (slice.bytes == 0)

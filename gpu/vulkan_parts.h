@@ -1,4 +1,10 @@
-/* What the parts of measure/vulkan*.c share: a device from inside. Only for them. */
+/* What gpu/vulkan*.c share: a device from inside. Only for them. Each file calls those before it, never those after:
+ *
+ *   vulkan_failure.c   what failed first
+ *   vulkan_record.c    commands, recorded and submitted
+ *   vulkan_memory.c    buffers and transfers
+ *   vulkan_work.c      kernels, dispatches, time
+ *   vulkan.c           which devices there are; opening one, and closing it */
 #ifndef GPU_VULKAN_PARTS_H
 #define GPU_VULKAN_PARTS_H
 
@@ -48,6 +54,10 @@ enum {
     VULKAN_RECORDED_MOST = 16384
 };
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Failures
+ * ------------------------------------------------------------------------------------------------------------------ */
+
 /* Calls of the device's functions go through VULKAN_DO: nothing once something has failed, and the first failure is
  * remembered. For functions that return a VkResult. */
 #define VULKAN_DO(device, function, ...)                                                                               \
@@ -57,6 +67,13 @@ bool vulkan_check(gpu_vulkan *device, const char *what, VkResult result);
 
 /* Remembers a failure that is not a VkResult. */
 void vulkan_fail(gpu_vulkan *device, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A sentence for the errors that users meet; null for the others. */
+const char *vulkan_result_text(VkResult result);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Commands and memory
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* A command buffer that stands ready for one more command, after a barrier; null once something has failed. */
 VkCommandBuffer vulkan_command(gpu_vulkan *device);

@@ -1,4 +1,4 @@
-/* Work for Vulkan devices: kernels, commands and their order, time. See vulkan.h. */
+/* Work for Vulkan devices: kernels, dispatches, time. See vulkan.h. */
 #include "gpu/vulkan_parts.h"
 
 #include "measure/clock.h"
@@ -6,63 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Commands
- * ------------------------------------------------------------------------------------------------------------------ */
-
-static void submit(gpu_vulkan *device) {
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &device->commands};
-    /* What was written is to be seen by the host, which may read the staging. */
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    if (!device->failed)
-        device->vk.vkCmdPipelineBarrier(device->commands,
-                                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                        VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    VULKAN_DO(device, vkEndCommandBuffer, device->commands);
-    if (VULKAN_DO(device, vkQueueSubmit, device->queue, 1, &info, device->fence)) {
-        VULKAN_DO(device, vkWaitForFences, device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);
-        VULKAN_DO(device, vkResetFences, device->handle, 1, &device->fence);
-    }
-    VULKAN_DO(device, vkResetCommandPool, device->handle, device->command_pool, 0);
-    device->is_recording = false;
-    device->recorded = 0;
-}
-
-void gpu_vulkan_wait(gpu_vulkan *device) {
-    if (device->is_recording && !device->failed)
-        submit(device);
-    if (device->sets_used && !device->failed) {
-        VULKAN_DO(device, vkResetDescriptorPool, device->handle, device->sets, 0);
-        device->sets_used = 0;
-    }
-}
-
-static void begin(gpu_vulkan *device) {
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                           .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    device->is_recording = VULKAN_DO(device, vkBeginCommandBuffer, device->commands, &info);
-}
-
-VkCommandBuffer vulkan_command(gpu_vulkan *device) {
-    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    const VkAccessFlags reads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = reads | writes};
-    if (device->recorded == VULKAN_RECORDED_MOST)
-        gpu_vulkan_wait(device);
-    if (!device->is_recording)
-        begin(device);
-    if (device->failed)
-        return NULL;
-    device->vk.vkCmdPipelineBarrier(device->commands, stages, stages, 0, 1, &barrier, 0, NULL, 0, NULL);
-    device->recorded++;
-    return device->commands;
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels
@@ -127,7 +70,7 @@ static void create_pipeline(gpu_vulkan *device, gpu_vulkan_kernel *kernel, const
     device->vk.vkDestroyShaderModule(device->handle, module, NULL);
 }
 
-/* Drivers call their statistics what they like: NVIDIA's "Register Count" is what is looked for. */
+/* Each driver has names of its own for its statistics: NVIDIA's is "Register Count". */
 static int count_registers(gpu_vulkan *device, const gpu_vulkan_kernel *kernel) {
     enum { STATISTICS_MOST = 32 };
     VkPipelineExecutableStatisticKHR statistics[STATISTICS_MOST];
@@ -234,7 +177,7 @@ void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t
         return;
     gpu_vulkan_grid(device, groups, &row, &rows);
     if (device->sets_used == VULKAN_SETS || device->recorded == VULKAN_RECORDED_MOST)
-        gpu_vulkan_wait(device); /* now: later it would take the set away again */
+        gpu_vulkan_wait(device); /* before the set is made: a wait frees all sets */
     VkDescriptorSet set = describe_slices(device, kernel, slices);
     VkCommandBuffer commands = vulkan_command(device);
     if (!commands)

@@ -10,20 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum rung {
-#define LADDER_CPU(ID, name, idea) RUNG_##ID,
-#include "ladder/rungs.def"
-    RUNGS,
+/* What is timed: the CPU's rungs, which are the first of the list, and more. */
+enum {
+    RUNGS = LADDER_EXACT + 1,
     READ = RUNGS, /* not rungs: reading alone, by one thread and by all, without and with asking for memory ahead */
     READ_AHEAD,
     READ_THREADS,
     READ_THREADS_AHEAD,
     JOBS
-};
-
-static const char *const rung_names[] = {
-#define LADDER_CPU(ID, name, idea) name,
-#include "ladder/rungs.def"
 };
 
 static const double sample_seconds = 2e-3;
@@ -42,7 +36,7 @@ typedef struct lab {
 /* Something to time. */
 typedef struct job {
     const lab *lab;
-    enum rung rung;
+    int rung;
     cpu_sum *sum;                        /* where the rung is a loop */
     _Alignas(8) unsigned char result[8]; /* of the last run */
 } job;
@@ -51,11 +45,11 @@ static void run_job(void *context) {
     job *j = context;
     const lab *l = j->lab;
     size_t words = l->n * reduct_type_size(l->data.type) / 8;
-    switch ((int)j->rung) {
-    case RUNG_EXACT:
+    switch (j->rung) {
+    case LADDER_EXACT:
         cpu_exact_sum(l->exact, l->data.values, j->result);
         break;
-    case RUNG_THREADS:
+    case LADDER_THREADS:
         cpu_threads_sum(l->vectors->sum[l->type], l->type, l->data.values, l->n, &l->team, j->result);
         break;
     case READ:
@@ -71,38 +65,38 @@ static void run_job(void *context) {
     }
 }
 
-static cpu_sum *loop_of(const lab *l, enum rung rung) {
-    switch ((int)rung) {
-    case RUNG_PLAIN:
+static cpu_sum *loop_of(const lab *l, int rung) {
+    switch (rung) {
+    case LADDER_PLAIN:
         return cpu_plain[l->type];
-    case RUNG_ACCUMULATORS:
+    case LADDER_ACCUMULATORS:
         return cpu_accumulators[l->type];
-    case RUNG_VECTORS:
+    case LADDER_VECTORS:
         return l->vectors->sum[l->type];
-    case RUNG_KAHAN:
+    case LADDER_KAHAN:
         return cpu_kahan[l->type];
-    case RUNG_PAIRWISE:
+    case LADDER_PAIRWISE:
         return cpu_pairwise[l->type];
     default:
         return NULL;
     }
 }
 
-static bool is_loop(enum rung rung) {
-    return rung < RUNGS && rung != RUNG_THREADS && rung != RUNG_EXACT;
+static bool is_loop(int rung) {
+    return rung < RUNGS && rung != LADDER_THREADS && rung != LADDER_EXACT;
 }
 
-static bool is_wanted(const lab *l, enum rung rung) {
-    return rung >= RUNGS || !l->options->rung || strcmp(l->options->rung, rung_names[rung]) == 0;
+static bool is_wanted(const lab *l, int rung) {
+    return rung >= RUNGS || ladder_wants(l->options->rung, ladder_rungs[rung].name);
 }
 
 /* The jobs that this run is about: the wanted rungs that the type has, and reading. */
 static size_t list_jobs(const lab *l, job jobs[JOBS]) {
     size_t count = 0;
     for (int rung = 0; rung < JOBS; rung++) {
-        cpu_sum *loop = loop_of(l, (enum rung)rung);
-        if (is_wanted(l, (enum rung)rung) && (loop || !is_loop((enum rung)rung)))
-            jobs[count++] = (job){.lab = l, .rung = (enum rung)rung, .sum = loop};
+        cpu_sum *loop = loop_of(l, rung);
+        if (is_wanted(l, rung) && (loop || !is_loop(rung)))
+            jobs[count++] = (job){.lab = l, .rung = rung, .sum = loop};
     }
     return count;
 }
@@ -132,41 +126,35 @@ static timings time_jobs(job *jobs, size_t count, size_t rounds) {
 
 /* The longest chain of additions that an element can pass through; 0 where the result is exact. Loops over vectors also
  * add their lanes and up to as many elements that are left over. */
-static double terms_of(const lab *l, enum rung rung) {
+static double terms_of(const lab *l, int rung) {
     double n = (double)l->n, unit = l->type == CPU_F32 ? 0x1p-24 : 0x1p-53;
     double step = 8.0 * (double)l->vectors->bytes / (double)reduct_type_size(l->data.type);
-    switch ((int)rung) {
-    case RUNG_PLAIN:
+    switch (rung) {
+    case LADDER_PLAIN:
         return n + 1;
-    case RUNG_ACCUMULATORS:
+    case LADDER_ACCUMULATORS:
         return n / 8 + 16;
-    case RUNG_VECTORS:
+    case LADDER_VECTORS:
         return n / step + 2 * step;
-    case RUNG_THREADS:
+    case LADDER_THREADS:
         return n / step + 2 * step + l->team.members;
-    case RUNG_KAHAN: /* 2 u + O(n u^2), Higham, Accuracy and Stability of Numerical Algorithms, section 4.3 */
+    case LADDER_KAHAN: /* 2 u + O(n u^2), Higham, Accuracy and Stability of Numerical Algorithms, section 4.3 */
         return 3 + 8 * n * unit;
-    case RUNG_PAIRWISE:
+    case LADDER_PAIRWISE:
         return 32 + log2(n + 1);
     default:
         return 0;
     }
 }
 
-static void describe(const lab *l, enum rung rung, report_row *row) {
-    snprintf(row->group, sizeof row->group, "rungs");
-    snprintf(row->name, sizeof row->name, "%s", rung_names[rung]);
-    snprintf(row->type, sizeof row->type, "%s", reduct_type_name(l->data.type));
-    snprintf(row->device, sizeof row->device, "cpu");
-    snprintf(row->language, sizeof row->language, "c");
-    if (rung == RUNG_VECTORS)
+static void describe(const lab *l, int rung, report_row *row) {
+    *row = ladder_row("rungs", ladder_rungs[rung].name, "cpu", "c", l->data.type, l->n);
+    if (rung == LADDER_VECTORS)
         snprintf(row->variant, sizeof row->variant, "%s", l->vectors->name);
-    else if (rung == RUNG_THREADS)
+    else if (rung == LADDER_THREADS)
         snprintf(row->variant, sizeof row->variant, "%s, %u threads", l->vectors->name, l->team.members);
-    else if (rung == RUNG_EXACT)
+    else if (rung == LADDER_EXACT)
         snprintf(row->variant, sizeof row->variant, "%s", cpu_exact_device(l->exact));
-    row->n = l->n;
-    row->bytes = l->n * reduct_type_size(l->data.type);
 }
 
 /* What reading alone takes: a limit is the best that was seen, in any way. */
@@ -177,7 +165,7 @@ static double least_seconds(const timings *times) {
     return least;
 }
 
-static const job *find_job(const job *jobs, size_t count, enum rung rung) {
+static const job *find_job(const job *jobs, size_t count, int rung) {
     for (size_t i = 0; i < count; i++) {
         if (jobs[i].rung == rung)
             return &jobs[i];
@@ -186,15 +174,15 @@ static const job *find_job(const job *jobs, size_t count, enum rung rung) {
 }
 
 /* Rungs that the type does not have are said not to be run, so that nobody looks for them. */
-static void add_row(const lab *l, enum rung rung, const job *ran, const timings *times) {
-    report_row row = report_row_empty();
+static void add_row(const lab *l, int rung, const job *ran, const timings *times) {
+    report_row row;
     describe(l, rung, &row);
     if (ran) {
-        double seconds = times->seconds[rung], plain = times->seconds[RUNG_PLAIN];
+        double seconds = times->seconds[rung], plain = times->seconds[LADDER_PLAIN];
         row.seconds = seconds;
         row.spread = times->spread[rung];
         row.of_limit = row.bytes >= 64 ? least_seconds(times) / seconds : -1;
-        row.speedup = plain > 0 ? plain / seconds : 0;
+        report_set(&row, MEASURE_SPEEDUP, plain / seconds);
         ladder_judge(&row, &l->data, ran->result, terms_of(l, rung));
     } else {
         row.verdict = REPORT_NOT_RUN;
@@ -222,22 +210,12 @@ static reduct_status climb(lab *l, reduct_error *error) {
     size_t count = list_jobs(l, jobs);
     timings times = time_jobs(jobs, count, l->options->rounds);
     for (int rung = 0; rung < RUNGS; rung++) {
-        if (is_wanted(l, (enum rung)rung))
-            add_row(l, (enum rung)rung, find_job(jobs, count, (enum rung)rung), &times);
+        if (is_wanted(l, rung))
+            add_row(l, rung, find_job(jobs, count, rung), &times);
     }
     warn_of_noise(l, &times);
     cpu_exact_close(l->exact);
     return REDUCT_OK;
-}
-
-static void add_point(const lab *l, const char *name, double seconds) {
-    char full[48];
-    snprintf(full, sizeof full, "%s %s", name, reduct_type_name(l->data.type));
-    report_series *series = report_series_named(l->r, full);
-    if (series->count == sizeof series->x / sizeof *series->x)
-        return;
-    series->x[series->count] = (double)l->n;
-    series->y[series->count++] = (double)(l->n * reduct_type_size(l->data.type)) / seconds / 1e9;
 }
 
 /* A point of every rung's curve at l->n elements. */
@@ -251,9 +229,9 @@ static reduct_status sweep_at(lab *l, reduct_error *error) {
     timings times = time_jobs(jobs, count, rounds);
     for (int rung = 0; rung < RUNGS; rung++) {
         if (times.seconds[rung] > 0)
-            add_point(l, rung_names[rung], times.seconds[rung]);
+            ladder_add_point(l->r, ladder_rungs[rung].name, l->data.type, l->n, times.seconds[rung]);
     }
-    add_point(l, "reading alone", least_seconds(&times));
+    ladder_add_point(l->r, "reading alone", l->data.type, l->n, least_seconds(&times));
     cpu_exact_close(l->exact);
     return REDUCT_OK;
 }
@@ -291,12 +269,9 @@ reduct_status ladder_cpu_run(const ladder_options *options, report *r, reduct_er
                                                    : CPU_F64,
              .n = options->n,
              .vectors = cpu_vectors_best()};
-    if (ladder_data_create(&l.data, options->type, options->n) != 0) {
-        *error = (reduct_error){.status = REDUCT_ERROR_OUT_OF_MEMORY, .index = UINT64_MAX};
-        snprintf(error->message, sizeof error->message, "there is no memory for %llu elements",
-                 (unsigned long long)options->n);
-        return REDUCT_ERROR_OUT_OF_MEMORY;
-    }
+    if (ladder_data_create(&l.data, options->type, options->n) != 0)
+        return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for %llu elements",
+                           (unsigned long long)options->n);
     l.team.members = machine.processors < CPU_THREADS_MOST ? machine.processors : CPU_THREADS_MOST;
     l.team.team = measure_team_create(l.team.members);
     add_facts(r);

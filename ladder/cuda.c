@@ -13,7 +13,7 @@
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *rung_at(size_t i) {
-    return cuda_rung_at(i) ? cuda_rung_at(i)->name : NULL;
+    return cuda_rung_at(i) ? ladder_rungs[cuda_rung_at(i)->step].name : NULL;
 }
 
 static bool has_rung(void *lab, size_t i, reduct_type type) {
@@ -80,10 +80,7 @@ static measure_statistics time_run(void *context, unsigned rounds) {
 }
 
 static double read_limit(void *context) {
-    cuda_lab *lab = context;
-    char why[160];
-    gpu_cuda_kernel kernel = cuda_lab_kernel(lab, "support", "read_limit", 0, why, sizeof why);
-    return kernel.function ? gpu_cuda_read_limit(lab->device, &kernel) : 0;
+    return gpu_cuda_read_limit(((cuda_lab *)context)->device);
 }
 
 static uint64_t free_memory(void *context) {
@@ -158,15 +155,15 @@ static void load_counters(const ladder_options *options, cuda_lab *lab, report *
         report_warning(r, "no profiler's counters: %s", why);
 }
 
-/* What a profiler watches: each wanted kernel once. Nobody waits for a report of this process. */
+/* What a profiler watches: each wanted kernel once. It writes no report. */
 static void run_watched(gpu_climb *c) {
     const ladder_options *options = c->options;
     cuda_lab *lab = c->lab;
     for (size_t i = 0; cuda_rung_at(i); i++) {
         char why[120];
-        int first = options->every_finish ? LADDER_FINISH_HOST : (int)options->finish;
-        int last = options->every_finish ? LADDER_FINISH_LAST_BLOCK : first;
-        for (int way = first; gpu_is_wanted(options, rung_at(i)) && way <= last; way++)
+        int first = options->every_finish ? LADDER_FINISH_DEFAULT + 1 : (int)options->finish;
+        int last = options->every_finish ? LADDER_FINISHES - 1 : first;
+        for (int way = first; ladder_wants(options->rung, rung_at(i)) && way <= last; way++)
             if (prepare(lab, i, (ladder_finish)way, options->type, c->data.n, options->block, why, sizeof why))
                 run_once(lab, 0);
     }
@@ -192,41 +189,32 @@ static void run_all(gpu_climb *c) {
         gpu_add_warnings(c);
     else
         report_warning(c->r, "the device stopped: %s", gpu_cuda_error(lab->device));
-    if (alive && gpu_wants_specimens(options)) /* at the very end: they are what might stop a device */
+    if (alive && gpu_wants_specimens(options)) /* last, as they may stop the device */
         cuda_run_specimens(lab, options, c->r);
-}
-
-static reduct_status fail(reduct_error *error, reduct_status status, const char *format, const char *what) {
-    if (error) {
-        *error = (reduct_error){.status = status, .index = UINT64_MAX};
-        snprintf(error->message, sizeof error->message, format, what);
-    }
-    return status;
 }
 
 reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_error *error) {
     cuda_lab lab;
-    if (options->type != REDUCT_I32 && options->type != REDUCT_F32 && options->type != REDUCT_F64)
-        return fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64%s", "");
-    if (options->rung && !gpu_rung_named(options->rung))
-        return fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the CUDA ladder", options->rung);
+    reduct_status status = gpu_check_options(options, "CUDA", error);
+    if (status != REDUCT_OK)
+        return status;
     if (cuda_profile_is_watched() && !cuda_profile_is_for(options))
         return REDUCT_OK;
-    reduct_status status = cuda_lab_open(&lab, options->device, error);
+    status = cuda_lab_open(&lab, options->device, error);
     if (status != REDUCT_OK)
         return status;
     gpu_device device = cuda_device(&lab);
     gpu_climb c = {.device = &device, .lab = &lab, .options = options, .r = r};
     if (ladder_data_create(&c.data, options->type, options->n) != 0) {
         cuda_lab_close(&lab);
-        return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements%s", "");
+        return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements");
     }
     if (options->profile && !cuda_profile_is_watched())
         load_counters(options, &lab, r);
     create_input(&lab, c.data.values, c.data.n * reduct_type_size(options->type));
     if (gpu_cuda_error(lab.device))
-        status = fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
-                      gpu_cuda_error(lab.device));
+        status = ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
+                             gpu_cuda_error(lab.device));
     else if (cuda_profile_is_watched())
         run_watched(&c);
     else

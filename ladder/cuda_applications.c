@@ -2,6 +2,7 @@
  * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
+#include "measure/data.h"
 #include "measure/timing.h"
 #include "program/memory.h"
 #include "report/judge.h"
@@ -80,12 +81,9 @@ static report_row row_of(const lab *l, const char *name, const char *variant, re
 
 /* A failure of the device becomes the row's. */
 static void add(const lab *l, report_row *row) {
-    const char *error = gpu_cuda_error(l->cuda->device);
-    if (error) {
-        row->verdict = REPORT_NOT_RUN;
-        snprintf(row->note, sizeof row->note, "%s", error);
+    gpu_row_error(row, "", gpu_cuda_error(l->cuda->device));
+    if (gpu_cuda_error(l->cuda->device))
         gpu_cuda_forgive(l->cuda->device);
-    }
     report_add_row(l->r, row);
 }
 
@@ -233,8 +231,8 @@ static void judge_product(const lab *l, scaled got, const judge_exact *expected,
     double value = ldexp(got.significand, (int)got.exponent);
     double product = judge_real(l->type, &expected->value);
     float single = (float)value;
-    exact.rest = 0; /* products are rounded on the way: errors are from the library's, and never small */
-    /* However they are grouped, n - 1 of them are rounded, here and there, and their errors may add up. */
+    exact.rest = 0; /* the library's product is rounded too: errors are distances from it */
+    /* Here and in the library n - 1 multiplications round, however they are grouped, and the errors may add up. */
     double bound = 2 * judge_roundoff(l->type) * (double)l->x.n * product;
     judge_finding finding = judge_result(&exact, l->type == REDUCT_F32 ? (void *)&single : (void *)&value, bound);
     judge_fill(row, &finding);
@@ -271,12 +269,6 @@ static void add_product(const lab *l) {
 typedef struct map {
     uint32_t a, b;
 } map;
-
-static uint32_t mix(uint64_t i) {
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (uint32_t)(z >> 32);
-}
 
 /* The operator's three functions: first `left`, then `right`. */
 static map compose(map first, map second) {
@@ -333,7 +325,7 @@ static void add_affine(const lab *l) {
     uint64_t n = l->x.n;
     map *maps = program_allocate(n * sizeof *maps), expected = {1, 0}, got = {0};
     for (uint64_t i = 0; i < n; i++) {
-        maps[i] = (map){mix(2 * i) | 1, mix(2 * i + 1)};
+        maps[i] = (map){(uint32_t)measure_random_at(2 * i) | 1, (uint32_t)measure_random_at(2 * i + 1)};
         expected = compose(expected, maps[i]);
     }
     gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, maps, n * sizeof *maps, true);
@@ -378,7 +370,7 @@ static void add_chain(const lab *l) {
     uint64_t n = l->x.n;
     uint32_t *values = program_allocate(n * sizeof *values), in_order = 0;
     for (uint64_t i = 0; i < n; i++) {
-        values[i] = mix(i);
+        values[i] = (uint32_t)measure_random_at(i);
         in_order = i == 0 ? values[0] : in_order * values[i] + 1;
     }
     gpu_cuda_input input = gpu_cuda_input_create(l->cuda->device, values, n * sizeof *values, false);
@@ -396,7 +388,7 @@ static void add_chain(const lab *l) {
             row.verdict = REPORT_NOT_RUN;
         }
         snprintf(row.variant, sizeof row.variant, "tree, blocks of %u", blocks[i]);
-        row.block = blocks[i];
+        report_set(&row, MEASURE_BLOCK, blocks[i]);
         add(l, &row);
     }
     gpu_cuda_input_destroy(l->cuda->device, &input);

@@ -1,4 +1,4 @@
-/* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks chosen to hurt.
+/* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks at which mistakes show.
  *
  *   ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]
  *
@@ -7,8 +7,10 @@
  * or -1), one array is longer than 2^32 elements, memory permitting, and the ladder is run as users run it.
  *
  * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
+#include "ladder/check.h"
 #include "ladder/cuda_ladder.h"
 
+#include "measure/data.h"
 #include "measure/machine.h"
 #include "measure/parallel.h"
 #include "program/memory.h"
@@ -24,23 +26,18 @@ typedef struct lab {
     cuda_lab cuda;
     const char *device, *rung;
     bool quick;
-    unsigned long passed, failed;
+    check_count count;
     /* The data of the moment: as they should be, and as kernels may leave them. */
     ladder_data data;
     uint64_t pristine, work;
 } lab;
 
-static bool is_wanted(const lab *l, const char *rung) {
-    return !l->rung || strcmp(l->rung, rung) == 0;
+static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
+    check_add(&l->count, right, what, expected, got);
 }
 
-static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
-    if (right) {
-        l->passed++;
-        return;
-    }
-    if (l->failed++ < 40)
-        printf("WRONG  %s: expected %s, got %s\n", what, expected, got);
+static const char *name_of(const cuda_rung *rung) {
+    return ladder_rungs[rung->step].name;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -94,12 +91,12 @@ static void check(lab *l, cuda_run *r) {
     bool right = report_verdict_is_good(row.verdict) && report_verdict_is_good(again.verdict) &&
                  (any_order || memcmp(first, second, sizeof first) == 0);
     const char *error = gpu_cuda_error(l->cuda.device);
-    snprintf(what, sizeof what, "%s %s %s, n = %" PRIu64 ", blocks of %u", r->rung->name, ladder_finish_name(r->finish),
-             reduct_type_name(r->type), r->n, r->block);
+    snprintf(what, sizeof what, "%s %s %s, n = %" PRIu64 ", blocks of %u", name_of(r->rung),
+             ladder_finish_name(r->finish), reduct_type_name(r->type), r->n, r->block);
     const char *got = report_verdict_is_good(row.verdict) ? again.got : row.got;
     count(l, right && !error, what, row.expected, error ? error : got);
     if (error && !gpu_cuda_forgive(l->cuda.device)) {
-        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
+        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->count.passed, l->count.failed);
         exit(1);
     }
 }
@@ -122,16 +119,16 @@ static void check_rung(lab *l, const cuda_rung *rung, ladder_finish finish, unsi
     if (cuda_run_prepare(&r, &l->cuda, rung, finish, l->data.type, l->data.n, block, why, sizeof why)) {
         check(l, &r);
     } else {
-        count(l, false, rung->name, "a kernel", why);
+        count(l, false, name_of(rung), "a kernel", why);
         gpu_cuda_forgive(l->cuda.device);
     }
 }
 
 static void check_all(lab *l, const unsigned *blocks, size_t block_count) {
     for (size_t i = 0; cuda_rung_at(i); i++)
-        for (int finish = LADDER_FINISH_HOST; finish <= LADDER_FINISH_LAST_BLOCK; finish++)
+        for (int finish = LADDER_FINISH_DEFAULT + 1; finish < LADDER_FINISHES; finish++)
             for (size_t b = 0; b < block_count; b++)
-                if (is_wanted(l, cuda_rung_at(i)->name))
+                if (ladder_wants(l->rung, name_of(cuda_rung_at(i))))
                     check_rung(l, cuda_rung_at(i), (ladder_finish)finish, blocks[b]);
 }
 
@@ -170,12 +167,8 @@ static void sum_share(void *context, unsigned member, unsigned members) {
     size_t begin, end;
     uint64_t sum = 0;
     measure_share(s->n, 1, member, members, &begin, &end);
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        sum += z >> 56;
-    }
+    for (uint64_t i = begin; i < end; i++)
+        sum += measure_random_at(i) >> 56;
     s->sum[member] = sum;
 }
 
@@ -213,17 +206,17 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
         report_row row = report_row_empty();
         unsigned char result[8] = {0};
         const cuda_rung *rung = cuda_rung_at(i);
-        if (!is_wanted(l, rung->name))
+        if (!ladder_wants(l->rung, name_of(rung)))
             continue;
         if (!make(l) || !cuda_run_prepare(&r, &l->cuda, rung, LADDER_FINISH_DEFAULT, type, n, 0, why, sizeof why)) {
-            count(l, l->cuda.facts->capability < 90 && rung->cover == CUDA_COVER_TILES, rung->name, "a kernel", why);
+            count(l, l->cuda.facts->capability < 90 && rung->cover == CUDA_COVER_TILES, name_of(rung), "a kernel", why);
             continue;
         }
         cuda_run_once(&r, l->work);
         cuda_run_result(&r, result);
         ladder_judge(&row, &l->data, result, cuda_run_terms(&r));
         const char *error = gpu_cuda_error(l->cuda.device);
-        count(l, report_verdict_is_good(row.verdict) && !error, rung->name, row.expected, error ? error : row.got);
+        count(l, report_verdict_is_good(row.verdict) && !error, name_of(rung), row.expected, error ? error : row.got);
     }
     gpu_cuda_free(l->cuda.device, l->work);
     l->work = 0;
@@ -247,15 +240,8 @@ static void check_large(lab *l) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void count_rows(lab *l, const report *r) {
-    for (size_t i = 0; i < report_row_count(r); i++) {
-        const report_row *row = report_row_at(r, i);
-        char what[160];
-        snprintf(what, sizeof what, "report: %s, %s, %s", row->name, row->variant, row->type);
-        if (report_verdict_is_good(row->verdict) || row->verdict == REPORT_WRONG)
-            count(l, report_verdict_is_good(row->verdict), what, row->expected, row->got);
-        else if (row->verdict == REPORT_NOT_RUN && strcmp(row->variant, "library") == 0)
-            count(l, false, what, "to be run", row->note);
-    }
+    for (size_t i = 0; i < report_row_count(r); i++)
+        check_row(&l->count, report_row_at(r, i), "library");
 }
 
 /* The ladder as users run it, with everything but the specimens. */
@@ -286,9 +272,9 @@ static void check_applications(lab *l, reduct_type type) {
 
 /* Every rung of the list must be there. */
 static void check_list(lab *l) {
-    for (size_t i = 0; ladder_rung_at(i); i++)
-        if (ladder_rung_at(i)->kind == LADDER_RUNG_GPU)
-            count(l, cuda_rung_named(ladder_rung_at(i)->name) != NULL, ladder_rung_at(i)->name, "a rung", "none");
+    for (int i = 0; i < LADDER_RUNGS; i++)
+        if (ladder_rungs[i].kind == LADDER_RUNG_GPU)
+            count(l, cuda_rung_of((ladder_step)i) != NULL, ladder_rungs[i].name, "a rung", "none");
 }
 
 int main(int argc, char **argv) {
@@ -321,6 +307,6 @@ int main(int argc, char **argv) {
             check_report(&l, types[t]);
     }
     cuda_lab_close(&l.cuda);
-    printf("%lu passed, %lu failed\n", l.passed, l.failed);
-    return l.failed != 0;
+    printf("%lu passed, %lu failed\n", l.count.passed, l.count.failed);
+    return l.count.failed != 0;
 }

@@ -1,6 +1,6 @@
 /* What the parts of the CUDA ladder share: the device and its kernels, rungs, and a rung with a finish made ready to
- * run. cuda.c runs and times them (the climb itself is gpu.c's), cuda_check.c verifies them; specimens, applications and
- * peers have a file each. */
+ * run. cuda_lab.c has the device, cuda_rungs.c the rungs, cuda.c runs and times them (the climb itself is gpu.c's),
+ * cuda_check.c verifies them; specimens, applications, peers and the profiler have a file each. */
 #ifndef LADDER_CUDA_LADDER_H
 #define LADDER_CUDA_LADDER_H
 
@@ -29,21 +29,20 @@ typedef enum cuda_cover {
 typedef enum cuda_shared { CUDA_SHARED_NONE, CUDA_SHARED_ONE, CUDA_SHARED_TWO, CUDA_SHARED_RING } cuda_shared;
 
 typedef struct cuda_rung {
-    const char *name;   /* as in rungs.def */
-    const char *image;  /* where the kernels are; null for the library's */
-    const char *kernel; /* what their names begin with */
+    ladder_step step;   /* of a specimen the rung that the mistake is in */
+    const char *image;  /* of a specimen: where the kernels are; those of a rung are in a file of its name */
+    const char *kernel; /* of a specimen: what their names begin with */
     cuda_cover cover;
-    cuda_shared shared;   /* an element, or two, per thread; or the ring of bulk_copy.cu */
-    ladder_finish finish; /* what it is best with */
+    cuda_shared shared; /* an element, or two, per thread; or the ring of bulk_copy.cu */
     bool destroys_input;
     bool per_block_size; /* there is a kernel for each power of two, and one for other sizes */
 } cuda_rung;
 
 enum { CUDA_BLOCK_DEFAULT = 256 };
 
-/* Rung number i in order, null beyond the last; the rung of a name, or null. */
+/* Rung number i in order, null beyond the last; and the one of the list of all rungs, null if CUDA has none. */
 const cuda_rung *cuda_rung_at(size_t i);
-const cuda_rung *cuda_rung_named(const char *name);
+const cuda_rung *cuda_rung_of(ladder_step step);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * The device
@@ -62,6 +61,7 @@ typedef struct cuda_run {
     uint64_t n;
     unsigned block;  /* threads */
     unsigned blocks; /* of the first launch */
+    gpu_passes passes;
     char kernel_name[64];
     gpu_cuda_kernel kernel, last_step; /* last_step: of the finish second-launch */
     bool clears;                       /* the finish atomic clears the result first; a specimen does not */

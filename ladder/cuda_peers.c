@@ -1,6 +1,5 @@
-/* The peers: Thrust and CUB on the ladder's data, from a shared object that lies beside the program (cuda/peers.cu). */
-#include "gpu/plugin.h"
-#include "ladder/cuda/peers.h"
+/* The peers: Thrust and CUB on the ladder's data. */
+#include "gpu/cuda_peers.h"
 #include "ladder/cuda_ladder.h"
 
 #include <string.h>
@@ -9,44 +8,31 @@ static const char *const peer_names[] = {"CUB DeviceReduce::Sum", "thrust::reduc
 enum { CUB, THRUST, PEERS };
 
 typedef struct peer_run {
-    const ladder_peers *peers;
+    const gpu_peers *peers;
     cuda_lab *lab;
     const gpu_cuda_input *input;
-    enum ladder_peer_type type;
+    enum gpu_peer_type type;
     uint64_t n, scratch;
     size_t scratch_bytes;
     int peer, error; /* the first one */
     _Alignas(8) unsigned char host_result[8];
 } peer_run;
 
-/* Null where they are not there. */
-static const ladder_peers *load_peers(void) {
-    void *symbol = gpu_plugin("ladder_cuda_peers.so", LADDER_PEERS_SYMBOL);
-    ladder_cuda_peers_function *function;
-    memcpy(&function, &symbol, sizeof symbol);
-    return function ? function() : NULL;
-}
-
-static void *pointer(uint64_t address) {
-    return (void *)(uintptr_t)address;
-}
-
 static void run_once(void *context, uint64_t run) {
     peer_run *p = context;
-    void *from = pointer(gpu_cuda_input_at(p->input, run)), *stream = gpu_cuda_stream(p->lab->device);
-    int error = p->peer == CUB ? p->peers->cub_sum(p->type, pointer(p->scratch), &p->scratch_bytes, from,
-                                                   pointer(p->lab->result), p->n, stream)
+    void *from = gpu_cuda_pointer(gpu_cuda_input_at(p->input, run)), *stream = gpu_cuda_stream(p->lab->device);
+    int error = p->peer == CUB ? p->peers->sum_in_type(p->type, gpu_cuda_pointer(p->scratch), &p->scratch_bytes, from,
+                                                       gpu_cuda_pointer(p->lab->result), p->n, stream)
                                : p->peers->thrust_sum(p->type, from, p->host_result, p->n, stream);
     if (!p->error)
         p->error = error;
 }
 
 static void prepare(peer_run *p) {
-    p->error = p->peers->open((int)p->lab->facts->ordinal);
-    if (p->error || p->peer != CUB)
+    if (p->peer != CUB)
         return;
-    p->error = p->peers->cub_sum(p->type, NULL, &p->scratch_bytes, pointer(p->input->address), pointer(p->lab->result),
-                                 p->n, gpu_cuda_stream(p->lab->device));
+    p->error = p->peers->sum_in_type(p->type, NULL, &p->scratch_bytes, gpu_cuda_pointer(p->input->address),
+                                     gpu_cuda_pointer(p->lab->result), p->n, gpu_cuda_stream(p->lab->device));
     p->scratch = gpu_cuda_allocate(p->lab->device, p->scratch_bytes);
 }
 
@@ -69,25 +55,24 @@ static void add_peer(peer_run *p, const ladder_options *options, const ladder_da
         cuda_row_time(lab, &row, &seconds);
         ladder_judge(&row, data, result, (double)data->n); /* the bound of any order of additions */
     }
-    if (p->error || gpu_cuda_error(lab->device)) {
-        row.verdict = REPORT_NOT_RUN;
-        snprintf(row.note, sizeof row.note, "%s", p->error ? p->peers->text(p->error) : gpu_cuda_error(lab->device));
+    gpu_row_error(&row, "", p->error ? p->peers->text(p->error) : gpu_cuda_error(lab->device));
+    if (gpu_cuda_error(lab->device))
         gpu_cuda_forgive(lab->device);
-    }
     gpu_cuda_free(lab->device, p->scratch);
     report_add_row(r, &row);
 }
 
-static peer_run run_of(const ladder_peers *peers, int peer, cuda_lab *lab, reduct_type type, uint64_t n,
+static peer_run run_of(const gpu_peers *peers, int peer, cuda_lab *lab, reduct_type type, uint64_t n,
                        const gpu_cuda_input *input) {
     peer_run p = {.peers = peers, .lab = lab, .input = input, .n = n, .peer = peer};
-    p.type = type == REDUCT_I32 ? LADDER_PEER_I32 : type == REDUCT_F32 ? LADDER_PEER_F32 : LADDER_PEER_F64;
+    p.type = type == REDUCT_I32 ? GPU_PEER_I32 : type == REDUCT_F32 ? GPU_PEER_F32 : GPU_PEER_F64;
     return p;
 }
 
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,
                           const gpu_cuda_input *input, report *r) {
-    const ladder_peers *peers = load_peers();
+    const char *why;
+    const gpu_peers *peers = gpu_cuda_peers(lab->facts->ordinal, &why);
     for (int peer = 0; peers && peer < PEERS; peer++) {
         peer_run p = run_of(peers, peer, lab, options->type, n, input);
         prepare(&p);
@@ -101,16 +86,15 @@ void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t
 
 void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data, const gpu_cuda_input *input,
                     report *r) {
-    const ladder_peers *peers = load_peers();
+    const char *why;
+    const gpu_peers *peers = gpu_cuda_peers(lab->facts->ordinal, &why);
     for (int peer = 0; peer < PEERS; peer++) {
         if (peers) {
             peer_run p = run_of(peers, peer, lab, options->type, data->n, input);
             add_peer(&p, options, data, r);
         } else {
             report_row row = cuda_row(lab, "peers", peer_names[peer], options->type, data->n);
-            row.verdict = REPORT_NOT_RUN;
-            snprintf(row.note, sizeof row.note,
-                     "not in this build: ladder_cuda_peers.so is not beside the program: `make peers` builds it");
+            gpu_row_error(&row, "", why);
             report_add_row(r, &row);
         }
     }

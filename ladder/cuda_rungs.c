@@ -1,180 +1,30 @@
 /* The CUDA ladder's rungs, and how a rung with a finish is launched. */
 #include "ladder/cuda_ladder.h"
 
-#include "program/memory.h"
+#include "gpu/whole.h"
 
-#include <reduct/cuda.h>
-
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * The device
- * ------------------------------------------------------------------------------------------------------------------ */
-
-static reduct_status fail(reduct_error *error, reduct_status status, const char *message) {
-    if (error) {
-        *error = (reduct_error){.status = status, .index = UINT64_MAX};
-        snprintf(error->message, sizeof error->message, "%s", message);
-    }
-    return status;
-}
-
-reduct_status cuda_lab_open(cuda_lab *lab, const char *name, reduct_error *error) {
-    char why[240], *end = NULL;
-    unsigned long ordinal = 0;
-    *lab = (cuda_lab){0};
-    if (strncmp(name, "cuda:", 5) == 0) {
-        ordinal = strtoul(name + 5, &end, 10);
-        if (name[5] < '0' || name[5] > '9' || *end || ordinal > 1u << 16)
-            return fail(error, REDUCT_ERROR_ARGUMENT, "a CUDA device is called cuda:0, cuda:1 and so on");
-    } else if (strcmp(name, "cuda") != 0) {
-        return fail(error, REDUCT_ERROR_ARGUMENT, "a CUDA device is called cuda:0, cuda:1 and so on");
-    }
-    if (!ladder_cuda_images[0].name)
-        return fail(error, REDUCT_ERROR_NO_DEVICE,
-                    "this build has no CUDA kernels: it was made without NVIDIA's compiler, nvcc");
-    lab->device = gpu_cuda_open((unsigned)ordinal, why, sizeof why);
-    if (!lab->device)
-        return fail(error, REDUCT_ERROR_NO_DEVICE, why);
-    lab->facts = gpu_cuda_describe(lab->device);
-    snprintf(lab->name, sizeof lab->name, "cuda:%u", lab->facts->ordinal);
-    lab->result = gpu_cuda_allocate(lab->device, 64);
-    lab->ticket = gpu_cuda_allocate(lab->device, 4);
-    gpu_cuda_fill(lab->device, lab->ticket, 0, 4);
-    if (gpu_cuda_error(lab->device)) {
-        fail(error, REDUCT_ERROR_DEVICE_LOST, gpu_cuda_error(lab->device));
-        cuda_lab_close(lab);
-        return REDUCT_ERROR_DEVICE_LOST;
-    }
-    return REDUCT_OK;
-}
-
-void cuda_lab_close(cuda_lab *lab) {
-    reduct_plan_destroy(lab->plan);
-    for (size_t i = 0; i < lab->module_count; i++)
-        gpu_cuda_module_unload(lab->device, lab->modules[i].module);
-    for (size_t i = 0; i < 2; i++)
-        gpu_cuda_free(lab->device, lab->partials[i]);
-    gpu_cuda_free(lab->device, lab->result);
-    gpu_cuda_free(lab->device, lab->ticket);
-    free(lab->host_partials);
-    free(lab->counters);
-    gpu_cuda_close(lab->device);
-    *lab = (cuda_lab){0};
-}
-
-static gpu_cuda_module *module_of(cuda_lab *lab, const rd_cuda_image *image) {
-    for (size_t i = 0; i < lab->module_count; i++)
-        if (lab->modules[i].image == image->name)
-            return lab->modules[i].module;
-    gpu_cuda_module *module = gpu_cuda_module_load(lab->device, image->data);
-    if (module && lab->module_count < CUDA_MODULES_MOST) {
-        lab->modules[lab->module_count].image = image->name;
-        lab->modules[lab->module_count++].module = module;
-    }
-    return module;
-}
-
-gpu_cuda_kernel cuda_lab_kernel(cuda_lab *lab, const char *image_name, const char *name, unsigned dynamic_shared,
-                                char *why, size_t room) {
-    gpu_cuda_kernel none = {0};
-    const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, image_name);
-    if (!image) {
-        snprintf(why, room, "this build has no kernels for it");
-        return none;
-    }
-    if (lab->facts->capability < image->least) {
-        snprintf(why, room, "needs compute capability %u.%u; this device has %u.%u", image->least / 10,
-                 image->least % 10, lab->facts->capability / 10, lab->facts->capability % 10);
-        return none;
-    }
-    gpu_cuda_module *module = module_of(lab, image);
-    if (!module) {
-        snprintf(why, room, "%s: kernels compiled by nvcc %s, a driver for CUDA %u.%u", gpu_cuda_error(lab->device),
-                 LADDER_CUDA_TOOLKIT, lab->facts->driver / 1000, lab->facts->driver % 1000 / 10);
-        return none;
-    }
-    gpu_cuda_kernel kernel = gpu_cuda_kernel_named(lab->device, module, name, dynamic_shared);
-    if (!kernel.function)
-        snprintf(why, room, "%s: %s", name, gpu_cuda_error(lab->device));
-    return kernel;
-}
-
-void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes) {
-    if (bytes <= lab->partials_bytes)
-        return;
-    for (size_t i = 0; i < 2; i++) {
-        gpu_cuda_free(lab->device, lab->partials[i]);
-        lab->partials[i] = gpu_cuda_allocate(lab->device, bytes);
-    }
-    lab->host_partials = program_reallocate(lab->host_partials, bytes);
-    lab->partials_bytes = gpu_cuda_error(lab->device) ? 0 : bytes;
-}
-
-reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room) {
-    const reduct_reduction reduction = {.op = op, .element = type};
-    const reduct_plan_options options = {.reductions = &reduction,
-                                         .reduction_count = 1,
-                                         .shape = {.outer = 1, .n = n, .inner = 1, .stride = 1},
-                                         .device = device};
-    reduct_plan *plan = NULL;
-    reduct_error error;
-    if (reduct_plan_create(&options, &plan, &error) == REDUCT_OK)
-        return plan;
-    snprintf(why, room, "%s", error.message);
-    return NULL;
-}
-
-static void *pointer(uint64_t address) {
-    return (void *)(uintptr_t)address;
-}
-
-void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y) {
-    reduct_error error;
-    if (!gpu_cuda_error(lab->device) &&
-        reduct_cuda_execute(plan, (const void *[]){pointer(x), pointer(y)}, (void *[]){pointer(lab->result)}, NULL,
-                            NULL, gpu_cuda_stream(lab->device), &error) != REDUCT_OK)
-        gpu_cuda_fail(lab->device, error.message);
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rungs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Until `unrolled` a finish must cope with as many block sums as there are blocks, for which the tutorials recurse;
- * from `grid-stride` there are few. */
 /* clang-format off */
 static const cuda_rung rungs[] = {
-    {.name = "global-halving",    .image = "global_halving",    .kernel = "global_halving",
-     .cover = CUDA_COVER_ONE, .finish = LADDER_FINISH_RECURSIVE, .destroys_input = true},
-    {.name = "neighbour-modulo",  .image = "neighbour_modulo",  .kernel = "neighbour_modulo",
-     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "neighbour-strided", .image = "neighbour_strided", .kernel = "neighbour_strided",
-     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "halving",           .image = "halving",           .kernel = "halving",
-     .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "first-add",         .image = "first_add",         .kernel = "first_add",
-     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "last-warp",         .image = "last_warp",         .kernel = "last_warp",
-     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "unrolled",          .image = "unrolled",          .kernel = "unrolled",
-     .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_RECURSIVE, .per_block_size = true},
-    {.name = "grid-stride",       .image = "grid_stride",       .kernel = "grid_stride",
-     .cover = CUDA_COVER_WALK, .shared = CUDA_SHARED_ONE, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "shuffle",           .image = "shuffle",           .kernel = "shuffle",
-     .cover = CUDA_COVER_WALK, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "warp-reduce",       .image = "warp_reduce",       .kernel = "warp_reduce",
-     .cover = CUDA_COVER_WALK, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "vector-loads",      .image = "vector_loads",      .kernel = "vector_loads",
-     .cover = CUDA_COVER_VECTORS, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "one-launch",        .image = "one_launch",        .kernel = "one_launch",
-     .cover = CUDA_COVER_VECTORS, .finish = LADDER_FINISH_LAST_BLOCK},
-    {.name = "bulk-copy",         .image = "bulk_copy",         .kernel = "bulk_copy",
-     .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING, .finish = LADDER_FINISH_LAST_BLOCK},
-    {.name = "exact",
-     .cover = CUDA_COVER_EXACT, .finish = LADDER_FINISH_LAST_BLOCK},
+    {.step = LADDER_GLOBAL_HALVING,    .cover = CUDA_COVER_ONE, .destroys_input = true},
+    {.step = LADDER_NEIGHBOUR_MODULO,  .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_NEIGHBOUR_STRIDED, .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_HALVING,           .cover = CUDA_COVER_ONE, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_FIRST_ADD,         .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_LAST_WARP,         .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_UNROLLED,          .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .per_block_size = true},
+    {.step = LADDER_GRID_STRIDE,       .cover = CUDA_COVER_WALK, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_SHUFFLE,           .cover = CUDA_COVER_WALK},
+    {.step = LADDER_WARP_REDUCE,       .cover = CUDA_COVER_WALK},
+    {.step = LADDER_VECTOR_LOADS,      .cover = CUDA_COVER_VECTORS},
+    {.step = LADDER_ONE_LAUNCH,        .cover = CUDA_COVER_VECTORS},
+    {.step = LADDER_BULK_COPY,         .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING},
+    {.step = LADDER_GPU_EXACT,         .cover = CUDA_COVER_EXACT},
 };
 /* clang-format on */
 
@@ -182,9 +32,9 @@ const cuda_rung *cuda_rung_at(size_t i) {
     return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
 }
 
-const cuda_rung *cuda_rung_named(const char *name) {
+const cuda_rung *cuda_rung_of(ladder_step step) {
     for (size_t i = 0; cuda_rung_at(i); i++)
-        if (strcmp(rungs[i].name, name) == 0)
+        if (rungs[i].step == step)
             return &rungs[i];
     return NULL;
 }
@@ -195,17 +45,6 @@ const cuda_rung *cuda_rung_named(const char *name) {
 
 /* As in vector_loads.cuh and bulk_copy.cu. */
 enum { LOADS = 4, STAGES = 6, STAGE_BYTES = 16 << 10, LAST_STEP_THREADS = 1024 };
-
-static uint64_t ceil_divide(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static unsigned ceil_log2(uint64_t x) {
-    unsigned log = 0;
-    while (log < 63 && UINT64_C(1) << log < x)
-        log++;
-    return log;
-}
 
 static uint64_t elements_per_block(const cuda_run *run) {
     uint64_t size = reduct_type_size(run->type);
@@ -222,9 +61,10 @@ static uint64_t elements_per_block(const cuda_run *run) {
 }
 
 /* Blocks for n elements. Those that walk come in as many as the device holds at once; the others as n demands. */
-static uint64_t blocks_for(const cuda_run *run, uint64_t n) {
+static uint64_t blocks_for(const void *prepared, uint64_t n) {
+    const cuda_run *run = prepared;
     cuda_lab *lab = run->lab;
-    uint64_t wanted = ceil_divide(n, elements_per_block(run)), most = wanted;
+    uint64_t wanted = gpu_ceil_divide(n, elements_per_block(run)), most = wanted;
     if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
         most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block);
     if (wanted > most)
@@ -246,23 +86,20 @@ static unsigned dynamic_shared(const cuda_run *run) {
     }
 }
 
-static bool is_power_of_two(unsigned x) {
-    return x && (x & (x - 1)) == 0;
-}
-
 static void name_kernel(cuda_run *run) {
     const char *type = reduct_type_name(run->type);
     const char *way_out = run->finish == LADDER_FINISH_ATOMIC       ? "atomic"
                           : run->finish == LADDER_FINISH_LAST_BLOCK ? "last"
                                                                     : "store";
-    char *name = run->kernel_name;
+    char file[40], *name = run->kernel_name;
     size_t room = sizeof run->kernel_name;
+    const char *start = run->rung->kernel ? run->rung->kernel : gpu_file_name(run->rung->step, file, sizeof file);
     if (!run->rung->per_block_size)
-        snprintf(name, room, "%s_%s_%s", run->rung->kernel, type, way_out);
-    else if (is_power_of_two(run->block))
-        snprintf(name, room, "%s_%s_%s_%u", run->rung->kernel, type, way_out, run->block);
+        snprintf(name, room, "%s_%s_%s", start, type, way_out);
+    else if (gpu_is_power_of_two(run->block))
+        snprintf(name, room, "%s_%s_%s_%u", start, type, way_out, run->block);
     else
-        snprintf(name, room, "%s_%s_%s_any", run->rung->kernel, type, way_out);
+        snprintf(name, room, "%s_%s_%s_any", start, type, way_out);
 }
 
 /* To be captured, not executed: what the array holds does not matter. */
@@ -272,7 +109,7 @@ static void run_on_nothing(void *context, uint64_t number) {
     cuda_lab_execute(lab, lab->plan, lab->result, 0);
 }
 
-/* What the library launches is found out, not known here. */
+/* What the library launches is read off a CUDA graph of its call. */
 static bool prepare_exact(cuda_run *run, char *why, size_t room) {
     cuda_lab *lab = run->lab;
     unsigned asked = run->block;
@@ -304,7 +141,7 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
                       uint64_t n, unsigned block, char *why, size_t room) {
     *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
     if (finish == LADDER_FINISH_DEFAULT)
-        run->finish = rung->finish;
+        run->finish = ladder_rungs[rung->step].finish;
     if (rung->cover == CUDA_COVER_EXACT)
         return prepare_exact(run, why, room);
     if (!block)
@@ -313,8 +150,10 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
         snprintf(why, room, "a block has 32 to 1024 threads");
         return false;
     }
+    char file[40];
+    const char *image = rung->image ? rung->image : gpu_file_name(rung->step, file, sizeof file);
     name_kernel(run);
-    run->kernel = cuda_lab_kernel(lab, rung->image, run->kernel_name, dynamic_shared(run), why, room);
+    run->kernel = cuda_lab_kernel(lab, image, run->kernel_name, dynamic_shared(run), why, room);
     if (!run->kernel.function)
         return false;
     if (run->finish == LADDER_FINISH_SECOND_LAUNCH) {
@@ -330,6 +169,7 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
         return false;
     }
     run->blocks = (unsigned)blocks;
+    run->passes = gpu_plan_passes(blocks, blocks_for, run);
     cuda_lab_reserve(lab, blocks * reduct_type_size(type));
     if (gpu_cuda_error(lab->device)) {
         snprintf(why, room, "%s", gpu_cuda_error(lab->device));
@@ -355,16 +195,13 @@ static void launch(const cuda_run *run, uint64_t input, uint64_t n, unsigned blo
 /* Pass by pass, from one array of block sums to the other; the last one into the result. */
 static void run_recursively(const cuda_run *run, uint64_t input) {
     cuda_lab *lab = run->lab;
+    const gpu_passes *passes = &run->passes;
     uint64_t n = run->n;
-    unsigned blocks = run->blocks;
-    for (unsigned pass = 0;; pass++) {
-        uint64_t to = blocks == 1 ? lab->result : lab->partials[pass % 2];
-        launch(run, input, n, blocks, to);
-        if (blocks == 1)
-            return;
+    for (unsigned i = 0; i < passes->count; i++) {
+        uint64_t to = i + 1 == passes->count ? lab->result : lab->partials[i % 2];
+        launch(run, input, n, (unsigned)passes->blocks[i], to);
         input = to;
-        n = blocks;
-        blocks = (unsigned)blocks_for(run, n);
+        n = passes->blocks[i];
     }
 }
 
@@ -420,8 +257,8 @@ void cuda_run_result(cuda_run *run, void *result) {
 /* Additions in a launch: one after the other in a thread, then the tree. A thread takes whole rounds of what its block
  * covers, and adds up to four running sums and an element that is left over. */
 static double chain(const cuda_run *run, uint64_t n, uint64_t blocks) {
-    uint64_t cover = elements_per_block(run), rounds = ceil_divide(n, cover * blocks);
-    return (double)(rounds * ceil_divide(cover, run->block) + ceil_log2(run->block) + 8);
+    uint64_t cover = elements_per_block(run), rounds = gpu_ceil_divide(n, cover * blocks);
+    return (double)(rounds * gpu_ceil_divide(cover, run->block) + gpu_ceil_log2(run->block) + 8);
 }
 
 double cuda_run_terms(const cuda_run *run) {
@@ -431,31 +268,16 @@ double cuda_run_terms(const cuda_run *run) {
     double terms = chain(run, run->n, blocks);
     switch (run->finish) {
     case LADDER_FINISH_SECOND_LAUNCH:
-        return terms + (double)ceil_divide(blocks, LAST_STEP_THREADS) + 10;
+        return terms + (double)gpu_ceil_divide(blocks, LAST_STEP_THREADS) + 10;
     case LADDER_FINISH_RECURSIVE:
-        while (blocks > 1) {
-            uint64_t n = blocks;
-            blocks = blocks_for(run, n);
-            terms += chain(run, n, blocks);
-        }
+        for (unsigned i = 1; i < run->passes.count; i++)
+            terms += chain(run, run->passes.blocks[i - 1], run->passes.blocks[i]);
         return terms;
     case LADDER_FINISH_LAST_BLOCK:
-        return terms + (double)ceil_divide(blocks, run->block) + ceil_log2(run->block) + 1;
+        return terms + (double)gpu_ceil_divide(blocks, run->block) + gpu_ceil_log2(run->block) + 1;
     default:
         return terms + (double)blocks;
     }
-}
-
-report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
-    report_row row = report_row_empty();
-    snprintf(row.group, sizeof row.group, "%s", group);
-    snprintf(row.name, sizeof row.name, "%s", name);
-    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
-    snprintf(row.device, sizeof row.device, "%s", lab->name);
-    snprintf(row.language, sizeof row.language, "cuda");
-    row.n = n;
-    row.bytes = n * reduct_type_size(type);
-    return row;
 }
 
 /* Of the first launch: later ones work on what it left. */
@@ -464,20 +286,11 @@ static void add_counters(const cuda_run *run, report_row *row) {
     for (size_t i = 0; i < lab->counter_count; i++) {
         if (strcmp(lab->counters[i].kernel, run->kernel_name) != 0)
             continue;
-        row->bank_conflicts = lab->counters[i].bank_conflicts;
-        row->shared_transactions = lab->counters[i].shared_transactions;
-        row->divergence = lab->counters[i].divergence;
+        report_set(row, MEASURE_BANK_CONFLICTS, lab->counters[i].bank_conflicts);
+        report_set(row, MEASURE_SHARED_TRANSACTIONS, lab->counters[i].shared_transactions);
+        report_set(row, MEASURE_DIVERGENCE, lab->counters[i].divergence);
         return;
     }
-}
-
-void cuda_row_kernel(const cuda_lab *lab, report_row *row, const gpu_cuda_kernel *kernel, unsigned block) {
-    if (!kernel->function)
-        return;
-    row->block = block;
-    row->registers = (int)kernel->registers;
-    row->shared_bytes = (int)(kernel->static_shared + kernel->dynamic_shared);
-    row->occupancy = gpu_cuda_occupancy(lab->device, kernel, block);
 }
 
 void cuda_run_describe(const cuda_run *run, report_row *row) {
@@ -485,14 +298,10 @@ void cuda_run_describe(const cuda_run *run, report_row *row) {
     snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
     cuda_row_kernel(lab, row, &run->kernel, run->block);
     add_counters(run, row);
-    if (run->rung->per_block_size && !is_power_of_two(run->block))
+    if (run->rung->per_block_size && !gpu_is_power_of_two(run->block))
         snprintf(row->note, sizeof row->note, "%u threads are no power of two: the loop is kept", run->block);
-    else if (strcmp(run->rung->name, "warp-reduce") == 0 && run->type != REDUCT_I32)
+    else if (run->rung->step == LADDER_WARP_REDUCE && run->type != REDUCT_I32)
         snprintf(row->note, sizeof row->note, "no instruction for floats: by shuffles");
-    else if (strcmp(run->rung->name, "warp-reduce") == 0 && lab->facts->capability < 80)
+    else if (run->rung->step == LADDER_WARP_REDUCE && lab->facts->capability < 80)
         snprintf(row->note, sizeof row->note, "no instruction before compute capability 8.0: by shuffles");
-}
-
-void cuda_row_time(const cuda_lab *lab, report_row *row, const measure_statistics *seconds) {
-    gpu_row_time(row, seconds, lab->read_limit, lab->facts->nominal);
 }

@@ -4,6 +4,7 @@
 #include "measure/timing.h"
 #include "program/memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,26 @@
  * ------------------------------------------------------------------------------------------------------------------ */
 
 const ladder_rung *gpu_rung_named(const char *name) {
-    for (size_t i = 0; ladder_rung_at(i); i++)
-        if (ladder_rung_at(i)->kind != LADDER_RUNG_CPU && strcmp(ladder_rung_at(i)->name, name) == 0)
-            return ladder_rung_at(i);
+    for (size_t i = 0; i < LADDER_RUNGS; i++)
+        if (ladder_rungs[i].kind != LADDER_RUNG_CPU && strcmp(ladder_rungs[i].name, name) == 0)
+            return &ladder_rungs[i];
     return NULL;
 }
 
-bool gpu_is_wanted(const ladder_options *options, const char *rung) {
-    return !options->rung || strcmp(options->rung, rung) == 0;
+const char *gpu_file_name(ladder_step step, char *text, size_t room) {
+    snprintf(text, room, "%s", ladder_rungs[step].name);
+    for (char *c = text; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    return text;
+}
+
+reduct_status gpu_check_options(const ladder_options *options, const char *ladder, reduct_error *error) {
+    if (options->type != REDUCT_I32 && options->type != REDUCT_F32 && options->type != REDUCT_F64)
+        return ladder_fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64");
+    if (options->rung && !gpu_rung_named(options->rung))
+        return ladder_fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the %s ladder", options->rung,
+                           ladder);
+    return REDUCT_OK;
 }
 
 bool gpu_wants_specimens(const ladder_options *options) {
@@ -48,7 +61,7 @@ static void restore(const gpu_climb *c) {
         c->device->restore_input(c->lab, c->data.values, c->data.n * reduct_type_size(c->data.type));
 }
 
-/* Verifies, times, and verifies again: what a thousand runs leave behind must not matter. */
+/* Verifies, times, and verifies again: a result must not depend on the runs before it. */
 static void measure_rung(gpu_climb *c, report_row *row) {
     verify(c, row);
     measure_statistics seconds = c->device->time(c->lab, c->options->rounds);
@@ -58,7 +71,7 @@ static void measure_rung(gpu_climb *c, report_row *row) {
     gpu_row_time(row, &seconds, c->limit, c->device->nominal);
     if (c->first_seconds <= 0)
         c->first_seconds = seconds.median;
-    row->speedup = seconds.median > 0 ? c->first_seconds / seconds.median : 0;
+    report_set(row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first_seconds / seconds.median : 0);
     c->timed++;
     c->noisy += row->spread > GPU_NOISY;
 }
@@ -66,12 +79,9 @@ static void measure_rung(gpu_climb *c, report_row *row) {
 /* A failure of the device becomes the row's; false where the device cannot go on. */
 static bool settle(const gpu_climb *c, report_row *row) {
     const char *error = c->device->error(c->lab);
-    if (!error)
-        return true;
     if (row->verdict != REPORT_NOT_RUN) /* which has said why */
-        snprintf(row->note, sizeof row->note, "%s", error);
-    row->verdict = REPORT_NOT_RUN;
-    return c->device->forgive(c->lab);
+        gpu_row_error(row, "", error);
+    return !error || c->device->forgive(c->lab);
 }
 
 static bool add_rung(gpu_climb *c, size_t i, ladder_finish finish) {
@@ -90,7 +100,7 @@ static bool add_rung(gpu_climb *c, size_t i, ladder_finish finish) {
 }
 
 static bool is_climbed(const gpu_climb *c, size_t i) {
-    return gpu_is_wanted(c->options, c->device->rung_at(i)) && c->device->has_rung(c->lab, i, c->options->type);
+    return ladder_wants(c->options->rung, c->device->rung_at(i)) && c->device->has_rung(c->lab, i, c->options->type);
 }
 
 bool gpu_add_rungs(gpu_climb *c) {
@@ -102,7 +112,7 @@ bool gpu_add_rungs(gpu_climb *c) {
             alive = add_rung(c, i, c->options->finish);
             continue;
         }
-        for (int finish = LADDER_FINISH_HOST; alive && finish <= LADDER_FINISH_LAST_BLOCK; finish++)
+        for (int finish = LADDER_FINISH_DEFAULT + 1; alive && finish < LADDER_FINISHES; finish++)
             alive = add_rung(c, i, (ladder_finish)finish);
     }
     return alive;
@@ -118,6 +128,20 @@ void gpu_row_time(report_row *row, const measure_statistics *seconds, double lim
         row->of_limit = rate / limit;
     if (nominal > 0)
         row->of_nominal = rate / nominal;
+}
+
+void gpu_row_error(report_row *row, const char *where, const char *error) {
+    if (!error)
+        return;
+    row->verdict = REPORT_NOT_RUN;
+    snprintf(row->note, sizeof row->note, "%s%s", where, error);
+}
+
+gpu_passes gpu_plan_passes(uint64_t blocks, uint64_t (*blocks_for)(const void *run, uint64_t n), const void *run) {
+    gpu_passes passes = {.count = 1, .blocks = {blocks}};
+    for (; blocks > 1 && passes.count < GPU_PASSES_MOST; passes.count++)
+        passes.blocks[passes.count] = blocks = blocks_for(run, blocks);
+    return passes;
 }
 
 void gpu_sum_on_host(reduct_type type, const void *partials, uint64_t count, void *sum) {
@@ -149,16 +173,12 @@ static unsigned sweep_rounds(const gpu_climb *c) {
     return c->options->rounds < SWEEP_ROUNDS_MOST ? c->options->rounds : SWEEP_ROUNDS_MOST;
 }
 
-/* CUDA's curves have the rungs' own names, those of shaders their language besides. */
+/* CUDA's curves are called like the rungs; those of shaders have the language behind the name. */
 void gpu_add_point(report *r, const char *name, const char *language, reduct_type type, uint64_t n, double seconds) {
     char text[96];
     bool plain = strcmp(language, "cuda") == 0;
-    snprintf(text, sizeof text, "%s%s%s %s", name, plain ? "" : " ", plain ? "" : language, reduct_type_name(type));
-    report_series *series = report_series_named(r, text);
-    if (seconds <= 0 || series->count >= sizeof series->x / sizeof *series->x)
-        return;
-    series->x[series->count] = (double)n;
-    series->y[series->count++] = (double)(n * reduct_type_size(type)) / seconds / 1e9;
+    snprintf(text, sizeof text, "%s%s%s", name, plain ? "" : " ", plain ? "" : language);
+    ladder_add_point(r, text, type, n, seconds);
 }
 
 static void add_point(const gpu_climb *c, size_t i) {
@@ -228,6 +248,13 @@ void gpu_add_warnings(const gpu_climb *c) {
 /* ---------------------------------------------------------------------------------------------------------------------
  * Specimens
  * ------------------------------------------------------------------------------------------------------------------ */
+
+const gpu_maximum gpu_maxima[GPU_MAXIMA] = {
+    {"max-of-bits", "atomicMax on bits", true, false, -FLT_MAX, false},
+    {"max-of-bits", "repair: ordered bits", false, true, -INFINITY, false},
+    {"max-from-lowest", "from -FLT_MAX", true, true, -FLT_MAX, true},
+    {"max-from-lowest", "repair: from -infinity", false, true, -INFINITY, true},
+};
 
 void *gpu_specimen_values(const ladder_data *data) {
     const int32_t i32 = 1000;

@@ -1,5 +1,5 @@
-/* What the ladders of GPUs have in common, whatever their language: the climb itself. Each rung is verified, timed,
- * verified again; the sweep over n; the warnings; the words about specimens. A ladder (cuda.c, vulkan.c) says in a table
+/* What the ladders of GPUs have in common, whatever their language: the climb itself. Each rung is verified, timed and
+ * verified again; the sweep over n, the warnings, and how specimens are judged. A ladder (cuda.c, vulkan.c) says in a table
  * of functions how things are done on its device. */
 #ifndef LADDER_GPU_H
 #define LADDER_GPU_H
@@ -66,9 +66,14 @@ void gpu_sweep(const gpu_climb *c);
 /* That times spread widely, or that the device has slowed down. */
 void gpu_add_warnings(const gpu_climb *c);
 
-/* Whether the options ask for this rung or specimen, or for all; and whether for specimens. */
-bool gpu_is_wanted(const ladder_options *options, const char *rung);
+/* Whether the options ask for specimens. */
 bool gpu_wants_specimens(const ladder_options *options);
+
+/* What every GPU's ladder refuses: types that it has no kernels for, rungs that are not on it. */
+reduct_status gpu_check_options(const ladder_options *options, const char *ladder, reduct_error *error);
+
+/* The name of the file that a rung's kernel is in, in CUDA and GLSL: "first_add". Returns `text`. */
+const char *gpu_file_name(ladder_step step, char *text, size_t room);
 
 /* The ladder's entry of that name, rungs and specimens of GPUs alone; null for any other. */
 const ladder_rung *gpu_rung_named(const char *name);
@@ -76,8 +81,21 @@ const ladder_rung *gpu_rung_named(const char *name);
 /* Fills in a time, and its shares of the limits (bytes per second; 0 if not known). */
 void gpu_row_time(report_row *row, const measure_statistics *seconds, double limit, double nominal);
 
+/* The failure of a device, if there is one, becomes the row's: `where` is said before it. */
+void gpu_row_error(report_row *row, const char *where, const char *error);
+
 /* A point of a rung's curve of bandwidth over n. Nothing is added for 0 seconds. */
 void gpu_add_point(report *r, const char *name, const char *language, reduct_type type, uint64_t n, double seconds);
+
+/* The launches of a recursive finish: block sums of block sums, until one is left. */
+enum { GPU_PASSES_MOST = 64 }; /* a block takes two elements at least */
+typedef struct gpu_passes {
+    unsigned count;
+    uint64_t blocks[GPU_PASSES_MOST]; /* of each pass; they are the elements of the next */
+} gpu_passes;
+
+/* The passes that follow from the blocks of the first; `blocks_for` says how many blocks a run has for n elements. */
+gpu_passes gpu_plan_passes(uint64_t blocks, uint64_t (*blocks_for)(const void *run, uint64_t n), const void *run);
 
 /* In the element type, one after the other, as one would: the finish `host`. */
 void gpu_sum_on_host(reduct_type type, const void *partials, uint64_t count, void *sum);
@@ -98,6 +116,18 @@ enum {
 
 /* The data with what lies beyond, as one array, to be freed. */
 void *gpu_specimen_values(const ladder_data *data);
+
+/* Maxima of floats, which are found by atomic maxima of integers. */
+typedef struct gpu_maximum {
+    const char *name, *variant;
+    bool is_mistake;
+    bool is_ordered; /* of bits that have the floats' order; otherwise of the bits as they are */
+    float start;     /* what the maximum starts from */
+    bool infinite;   /* of an array of -infinity; otherwise of numbers from -2 to -1 */
+} gpu_maximum;
+
+enum { GPU_MAXIMA = 4 };
+extern const gpu_maximum gpu_maxima[GPU_MAXIMA];
 
 /* Numbers from -2 to -1, or nothing but -infinity, to be freed; and their maximum. */
 float *gpu_specimen_negatives(bool infinite, float *most);

@@ -1,9 +1,11 @@
 /* What all ladders share: names, data with known answers, the judge, the number of passes. See ladder.h. */
 #include "ladder/ladder.h"
 
+#include "measure/data.h"
 #include "measure/parallel.h"
 #include "report/judge.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +13,17 @@
  * Names
  * ------------------------------------------------------------------------------------------------------------------ */
 
-const ladder_rung *ladder_rung_at(size_t i) {
-    static const ladder_rung rungs[] = {
-#define LADDER_CPU(ID, name, idea)          {LADDER_RUNG_CPU, name, idea},
-#define LADDER_GPU(ID, name, idea)          {LADDER_RUNG_GPU, name, idea},
-#define LADDER_GPU_SPECIMEN(ID, name, idea) {LADDER_RUNG_SPECIMEN, name, idea},
+const ladder_rung ladder_rungs[] = {
+#define LADDER_CPU(ID, name, idea)                  {LADDER_RUNG_CPU, name, LADDER_FINISH_DEFAULT, idea},
+#define LADDER_GPU(ID, name, FINISH, idea)          {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea},
+#define LADDER_GPU_SPECIMEN(ID, name, FINISH, idea) {LADDER_RUNG_SPECIMEN, name, LADDER_FINISH_##FINISH, idea},
 #include "ladder/rungs.def"
-    };
-    return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
-}
+};
 
-static const char *const finish_names[] = {
-    [LADDER_FINISH_DEFAULT] = "default",     [LADDER_FINISH_HOST] = "host",
-    [LADDER_FINISH_ATOMIC] = "atomic",       [LADDER_FINISH_SECOND_LAUNCH] = "second-launch",
-    [LADDER_FINISH_RECURSIVE] = "recursive", [LADDER_FINISH_LAST_BLOCK] = "last-block",
+static const char *const finish_names[LADDER_FINISHES] = {
+    "default",
+#define LADDER_FINISH(ID, name, idea) name,
+#include "ladder/finishes.def"
 };
 
 const char *ladder_finish_name(ladder_finish finish) {
@@ -32,7 +31,7 @@ const char *ladder_finish_name(ladder_finish finish) {
 }
 
 int ladder_finish_parse(const char *name, ladder_finish *finish) {
-    for (size_t i = LADDER_FINISH_HOST; i < sizeof finish_names / sizeof *finish_names; i++) {
+    for (int i = LADDER_FINISH_DEFAULT + 1; i < LADDER_FINISHES; i++) {
         if (strcmp(name, finish_names[i]) == 0) {
             *finish = (ladder_finish)i;
             return 0;
@@ -41,17 +40,49 @@ int ladder_finish_parse(const char *name, ladder_finish *finish) {
     return -1;
 }
 
+bool ladder_wants(const char *asked, const char *rung) {
+    return !asked || strcmp(asked, rung) == 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Errors, rows and curves
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+reduct_status ladder_fail(reduct_error *error, reduct_status status, const char *format, ...) {
+    if (error) {
+        *error = (reduct_error){.status = status, .index = UINT64_MAX};
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+report_row ladder_row(const char *group, const char *name, const char *device, const char *language, reduct_type type,
+                      uint64_t n) {
+    report_row row = report_row_empty();
+    snprintf(row.group, sizeof row.group, "%s", group);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
+    snprintf(row.device, sizeof row.device, "%s", device);
+    snprintf(row.language, sizeof row.language, "%s", language);
+    row.n = n;
+    row.bytes = n * reduct_type_size(type);
+    return row;
+}
+
+void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n, double seconds) {
+    char name[96];
+    snprintf(name, sizeof name, "%s %s", curve, reduct_type_name(type));
+    report_series *series = report_series_named(r, name);
+    if (seconds > 0)
+        report_add_point(series, (double)n, (double)(n * reduct_type_size(type)) / seconds / 1e9);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Data
  * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Random bits for element i: the finaliser of splitmix64 over a counter, so that any thread can make any element. */
-static uint64_t bits_of(uint64_t i) {
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 static void fill_share(void *context, unsigned member, unsigned members) {
     const ladder_data *data = context;
@@ -60,15 +91,15 @@ static void fill_share(void *context, unsigned member, unsigned members) {
     switch (data->type) {
     case REDUCT_I32:
         for (size_t i = begin; i < end; i++)
-            ((int32_t *)data->values)[i] = (int32_t)(bits_of(i) >> 54) - 512;
+            ((int32_t *)data->values)[i] = (int32_t)(measure_random_at(i) >> 54) - 512;
         break;
     case REDUCT_F32:
         for (size_t i = begin; i < end; i++)
-            ((float *)data->values)[i] = (float)(bits_of(i) >> 40) * 0x1p-24f;
+            ((float *)data->values)[i] = (float)(measure_random_at(i) >> 40) * 0x1p-24f;
         break;
     default:
         for (size_t i = begin; i < end; i++)
-            ((double *)data->values)[i] = (double)(bits_of(i) >> 11) * 0x1p-53;
+            ((double *)data->values)[i] = (double)(measure_random_at(i) >> 11) * 0x1p-53;
     }
 }
 

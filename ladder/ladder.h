@@ -8,30 +8,38 @@
 
 #include <stdbool.h>
 
-/* A step of the ladder: see rungs.def, where all are listed. */
+/* How block sums become one number; independent of the rung. */
+typedef enum ladder_finish {
+    LADDER_FINISH_DEFAULT, /* the rung's own */
+#define LADDER_FINISH(ID, name, idea) LADDER_FINISH_##ID,
+#include "ladder/finishes.def"
+    LADDER_FINISHES
+} ladder_finish;
+
+/* "host", "atomic" and so on, as in finishes.def; parse returns 0, or -1 and leaves `finish`. */
+const char *ladder_finish_name(ladder_finish finish);
+int ladder_finish_parse(const char *name, ladder_finish *finish);
+
+/* A step of a ladder: see rungs.def, where all are listed. */
 typedef enum ladder_rung_kind { LADDER_RUNG_CPU, LADDER_RUNG_GPU, LADDER_RUNG_SPECIMEN } ladder_rung_kind;
 typedef struct ladder_rung {
     ladder_rung_kind kind;
     const char *name;
-    const char *idea; /* who adds what, in one line */
+    ladder_finish finish; /* its own; of the CPU's rungs the default, as they have none */
+    const char *idea;     /* who adds what, in one line */
 } ladder_rung;
 
-/* Rung number i, the CPU's first, each ladder in the order in which it is climbed; null beyond the last. */
-const ladder_rung *ladder_rung_at(size_t i);
+/* Rungs as indices: LADDER_PLAIN to LADDER_EXACT are the CPU's. */
+typedef enum ladder_step {
+#define LADDER_CPU(ID, name, idea)                  LADDER_##ID,
+#define LADDER_GPU(ID, name, FINISH, idea)          LADDER_##ID,
+#define LADDER_GPU_SPECIMEN(ID, name, FINISH, idea) LADDER_##ID,
+#include "ladder/rungs.def"
+    LADDER_RUNGS
+} ladder_step;
 
-/* How block sums become one number; independent of the rung. */
-typedef enum ladder_finish {
-    LADDER_FINISH_DEFAULT, /* what the rung is best with */
-    LADDER_FINISH_HOST,
-    LADDER_FINISH_ATOMIC,
-    LADDER_FINISH_SECOND_LAUNCH,
-    LADDER_FINISH_RECURSIVE,
-    LADDER_FINISH_LAST_BLOCK
-} ladder_finish;
-
-/* "host", "atomic", "second-launch", "recursive", "last-block"; parse returns 0, or -1 and leaves `finish`. */
-const char *ladder_finish_name(ladder_finish finish);
-int ladder_finish_parse(const char *name, ladder_finish *finish);
+/* All rungs, the CPU's first, each ladder in the order in which it is climbed. */
+extern const ladder_rung ladder_rungs[LADDER_RUNGS];
 
 /* What to run. */
 typedef struct ladder_options {
@@ -46,6 +54,20 @@ typedef struct ladder_options {
     bool specimens, applications, peers, profile, sweep;
     const char *language; /* of a Vulkan device's shaders: "glsl", "hlsl" or "all"; null for the device's own */
 } ladder_options;
+
+/* Whether a rung or specimen is asked for: by its name, or as all are where `asked` is null. */
+bool ladder_wants(const char *asked, const char *rung);
+
+/* Puts a sentence into `error`, which may be null, and returns the status. */
+reduct_status ladder_fail(reduct_error *error, reduct_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A row of n elements of a type with what tells it from others. */
+report_row ladder_row(const char *group, const char *name, const char *device, const char *language, reduct_type type,
+                      uint64_t n);
+
+/* Adds a point to a rung's curve of bandwidth over n; nothing for 0 seconds. */
+void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n, double seconds);
 
 /* The data that every rung reduces, and the answers that judge it. */
 typedef struct ladder_data {
@@ -77,8 +99,8 @@ unsigned ladder_passes(uint64_t n, uint64_t g);
 /* Adds the published and measured figures that belong beside this run: see references.c. */
 void ladder_references_add(const ladder_options *options, report *r);
 
-/* Each device's ladder: adds rows (and series, when options->sweep) to the report. Return REDUCT_OK, or a status with a sentence in
- * `error`: REDUCT_ERROR_NO_DEVICE where there is no such device. */
+/* Each device's ladder: adds rows (and series, when options->sweep) to the report. Return REDUCT_OK, or a status with a
+ * sentence in `error`: REDUCT_ERROR_NO_DEVICE where there is no such device. */
 reduct_status ladder_cpu_run(const ladder_options *options, report *r, reduct_error *error);
 reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_error *error);
 reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error);

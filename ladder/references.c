@@ -5,47 +5,29 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Published ladders, by rung id
+ * Published ladders: see references.def
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static const report_reference published[] = {
-    {.source = "Mark Harris, Optimizing Parallel Reduction in CUDA (2007), 4 Mi int",
-     .machine = "G80, 86.4 GB/s nominal",
-     .point = {{"neighbour-modulo", 8.054e-3, 2.083e9},
-               {"neighbour-strided", 3.456e-3, 4.854e9},
-               {"halving", 1.722e-3, 9.741e9},
-               {"first-add", 0.965e-3, 17.377e9},
-               {"last-warp", 0.536e-3, 31.289e9},
-               {"unrolled", 0.381e-3, 43.996e9},
-               {"grid-stride", 0.268e-3, 62.671e9}},
-     .count = 7},
-    {.source = "CUDA interview notes, 1 Mi int",
-     .machine = "V100",
-     .point = {{"neighbour-modulo", 120e-6, 33e9},
-               {"halving", 65e-6, 62e9},
-               {"first-add", 42e-6, 95e9},
-               {"last-warp", 36e-6, 111e9},
-               {"unrolled", 32e-6, 125e9},
-               {"shuffle", 28e-6, 143e9},
-               {"Thrust", 25e-6, 160e9}},
-     .count = 7},
-    /* Times as published; bandwidth is 128 MiB over the time. */
-    {.source = "a Slang and Vulkan article, 32 Mi float",
-     .machine = "RTX 4070 laptop",
-     .point = {{"halving", 1.08e-3, 0x1p27 / 1.08e-3},
-               {"first-add", 0.59e-3, 0x1p27 / 0.59e-3},
-               {"shuffle", 0.55e-3, 0x1p27 / 0.55e-3},
-               {"warp-reduce", 0.55e-3, 0x1p27 / 0.55e-3}},
-     .count = 4},
-    /* Times as published, which hold everything that a page has to do around the kernel; bandwidth is 40 MiB over them. */
-    {.source = "g-webgpu tutorial, 10 Mi float, whole call from a page",
-     .machine = "a browser",
-     .point = {{"neighbour-modulo", 1.88853, 40 * 0x1p20 / 1.88853},
-               {"neighbour-strided", 1.71031, 40 * 0x1p20 / 1.71031},
-               {"halving", 1.64008, 40 * 0x1p20 / 1.64008},
-               {"first-add", 1.65780, 40 * 0x1p20 / 1.65780}},
-     .count = 4},
+static const struct published {
+    uint64_t n;
+    report_reference reference; /* without the count, and rates that follow from times */
+} published[] = {
+/* clang-format off */
+#define LADDER_SOURCE(ID, name, title, machine, n) {n, {title, machine, {
+#define LADDER_FIGURE(name, seconds, rate)             {name, seconds, rate},
+#define LADDER_SOURCE_END                          }, 0}},
+#include "ladder/references.def"
+    /* clang-format on */
 };
+
+static void add_published(report *r, const struct published *source) {
+    report_reference reference = source->reference;
+    for (; *reference.point[reference.count].name; reference.count++)
+        if (reference.point[reference.count].bytes_per_second <= 0)
+            reference.point[reference.count].bytes_per_second =
+                4 * (double)source->n / reference.point[reference.count].seconds;
+    report_add_reference(r, &reference);
+}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Other programs, measured side by side
@@ -109,7 +91,7 @@ void ladder_references_add(const ladder_options *options, report *r) {
         return;
     }
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
-        report_add_reference(r, &published[i]);
+        add_published(r, &published[i]);
     if (options->type == REDUCT_F32)
         add_libraries(r, options->n);
 }

@@ -10,7 +10,7 @@
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static const char *rung_at(size_t i) {
-    return vulkan_rung_at(i) ? vulkan_rung_at(i)->name : NULL;
+    return vulkan_rung_at(i) ? ladder_rungs[vulkan_rung_at(i)->step].name : NULL;
 }
 
 static bool has_rung(void *lab, size_t i, reduct_type type) {
@@ -145,7 +145,7 @@ static void run_all(gpu_climb *c) {
     add_facts(c);
     bool alive = gpu_add_rungs(c);
     destroy_input(lab);
-    if (lab->facts->is_software) /* which is a thousand times slower than what plays no GPU: up to n */
+    if (lab->facts->is_software) /* a thousand times slower than a GPU: the sweep ends at n */
         c->sweep_most = c->options->n > 1 ? c->options->n : 1;
     if (alive && c->options->sweep)
         gpu_sweep(c);
@@ -156,16 +156,8 @@ static void run_all(gpu_climb *c) {
     if (*lab->distrusted)
         report_warning(c->r, "subgroup operations of %s are not to be trusted: %s gave a wrong sum in a trial",
                        lab->facts->name, lab->distrusted);
-    if (alive && gpu_wants_specimens(c->options)) /* at the very end: they are what might stop a device */
+    if (alive && gpu_wants_specimens(c->options)) /* last, as they may stop the device */
         vulkan_run_specimens(lab, c->options, c->r);
-}
-
-static reduct_status fail(reduct_error *error, reduct_status status, const char *format, const char *what) {
-    if (error) {
-        *error = (reduct_error){.status = status, .index = UINT64_MAX};
-        snprintf(error->message, sizeof error->message, format, what);
-    }
-    return status;
 }
 
 /* Whether what is asked for by name is there in the lab's language; specimens always are, or say why not. */
@@ -173,7 +165,7 @@ static bool has_what_is_asked(const vulkan_lab *lab, const ladder_options *optio
     if (!options->rung || gpu_wants_specimens(options))
         return true;
     for (size_t i = 0; vulkan_rung_at(i); i++)
-        if (gpu_is_wanted(options, rung_at(i)) && vulkan_has_rung(lab, vulkan_rung_at(i), options->type))
+        if (ladder_wants(options->rung, rung_at(i)) && vulkan_has_rung(lab, vulkan_rung_at(i), options->type))
             return true;
     return false;
 }
@@ -188,11 +180,11 @@ static reduct_status run_language(const ladder_options *options, const char *lan
         return status;
     create_input(&lab, data->values, data->n * reduct_type_size(data->type));
     if (!has_what_is_asked(&lab, options))
-        status = fail(error, REDUCT_ERROR_UNSUPPORTED,
-                      lab.hlsl ? "there is no rung '%s' in HLSL" : "there is no rung '%s' in GLSL", options->rung);
+        status = ladder_fail(error, REDUCT_ERROR_UNSUPPORTED, "there is no rung '%s' in %s", options->rung,
+                             lab.hlsl ? "HLSL" : "GLSL");
     else if (gpu_vulkan_error(lab.device))
-        status = fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
-                      gpu_vulkan_error(lab.device));
+        status = ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
+                             gpu_vulkan_error(lab.device));
     else
         run_all(&c);
     destroy_input(&lab);
@@ -203,15 +195,15 @@ static reduct_status run_language(const ladder_options *options, const char *lan
 reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error) {
     const char *language = options->language;
     ladder_data data;
-    if (options->type != REDUCT_I32 && options->type != REDUCT_F32 && options->type != REDUCT_F64)
-        return fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64%s", "");
-    if (options->rung && !gpu_rung_named(options->rung))
-        return fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the Vulkan ladder", options->rung);
+    reduct_status status = gpu_check_options(options, "Vulkan", error);
+    if (status != REDUCT_OK)
+        return status;
     if (ladder_data_create(&data, options->type, options->n) != 0)
-        return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements%s", "");
+        return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements");
     bool both = language && strcmp(language, "all") == 0;
-    reduct_status status = run_language(options, both ? "glsl" : language, &data, r, error);
-    const vulkan_rung *rung = options->rung ? vulkan_rung_named(options->rung) : NULL;
+    status = run_language(options, both ? "glsl" : language, &data, r, error);
+    const ladder_rung *asked = options->rung ? gpu_rung_named(options->rung) : NULL;
+    const vulkan_rung *rung = asked ? vulkan_rung_of((ladder_step)(asked - ladder_rungs)) : NULL;
     if (both && status == REDUCT_OK && !(rung && rung->only_glsl))
         status = run_language(options, "hlsl", &data, r, error);
     ladder_data_destroy(&data);

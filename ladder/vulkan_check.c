@@ -1,10 +1,10 @@
-/* Verifies the Vulkan ladder: every rung in both languages with every finish and type, over sizes and groups chosen to
- * hurt.
+/* Verifies the Vulkan ladder: every rung in both languages with every finish and type, over sizes and groups at which
+ * mistakes show.
  *
  *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]
  *
- * --quick is for CPUs that play a GPU, and for the validation layer: few sizes and groups. Otherwise one array is longer
- * than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
+ * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups. Otherwise one
+ * array is longer than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
  * REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
  *
  * Whatever surrounds an array, and whatever sums are stored in, holds bytes before that would show in any sum: NaNs, or
@@ -24,28 +24,23 @@ typedef struct lab {
     vulkan_lab vulkan;
     const char *device, *rung;
     bool quick;
-    unsigned long passed, failed;
+    check_count count;
     ladder_data data; /* of the moment */
     gpu_vulkan_input input;
 } lab;
 
-static bool is_wanted(const lab *l, const char *rung) {
-    return !l->rung || strcmp(l->rung, rung) == 0;
+static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
+    check_add(&l->count, right, what, expected, got);
 }
 
-static void count(lab *l, bool right, const char *what, const char *expected, const char *got) {
-    if (right) {
-        l->passed++;
-        return;
-    }
-    if (l->failed++ < 40)
-        printf("WRONG  %s: expected %s, got %s\n", what, expected, got);
+static const char *name_of(const vulkan_rung *rung) {
+    return ladder_rungs[rung->step].name;
 }
 
 /* After a failure of the device: on with the next, or the end. */
 static void forgive(lab *l) {
     if (gpu_vulkan_error(l->vulkan.device) && !gpu_vulkan_forgive(l->vulkan.device)) {
-        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->passed, l->failed);
+        printf("The device cannot go on.\n%lu passed, %lu failed\n", l->count.passed, l->count.failed);
         exit(1);
     }
 }
@@ -86,14 +81,14 @@ static void run(lab *l, vulkan_run *r, void *result) {
         gpu_vulkan_input_restore(vulkan->device, &l->input, l->data.values);
 }
 
-/* Sums of floats whose order is chance: by atomics, and in HLSL, where waves have no numbers, by waves. */
+/* Sums of floats whose order may differ from run to run: by atomics, and in HLSL, where waves have no numbers, by waves. */
 static bool has_any_order(const vulkan_run *r) {
     if (r->type == REDUCT_I32 || r->exact)
         return false;
     return r->finish == LADDER_FINISH_ATOMIC || (r->lab->hlsl && r->rung->needs >= VULKAN_NEEDS_SHUFFLES);
 }
 
-/* Runs twice: the first result must be right, and the second the same bits, where the order is no chance. */
+/* Runs twice: the first result must be right, and the second the same bits, where the order is fixed. */
 static void check(lab *l, vulkan_run *r) {
     _Alignas(8) unsigned char first[8] = {0}, second[8] = {0};
     char what[200];
@@ -106,8 +101,8 @@ static void check(lab *l, vulkan_run *r) {
                  (has_any_order(r) || memcmp(first, second, sizeof first) == 0);
     const char *error = gpu_vulkan_error(l->vulkan.device);
     snprintf(what, sizeof what, "%s %s %s %s, n = %" PRIu64 ", groups of %u, %zu pieces",
-             l->vulkan.hlsl ? "HLSL" : "GLSL", r->rung->name, ladder_finish_name(r->finish), reduct_type_name(r->type),
-             r->n, r->group, r->input->pieces);
+             l->vulkan.hlsl ? "HLSL" : "GLSL", name_of(r->rung), ladder_finish_name(r->finish),
+             reduct_type_name(r->type), r->n, r->group, r->input->pieces);
     const char *got = report_verdict_is_good(row.verdict) ? again.got : row.got;
     count(l, right && !error, what, row.expected, error ? error : got);
     forgive(l);
@@ -132,14 +127,14 @@ static bool is_claimed(const lab *l, const vulkan_rung *rung, ladder_finish fini
 static void check_rung(lab *l, const vulkan_rung *rung, ladder_finish finish, unsigned group) {
     vulkan_run r;
     char why[240] = "";
-    if (!is_wanted(l, rung->name) || !is_claimed(l, rung, finish, group))
+    if (!ladder_wants(l->rung, name_of(rung)) || !is_claimed(l, rung, finish, group))
         return;
     if (rung->cover == VULKAN_COVER_EXACT)
         group = 0;
     if (vulkan_run_prepare(&r, &l->vulkan, rung, finish, l->data.type, &l->input, group, why, sizeof why))
         check(l, &r);
     else
-        count(l, false, rung->name, "a kernel", why);
+        count(l, false, name_of(rung), "a kernel", why);
     vulkan_run_destroy(&r);
     forgive(l);
 }
@@ -148,7 +143,7 @@ static void check_all(lab *l, const unsigned *groups, size_t group_count) {
     for (int hlsl = 0; hlsl < 2; hlsl++) {
         l->vulkan.hlsl = hlsl;
         for (size_t i = 0; vulkan_rung_at(i); i++)
-            for (int finish = LADDER_FINISH_HOST; finish <= LADDER_FINISH_LAST_BLOCK; finish++)
+            for (int finish = LADDER_FINISH_DEFAULT + 1; finish < LADDER_FINISHES; finish++)
                 for (size_t g = 0; g < group_count; g++)
                     check_rung(l, vulkan_rung_at(i), (ladder_finish)finish, groups[g]);
     }
@@ -198,15 +193,15 @@ static void check_pieces(lab *l) {
 
 /* More than 65535 groups, which come in rows; one rung each that takes one and two elements per invocation. */
 static void check_rows(lab *l) {
-    static const char *const rungs[] = {"halving", "first-add"};
+    static const ladder_step rungs[] = {LADDER_HALVING, LADDER_FIRST_ADD};
     uint64_t sizes[] = {16 * UINT64_C(65535) + 1, 32 * UINT64_C(65535) + 33};
     for (size_t i = 0; i < 2; i++) {
         if (!upload(l, REDUCT_I32, sizes[i]))
             count(l, false, "data", "memory", "none");
         for (int hlsl = 0; hlsl < 2; hlsl++) {
             l->vulkan.hlsl = hlsl;
-            check_rung(l, vulkan_rung_named(rungs[i]), LADDER_FINISH_RECURSIVE, 16);
-            check_rung(l, vulkan_rung_named(rungs[i]), LADDER_FINISH_LAST_BLOCK, 16);
+            check_rung(l, vulkan_rung_of(rungs[i]), LADDER_FINISH_RECURSIVE, 16);
+            check_rung(l, vulkan_rung_of(rungs[i]), LADDER_FINISH_LAST_BLOCK, 16);
         }
         release(l);
     }
@@ -224,7 +219,7 @@ static void check_large(lab *l) {
         if (!upload(l, types[t], n))
             count(l, false, "data", "memory", "none");
         for (size_t i = 0; vulkan_rung_at(i); i++)
-            check_rung(l, vulkan_rung_at(i), vulkan_rung_at(i)->finish, VULKAN_GROUP_DEFAULT);
+            check_rung(l, vulkan_rung_at(i), ladder_rungs[vulkan_rung_at(i)->step].finish, VULKAN_GROUP_DEFAULT);
         release(l);
     }
 }
@@ -239,9 +234,9 @@ static void check_doubted(lab *l, const vulkan_rung *rung) {
     bool ready = vulkan_run_prepare(&r, &l->vulkan, rung, LADDER_FINISH_RECURSIVE, l->data.type, &l->input,
                                     VULKAN_GROUP_DEFAULT, why, sizeof why);
     if (l->vulkan.hlsl) {
-        count(l, !ready && strstr(why, "wrong sum"), rung->name, "a refusal that names the wrong sum", why);
+        count(l, !ready && strstr(why, "wrong sum"), name_of(rung), "a refusal that names the wrong sum", why);
     } else {
-        count(l, ready && r.in_shared_memory && strstr(r.note, "in shared memory"), rung->name,
+        count(l, ready && r.in_shared_memory && strstr(r.note, "in shared memory"), name_of(rung),
               "the variant in shared memory, and a note", ready ? r.note : why);
         if (ready)
             check(l, &r);
@@ -263,18 +258,18 @@ static void check_trials(lab *l) {
             for (size_t i = 0; vulkan_rung_at(i); i++) {
                 doubting.vulkan.hlsl = hlsl;
                 bool has = vulkan_has_rung(&doubting.vulkan, vulkan_rung_at(i), REDUCT_F32);
-                if (vulkan_rung_at(i)->needs != VULKAN_NEEDS_NOTHING && has && is_wanted(l, vulkan_rung_at(i)->name))
+                if (vulkan_rung_at(i)->needs != VULKAN_NEEDS_NOTHING && has &&
+                    ladder_wants(l->rung, name_of(vulkan_rung_at(i))))
                     check_doubted(&doubting, vulkan_rung_at(i));
             }
     count(&doubting, l->rung || doubting.vulkan.distrusted[0], "a failed trial", "a name", "none");
     release(&doubting);
     vulkan_lab_close(&doubting.vulkan);
-    l->passed = doubting.passed;
-    l->failed = doubting.failed;
+    l->count = doubting.count;
 }
 
-/* Whether the validation layer is awake, and follows shaders: a store behind a buffer must wake it, which keeps it from
- * happening. (It knows buffers' sizes, not those of the parts that are bound.) */
+/* Whether the validation layer works and follows shaders: it must report a store behind a buffer, which it then prevents. (It
+ * knows the sizes of buffers, not of the parts that are bound.) */
 static void check_watch(lab *l) {
     vulkan_lab *vulkan = &l->vulkan;
     char why[240] = "no message";
@@ -302,7 +297,7 @@ static void check_watch(lab *l) {
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ladder as users run it. Without specimens: what they give is nobody's promise. */
+/* The ladder as users run it. Without specimens, whose results are not defined. */
 static void check_report(lab *l, reduct_type type) {
     ladder_options options = {.device = l->device,
                               .n = l->quick ? 10007 : 1000003,
@@ -315,21 +310,16 @@ static void check_report(lab *l, reduct_type type) {
     report *r = report_create("check", "");
     if (ladder_vulkan_run(&options, r, &error) != REDUCT_OK)
         count(l, false, "the ladder", "a report", error.message);
-    for (size_t i = 0; i < report_row_count(r); i++) {
-        const report_row *row = report_row_at(r, i);
-        char what[160];
-        snprintf(what, sizeof what, "report: %s, %s, %s, %s", row->name, row->variant, row->language, row->type);
-        if (report_verdict_is_good(row->verdict) || row->verdict == REPORT_WRONG)
-            count(l, report_verdict_is_good(row->verdict) && row->seconds > 0, what, row->expected, row->got);
-    }
+    for (size_t i = 0; i < report_row_count(r); i++)
+        check_row(&l->count, report_row_at(r, i), NULL);
     report_destroy(r);
 }
 
-/* Every rung of the list must be there, but for the copy engine, which no shader reaches. */
+/* Every rung of the list must be there, but bulk-copy: shaders cannot use the copy engine. */
 static void check_list(lab *l) {
-    for (size_t i = 0; ladder_rung_at(i); i++)
-        if (ladder_rung_at(i)->kind == LADDER_RUNG_GPU && strcmp(ladder_rung_at(i)->name, "bulk-copy") != 0)
-            count(l, vulkan_rung_named(ladder_rung_at(i)->name) != NULL, ladder_rung_at(i)->name, "a rung", "none");
+    for (int i = 0; i < LADDER_RUNGS; i++)
+        if (ladder_rungs[i].kind == LADDER_RUNG_GPU && i != LADDER_BULK_COPY)
+            count(l, vulkan_rung_of((ladder_step)i) != NULL, ladder_rungs[i].name, "a rung", "none");
 }
 
 static int parse(int argc, char **argv, lab *l) {
@@ -365,14 +355,14 @@ int main(int argc, char **argv) {
     check_pieces(&l);
     check_rows(&l);
     check_trials(&l);
-    if (is_wanted(&l, "exact"))
-        vulkan_check_exact(&l.vulkan, l.quick, &l.passed, &l.failed);
+    if (ladder_wants(l.rung, ladder_rungs[LADDER_GPU_EXACT].name))
+        vulkan_check_exact(&l.vulkan, l.quick, &l.count);
     if (!l.quick)
         check_large(&l);
     count(&l, !*l.vulkan.distrusted, "subgroups", "sums that are right in every trial", l.vulkan.distrusted);
     vulkan_lab_close(&l.vulkan);
     for (size_t t = 0; t < (l.quick ? 1 : TYPES); t++)
         check_report(&l, types[t]);
-    printf("%lu passed, %lu failed\n", l.passed, l.failed);
-    return l.failed != 0;
+    printf("%lu passed, %lu failed\n", l.count.passed, l.count.failed);
+    return l.count.failed != 0;
 }

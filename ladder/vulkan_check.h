@@ -2,10 +2,11 @@
 #ifndef LADDER_VULKAN_CHECK_H
 #define LADDER_VULKAN_CHECK_H
 
+#include "ladder/check.h"
 #include "ladder/vulkan_ladder.h"
 
-/* The exact rung, and its dot product, on data that hurt, through both windows, bit for bit against the library on the
- * CPU. Prints what is wrong and counts. */
-void vulkan_check_exact(vulkan_lab *lab, bool quick, unsigned long *passed, unsigned long *failed);
+/* The exact rung, and its dot product, on data at which mistakes show, through both windows, bit for bit against the
+ * library on the CPU. Prints what is wrong and counts. */
+void vulkan_check_exact(vulkan_lab *lab, bool quick, check_count *count);
 
 #endif

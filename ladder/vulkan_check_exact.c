@@ -1,7 +1,9 @@
-/* The exact rung on a device, against the library: for devices where tests cannot bring their oracle. See vulkan_check.h. */
+/* The exact rung on a device, against the library: for devices on which the tests with an oracle do not run. See
+ * vulkan_check.h. */
 #include "ladder/vulkan_check.h"
 
 #include "ladder/vulkan_exact.h"
+#include "measure/data.h"
 #include "program/memory.h"
 
 #include <inttypes.h>
@@ -35,19 +37,12 @@ static const recipe recipes[] = {
     {.name = "with a NaN", .low = 100, .spread = 50, .infinity = true, .nan = true},
 };
 
-static uint64_t mix(uint64_t i) { /* the finaliser of splitmix64, as in ladder.c */
-    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The bits of element i of a type whose fractions have so many bits. */
 static uint64_t element(const recipe *r, uint64_t i, uint64_t n, unsigned fraction, uint64_t most) {
     uint64_t sign = UINT64_C(1) << (fraction == 52 ? 63 : 31), infinity = most << fraction;
     uint64_t half = n / 2, twin = r->cancels && i >= half && i < 2 * half ? i - half : i;
-    uint64_t random = mix(twin), scale = (most + 1) / 256;
-    uint64_t exponent = r->low * scale + (r->spread ? mix(random) % (r->spread * scale + 1) : 0);
+    uint64_t random = measure_random_at(twin), scale = (most + 1) / 256;
+    uint64_t exponent = r->low * scale + (r->spread ? measure_random_at(random) % (r->spread * scale + 1) : 0);
     uint64_t bits = (exponent < most ? exponent : most - 1) << fraction | random % (UINT64_C(1) << fraction);
     if (r->minus)
         return sign;
@@ -111,8 +106,7 @@ static bool agrees(vulkan_lab *lab, vulkan_exact *exact, uint64_t expected, char
     return exact != NULL;
 }
 
-static void check_windows(vulkan_lab *lab, const problem *p, const char *data, unsigned long *passed,
-                          unsigned long *failed) {
+static void check_windows(vulkan_lab *lab, const problem *p, const char *data, check_count *tally) {
     uint64_t bytes = p->n * reduct_type_size(p->type), expected = by_library(p);
     gpu_vulkan_input other = {0}, input = gpu_vulkan_input_create(lab->device, p->values, bytes, false, p->piece_most);
     if (p->others)
@@ -124,7 +118,7 @@ static void check_windows(vulkan_lab *lab, const problem *p, const char *data, u
         vulkan_exact *exact = p->others ? vulkan_exact_create_dot(lab, &input, &other, window, why, sizeof why)
                                         : vulkan_exact_create(lab, p->type, &input, window, 0, why, sizeof why);
         bool right = agrees(lab, exact, expected, why, sizeof why);
-        ++*(right ? passed : failed);
+        right ? tally->passed++ : tally->failed++;
         if (!right)
             printf("WRONG  exact %s %s, %" PRIu64 " %s, window in %s, pieces of %" PRIu64 ": %s\n",
                    p->others ? "dot" : "sum", reduct_type_name(p->type), p->n, data,
@@ -137,29 +131,29 @@ static void check_windows(vulkan_lab *lab, const problem *p, const char *data, u
 
 /* Sums of f32 and of f64; and the dot product of f32 with the data of another recipe. */
 static void check(vulkan_lab *lab, const recipe *r, const recipe *other, uint64_t n, uint64_t piece_most,
-                  unsigned long *passed, unsigned long *failed) {
+                  check_count *tally) {
     problem p = {.n = n, .piece_most = piece_most, .values = program_allocate(n * sizeof(double))};
     char data[100];
     for (int wide = 0; wide < 2; wide++) {
         p.type = p.result = wide ? REDUCT_F64 : REDUCT_F32;
         fill(r, p.type, n, p.values);
-        check_windows(lab, &p, r->name, passed, failed);
+        check_windows(lab, &p, r->name, tally);
     }
     p.type = REDUCT_F32;
     p.others = program_allocate(n * sizeof(float));
     fill(r, p.type, n, p.values);
     fill(other, p.type, n, p.others);
     snprintf(data, sizeof data, "%s, times those %s", r->name, other->name);
-    check_windows(lab, &p, data, passed, failed);
+    check_windows(lab, &p, data, tally);
     free(p.others);
     free(p.values);
 }
 
-void vulkan_check_exact(vulkan_lab *lab, bool quick, unsigned long *passed, unsigned long *failed) {
+void vulkan_check_exact(vulkan_lab *lab, bool quick, check_count *tally) {
     static const uint64_t sizes[] = {1, 2, 5, 1023, 4097, 100003, 3000017, 20000003};
     size_t count = sizeof sizes / sizeof *sizes - (quick ? 2 : 0), known = sizeof recipes / sizeof *recipes;
     for (size_t i = 0; i < known; i++)
         for (size_t s = 0; s < count && !gpu_vulkan_error(lab->device); s++) /* every other size in pieces */
             check(lab, &recipes[i], &recipes[(i + s) % known], sizes[s], s % 2 ? 0 : 256 + sizes[s] / 1024 * 1024,
-                  passed, failed);
+                  tally);
 }

@@ -1,13 +1,14 @@
 /* The exact rung on Vulkan: what is dispatched, and from the device's limbs to the sum. See vulkan_exact.h. */
 #include "ladder/vulkan_exact.h"
 
+#include "gpu/whole.h"
 #include "program/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As in glsl/exact.glsl and exact_element.glsl. */
+/* As in src/shaders/exact.glsl and exact_element.glsl. */
 enum { GROUP = 256, LOADS = 4, LIMBS_MOST = 68, LIMBS_BYTES = 1024 };
 enum { SAW_NAN = 1, SAW_PLUS = 2, SAW_MINUS = 4, SAW_OTHER = 8 };
 
@@ -34,8 +35,8 @@ static uint64_t piece(const vulkan_exact *exact, const gpu_vulkan_input *input, 
 }
 
 static uint64_t groups_for(const vulkan_exact *exact, uint64_t n) {
-    uint64_t each = GROUP * LOADS * (16 / reduct_type_size(exact->type)), wanted = (n + each - 1) / each;
-    wanted = wanted < exact->resident ? wanted : exact->resident;
+    uint64_t each = GROUP * LOADS * (16 / reduct_type_size(exact->type));
+    uint64_t wanted = gpu_least(gpu_ceil_divide(n, each), exact->resident);
     return wanted ? wanted : 1;
 }
 
@@ -130,8 +131,8 @@ void vulkan_exact_run(vulkan_exact *exact, uint64_t copy) {
 }
 
 void vulkan_exact_describe(const vulkan_exact *exact, report_row *row) {
-    row->block = GROUP;
-    row->registers = gpu_vulkan_kernel_registers(exact->kernel);
+    report_set(row, MEASURE_BLOCK, GROUP);
+    report_set(row, MEASURE_REGISTERS, gpu_vulkan_kernel_registers(exact->kernel));
     if (exact->type != REDUCT_I32)
         snprintf(row->note, sizeof row->note, "%s",
                  exact->window == VULKAN_EXACT_F64 ? "window in f64" : "window in 32-bit integers");

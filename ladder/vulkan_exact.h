@@ -1,5 +1,5 @@
 /* The exact rung on Vulkan: the library's sum, the infinitely precise one, rounded once; and its dot product of f32. The
- * device adds up integers, in glsl/exact_f64.comp or glsl/exact_u32.comp; the library rounds what they come to. */
+ * device adds up integers, in src/shaders/exact_f64.comp or exact_u32.comp; the library rounds what they come to. */
 #ifndef LADDER_VULKAN_EXACT_H
 #define LADDER_VULKAN_EXACT_H
 

@@ -1,6 +1,7 @@
 /* The Vulkan ladder's device: kernels, their trials, scratch memory, how many groups keep it busy. */
 #include "ladder/vulkan_ladder.h"
 
+#include "gpu/whole.h"
 #include "measure/machine.h"
 #include "program/memory.h"
 
@@ -11,27 +12,20 @@
  * Opening and closing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_status fail(reduct_error *error, reduct_status status, const char *message) {
-    if (error) {
-        *error = (reduct_error){.status = status, .index = UINT64_MAX};
-        snprintf(error->message, sizeof error->message, "%s", message);
-    }
-    return status;
-}
-
 enum { TRIAL_ELEMENTS = 2 * VULKAN_GROUP_MOST, TRIAL_BYTES = 8 * TRIAL_ELEMENTS };
 
 reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, const char *language, reduct_error *error) {
     char why[240];
     *lab = (vulkan_lab){.hlsl = language && strcmp(language, "hlsl") == 0};
     if (strncmp(name, "vulkan", 6) != 0 || (name[6] && (name[6] != ':' || !name[7])))
-        return fail(error, REDUCT_ERROR_ARGUMENT,
-                    "a Vulkan device is called vulkan:0, or vulkan: and a part of its name");
+        return ladder_fail(error, REDUCT_ERROR_ARGUMENT,
+                           "a Vulkan device is called vulkan:0, or vulkan: and a part of its name");
     if (!ladder_vulkan_shaders[0])
-        return fail(error, REDUCT_ERROR_NO_DEVICE, "this build has no Vulkan shaders: it was made without glslc");
+        return ladder_fail(error, REDUCT_ERROR_NO_DEVICE,
+                           "this build has no Vulkan shaders: it was made without glslc");
     lab->device = gpu_vulkan_open(name[6] ? name + 7 : "0", why, sizeof why);
     if (!lab->device)
-        return fail(error, REDUCT_ERROR_NO_DEVICE, why);
+        return ladder_fail(error, REDUCT_ERROR_NO_DEVICE, "%s", why);
     lab->facts = gpu_vulkan_describe(lab->device);
     lab->result = gpu_vulkan_allocate(lab->device, 64);
     lab->ticket = gpu_vulkan_allocate(lab->device, 16);
@@ -39,7 +33,7 @@ reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, const char *lan
     gpu_vulkan_fill(lab->device, lab->ticket, 0, 0, 16);
     vulkan_lab_reserve(lab, 4096);
     if (gpu_vulkan_error(lab->device)) {
-        fail(error, REDUCT_ERROR_DEVICE_LOST, gpu_vulkan_error(lab->device));
+        ladder_fail(error, REDUCT_ERROR_DEVICE_LOST, "%s", gpu_vulkan_error(lab->device));
         vulkan_lab_close(lab);
         return REDUCT_ERROR_DEVICE_LOST;
     }
@@ -71,7 +65,7 @@ void vulkan_lab_close(vulkan_lab *lab) {
 }
 
 void vulkan_lab_reserve(vulkan_lab *lab, uint64_t bytes) {
-    bytes = (bytes + 15) / 16 * 16; /* vectors of sums are whole */
+    bytes = (bytes + 15) / 16 * 16; /* shaders read sums as whole vectors of 16 bytes */
     if (bytes <= lab->partials_bytes)
         return;
     for (size_t i = 0; i < 2; i++) {
@@ -191,11 +185,7 @@ gpu_vulkan_kernel *vulkan_lab_kernel(vulkan_lab *lab, const char *shader, unsign
  * Groups that keep a device busy, and what it can read
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-/* Where the device tells nothing: 2^19 invocations are more than any GPU of today holds, and few enough to add up; a CPU
+/* Where the device tells nothing: 2^19 invocations are more than any GPU of today holds, and few enough sums to add up; a CPU
  * gets some groups for each of its processors. */
 uint64_t vulkan_lab_resident_groups(const vulkan_lab *lab, unsigned group, int registers) {
     const gpu_vulkan_facts *facts = lab->facts;
@@ -205,11 +195,12 @@ uint64_t vulkan_lab_resident_groups(const vulkan_lab *lab, unsigned group, int r
         return 16 * (uint64_t)(machine.processors ? machine.processors : 1);
     }
     if (!facts->processors || !facts->processor_warps || !facts->subgroup)
-        return ((UINT64_C(1) << 19) + group - 1) / group;
-    uint64_t warps = (group + facts->subgroup - 1) / facts->subgroup, most = 32;
-    most = least(most, facts->processor_warps / warps);
+        return gpu_ceil_divide(UINT64_C(1) << 19, group);
+    uint64_t warps = gpu_ceil_divide(group, facts->subgroup), most = 32;
+    most = gpu_least(most, facts->processor_warps / warps);
     if (registers > 0 && facts->registers_shared) /* which a warp gets in units of eight per lane */
-        most = least(most, facts->registers_shared / (((uint64_t)registers + 7) / 8 * 8 * facts->subgroup * warps));
+        most = gpu_least(most, facts->registers_shared /
+                                   (gpu_ceil_divide((uint64_t)registers, 8) * 8 * facts->subgroup * warps));
     return facts->processors * (most ? most : 1);
 }
 
@@ -247,8 +238,8 @@ double vulkan_lab_read_limit(vulkan_lab *lab) {
     static const unsigned groups[] = {256, 512, 1024};
     const gpu_vulkan_facts *facts = lab->facts;
     const uint64_t wanted = facts->is_software ? UINT64_C(64) << 20 : UINT64_C(2) << 30;
-    uint64_t bytes = least(wanted, gpu_vulkan_free_memory(lab->device) / 2);
-    bytes = least(bytes > 16 << 20 ? bytes : 16 << 20, least(facts->range, facts->allocation)) / 256 * 256;
+    uint64_t bytes = gpu_least(wanted, gpu_vulkan_free_memory(lab->device) / 2);
+    bytes = gpu_least(bytes > 16 << 20 ? bytes : 16 << 20, gpu_least(facts->range, facts->allocation)) / 256 * 256;
     char why[160];
     bool passed;
     double best = 0;

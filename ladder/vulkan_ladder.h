@@ -63,28 +63,27 @@ typedef enum vulkan_cover {
 /* What a rung asks of subgroups; where that is not there, or wrong, its variant in shared memory runs. */
 typedef enum vulkan_needs {
     VULKAN_NEEDS_NOTHING,
-    VULKAN_NEEDS_BARRIERS, /* of a subgroup */
+    VULKAN_NEEDS_BARRIERS, /* of a subgroup; and ballots, to count its lanes, as all that follow */
     VULKAN_NEEDS_SHUFFLES,
     VULKAN_NEEDS_SUMS /* reductions by the driver */
 } vulkan_needs;
 
 typedef struct vulkan_rung {
-    const char *name; /* as in rungs.def */
-    const char *file; /* of the shader */
+    ladder_step step; /* of a specimen the rung that the mistake is in */
+    const char *file; /* of a specimen's shader; that of a rung is in a file of its name */
     vulkan_cover cover;
     vulkan_needs needs;
-    bool is_untried;      /* a specimen: its mistakes are not the device's */
-    ladder_finish finish; /* what it is best with */
+    bool is_untried; /* a specimen: its mistakes are not the device's */
     bool destroys_input;
     bool only_glsl;
-    bool in_integers; /* of the exact rungs, the one with its window in 32-bit integers */
+    bool window_u32; /* of the exact rungs, the one with its window in 32-bit integers */
 } vulkan_rung;
 
 enum { VULKAN_GROUP_DEFAULT = 256, VULKAN_GROUP_LEAST = 16, VULKAN_GROUP_MOST = 1024 };
 
-/* Rung number i in order, null beyond the last; the rung of a name, or null. */
+/* Rung number i in order, null beyond the last; and the first of a rung of the list, null if Vulkan has none. */
 const vulkan_rung *vulkan_rung_at(size_t i);
-const vulkan_rung *vulkan_rung_named(const char *name);
+const vulkan_rung *vulkan_rung_of(ladder_step step);
 
 /* Whether there is such a rung for a type in the lab's language; another row says the same otherwise. */
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type);
@@ -101,8 +100,9 @@ typedef struct vulkan_run {
     reduct_type type;
     uint64_t n;
     const gpu_vulkan_input *input;
-    unsigned group;        /* invocations */
-    uint64_t groups;       /* of the first pass, over all pieces */
+    unsigned group;  /* invocations */
+    uint64_t groups; /* of the first pass, over all pieces */
+    gpu_passes passes;
     bool in_shared_memory; /* the variant without subgroups, as `note` says why */
     bool compares;         /* the finish atomic goes by compare-and-swap */
     char note[120];
@@ -130,7 +130,7 @@ struct vulkan_lab {
     vulkan_run run;         /* of the climb */
     double read_limit;      /* bytes per second; 0 until measured */
     uint64_t piece_most;    /* bytes of a piece of an input; 0 for what the device can */
-    bool doubts_subgroups;  /* every trial of subgroups fails: so that what follows then can be tested */
+    bool doubts_subgroups;  /* for tests: every trial of subgroups fails */
     char distrusted[160];   /* the last kernel whose trial failed; empty if none did */
 };
 

@@ -1,4 +1,5 @@
 /* The Vulkan ladder's rungs, in GLSL and HLSL, and how a rung with a finish is dispatched. */
+#include "gpu/whole.h"
 #include "ladder/vulkan_exact.h"
 #include "ladder/vulkan_ladder.h"
 
@@ -12,34 +13,20 @@
 
 /* clang-format off */
 static const vulkan_rung rungs[] = {
-    {.name = "global-halving",    .file = "global_halving",    .cover = VULKAN_COVER_ONE,
-     .finish = LADDER_FINISH_RECURSIVE, .destroys_input = true},
-    {.name = "neighbour-modulo",  .file = "neighbour_modulo",  .cover = VULKAN_COVER_ONE,
-     .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "neighbour-strided", .file = "neighbour_strided", .cover = VULKAN_COVER_ONE,
-     .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "halving",           .file = "halving",           .cover = VULKAN_COVER_ONE,
-     .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "first-add",         .file = "first_add",         .cover = VULKAN_COVER_TWO,
-     .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "last-warp",         .file = "last_warp",         .cover = VULKAN_COVER_TWO,
-     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "unrolled",          .file = "unrolled",          .cover = VULKAN_COVER_TWO,
-     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_RECURSIVE},
-    {.name = "grid-stride",       .file = "grid_stride",       .cover = VULKAN_COVER_WALK,
-     .needs = VULKAN_NEEDS_BARRIERS, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "shuffle",           .file = "shuffle",           .cover = VULKAN_COVER_WALK,
-     .needs = VULKAN_NEEDS_SHUFFLES, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "warp-reduce",       .file = "warp_reduce",       .cover = VULKAN_COVER_WALK,
-     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_SECOND_LAUNCH},
-    {.name = "vector-loads",      .file = "vector_loads",      .cover = VULKAN_COVER_VECTORS,
-     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_SECOND_LAUNCH, .only_glsl = true},
-    {.name = "one-launch",        .file = "one_launch",        .cover = VULKAN_COVER_VECTORS,
-     .needs = VULKAN_NEEDS_SUMS, .finish = LADDER_FINISH_LAST_BLOCK},
-    {.name = "exact",             .cover = VULKAN_COVER_EXACT,
-     .finish = LADDER_FINISH_LAST_BLOCK, .only_glsl = true},
-    {.name = "exact",             .cover = VULKAN_COVER_EXACT,
-     .finish = LADDER_FINISH_LAST_BLOCK, .only_glsl = true, .in_integers = true},
+    {.step = LADDER_GLOBAL_HALVING,    .cover = VULKAN_COVER_ONE, .destroys_input = true},
+    {.step = LADDER_NEIGHBOUR_MODULO,  .cover = VULKAN_COVER_ONE},
+    {.step = LADDER_NEIGHBOUR_STRIDED, .cover = VULKAN_COVER_ONE},
+    {.step = LADDER_HALVING,           .cover = VULKAN_COVER_ONE},
+    {.step = LADDER_FIRST_ADD,         .cover = VULKAN_COVER_TWO},
+    {.step = LADDER_LAST_WARP,         .cover = VULKAN_COVER_TWO, .needs = VULKAN_NEEDS_BARRIERS},
+    {.step = LADDER_UNROLLED,          .cover = VULKAN_COVER_TWO, .needs = VULKAN_NEEDS_BARRIERS},
+    {.step = LADDER_GRID_STRIDE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_BARRIERS},
+    {.step = LADDER_SHUFFLE,           .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SHUFFLES},
+    {.step = LADDER_WARP_REDUCE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SUMS},
+    {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS, .only_glsl = true},
+    {.step = LADDER_ONE_LAUNCH,        .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS},
+    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true},
+    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true, .window_u32 = true},
 };
 /* clang-format on */
 
@@ -47,9 +34,9 @@ const vulkan_rung *vulkan_rung_at(size_t i) {
     return i < sizeof rungs / sizeof *rungs ? &rungs[i] : NULL;
 }
 
-const vulkan_rung *vulkan_rung_named(const char *name) {
+const vulkan_rung *vulkan_rung_of(ladder_step step) {
     for (size_t i = 0; vulkan_rung_at(i); i++)
-        if (strcmp(rungs[i].name, name) == 0)
+        if (rungs[i].step == step)
             return &rungs[i];
     return NULL;
 }
@@ -59,7 +46,7 @@ const vulkan_rung *vulkan_rung_named(const char *name) {
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type) {
     if (rung->only_glsl && lab->hlsl)
         return false;
-    return !rung->in_integers || (type != REDUCT_I32 && lab->facts->f64);
+    return !rung->window_u32 || (type != REDUCT_I32 && lab->facts->f64);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -67,17 +54,6 @@ bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type
  * ------------------------------------------------------------------------------------------------------------------ */
 
 enum { LOADS = 4 }; /* as in vectors.glsl */
-
-static uint64_t ceil_divide(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static unsigned ceil_log2(uint64_t x) {
-    unsigned log = 0;
-    while (log < 63 && UINT64_C(1) << log < x)
-        log++;
-    return log;
-}
 
 static uint64_t elements_per_group(const vulkan_run *run) {
     switch (run->rung->cover) {
@@ -92,8 +68,9 @@ static uint64_t elements_per_group(const vulkan_run *run) {
 
 /* Groups for n elements of one piece. Those that walk come in as many as the device holds at once; the others as n
  * demands. */
-static uint64_t groups_for(const vulkan_run *run, uint64_t n) {
-    uint64_t wanted = ceil_divide(n, elements_per_group(run)), most = wanted;
+static uint64_t groups_for(const void *prepared, uint64_t n) {
+    const vulkan_run *run = prepared;
+    uint64_t wanted = gpu_ceil_divide(n, elements_per_group(run)), most = wanted;
     if (run->rung->cover != VULKAN_COVER_ONE && run->rung->cover != VULKAN_COVER_TWO)
         most = vulkan_lab_resident_groups(run->lab, run->group, gpu_vulkan_kernel_registers(run->kernel));
     if (wanted > most)
@@ -125,10 +102,6 @@ static vulkan_way way_of(ladder_finish finish) {
                                                 : VULKAN_STORE;
 }
 
-static bool is_power_of_two(unsigned x) {
-    return x && (x & (x - 1)) == 0;
-}
-
 /* What this device or language lacks for a run; null if nothing. */
 static const char *lack(const vulkan_run *run) {
     const gpu_vulkan_facts *facts = run->lab->facts;
@@ -138,7 +111,7 @@ static const char *lack(const vulkan_run *run) {
         return "this device has no f64";
     if (run->type == REDUCT_F64 && run->finish == LADDER_FINISH_ATOMIC && !facts->i64_atomics)
         return "this device has no atomics of 64 bits";
-    if (run->lab->hlsl && !is_power_of_two(run->group))
+    if (run->lab->hlsl && !gpu_is_power_of_two(run->group))
         return "in HLSL compiled for powers of two";
     return NULL;
 }
@@ -159,7 +132,7 @@ static const char *missing_of_subgroups(const gpu_vulkan_facts *facts, vulkan_ne
         return "shuffles";
     if (needs == VULKAN_NEEDS_SUMS && !facts->subgroup_arithmetic)
         return "arithmetic";
-    if (needs >= VULKAN_NEEDS_SHUFFLES && !facts->subgroup_ballot)
+    if (needs >= VULKAN_NEEDS_BARRIERS && !facts->subgroup_ballot)
         return "ballots";
     return NULL;
 }
@@ -168,12 +141,14 @@ static void name_shader(const vulkan_run *run, char *name, size_t room) {
     static const char *const ways[] = {"store", "atomic", "last"};
     const gpu_vulkan_facts *facts = run->lab->facts;
     const char *type = reduct_type_name(run->type);
+    char own[40];
+    const char *file = run->rung->file ? run->rung->file : gpu_file_name(run->rung->step, own, sizeof own);
     bool native = run->finish == LADDER_FINISH_ATOMIC &&
                   (run->type == REDUCT_F64 || (run->type == REDUCT_F32 && facts->f32_atomic_add));
     if (run->lab->hlsl)
-        snprintf(name, room, "hlsl/%s_%s_%s_%u", run->rung->file, type, ways[way_of(run->finish)], run->group);
+        snprintf(name, room, "hlsl/%s_%s_%s_%u", file, type, ways[way_of(run->finish)], run->group);
     else
-        snprintf(name, room, "glsl/%s_%s%s%s", run->rung->file, type, native ? "_atomic" : "",
+        snprintf(name, room, "glsl/%s_%s%s%s", file, type, native ? "_atomic" : "",
                  run->in_shared_memory ? "_shared" : "");
 }
 
@@ -210,7 +185,7 @@ static bool choose_kernel(vulkan_run *run, char *why, size_t room) {
 /* The second launch is one group of the rung vector-loads, as large as groups are. */
 static bool choose_last_step(vulkan_run *run, char *why, size_t room) {
     vulkan_run step = {.lab = run->lab,
-                       .rung = vulkan_rung_named("vector-loads"),
+                       .rung = vulkan_rung_of(LADDER_VECTOR_LOADS),
                        .finish = LADDER_FINISH_SECOND_LAUNCH,
                        .type = run->type,
                        .group = run->lab->facts->group_most};
@@ -218,7 +193,7 @@ static bool choose_last_step(vulkan_run *run, char *why, size_t room) {
     bool hlsl = lab->hlsl;
     if (step.group > VULKAN_GROUP_MOST)
         step.group = VULKAN_GROUP_MOST;
-    lab->hlsl = false; /* in GLSL also for rungs in HLSL: it is the host's choice who adds up few sums */
+    lab->hlsl = false; /* in GLSL also for rungs in HLSL, where it is not written */
     bool ready = choose_kernel(&step, why, room);
     lab->hlsl = hlsl;
     run->last_step = step.kernel;
@@ -231,7 +206,7 @@ static bool prepare_exact(vulkan_run *run, unsigned group, char *why, size_t roo
         return false;
     }
     run->exact = vulkan_exact_create(run->lab, run->type, run->input,
-                                     run->rung->in_integers ? VULKAN_EXACT_U32 : VULKAN_EXACT_BEST, group, why, room);
+                                     run->rung->window_u32 ? VULKAN_EXACT_U32 : VULKAN_EXACT_BEST, group, why, room);
     return run->exact != NULL;
 }
 
@@ -239,7 +214,7 @@ bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *run
                         reduct_type type, const gpu_vulkan_input *input, unsigned group, char *why, size_t room) {
     *run = (vulkan_run){.lab = lab, .rung = rung, .type = type, .input = input, .clears = true};
     run->n = input->bytes / reduct_type_size(type);
-    run->finish = finish == LADDER_FINISH_DEFAULT ? rung->finish : finish;
+    run->finish = finish == LADDER_FINISH_DEFAULT ? ladder_rungs[rung->step].finish : finish;
     if (rung->cover == VULKAN_COVER_EXACT)
         return prepare_exact(run, group, why, room);
     run->group = group ? group : VULKAN_GROUP_DEFAULT;
@@ -257,6 +232,7 @@ bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *run
     run->compares = run->finish == LADDER_FINISH_ATOMIC && type != REDUCT_I32 &&
                     (type == REDUCT_F64 || lab->hlsl || !lab->facts->f32_atomic_add);
     run->groups = groups_of_all_pieces(run);
+    run->passes = gpu_plan_passes(run->groups, groups_for, run);
     if (run->groups * reduct_type_size(type) > lab->facts->range) {
         snprintf(why, room, "more group sums than a binding holds: larger groups are needed");
         return false;
@@ -305,13 +281,13 @@ static void dispatch_sums(vulkan_run *run, gpu_vulkan_kernel *kernel, gpu_vulkan
 /* Pass by pass, from one array of group sums to the other; the last one into the result. */
 static void run_recursively(vulkan_run *run, uint64_t copy) {
     vulkan_lab *lab = run->lab;
-    uint64_t groups = run->groups;
-    dispatch_pieces(run, copy, groups == 1 ? lab->result : lab->partials[0]);
-    for (unsigned pass = 1; groups > 1; pass++) {
-        uint64_t n = groups;
-        groups = groups_for(run, n);
-        dispatch_sums(run, run->kernel, lab->partials[(pass - 1) % 2], n,
-                      groups == 1 ? lab->result : lab->partials[pass % 2], groups);
+    const gpu_passes *passes = &run->passes;
+    for (unsigned i = 0; i < passes->count; i++) {
+        gpu_vulkan_buffer *to = i + 1 == passes->count ? lab->result : lab->partials[i % 2];
+        if (i == 0)
+            dispatch_pieces(run, copy, to);
+        else
+            dispatch_sums(run, run->kernel, lab->partials[(i - 1) % 2], passes->blocks[i - 1], to, passes->blocks[i]);
     }
 }
 
@@ -368,14 +344,14 @@ void vulkan_run_result(vulkan_run *run, void *result) {
  * sums of subgroups that a lane of the first one adds up. */
 static double group_chain(const vulkan_lab *lab, unsigned group) {
     unsigned least = lab->facts->subgroup_least ? lab->facts->subgroup_least : 1;
-    return ceil_log2(group) + 2.0 * lab->facts->subgroup_greatest + (double)group / least / least + 1;
+    return gpu_ceil_log2(group) + 2.0 * lab->facts->subgroup_greatest + (double)group / least / least + 1;
 }
 
 /* Additions in a dispatch on n elements: one after the other in an invocation, then the group's. An invocation takes
  * whole rounds of what its group covers, and adds up to sixteen running sums and an element that is left over. */
 static double chain(const vulkan_run *run, uint64_t n) {
-    uint64_t cover = elements_per_group(run), rounds = ceil_divide(n, cover * groups_for(run, n));
-    return (double)(rounds * ceil_divide(cover, run->group)) + group_chain(run->lab, run->group) + 18;
+    uint64_t cover = elements_per_group(run), rounds = gpu_ceil_divide(n, cover * groups_for(run, n));
+    return (double)(rounds * gpu_ceil_divide(cover, run->group)) + group_chain(run->lab, run->group) + 18;
 }
 
 double vulkan_run_terms(const vulkan_run *run) {
@@ -387,13 +363,10 @@ double vulkan_run_terms(const vulkan_run *run) {
     switch (run->finish) {
     case LADDER_FINISH_SECOND_LAUNCH:
     case LADDER_FINISH_LAST_BLOCK:
-        return terms + (double)ceil_divide(groups, run->group) + group_chain(run->lab, VULKAN_GROUP_MOST) + 18;
+        return terms + (double)gpu_ceil_divide(groups, run->group) + group_chain(run->lab, VULKAN_GROUP_MOST) + 18;
     case LADDER_FINISH_RECURSIVE:
-        while (groups > 1) {
-            uint64_t n = groups;
-            groups = groups_for(run, n);
-            terms += chain(run, n);
-        }
+        for (unsigned i = 1; i < run->passes.count; i++)
+            terms += chain(run, run->passes.blocks[i - 1]);
         return terms;
     default:
         return terms + (double)groups;
@@ -401,15 +374,9 @@ double vulkan_run_terms(const vulkan_run *run) {
 }
 
 report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
-    report_row row = report_row_empty();
-    snprintf(row.group, sizeof row.group, "%s", group);
-    snprintf(row.name, sizeof row.name, "%s", name);
-    snprintf(row.type, sizeof row.type, "%s", reduct_type_name(type));
-    snprintf(row.device, sizeof row.device, "vulkan:%u", lab->facts->ordinal);
-    snprintf(row.language, sizeof row.language, "%s", lab->hlsl ? "hlsl" : "glsl");
-    row.n = n;
-    row.bytes = n * reduct_type_size(type);
-    return row;
+    char device[24];
+    snprintf(device, sizeof device, "vulkan:%u", lab->facts->ordinal);
+    return ladder_row(group, name, device, lab->hlsl ? "hlsl" : "glsl", type, n);
 }
 
 void vulkan_run_describe(const vulkan_run *run, report_row *row) {
@@ -418,8 +385,8 @@ void vulkan_run_describe(const vulkan_run *run, report_row *row) {
         vulkan_exact_describe(run->exact, row);
         return;
     }
-    row->block = run->group;
-    row->registers = gpu_vulkan_kernel_registers(run->kernel);
+    report_set(row, MEASURE_BLOCK, run->group);
+    report_set(row, MEASURE_REGISTERS, gpu_vulkan_kernel_registers(run->kernel));
     if (*run->note)
         snprintf(row->note, sizeof row->note, "%s", run->note);
     else if (run->compares)

@@ -1,12 +1,10 @@
-/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; nothing
- * is forced, and what is right by luck is called that. The shaders, and what is wrong with them, are in
+/* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; a right
+ * result that nothing guarantees is called lucky. The shaders, and what is wrong with them, are in
  * glsl/specimens/; HLSL has one of them. */
 #include "ladder/vulkan_ladder.h"
 
 #include "program/memory.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +19,12 @@ typedef struct lab {
     gpu_vulkan_input seen;  /* the same, without what lies beyond */
 } lab;
 
-/* A failure of the device becomes the row's; the next specimen has its own chance where the device survives. */
+/* A failure of the device is the row's result; the next specimen still runs where the device can go on. */
 static void add(const lab *l, report_row *row) {
-    const char *error = gpu_vulkan_error(l->vulkan->device);
-    if (error) {
-        row->verdict = REPORT_NOT_RUN;
-        snprintf(row->note, sizeof row->note, "the device stopped it: %s", error);
+    gpu_row_error(row, "the device stopped it: ", gpu_vulkan_error(l->vulkan->device));
+    if (gpu_vulkan_error(l->vulkan->device))
         gpu_vulkan_forgive(l->vulkan->device);
-    }
+    row->may_be_wrong = true;
     report_add_row(l->r, row);
 }
 
@@ -36,18 +32,15 @@ static void add(const lab *l, report_row *row) {
  * Mistakes that a shader makes, or a dispatch
  * ------------------------------------------------------------------------------------------------------------------ */
 
-#define SPECIMEN(shader, covers, asks)                                                                                 \
-    {                                                                                                                  \
-        .name = "", .file = shader, .cover = covers, .needs = asks, .is_untried = true,                                \
-        .finish = LADDER_FINISH_SECOND_LAUNCH                                                                          \
-    }
+#define SPECIMEN(spoilt, shader, covers, asks)                                                                         \
+    { .step = LADDER_##spoilt, .file = shader, .cover = covers, .needs = asks, .is_untried = true }
 
 typedef struct specimen {
     const char *name, *variant;
     bool is_mistake, in_hlsl;
     unsigned group;
-    vulkan_rung flawed; /* what runs, unless it is a rung: */
-    const char *repair; /* a rung of the ladder */
+    vulkan_rung flawed; /* what runs, where there is no repair */
+    ladder_step repair; /* the rung that runs; 0: none */
 } specimen;
 
 enum { GROUP = GPU_SPECIMEN_BLOCK };
@@ -55,34 +48,34 @@ enum { GROUP = GPU_SPECIMEN_BLOCK };
 /* clang-format off */
 static const specimen specimens[] = {
     {"last-warp-implicit", "no synchronisation", true, true, GROUP,
-     SPECIMEN("last_warp_implicit", VULKAN_COVER_TWO, VULKAN_NEEDS_NOTHING), NULL},
-    {"last-warp-implicit", "repair: barriers", false, true, GROUP, {0}, "last-warp"},
+     SPECIMEN(LAST_WARP, "last_warp_implicit", VULKAN_COVER_TWO, VULKAN_NEEDS_NOTHING), 0},
+    {"last-warp-implicit", "repair: barriers", false, true, GROUP, {0}, LADDER_LAST_WARP},
     {"load-unchecked", "no i < n", true, false, GROUP,
-     SPECIMEN("load_unchecked", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
-    {"load-unchecked", "repair: i < n", false, false, GROUP, {0}, "halving"},
+     SPECIMEN(HALVING, "load_unchecked", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
+    {"load-unchecked", "repair: i < n", false, false, GROUP, {0}, LADDER_HALVING},
     {"grid-not-halved", "two loads, as many groups", true, false, GROUP,
-     SPECIMEN("load_unchecked_first_add", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
-    {"grid-not-halved", "repair: half the groups", false, false, GROUP, {0}, "first-add"},
+     SPECIMEN(FIRST_ADD, "load_unchecked_first_add", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
+    {"grid-not-halved", "repair: half the groups", false, false, GROUP, {0}, LADDER_FIRST_ADD},
     {"halving-rounded-down", "96 invocations", true, false, 96,
-     SPECIMEN("halving_rounded_down", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
+     SPECIMEN(HALVING, "halving_rounded_down", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
     {"halving-rounded-down", "96 invocations, against n", true, false, 96,
-     SPECIMEN("halving_rounded_down_against_n", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
+     SPECIMEN(HALVING, "halving_rounded_down_against_n", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
     {"halving-rounded-down", "1000 invocations", true, false, 1000,
-     SPECIMEN("halving_rounded_down", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
+     SPECIMEN(HALVING, "halving_rounded_down", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
     {"halving-rounded-down", "1000 invocations, against n", true, false, 1000,
-     SPECIMEN("halving_rounded_down_against_n", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
-    {"halving-rounded-down", "repair: rounded up, 96", false, false, 96, {0}, "halving"},
-    {"halving-rounded-down", "repair: rounded up, 1000", false, false, 1000, {0}, "halving"},
+     SPECIMEN(HALVING, "halving_rounded_down_against_n", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
+    {"halving-rounded-down", "repair: rounded up, 96", false, false, 96, {0}, LADDER_HALVING},
+    {"halving-rounded-down", "repair: rounded up, 1000", false, false, 1000, {0}, LADDER_HALVING},
     {"shared-too-small", "sized for 128 invocations", true, false, GROUP,
-     SPECIMEN("shared_too_small", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
+     SPECIMEN(HALVING, "shared_too_small", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
     {"shared-too-small", "repair: sized by the group", false, false, GROUP,
-     SPECIMEN("shared_too_small_sized_right", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), NULL},
+     SPECIMEN(HALVING, "shared_too_small_sized_right", VULKAN_COVER_ONE, VULKAN_NEEDS_NOTHING), 0},
     {"partial-warp", "shuffles, few lanes there", true, false, GROUP,
-     SPECIMEN("partial_warp", VULKAN_COVER_WALK, VULKAN_NEEDS_SHUFFLES), NULL},
-    {"partial-warp", "repair: the whole subgroup", false, false, GROUP, {0}, "shuffle"},
+     SPECIMEN(SHUFFLE, "partial_warp", VULKAN_COVER_WALK, VULKAN_NEEDS_SHUFFLES), 0},
+    {"partial-warp", "repair: the whole subgroup", false, false, GROUP, {0}, LADDER_SHUFFLE},
     {"two-levels", "a second subgroupAdd", true, false, GROUP,
-     SPECIMEN("two_levels", VULKAN_COVER_WALK, VULKAN_NEEDS_SUMS), NULL},
-    {"two-levels", "repair: all subgroups", false, false, GROUP, {0}, "warp-reduce"},
+     SPECIMEN(WARP_REDUCE, "two_levels", VULKAN_COVER_WALK, VULKAN_NEEDS_SUMS), 0},
+    {"two-levels", "repair: all subgroups", false, false, GROUP, {0}, LADDER_WARP_REDUCE},
 };
 /* clang-format on */
 
@@ -95,7 +88,7 @@ static unsigned rounds_of(const lab *l) {
     return l->vulkan->facts->is_software && rounds > SOFTWARE_ROUNDS_MOST ? SOFTWARE_ROUNDS_MOST : rounds;
 }
 
-/* What is bound goes on behind the array, so that what reads past its end reads what is there. */
+/* The binding is longer than the array, so that a shader that reads past the end reads the thousands behind it. */
 static void measure_specimen(const lab *l, const specimen *s, vulkan_run *run, report_row *row) {
     _Alignas(8) unsigned char result[8] = {0};
     vulkan_run_describe(run, row);
@@ -111,7 +104,7 @@ static void measure_specimen(const lab *l, const specimen *s, vulkan_run *run, r
 
 static void run_specimen(const lab *l, const specimen *s) {
     vulkan_run run;
-    const vulkan_rung *rung = s->repair ? vulkan_rung_named(s->repair) : &s->flawed;
+    const vulkan_rung *rung = s->repair ? vulkan_rung_of(s->repair) : &s->flawed;
     report_row row = vulkan_row(l->vulkan, "specimens", s->name, l->data.type, GPU_SPECIMEN_ELEMENTS);
     if (vulkan_run_prepare(&run, l->vulkan, rung, LADDER_FINISH_SECOND_LAUNCH, l->data.type, &l->seen, s->group,
                            row.note, sizeof row.note))
@@ -128,7 +121,7 @@ static void run_not_cleared(const lab *l) {
         vulkan_run run;
         _Alignas(8) unsigned char result[8] = {0};
         report_row row = vulkan_row(l->vulkan, "specimens", "result-not-cleared", l->data.type, GPU_SPECIMEN_ELEMENTS);
-        if (vulkan_run_prepare(&run, l->vulkan, vulkan_rung_named("halving"), LADDER_FINISH_ATOMIC, l->data.type,
+        if (vulkan_run_prepare(&run, l->vulkan, vulkan_rung_of(LADDER_HALVING), LADDER_FINISH_ATOMIC, l->data.type,
                                &l->seen, GROUP, row.note, sizeof row.note)) {
             vulkan_run_describe(&run, &row);
             vulkan_run_once(&run, 0);
@@ -150,20 +143,6 @@ static void run_not_cleared(const lab *l) {
  * Maxima of floats as integers
  * ------------------------------------------------------------------------------------------------------------------ */
 
-typedef struct maximum {
-    const char *name, *variant;
-    bool is_mistake, is_ordered;
-    float start;   /* what the maximum starts from */
-    bool infinite; /* of an array of -infinity; otherwise of numbers from -2 to -1 */
-} maximum;
-
-static const maximum maxima[] = {
-    {"max-of-bits", "atomicMax on bits", true, false, -FLT_MAX, false},
-    {"max-of-bits", "repair: ordered bits", false, true, -INFINITY, false},
-    {"max-from-lowest", "from -FLT_MAX", true, true, -FLT_MAX, true},
-    {"max-from-lowest", "repair: from -infinity", false, true, -INFINITY, true},
-};
-
 /* As in maximum.comp, and back. */
 static uint32_t ordered_bits(float x) {
     uint32_t bits;
@@ -178,7 +157,7 @@ static float from_ordered_bits(uint32_t bits) {
     return x;
 }
 
-static float run_maximum(const lab *l, const maximum *m, const gpu_vulkan_input *input, char *why, size_t room) {
+static float run_maximum(const lab *l, const gpu_maximum *m, const gpu_vulkan_input *input, char *why, size_t room) {
     vulkan_lab *vulkan = l->vulkan;
     uint64_t bytes;
     bool passed;
@@ -200,14 +179,14 @@ static float run_maximum(const lab *l, const maximum *m, const gpu_vulkan_input 
     return m->is_ordered ? from_ordered_bits(bits) : got;
 }
 
-static void add_maximum(const lab *l, const maximum *m) {
+static void add_maximum(const lab *l, const gpu_maximum *m) {
     float most;
     float *values = gpu_specimen_negatives(m->infinite, &most);
     gpu_vulkan_input input =
         gpu_vulkan_input_create(l->vulkan->device, values, GPU_SPECIMEN_ELEMENTS * sizeof *values, false, 0);
     report_row row = vulkan_row(l->vulkan, "specimens", m->name, REDUCT_F32, GPU_SPECIMEN_ELEMENTS);
     float got = run_maximum(l, m, &input, row.note, sizeof row.note);
-    row.block = GROUP;
+    report_set(&row, MEASURE_BLOCK, GROUP);
     snprintf(row.variant, sizeof row.variant, "%s", m->variant);
     if (row.note[0])
         row.verdict = REPORT_NOT_RUN;
@@ -225,13 +204,13 @@ static void add_maximum(const lab *l, const maximum *m) {
 static void run_all(const lab *l) {
     bool hlsl = l->vulkan->hlsl;
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
-        if (gpu_is_wanted(l->options, specimens[i].name) && (!hlsl || specimens[i].in_hlsl))
+        if (ladder_wants(l->options->rung, specimens[i].name) && (!hlsl || specimens[i].in_hlsl))
             run_specimen(l, &specimens[i]);
-    if (gpu_is_wanted(l->options, "result-not-cleared"))
+    if (ladder_wants(l->options->rung, "result-not-cleared"))
         run_not_cleared(l);
-    for (size_t i = 0; i < sizeof maxima / sizeof *maxima && !hlsl; i++)
-        if (gpu_is_wanted(l->options, maxima[i].name))
-            add_maximum(l, &maxima[i]);
+    for (size_t i = 0; i < GPU_MAXIMA && !hlsl; i++)
+        if (ladder_wants(l->options->rung, gpu_maxima[i].name))
+            add_maximum(l, &gpu_maxima[i]);
 }
 
 void vulkan_run_specimens(vulkan_lab *vulkan, const ladder_options *options, report *r) {

@@ -1,4 +1,4 @@
-/* Time that only moves forward. */
+/* The monotonic clock. */
 #ifndef MEASURE_CLOCK_H
 #define MEASURE_CLOCK_H
 

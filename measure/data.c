@@ -11,14 +11,23 @@ static uint64_t rotate(uint64_t x, int by) {
     return x << by | x >> (64 - by);
 }
 
+/* What splitmix64 steps by, and how it makes a number of its state. */
+static const uint64_t splitmix_step = UINT64_C(0x9e3779b97f4a7c15);
+
+static uint64_t splitmix(uint64_t z) {
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t measure_random_at(uint64_t i) {
+    return splitmix((i + 1) * splitmix_step);
+}
+
 measure_random measure_random_seed(uint64_t seed) {
     measure_random random;
-    for (int i = 0; i < 4; i++) { /* splitmix64 */
-        uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        random.state[i] = z ^ z >> 31;
-    }
+    for (int i = 0; i < 4; i++)
+        random.state[i] = splitmix(seed += splitmix_step);
     return random;
 }
 
@@ -37,7 +46,7 @@ double measure_random_uniform(measure_random *random) {
     return (double)(measure_random_bits(random) >> 11) * 0x1p-53;
 }
 
-/* Marsaglia's polar method, one of its two values thrown away. */
+/* Marsaglia's polar method, of whose two values one is used. */
 static double normal(measure_random *random) {
     for (;;) {
         double u = 2 * measure_random_uniform(random) - 1, v = 2 * measure_random_uniform(random) - 1;

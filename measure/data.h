@@ -18,6 +18,9 @@ uint64_t measure_random_bits(measure_random *random);
 /* Uniform on [0, 1), in steps of 2^-53. */
 double measure_random_uniform(measure_random *random);
 
+/* Random bits number i, counted from 0, of splitmix64 with the seed 0: any thread can make any of them. */
+uint64_t measure_random_at(uint64_t i);
+
 typedef enum measure_data {
     MEASURE_UNIFORM, /* [0, 1) */
     MEASURE_NORMAL,  /* mean 0, deviation 1 */

@@ -1,4 +1,4 @@
-/* What was measured on: a figure without its machine is no figure. */
+/* The machine that was measured on. */
 #ifndef MEASURE_MACHINE_H
 #define MEASURE_MACHINE_H
 

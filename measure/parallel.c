@@ -15,7 +15,7 @@ typedef struct seat {
 
 struct measure_team {
     pthread_mutex_t mutex;
-    pthread_cond_t start, finish;
+    pthread_cond_t start, done;
     unsigned long generation; /* of the task to run; members remember the last one that they ran */
     unsigned busy;            /* members that have not finished it */
     int closing;
@@ -40,7 +40,7 @@ static void *member_main(void *argument) {
         team->task(team->context, own->member, team->members);
         pthread_mutex_lock(&team->mutex);
         if (--team->busy == 0)
-            pthread_cond_signal(&team->finish);
+            pthread_cond_signal(&team->done);
     }
     pthread_mutex_unlock(&team->mutex);
     return NULL;
@@ -52,7 +52,7 @@ measure_team *measure_team_create(unsigned members) {
     *team = (measure_team){.members = members};
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->start, NULL);
-    pthread_cond_init(&team->finish, NULL);
+    pthread_cond_init(&team->done, NULL);
     for (unsigned i = 1; i < members; i++) {
         team->seats[i] = (seat){.team = team, .member = i};
         if (pthread_create(&team->seats[i].thread, NULL, member_main, &team->seats[i]) != 0) {
@@ -72,7 +72,7 @@ void measure_team_destroy(measure_team *team) {
     pthread_mutex_unlock(&team->mutex);
     for (unsigned i = 1; i < team->members; i++)
         pthread_join(team->seats[i].thread, NULL);
-    pthread_cond_destroy(&team->finish);
+    pthread_cond_destroy(&team->done);
     pthread_cond_destroy(&team->start);
     pthread_mutex_destroy(&team->mutex);
     free(team);
@@ -92,7 +92,7 @@ void measure_team_run(measure_team *team, measure_task *task, void *context) {
     if (team->members > 1) {
         pthread_mutex_lock(&team->mutex);
         while (team->busy)
-            pthread_cond_wait(&team->finish, &team->mutex);
+            pthread_cond_wait(&team->done, &team->mutex);
         pthread_mutex_unlock(&team->mutex);
     }
 }

@@ -1,4 +1,4 @@
-/* Order statistics: robust against the odd measurement that the rest of the machine disturbed. */
+/* Order statistics, on which a single disturbed measurement has little influence. */
 #include "measure/statistics.h"
 
 #include <stdlib.h>

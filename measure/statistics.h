@@ -1,4 +1,4 @@
-/* What a handful of measurements says: the middle, the best, and how far they spread. */
+/* Statistics of a few measurements: median, least, quartiles. */
 #ifndef MEASURE_STATISTICS_H
 #define MEASURE_STATISTICS_H
 

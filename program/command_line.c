@@ -1,4 +1,4 @@
-/* Command lines: see command_line.h. Nothing here allocates, so that help can be had where memory cannot. */
+/* Command lines: see command_line.h. Nothing here allocates memory, so that help works without any. */
 #include "program/command_line.h"
 
 #include <assert.h>
@@ -104,7 +104,7 @@ static void put_name(struct page *page, const char *before, const char *name, co
 
 static void write_option(const program_command *command, const program_option *option, FILE *stream) {
     struct page page = {.stream = stream, .margin = TEXT_AT};
-    char room[MEASURE_VALUES];
+    char room[PROGRAM_VALUES];
     const char *values = command->values ? command->values(option->key, room) : NULL;
     if (has_character(option)) {
         const char name[] = {'-', (char)option->key, ',', 0};
@@ -227,7 +227,7 @@ static int point_to_help(const program_command *command) {
     return 2;
 }
 
-/* What the command line has may be anything, and terminals obey some of it. */
+/* What the command line holds may be anything: control characters, which terminals obey, are escaped. */
 static void show(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++)
         fprintf(stderr, text[i] >= ' ' && text[i] < 0x7f ? "%c" : "\\x%02x", (unsigned char)text[i]);

@@ -16,7 +16,7 @@ typedef struct program_option {
 } program_option;
 
 /* Room for the values that an option can have. */
-#define MEASURE_VALUES 512
+#define PROGRAM_VALUES 512
 
 typedef struct program_command {
     const char *name;      /* in usage and messages: the program's, and a word more for a part of it: "reduct sum" */
@@ -30,7 +30,7 @@ typedef struct program_command {
     int (*take)(int key, char *value, void *state);
 
     /* What ends an option's text in the help, such as "one, two or three"; null if nothing does. May be null. */
-    const char *(*values)(int key, char room[MEASURE_VALUES]);
+    const char *(*values)(int key, char room[PROGRAM_VALUES]);
 } program_command;
 
 /* Reads a command line, whose first argument is passed over. Moves what is no option to the end of `argv`, where it

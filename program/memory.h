@@ -1,4 +1,4 @@
-/* Memory for programs that have nothing better to do without it than to say so and stop. */
+/* Memory for programs: where there is none, they say so and stop. */
 #ifndef PROGRAM_MEMORY_H
 #define PROGRAM_MEMORY_H
 

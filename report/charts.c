@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Colours run along the rainbow in the order of the rungs: a ladder has an order. */
+/* Hues follow the order of the series, so that neighbours have similar colours. */
 static int hue_of(size_t i, size_t count) {
     return (int)(275 - 255 * (double)i / (double)(count > 1 ? count - 1 : 1) + 360) % 360;
 }
@@ -64,8 +64,8 @@ static void write_name(const report_section *section, const report_row *row, FIL
 /* What a row costs beside others, and what came out. */
 static void write_outcome(const report_row *row, const report_column *ratio, FILE *stream) {
     char text[REPORT_CELL] = "";
-    if (ratio)
-        ratio->write(row, text, sizeof text);
+    if (ratio->heading)
+        report_cell_text(ratio, row, text);
     fputs("<span class=\"value ratio\">", stream);
     report_html_text(text, stream);
     write_small(*text ? ratio->heading : "", stream); /* for screens too narrow for a heading */
@@ -95,7 +95,7 @@ static void write_bars(const report_section *section, const report_row *row, con
 
 void report_html_bars(const report_section *section, FILE *stream) {
     double scale = report_section_scale(section);
-    const report_column *ratio = report_ratio_column(section);
+    const report_column ratio = report_ratio_column(section);
     const report_row *above = NULL;
     if (section->best == 0)
         return;
@@ -103,7 +103,7 @@ void report_html_bars(const report_section *section, FILE *stream) {
             "<div class=\"bars\" role=\"img\" aria-label=\"Time and bandwidth, as in the table below\">\n"
             "<div class=\"row head\"><span class=\"title time\">time</span><span class=\"title rate\">bandwidth</span>"
             "<span class=\"title ratio\">%s</span><span class=\"title verdict\">result</span></div>\n",
-            ratio ? ratio->heading : "");
+            ratio.heading ? ratio.heading : "");
     write_limit_name("nominal", "nominal", section->nominal, scale, stream);
     write_limit_name("limit", "read limit", section->limit, scale, stream);
     for (size_t i = 0; i < section->count; i++) {
@@ -111,7 +111,7 @@ void report_html_bars(const report_section *section, FILE *stream) {
         if (row->seconds <= 0)
             continue;
         bool begins = above && (strcmp(above->device, row->device) != 0 || strcmp(above->language, row->language) != 0);
-        write_bars(section, row, ratio, begins, stream);
+        write_bars(section, row, &ratio, begins, stream);
         above = row;
     }
     fputs("</div>\n", stream);
@@ -209,7 +209,7 @@ static void write_curve(const plot *p, size_t which, FILE *stream) {
     fputs("\"/></g>\n", stream);
 }
 
-/* Names that fit beside a chart of the usual height; more make it higher, as report_style.c says. */
+/* Names that fit beside a chart of the usual height; more make it higher, as style.c says. */
 enum { LABELS = 22 };
 
 typedef struct end_label {

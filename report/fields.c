@@ -9,11 +9,6 @@ static report_value whole_value(uint64_t whole) {
     return (report_value){.kind = REPORT_WHOLE, .whole = whole};
 }
 
-/* Registers and the like: negative if not known. */
-static report_value whole_if_known(int whole) {
-    return whole < 0 ? (report_value){.kind = REPORT_NOTHING} : whole_value((uint64_t)whole);
-}
-
 static report_value real_if(bool known, double real) {
     return (report_value){.kind = known ? REPORT_REAL : REPORT_NOTHING, .real = real};
 }
@@ -22,7 +17,15 @@ static report_value real_if_known(double real) {
     return real_if(real >= 0, real);
 }
 
-/* FIELD(name, value) */
+static report_value figure_value(const report_row *row, size_t figure) {
+    measure_kind kind = measure_figures[figure].kind;
+    double value = row->figure[figure];
+    if (value >= 0 && (kind == MEASURE_COUNT || kind == MEASURE_BYTES))
+        return whole_value((uint64_t)value);
+    return real_if_known(value);
+}
+
+/* FIELD(name, value); FIGURES(place): the figures of a place, in the order of their list. */
 #define FIELDS                                                                                                         \
     FIELD("group", text_value(row->group))                                                                             \
     FIELD("name", text_value(row->name))                                                                               \
@@ -32,28 +35,18 @@ static report_value real_if_known(double real) {
     FIELD("language", text_value(row->language))                                                                       \
     FIELD("n", whole_value(row->n))                                                                                    \
     FIELD("bytes", whole_value(row->bytes))                                                                            \
-    FIELD("block", whole_if_known(row->block ? (int)row->block : -1))                                                  \
+    FIGURES(MEASURE_LAUNCH)                                                                                            \
     FIELD("seconds", real_if(row->seconds > 0, row->seconds))                                                          \
     FIELD("spread", real_if(row->seconds > 0, row->spread))                                                            \
     FIELD("bytes_per_second", real_if(row->seconds > 0, report_row_rate(row)))                                         \
     FIELD("of_limit", real_if_known(row->of_limit))                                                                    \
     FIELD("of_nominal", real_if_known(row->of_nominal))                                                                \
-    FIELD("speedup", real_if(row->speedup > 0, row->speedup))                                                          \
-    FIELD("to_plain", real_if(row->to_plain > 0, row->to_plain))                                                       \
-    FIELD("to_fast", real_if(row->to_fast > 0, row->to_fast))                                                          \
-    FIELD("to_peer", real_if(row->to_peer > 0, row->to_peer))                                                          \
-    FIELD("to_gpu_to_gpu", real_if(row->to_gpu_to_gpu > 0, row->to_gpu_to_gpu))                                        \
-    FIELD("to_sum", real_if(row->to_sum > 0, row->to_sum))                                                             \
+    FIGURES(MEASURE_RESULT)                                                                                            \
     FIELD("verdict", text_value(report_verdict_name(row->verdict)))                                                    \
     FIELD("expected", text_value(row->expected))                                                                       \
     FIELD("got", text_value(row->got))                                                                                 \
     FIELD("ulp", real_if_known(row->ulp))                                                                              \
-    FIELD("registers", whole_if_known(row->registers))                                                                 \
-    FIELD("shared_bytes", whole_if_known(row->shared_bytes))                                                           \
-    FIELD("occupancy", real_if_known(row->occupancy))                                                                  \
-    FIELD("bank_conflicts", real_if_known(row->bank_conflicts))                                                        \
-    FIELD("shared_transactions", real_if_known(row->shared_transactions))                                              \
-    FIELD("divergence", real_if_known(row->divergence))                                                                \
+    FIGURES(MEASURE_HARDWARE)                                                                                          \
     FIELD("note", text_value(row->note))
 
 const char *report_field(const report_row *row, size_t i, report_value *value) {
@@ -63,7 +56,14 @@ const char *report_field(const report_row *row, size_t i, report_value *value) {
         *value = expression;                                                                                           \
         return name;                                                                                                   \
     }
+#define FIGURES(where)                                                                                                 \
+    for (size_t f = 0; f < MEASURE_FIGURES; f++)                                                                       \
+        if (measure_figures[f].place == where && i == field++) {                                                       \
+            *value = figure_value(row, f);                                                                             \
+            return measure_figures[f].field;                                                                           \
+        }
     FIELDS
 #undef FIELD
+#undef FIGURES
     return NULL;
 }

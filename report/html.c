@@ -1,5 +1,5 @@
 /* Reports as one HTML page that needs nothing else: no script, no font, no request. It follows the reader's choice of
- * dark or light, and folds for a phone. Charts are in report_charts.c, their looks in report_style.c. */
+ * dark or light, and folds for a phone. Charts are in charts.c, their looks in style.c. */
 #include "report/parts.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void write_element(const char *open, const char *text, const char *close,
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * The figures that one would say aloud
+ * The most important figures
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void write_tile(const char *figure, const char *style, const char *text, FILE *stream) {
@@ -97,21 +97,21 @@ static void write_tiles(const report_section *section, FILE *stream) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void write_view(const report_section *section, report_view view, FILE *stream) {
-    const report_column *columns[REPORT_COLUMNS_MOST];
+    report_column columns[REPORT_COLUMNS_MOST];
     size_t count = report_columns(section, view, columns);
     if (count == 0)
         return;
     fputs("<div class=\"scroll\"><table>\n<thead><tr>", stream);
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, "<th class=\"%c\" scope=\"col\">%s</th>", columns[i]->alignment, columns[i]->heading);
+        fprintf(stream, "<th class=\"%c\" scope=\"col\">%s</th>", columns[i].alignment, columns[i].heading);
     fputs("</tr></thead>\n<tbody>\n", stream);
     for (size_t row = 0; row < section->count; row++) {
         fprintf(stream, "<tr class=\"%s\">", report_verdict_class(section->rows[row]->verdict));
         for (size_t i = 0; i < count; i++) {
             char text[REPORT_CELL] = "", open[64];
-            columns[i]->write(section->rows[row], text, sizeof text);
-            snprintf(open, sizeof open, "<td class=\"%c%s\">", columns[i]->alignment,
-                     columns[i]->write == report_verdict_text ? " verdict" : "");
+            report_cell_text(&columns[i], section->rows[row], text);
+            snprintf(open, sizeof open, "<td class=\"%c%s\">", columns[i].alignment,
+                     columns[i].write == report_verdict_text ? " verdict" : "");
             write_element(open, text, "</td>", stream);
         }
         fputs("</tr>\n", stream);
@@ -119,21 +119,28 @@ static void write_view(const report_section *section, report_view view, FILE *st
     fputs("</tbody></table></div>\n", stream);
 }
 
-/* Behind a click. */
+/* Behind a click, which its headings promise. */
 static void write_hardware(const report_section *section, FILE *stream) {
-    const report_column *columns[REPORT_COLUMNS_MOST];
-    if (report_columns(section, REPORT_HARDWARE, columns) == 0)
+    report_column columns[REPORT_COLUMNS_MOST];
+    size_t count = report_columns(section, REPORT_HARDWARE, columns);
+    if (count == 0)
         return;
-    fputs("<details><summary>Registers, shared memory, occupancy</summary>\n", stream);
+    fputs("<details><summary>Of the kernels: ", stream);
+    for (size_t i = 0, said = 0; i < count; i++)
+        if (!columns[i].write) {
+            fputs(said++ ? ", " : "", stream);
+            report_html_text(columns[i].heading, stream);
+        }
+    fputs("</summary>\n", stream);
     write_view(section, REPORT_HARDWARE, stream);
     fputs("</details>\n", stream);
 }
 
-static void write_section(const report_section *section, FILE *stream) {
+static void write_section(const report *r, const report_section *section, FILE *stream) {
     char text[REPORT_CELL];
     fputs("<section>\n", stream);
     write_element("<h2>", report_section_text(section, text, sizeof text), "</h2>\n", stream);
-    if (strcmp(section->rows[0]->group, "rungs") == 0)
+    if (r->featured && strcmp(section->rows[0]->group, r->featured) == 0)
         write_tiles(section, stream);
     report_html_bars(section, stream);
     write_view(section, REPORT_RESULTS, stream);
@@ -178,7 +185,7 @@ int report_write_html(const report *r, FILE *stream) {
     write_head(r, stream);
     report_section *sections = report_sections(r, &count);
     for (size_t i = 0; i < count; i++)
-        write_section(&sections[i], stream);
+        write_section(r, &sections[i], stream);
     report_html_series(r, stream);
     if (r->reference_count)
         report_html_references(r, sections, count, stream);

@@ -1,4 +1,4 @@
-/* The one judge: see judge.h. What rounding took off is found with the library's own accumulators, which lose nothing:
+/* The one judge: see judge.h. What rounding took off is found with the library's own accumulators, which are exact:
  * the rounded result goes in with the sign changed, and what comes out is what is missing. */
 #include "report/judge.h"
 
@@ -74,7 +74,7 @@ char *judge_text(reduct_type type, const void *value, char *text, size_t room) {
  * What rounding takes off
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* An exact result of f32 elements once more as f64: 29 digits more say enough of what f32 rounds off. */
+/* An exact result of f32 elements once more as f64: its 29 more bits show what rounding to f32 took off. */
 static reduct_status rest_by_f64(judge_exact *exact, reduct_operator op, const void *x, const void *y, uint64_t n) {
     reduct_reduction wider = {.op = op, .element = REDUCT_F32, .result = REDUCT_F64};
     reduct_plan_options options = {.reductions = &wider,

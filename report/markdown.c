@@ -13,22 +13,22 @@ static void write_text(const char *text, FILE *stream) {
 }
 
 static void write_view(const report_section *section, report_view view, FILE *stream) {
-    const report_column *columns[REPORT_COLUMNS_MOST];
+    report_column columns[REPORT_COLUMNS_MOST];
     size_t count = report_columns(section, view, columns);
     if (count == 0)
         return;
     fputc('|', stream);
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, " %s |", columns[i]->heading);
+        fprintf(stream, " %s |", columns[i].heading);
     fputs("\n|", stream);
     for (size_t i = 0; i < count; i++)
-        fputs(columns[i]->alignment == 'r' ? "---:|" : "---|", stream);
+        fputs(columns[i].alignment == 'r' ? "---:|" : "---|", stream);
     fputc('\n', stream);
     for (size_t row = 0; row < section->count; row++) {
         fputc('|', stream);
         for (size_t i = 0; i < count; i++) {
             char text[REPORT_CELL] = "";
-            columns[i]->write(section->rows[row], text, sizeof text);
+            report_cell_text(&columns[i], section->rows[row], text);
             fputc(' ', stream);
             write_text(text, stream);
             fputs(" |", stream);

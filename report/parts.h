@@ -1,5 +1,5 @@
 /* What the writers of reports share: the model's inside, rows gathered into sections, columns of tables, numbers as text.
- * Only for measure/report*.c. */
+ * Only for the .c files of report/. */
 #ifndef REPORT_REPORT_PARTS_H
 #define REPORT_REPORT_PARTS_H
 
@@ -12,7 +12,7 @@ typedef struct report_pair {
 } report_pair;
 
 struct report {
-    char *title, *subtitle;
+    char *title, *subtitle, *featured; /* featured: a group, or null */
     report_pair *facts;
     char **warnings;
     report_row *rows;
@@ -57,23 +57,28 @@ typedef struct report_column {
     const char *heading;
     char alignment; /* 'l' or 'r' */
     bool folds;     /* said in the section's heading when it is the same in every row */
-    void (*write)(const report_row *row, char *text, size_t room); /* empty if not known */
+    void (*write)(const report_row *row, char *text, size_t room); /* empty if not known; null for a figure: */
+    measure_figure figure;
+    bool with_unit; /* as a figure has in a sentence */
 } report_column;
 
-enum { REPORT_COLUMNS_MOST = 16, REPORT_CELL = 320 };
+enum { REPORT_COLUMNS_MOST = 10 + MEASURE_FIGURES, REPORT_CELL = 320 };
+
+/* What a row has in a column. Returns `text`. */
+char *report_cell_text(const report_column *column, const report_row *row, char text[REPORT_CELL]);
 
 /* Which table of a section. */
 typedef enum report_view {
     REPORT_RESULTS, /* time, bandwidth, verdict */
-    REPORT_HARDWARE /* registers, shared memory, occupancy, the profiler's counters */
+    REPORT_HARDWARE /* how kernels were launched and what they use */
 } report_view;
 
 /* The columns of a view that say something about this section: at most REPORT_COLUMNS_MOST; 0 if there is nothing but
  * names to show. The last column of the results is the verdict. */
-size_t report_columns(const report_section *section, report_view view, const report_column **columns);
+size_t report_columns(const report_section *section, report_view view, report_column columns[REPORT_COLUMNS_MOST]);
 
-/* The column of ratios that says most of a section: the one with most of its rows; null if there is none. */
-const report_column *report_ratio_column(const report_section *section);
+/* The column that compares most of a section's rows, of ratios first, then of factors; without a heading if there is none. */
+report_column report_ratio_column(const report_section *section);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Text

@@ -3,6 +3,7 @@
 
 #include "program/memory.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ void report_destroy(report *r) {
         free(r->series[i]);
     free(r->title);
     free(r->subtitle);
+    free(r->featured);
     free(r->facts);
     free(r->warnings);
     free(r->rows);
@@ -81,16 +83,21 @@ void report_warning(report *r, const char *format, ...) {
 }
 
 report_row report_row_empty(void) {
-    return (report_row){.of_limit = -1,
-                        .of_nominal = -1,
-                        .verdict = REPORT_UNCHECKED,
-                        .ulp = -1,
-                        .registers = -1,
-                        .shared_bytes = -1,
-                        .occupancy = -1,
-                        .bank_conflicts = -1,
-                        .shared_transactions = -1,
-                        .divergence = -1};
+    report_row row = {.of_limit = -1, .of_nominal = -1, .verdict = REPORT_UNCHECKED, .ulp = -1};
+    for (size_t i = 0; i < MEASURE_FIGURES; i++)
+        row.figure[i] = (double)NAN;
+    return row;
+}
+
+void report_set(report_row *row, measure_figure figure, double value) {
+    measure_kind kind = measure_figures[figure].kind;
+    bool needs_more = kind == MEASURE_RATIO || kind == MEASURE_FACTOR;
+    row->figure[figure] = value > 0 || (value == 0 && !needs_more) ? value : (double)NAN;
+}
+
+void report_feature(report *r, const char *group) {
+    free(r->featured);
+    r->featured = copy(group);
 }
 
 /* Rows hold texts from elsewhere (compilers, drivers): no control character may reach a terminal or break a line. */
@@ -133,6 +140,22 @@ report_series *report_series_named(report *r, const char *name) {
     return series;
 }
 
+void report_add_point(report_series *series, double x, double y) {
+    size_t at = series->count;
+    while (at > 0 && series->x[at - 1] >= x)
+        at--;
+    bool is_there = at < series->count && series->x[at] == x;
+    if (!is_there && series->count == sizeof series->x / sizeof *series->x)
+        return;
+    if (!is_there) {
+        memmove(&series->x[at + 1], &series->x[at], (series->count - at) * sizeof *series->x);
+        memmove(&series->y[at + 1], &series->y[at], (series->count - at) * sizeof *series->y);
+        series->count++;
+    }
+    series->x[at] = x;
+    series->y[at] = y;
+}
+
 size_t report_row_count(const report *r) {
     return r->row_count;
 }
@@ -147,7 +170,7 @@ bool report_verdict_is_good(report_verdict verdict) {
 
 int report_has_wrong(const report *r) {
     for (size_t i = 0; i < r->row_count; i++) {
-        if (r->rows[i].verdict == REPORT_WRONG && strcmp(r->rows[i].group, "specimens") != 0)
+        if (r->rows[i].verdict == REPORT_WRONG && !r->rows[i].may_be_wrong)
             return 1;
     }
     return 0;

@@ -1,10 +1,13 @@
 /* Reports: what was measured, in one model that every program fills and every format is written from.
  *
- * A report is the machine, rows (one per thing measured: a rung of the ladder with a finish, a library call, a peer),
- * series for charts over the number of elements, and published figures for reference. Text is copied into the report.
+ * A report is the machine, rows (one per thing measured), series for charts over the number of elements, and published figures
+ * for reference. Rows say what was measured, on what, how long it took and whether the result was right; everything else that is
+ * known of them is one of the figures that measure/figures.def lists. Text is copied into the report.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
+
+#include "measure/figures.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@ typedef enum report_verdict {
     REPORT_RIGHT,        /* the bits of the exact result, for floats correctly rounded */
     REPORT_WITHIN_BOUND, /* not those, but as near as the bound of the way of adding promises */
     REPORT_WRONG,        /* shown in red, with expected and got */
-    REPORT_LUCKY,        /* right here, but nothing guarantees it: specimens */
+    REPORT_LUCKY,        /* right here, but nothing guarantees it */
     REPORT_NOT_RUN,      /* `note` says why */
     REPORT_UNCHECKED     /* nothing to compare with */
 } report_verdict;
@@ -29,30 +32,23 @@ bool report_verdict_is_good(report_verdict verdict);
 
 /* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
 typedef struct report_row {
-    char group[48];    /* heading that rows are gathered under: "rungs", "specimens", "peers", "sum, normal data" */
-    char name[40];     /* rung id, operator, peer */
-    char variant[48];  /* finish, kernel that ran, repair */
-    char type[8];      /* element type */
-    char device[40];   /* "cuda:0", "cpu:avx512", "cpu x 2 threads" */
-    char language[8];  /* "cuda", "c", "hlsl", "glsl", "wgsl" */
-    uint64_t n;        /* elements */
-    uint64_t bytes;    /* read in all */
-    unsigned block;    /* threads per block */
-    double seconds;    /* median per run */
-    double spread;     /* half the distance between the quartiles, as a share of the median */
-    double of_limit;   /* share of the measured read limit, negative if unknown */
-    double of_nominal; /* share of the nominal bandwidth, negative if unknown */
-    double speedup;    /* over the first row of the group and type; 0 if there is none */
-    /* Ratios of time, round by round; 0 if there is none: to a plain loop, to our own fast mode, to the peer, to the peer's
-     * way with the same bits on every GPU, to the fast sum of the same bytes. */
-    double to_plain, to_fast, to_peer, to_gpu_to_gpu, to_sum;
+    char group[48];                 /* heading that rows are gathered under: "sum, normal data" */
+    char name[40];                  /* what was measured */
+    char variant[48];               /* in which way */
+    char type[8];                   /* element type */
+    char device[40];                /* "cuda:0", "cpu:avx512", "cpu x 2 threads" */
+    char language[8];               /* of its source: "c", "cuda" */
+    uint64_t n;                     /* elements */
+    uint64_t bytes;                 /* read in all */
+    double seconds;                 /* median per run */
+    double spread;                  /* half the distance between the quartiles, as a share of the median */
+    double of_limit;                /* share of the measured read limit, negative if unknown */
+    double of_nominal;              /* share of the nominal bandwidth, negative if unknown */
+    double figure[MEASURE_FIGURES]; /* set with report_set(); NaN if unknown */
     report_verdict verdict;
+    bool may_be_wrong; /* a mistake that is shown on purpose: wrong is no failure of the program */
     char expected[48], got[48];
-    double ulp;       /* distance from the exact value in units in the last place, negative if unknown or not a float */
-    int registers;    /* per thread; -1 if unknown */
-    int shared_bytes; /* per block; -1 if unknown */
-    double occupancy; /* share of the warps that could be resident; negative if unknown */
-    double bank_conflicts, shared_transactions, divergence; /* profiler's counters; negative if unknown */
+    double ulp; /* distance from the exact value in units in the last place, negative if unknown or not a float */
     char note[120];
 } report_row;
 
@@ -68,7 +64,7 @@ typedef struct report_reference {
     char source[96];
     char machine[48];
     struct {
-        char name[32]; /* rung id */
+        char name[32]; /* as of rows */
         double seconds, bytes_per_second;
     } point[16];
     size_t count;
@@ -92,6 +88,13 @@ void report_warning(report *r, const char *format, ...) __attribute__((format(pr
 /* A row with every optional field set to unknown. */
 report_row report_row_empty(void);
 
+/* Sets a figure of a row. A value that is negative or NaN is unknown; so is a ratio or a factor of 0. */
+void report_set(report_row *row, measure_figure figure, double value);
+
+/* Sections of this group begin, on a page, with their most important figures: the fastest row, its share of the read limit, how
+ * much faster than the first row it is, how many results are right. */
+void report_feature(report *r, const char *group);
+
 /* Rows of the same group, type and n are shown together, in the order in which they were added. Control characters in
  * texts become spaces. */
 void report_add_row(report *r, const report_row *row);
@@ -103,10 +106,14 @@ void report_add_reference(report *r, const report_reference *reference);
  * "halving f32" and "exact f32", share a chart. */
 report_series *report_series_named(report *r, const char *name);
 
+/* Adds a point in the order of x, whatever the order in which points come; the last one of an x stays. A full series keeps
+ * what it has. */
+void report_add_point(report_series *series, double x, double y);
+
 /* What the rows hold. */
 size_t report_row_count(const report *r);
 const report_row *report_row_at(const report *r, size_t i);
-/* 1 if any row that is not a specimen is wrong. */
+/* 1 if any row is wrong that may not be. */
 int report_has_wrong(const report *r);
 
 /* A number of elements as reports write it: "4 Mi", "1000003". Returns `text`. */
@@ -116,6 +123,7 @@ char *report_count_text(uint64_t n, char *text, size_t room);
 char *report_ulp_text(double ulp, char *text, size_t room);
 
 /* Writers. Return 0, or -1 if writing failed (errno says why). */
+typedef int report_writer(const report *r, FILE *stream);
 int report_write_terminal(const report *r, FILE *stream); /* table with bars; colour as program/colour.h decides */
 int report_write_json(const report *r, FILE *stream);
 int report_write_csv(const report *r, FILE *stream);

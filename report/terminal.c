@@ -37,15 +37,15 @@ static const char *style_of(const report_row *row, FILE *stream) {
 }
 
 static void add_cells(program_table *table, const report_section *section, const report_row *row,
-                      const report_column *const *columns, size_t count, bool bars, FILE *stream) {
+                      const report_column *columns, size_t count, bool bars, FILE *stream) {
     const char *plain = program_style_on(stream, PROGRAM_PLAIN);
     for (size_t i = 0; i < count; i++) {
         char text[REPORT_CELL] = "", blocks[3 * BAR_CELLS + 1];
-        bool verdict = columns[i]->write == report_verdict_text;
+        bool verdict = columns[i].write == report_verdict_text;
         double scale = report_section_scale(section);
         if (verdict && bars)
             program_table_cell(table, "%s", scale > 0 ? bar(report_row_rate(row) / scale, blocks) : "");
-        columns[i]->write(row, text, sizeof text);
+        report_cell_text(&columns[i], row, text);
         if (verdict)
             program_table_cell(table, "%s%s%s", style_of(row, stream), text, plain);
         else
@@ -55,7 +55,7 @@ static void add_cells(program_table *table, const report_section *section, const
 
 /* The bars stand before the verdict, which may be long. */
 static void print_view(const report_section *section, report_view view, FILE *stream) {
-    const report_column *columns[REPORT_COLUMNS_MOST];
+    report_column columns[REPORT_COLUMNS_MOST];
     char alignments[REPORT_COLUMNS_MOST + 2], scale[32], heading[64];
     size_t count = report_columns(section, view, columns), used = 0;
     bool bars = view == REPORT_RESULTS && section->best > 0;
@@ -64,7 +64,7 @@ static void print_view(const report_section *section, report_view view, FILE *st
     for (size_t i = 0; i < count; i++) {
         if (bars && i + 1 == count)
             alignments[used++] = 'l';
-        alignments[used++] = columns[i]->alignment;
+        alignments[used++] = columns[i].alignment;
     }
     alignments[used] = '\0';
     program_table *table = program_table_create(alignments);
@@ -73,7 +73,7 @@ static void print_view(const report_section *section, report_view view, FILE *st
                  report_rate_text(report_section_scale(section), scale, sizeof scale));
         if (bars && i + 1 == count)
             program_table_cell(table, "%s", heading);
-        program_table_cell(table, "%s", columns[i]->heading);
+        program_table_cell(table, "%s", columns[i].heading);
     }
     for (size_t i = 0; i < section->count; i++)
         add_cells(table, section, section->rows[i], columns, count, bars, stream);

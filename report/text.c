@@ -119,11 +119,6 @@ static void write_device(const report_row *row, char *text, size_t room) {
     snprintf(text, room, "%s", row->device);
 }
 
-static void write_block(const report_row *row, char *text, size_t room) {
-    if (row->block)
-        snprintf(text, room, "%u", row->block);
-}
-
 static void write_time(const report_row *row, char *text, size_t room) {
     report_seconds_text(row->seconds, text, room);
 }
@@ -158,116 +153,69 @@ static void write_of_nominal(const report_row *row, char *text, size_t room) {
     write_share(row->of_nominal, text, room);
 }
 
-static void write_speedup(const report_row *row, char *text, size_t room) {
-    write_number(row->speedup, text, room);
-}
-
-static void write_ratio(double ratio, char *text, size_t room) {
-    if (ratio > 0)
-        snprintf(text, room, "%.3f", ratio);
-}
-
-static void write_to_plain(const report_row *row, char *text, size_t room) {
-    write_ratio(row->to_plain, text, room);
-}
-
-static void write_to_fast(const report_row *row, char *text, size_t room) {
-    write_ratio(row->to_fast, text, room);
-}
-
-static void write_to_peer(const report_row *row, char *text, size_t room) {
-    write_ratio(row->to_peer, text, room);
-}
-
-static void write_to_gpu_to_gpu(const report_row *row, char *text, size_t room) {
-    write_ratio(row->to_gpu_to_gpu, text, room);
-}
-
-static void write_to_sum(const report_row *row, char *text, size_t room) {
-    write_ratio(row->to_sum, text, room);
-}
-
-static void write_registers(const report_row *row, char *text, size_t room) {
-    if (row->registers >= 0)
-        snprintf(text, room, "%d", row->registers);
-}
-
-static void write_shared(const report_row *row, char *text, size_t room) {
-    if (row->shared_bytes >= 0)
-        program_size_text((uint64_t)row->shared_bytes, text, room);
-}
-
-static void write_occupancy(const report_row *row, char *text, size_t room) {
-    if (row->occupancy >= 0)
-        snprintf(text, room, "%.0f%%", 100 * row->occupancy);
-}
-
-static void write_counter(double counter, char *text, size_t room) {
-    if (counter >= 0)
-        snprintf(text, room, "%.4g", counter);
-}
-
-static void write_conflicts(const report_row *row, char *text, size_t room) {
-    write_counter(row->bank_conflicts, text, room);
-}
-
-static void write_transactions(const report_row *row, char *text, size_t room) {
-    write_counter(row->shared_transactions, text, room);
-}
-
-static void write_divergence(const report_row *row, char *text, size_t room) {
-    write_counter(row->divergence, text, room);
+static void write_figure(measure_figure figure, double value, char *text, size_t room) {
+    switch (measure_figures[figure].kind) {
+    case MEASURE_COUNT:
+        snprintf(text, room, "%.0f", value);
+        break;
+    case MEASURE_BYTES:
+        program_size_text((uint64_t)value, text, room);
+        break;
+    case MEASURE_SHARE:
+        snprintf(text, room, "%.0f%%", 100 * value);
+        break;
+    case MEASURE_COUNTER:
+        snprintf(text, room, "%.4g", value);
+        break;
+    case MEASURE_RATIO:
+        snprintf(text, room, "%.3f", value);
+        break;
+    case MEASURE_FACTOR:
+        write_number(value, text, room);
+        break;
+    }
 }
 
 static const report_column name_columns[] = {
-    {"what", 'l', false, write_name},
-    {"how", 'l', false, write_variant},
-    {"language", 'l', true, write_language},
-    {"device", 'l', true, write_device},
+    {.heading = "what", .alignment = 'l', .write = write_name},
+    {.heading = "how", .alignment = 'l', .write = write_variant},
+    {.heading = "language", .alignment = 'l', .folds = true, .write = write_language},
+    {.heading = "device", .alignment = 'l', .folds = true, .write = write_device},
 };
 
-static const report_column result_columns[] = {
-    {"time", 'r', false, write_time},
-    {"±", 'r', false, write_spread},
-    {"GB/s", 'r', false, write_rate},
-    {"of limit", 'r', false, write_of_limit},
-    {"of nominal", 'r', false, write_of_nominal},
-    {"speed-up", 'r', false, write_speedup},
-    {"to plain", 'r', false, write_to_plain},
-    {"to fast", 'r', false, write_to_fast},
-    {"to peer", 'r', false, write_to_peer},
-    {"to gpu_to_gpu", 'r', false, write_to_gpu_to_gpu},
-    {"to sum", 'r', false, write_to_sum},
-    {"result", 'l', false, report_verdict_text},
+static const report_column time_columns[] = {
+    {.heading = "time", .alignment = 'r', .write = write_time},
+    {.heading = "±", .alignment = 'r', .write = write_spread},
+    {.heading = "GB/s", .alignment = 'r', .write = write_rate},
+    {.heading = "of limit", .alignment = 'r', .write = write_of_limit},
+    {.heading = "of nominal", .alignment = 'r', .write = write_of_nominal},
 };
 
-/* Of which charts show one. */
-static const report_column ratio_columns[] = {
-    {"to plain", 'r', false, write_to_plain}, {"to fast", 'r', false, write_to_fast},
-    {"to peer", 'r', false, write_to_peer},   {"to gpu_to_gpu", 'r', false, write_to_gpu_to_gpu},
-    {"to sum", 'r', false, write_to_sum},     {"speed-up", 'r', false, write_speedup},
-};
+static const report_column verdict_column = {.heading = "result", .alignment = 'l', .write = report_verdict_text};
 
-static const report_column hardware_columns[] = {
-    {"block", 'r', false, write_block},
-    {"registers", 'r', false, write_registers},
-    {"shared", 'r', false, write_shared},
-    {"occupancy", 'r', false, write_occupancy},
-    {"shared transactions", 'r', false, write_transactions},
-    {"bank conflicts", 'r', false, write_conflicts},
-    {"divergence", 'r', false, write_divergence},
-};
+static report_column figure_column(size_t figure) {
+    return (report_column){
+        .heading = measure_figures[figure].heading, .alignment = 'r', .figure = (measure_figure)figure};
+}
 
-static void cell_text(const report_column *column, const report_row *row, char text[REPORT_CELL]) {
+char *report_cell_text(const report_column *column, const report_row *row, char text[REPORT_CELL]) {
     *text = '\0';
-    column->write(row, text, REPORT_CELL);
+    if (column->write) {
+        column->write(row, text, REPORT_CELL);
+    } else if (row->figure[column->figure] >= 0) {
+        write_figure(column->figure, row->figure[column->figure], text, REPORT_CELL);
+        size_t used = strlen(text);
+        if (column->with_unit)
+            snprintf(text + used, REPORT_CELL - used, " %s", measure_figures[column->figure].unit);
+    }
+    return text;
 }
 
 static bool is_same_everywhere(const report_column *column, const report_section *section) {
     char first[REPORT_CELL], other[REPORT_CELL];
-    cell_text(column, section->rows[0], first);
+    report_cell_text(column, section->rows[0], first);
     for (size_t i = 1; i < section->count; i++) {
-        cell_text(column, section->rows[i], other);
+        report_cell_text(column, section->rows[i], other);
         if (strcmp(first, other) != 0)
             return false;
     }
@@ -276,47 +224,66 @@ static bool is_same_everywhere(const report_column *column, const report_section
 
 static bool is_empty_everywhere(const report_column *column, const report_section *section) {
     char text[REPORT_CELL];
-    cell_text(column, section->rows[0], text);
+    report_cell_text(column, section->rows[0], text);
     return *text == '\0' && is_same_everywhere(column, section);
 }
 
-const report_column *report_ratio_column(const report_section *section) {
-    const report_column *best = NULL;
+static size_t count_filled(const report_section *section, const report_column *column) {
+    size_t filled = 0;
+    char text[REPORT_CELL];
+    for (size_t i = 0; i < section->count; i++)
+        filled += *report_cell_text(column, section->rows[i], text) != '\0';
+    return filled;
+}
+
+report_column report_ratio_column(const report_section *section) {
+    static const measure_kind kinds[] = {MEASURE_RATIO, MEASURE_FACTOR};
+    report_column best = {.heading = NULL};
     size_t most = 0;
-    for (size_t i = 0; i < sizeof ratio_columns / sizeof *ratio_columns; i++) {
-        size_t filled = 0;
-        for (size_t row = 0; row < section->count; row++) {
-            char text[REPORT_CELL];
-            cell_text(&ratio_columns[i], section->rows[row], text);
-            filled += *text != '\0';
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t f = 0; f < MEASURE_FIGURES; f++) {
+            report_column column = figure_column(f);
+            size_t filled = measure_figures[f].kind == kinds[k] ? count_filled(section, &column) : 0;
+            if (filled > most) {
+                most = filled;
+                best = column;
+            }
         }
-        if (filled > most) {
-            most = filled;
-            best = &ratio_columns[i];
-        }
-    }
     return best;
 }
 
-static size_t select_columns(const report_section *section, const report_column *from, size_t count,
-                             const report_column **columns) {
-    size_t selected = 0;
+/* Adds those of some columns that say something about a section. */
+static size_t add_columns(const report_section *section, const report_column *from, size_t count,
+                          report_column *columns, size_t used) {
     for (size_t i = 0; i < count; i++) {
         bool folded = from[i].folds && is_same_everywhere(&from[i], section);
         if (!folded && !is_empty_everywhere(&from[i], section))
-            columns[selected++] = &from[i];
+            columns[used++] = from[i];
     }
-    return selected;
+    return used;
 }
 
-size_t report_columns(const report_section *section, report_view view, const report_column **columns) {
-    size_t names = select_columns(section, name_columns, sizeof name_columns / sizeof *name_columns, columns);
-    bool results = view == REPORT_RESULTS;
-    size_t others = select_columns(section, results ? result_columns : hardware_columns,
-                                   results ? sizeof result_columns / sizeof *result_columns
-                                           : sizeof hardware_columns / sizeof *hardware_columns,
-                                   columns + names);
-    return others ? names + others : 0;
+static size_t add_figures(const report_section *section, measure_place place, report_column *columns, size_t used) {
+    for (size_t f = 0; f < MEASURE_FIGURES; f++) {
+        report_column column = figure_column(f);
+        if (measure_figures[f].place == place)
+            used = add_columns(section, &column, 1, columns, used);
+    }
+    return used;
+}
+
+size_t report_columns(const report_section *section, report_view view, report_column columns[REPORT_COLUMNS_MOST]) {
+    size_t names = add_columns(section, name_columns, sizeof name_columns / sizeof *name_columns, columns, 0);
+    size_t used = names;
+    if (view == REPORT_RESULTS) {
+        used = add_columns(section, time_columns, sizeof time_columns / sizeof *time_columns, columns, used);
+        used = add_figures(section, MEASURE_RESULT, columns, used);
+        used = add_columns(section, &verdict_column, 1, columns, used);
+    } else {
+        used = add_figures(section, MEASURE_LAUNCH, columns, used);
+        used = add_figures(section, MEASURE_HARDWARE, columns, used);
+    }
+    return used > names ? used : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -379,7 +346,7 @@ char *report_section_text(const report_section *section, char *text, size_t room
                         report_count_text(row->n, count, sizeof count), *size ? ", " : "", size);
     for (size_t i = 0; i < sizeof name_columns / sizeof *name_columns; i++) {
         char cell[REPORT_CELL];
-        cell_text(&name_columns[i], row, cell);
+        report_cell_text(&name_columns[i], row, cell);
         if (name_columns[i].folds && *cell && is_same_everywhere(&name_columns[i], section) && (size_t)used < room)
             used += snprintf(text + used, room - (size_t)used, ", %s", cell);
     }
@@ -390,12 +357,6 @@ static void append(char *text, size_t room, const char *more) {
     size_t used = strlen(text);
     if (*more && used < room)
         snprintf(text + used, room - used, "%s%s", used ? ", " : "", more);
-}
-
-/* The block, in words. */
-static void write_block_text(const report_row *row, char *text, size_t room) {
-    if (row->block)
-        snprintf(text, room, "%u threads per block", row->block);
 }
 
 static void write_note(const report_row *row, char *text, size_t room) {
@@ -410,8 +371,8 @@ static size_t count_alike(const report_section *section, const report_row *row, 
         bool same = true;
         for (size_t c = 0; same && c < count; c++) {
             char mine[REPORT_CELL], other[REPORT_CELL];
-            cell_text(&columns[c], row, mine);
-            cell_text(&columns[c], section->rows[i], other);
+            report_cell_text(&columns[c], row, mine);
+            report_cell_text(&columns[c], section->rows[i], other);
             same = strcmp(mine, other) == 0;
         }
         alike += same;
@@ -419,19 +380,30 @@ static size_t count_alike(const report_section *section, const report_row *row, 
     return alike;
 }
 
+/* What may tell rows apart, in this order: the columns of names, figures that have a unit, the note. */
+static size_t detail_columns(report_column columns[REPORT_COLUMNS_MOST]) {
+    size_t count = sizeof name_columns / sizeof *name_columns;
+    memcpy(columns, name_columns, sizeof name_columns);
+    for (size_t f = 0; f < MEASURE_FIGURES; f++)
+        if (measure_figures[f].unit) {
+            columns[count] = figure_column(f);
+            columns[count++].with_unit = true;
+        }
+    columns[count++] = (report_column){.write = write_note};
+    return count;
+}
+
 char *report_detail_text(const report_section *section, const report_row *row, char *text, size_t room) {
-    static const report_column columns[] = {{.write = write_name},       {.write = write_variant},
-                                            {.write = write_language},   {.write = write_device},
-                                            {.write = write_block_text}, {.write = write_note}};
-    enum { ALWAYS = 2, FOLDED = 4, ALL = sizeof columns / sizeof *columns };
+    report_column columns[REPORT_COLUMNS_MOST];
+    enum { ALWAYS = 2, NAMES = sizeof name_columns / sizeof *name_columns };
+    size_t count = detail_columns(columns);
     char cell[REPORT_CELL];
     *text = '\0';
-    for (size_t i = 1; i < ALL; i++) {
-        bool says = i < ALWAYS || (i < FOLDED && !is_same_everywhere(&columns[i], section)) ||
-                    (i >= FOLDED && count_alike(section, row, columns, i) > count_alike(section, row, columns, i + 1));
-        cell_text(&columns[i], row, cell);
+    for (size_t i = 1; i < count; i++) {
+        bool says = i < ALWAYS || (i < NAMES && !is_same_everywhere(&columns[i], section)) ||
+                    (i >= NAMES && count_alike(section, row, columns, i) > count_alike(section, row, columns, i + 1));
         if (says)
-            append(text, room, cell);
+            append(text, room, report_cell_text(&columns[i], row, cell));
     }
     return text;
 }

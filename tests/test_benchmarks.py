@@ -1,5 +1,6 @@
 """docs/benchmarks: cuda.py judges what was measured, and cuda.md is what it makes of results/cuda.csv. And results/ itself."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -125,6 +126,16 @@ class Page(unittest.TestCase):
 class Results(unittest.TestCase):
     """What was measured is kept as CSV: one heading, one row per measurement, the same bytes when written again."""
     NAMES = ('cuda', 'ladder', 'languages')
+
+    def test_every_figure_has_a_kind(self):
+        """Of measure/figures.def, and no others."""
+        with open(os.path.join(ROOT, 'measure', 'figures.def'), encoding='utf-8') as file:
+            figures = re.findall(r'(?m)^MEASURE_FIGURE\(\w+, +"(\w+)", +"[^"]+", +(\w+),', file.read())
+        whole = {field for field, kind in figures if kind in ('COUNT', 'BYTES')}
+        self.assertGreater(len(figures), 10)
+        self.assertEqual(results.WHOLE, whole | {'n', 'bytes'})
+        self.assertEqual(results.REAL, {field for field, _ in figures} - whole |
+                         {'seconds', 'spread', 'bytes_per_second', 'of_limit', 'of_nominal', 'ulp'})
 
     def test_written_again_they_are_the_same(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@
  *
  * The formats and their rules are those of the command `reduct`. What is wrong is a ReadError that says where.
  */
+import { SIGNATURES } from './signatures.js';
 
 export class ReadError extends Error {
     constructor(message) {
@@ -350,31 +351,10 @@ function openText(file, name, type, bytes, piece) {
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Files that hold numbers in a way that is not read here, by their first bytes. Taken for raw binary they would give a
- * result that means nothing. */
-const SIGNATURES = [
-    ['\x1f\x8b', 'compressed by gzip', 'decompress it'],
-    ['\xfd7zXZ\0', 'compressed by xz', 'decompress it'],
-    ['\x28\xb5\x2f\xfd', 'compressed by zstd', 'decompress it'],
-    ['BZh', 'compressed by bzip2', 'decompress it'],
-    ['PK\x03\x04', "a zip archive, as NumPy's .npz files are", 'unpack it and give what it holds'],
-    ['PK\x05\x06', 'an empty zip archive', 'give a file of numbers'],
-    ['PAR1', 'a Parquet file', 'save a column of it with numpy.save()'],
-    ['ARROW1', 'an Arrow file', 'save a column of it with numpy.save()'],
-    ['\x89HDF\r\n\x1a\n', 'an HDF5 file', 'save a data set of it with numpy.save()'],
-    ['CDF', 'a NetCDF file', 'save a variable of it with numpy.save()'],
-    ['MATLAB 5.0 MAT-file', 'a MATLAB file', 'save a variable of it with numpy.save()'],
-    ['SQLite format 3\0', 'an SQLite database', 'export a column of it as text'],
-    ['\x80\x04\x95', 'a Python pickle', 'save its arrays with numpy.save()'],
-    ['\x80\x05\x95', 'a Python pickle', 'save its arrays with numpy.save()'],
-    ['\x89PNG\r\n\x1a\n', 'a PNG image', 'save its pixels with numpy.save()'],
-    ['\xff\xd8\xff', 'a JPEG image', 'save its pixels with numpy.save()'],
-    ['%PDF-', 'a PDF document', 'give a file of numbers'],
-];
-
+/* Refuses files that hold numbers in a way that is not read here. Taken for raw binary they would give a result that means
+ * nothing. */
 function refuseOthers(bytes, name) {
-    const begins = text => [...text].every((character, i) => bytes[i] === character.charCodeAt(0));
-    const [, what, advice] = SIGNATURES.find(([text]) => begins(text)) ?? [];
+    const [, what, advice] = SIGNATURES.find(([begin]) => begin.every((byte, i) => bytes[i] === byte)) ?? [];
     if (what)
         throw new ReadError(`${name}: this is ${what}, which is not read here; ${advice}`);
 }

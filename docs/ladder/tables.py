@@ -21,22 +21,17 @@ import draw
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(FOLDER, '..', '..', 'results')
-sys.path.insert(0, RESULTS)
+sys.path[:0] = [RESULTS, os.path.join(FOLDER, '..', '..', 'ladder')]
+import lists  # noqa: E402
 import results  # noqa: E402
 TYPES = ('i32', 'f32', 'f64')
-FINISHES = ('host', 'atomic', 'second-launch', 'recursive', 'last-block')
+FINISHES = tuple(lists.FINISHES)
 
-# The finish that a rung is run with unless another is asked for, as in ladder/cuda_rungs.c.
-OWN_FINISH = {**dict.fromkeys(('global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving', 'first-add', 'last-warp',
-                               'unrolled'), 'recursive'),
-              **dict.fromkeys(('grid-stride', 'shuffle', 'warp-reduce', 'vector-loads'), 'second-launch'),
-              **dict.fromkeys(('one-launch', 'bulk-copy', 'exact'), 'last-block')}
+# The finish that a rung is run with unless another is asked for.
+OWN_FINISH = {name: rung['finish'] for name, rung in lists.RUNGS['gpu'].items()}
 
-# Published seconds, by source: what each step bought in its day.
-PUBLISHED = {'G80 (Harris)': {'neighbour-modulo': 8.054e-3, 'neighbour-strided': 3.456e-3, 'halving': 1.722e-3,
-                              'first-add': 0.965e-3, 'last-warp': 0.536e-3, 'unrolled': 0.381e-3, 'grid-stride': 0.268e-3},
-             'V100 (notes)': {'neighbour-modulo': 120e-6, 'halving': 65e-6, 'first-add': 42e-6, 'last-warp': 36e-6,
-                              'unrolled': 32e-6, 'shuffle': 28e-6}}
+# Published seconds, by source: what each step bought in its day. Two cover most of the ladder.
+PUBLISHED = {name: lists.SOURCES[name]['seconds'] for name in ('Harris 2007', 'V100 notes')}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -379,7 +374,7 @@ def blocks(report, languages, sass):
 # ----------------------------------------------------------------------------------------------------------------------
 
 def insert(page, made):
-    """The page with every block in its place; the inverse of nothing, and the same when done twice."""
+    """The page with every block in its place; doing it twice changes nothing."""
     def replace(match):
         text = made.get(match.group(1), '')
         return f'<!-- results:{match.group(1)} -->\n{text}<!-- /results:{match.group(1)} -->'

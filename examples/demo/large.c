@@ -1,4 +1,4 @@
-/* A large array: what exactness costs, and what it is worth when the same numbers come in another order. */
+/* A large array: the time of exact and plain sums, and their results when the same numbers come in another order. */
 #include "demo.h"
 
 #include "measure/data.h"

@@ -37,7 +37,7 @@ typedef bool dots_way(const dots_request *request, const dots_input *input, doub
 /* The library's operator `dot`, on every device that the library knows. */
 dots_way dots_by_library;
 
-/* The exact shaders of the ladder, on Vulkan devices, which the library does not know. */
+/* The library's exact shaders on Vulkan devices, which the ladder's code drives: the library itself drives none. */
 dots_way dots_by_vulkan;
 
 #endif

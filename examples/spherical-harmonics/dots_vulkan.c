@@ -1,5 +1,5 @@
-/* Dot products through Vulkan, by the exact shaders of the ladder. The arrays on the right stay on the device, those on
- * the left come one after the other. */
+/* Dot products through Vulkan, by the library's exact shaders, which the ladder's code drives. The arrays on the right
+ * stay on the device, those on the left come one after the other. */
 #include "dots.h"
 
 #include "ladder/vulkan_exact.h"

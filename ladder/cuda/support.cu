@@ -1,6 +1,5 @@
-// What the ladder needs besides rungs: the one-block sum of a second launch, the read limit, data made on the device.
+// What the ladder needs besides rungs: the one-block sum of a second launch, data made on the device.
 #include "rung.cuh"
-#include "vector_loads.cuh"
 
 // One block adds up what the blocks of another launch have stored: the finish second-launch.
 #define FINISH(TYPE)                                                                                                   \
@@ -14,16 +13,8 @@ FINISH(i32)
 FINISH(f32)
 FINISH(f64)
 
-// Reads everything and does next to nothing with it: what a reduction can at best achieve. The sum of the words is
-// stored if it is one certain number, so that the compiler must keep the loads.
-extern "C" __global__ void __launch_bounds__(1024) read_limit(const i32 *from, uint64_t vectors, uint32_t *sink) {
-    i32 sum = sum_vectors(from, vectors * 4);
-    if (sum == 0x9e3779b9)
-        *sink = sum;
-}
-
 // Element i of the data for arrays too large to make on the host: 0 to 255, so that sums can be formed there without
-// the array. (The finaliser of splitmix64, as in ladder.c.)
+// the array. (splitmix64, as measure_random_at() in measure/data.c.)
 __device__ unsigned small_number(uint64_t i) {
     uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

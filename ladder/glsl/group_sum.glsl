@@ -5,18 +5,11 @@
 // subgroups at most. gl_NumSubgroups is not used, since one driver counts the last, incomplete one in some group sizes
 // and not in others; each subgroup says that it is there.
 //
-// What is relied on: the invocations of a subgroup that exist are those with the lowest numbers in it, and a subgroup's
-// reduction reduces. The host tries both before it trusts a driver, and takes the variant without subgroups otherwise.
+// What is relied on besides what lanes.glsl says: a subgroup's reduction reduces. The host tries that, too.
 #ifndef GROUP_SUM_GLSL
 #define GROUP_SUM_GLSL
 
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_ballot : require
-
-// Invocations of this subgroup that exist: all, but for the last subgroup of a group that is no multiple of its size.
-uint lanes_here() {
-    return subgroupBallotBitCount(subgroupBallot(true));
-}
+#include "lanes.glsl"
 
 #ifdef SHUFFLES
 #extension GL_KHR_shader_subgroup_shuffle_relative : require

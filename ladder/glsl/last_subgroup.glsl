@@ -17,18 +17,18 @@ T rest_of_tree(uint left) {
     return values[0];
 }
 #else
-#extension GL_KHR_shader_subgroup_basic : require
+#include "lanes.glsl"
 
 // Adds up values[0] to values[left - 1], where left is at most twice the size of a subgroup; after a barrier, by
 // the whole group. Invocations of a subgroup need not run in step, so that each step ends with a barrier of the
 // subgroup: everybody has written before anybody reads. It is next to nothing where they do run in step.
 T last_subgroup_sum(uint left) {
     if (gl_SubgroupID == 0) {
-        uint lane = gl_SubgroupInvocationID;
+        uint lanes = lanes_here();
         while (left > 1) {
             uint upper = (left + 1) / 2;
-            if (lane + upper < left)
-                values[lane] += values[lane + upper];
+            for (uint i = gl_SubgroupInvocationID; i + upper < left; i += lanes) // once, if the subgroup is complete
+                values[i] += values[i + upper];
             subgroupBarrier();
             left = upper;
         }

@@ -73,8 +73,9 @@ T load(uint i) {
 
 // True in every invocation of the group that is last to get here, false in all others.
 //
-// Invocation 0 has stored its group's sum. The barrier makes that visible to the device before the ticket is: whoever
-// draws the last ticket then sees every sum, as partials are coherent. No group waits for another, which Vulkan would
+// Invocation 0 has stored its group's sum. The barrier before the ticket makes that visible to the device before the ticket
+// is; the one after barrier() keeps every invocation of the last group from reading partials, which are coherent, as they
+// were before the last ticket. No group waits for another, which Vulkan would
 // not promise to work; so this is safe however many groups run at once.
 shared bool is_last;
 bool is_last_group() {
@@ -83,9 +84,9 @@ bool is_last_group() {
         is_last = atomicAdd(ticket, 1) == total - 1;
         if (is_last)
             ticket = 0; // for the next run: nothing has to be cleared
-        memoryBarrierBuffer();
     }
     barrier();
+    memoryBarrierBuffer();
     return is_last;
 }
 

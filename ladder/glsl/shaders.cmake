@@ -5,13 +5,17 @@ set(variants i32:TYPE_I32 f32:TYPE_F32 f64:TYPE_F64 f32_atomic:TYPE_F32,ATOMIC_N
 set(without_subgroups ${variants})
 list(TRANSFORM without_subgroups REPLACE "^([^:]*):" "\\1_shared:NO_SUBGROUPS,")
 
-foreach(rung global_halving neighbour_modulo neighbour_strided halving first_add)
-  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/${rung}.comp
-    VARIANTS ${variants} DEPENDS ${includes})
-endforeach()
-foreach(rung last_warp unrolled grid_stride shuffle warp_reduce vector_loads one_launch)
-  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/${rung}.comp
-    VARIANTS ${variants} ${without_subgroups} DEPENDS ${includes})
+# A rung that adds up subgroups has a variant without them besides.
+set(uses_subgroups "last_subgroup\\.glsl|#define (SHUFFLES|ADDS)")
+file(GLOB rungs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.comp)
+list(REMOVE_ITEM rungs ${CMAKE_CURRENT_LIST_DIR}/read_limit.comp)
+foreach(rung IN LISTS rungs)
+  file(STRINGS ${rung} subgroups REGEX "${uses_subgroups}")
+  set(more "")
+  if(subgroups)
+    set(more ${without_subgroups})
+  endif()
+  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${rung} VARIANTS ${variants} ${more} DEPENDS ${includes})
 endforeach()
 reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/read_limit.comp VARIANTS ":" DEPENDS ${includes})
 

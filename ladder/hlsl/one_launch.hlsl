@@ -3,13 +3,14 @@
 //
 // Idea: another dispatch costs microseconds, in which the memory of a large GPU delivers megabytes. Let each group
 // store its sum and draw a ticket from a counter; the group that draws the last one knows that all sums are there, and
-// adds them up. No group waits for another, which nothing would allow.
+// adds them up. No group waits for another, which might not have begun.
 //
 // Phases:
 //   1. walk and add, four elements at a time, so that four loads are under way; waves add up the group's sums
 //   2. thread 0 stores the group's sum, makes it visible to the whole device (DeviceMemoryBarrier) and takes a ticket
 //   3. groups that are not last are done
-//   4. the last group adds up the sums in a fixed order
+//   4. the last group adds up the sums in a fixed order; the sums themselves may differ in their last bits from run to run,
+//      as waves.hlsli says
 // Steps 2 to 4 are in rung.hlsli, as WAY_LAST: every other rung can have them too.
 //
 // What it fixes: the second dispatch; the clearing before an atomic finish.

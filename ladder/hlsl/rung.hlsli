@@ -76,8 +76,9 @@ uint group_number(uint3 group) {
     return group.y * row + group.x;
 }
 
-// An element, or the identity of addition where there is none: what lets n be any number. With an `if`, since `?:` in
-// HLSL evaluates both sides. Direct3D gives zeros for reads beyond a buffer; in Vulkan they are nobody's promise.
+// An element, or the identity of addition where there is none: what lets n be any number. With an `if`, since `?:`
+// evaluates both sides up to HLSL 2021, and in FXC and glslang. Direct3D gives zeros for reads beyond a buffer; Vulkan
+// promises nothing.
 T load(uint i) {
     T value = 0;
     if (i < n)
@@ -108,8 +109,9 @@ void add_to_result(T sum) {
 
 #if WAY == WAY_LAST
 // Adds up all groups' sums if this group is the last of all. No group waits for another. The barrier before the ticket
-// makes this group's sum visible to whoever sees the ticket. The order of additions does not depend on who is last, and
-// so the bits are the same on every run. (FXC does not take a barrier after this branch; DXC does.)
+// makes this group's sum visible to whoever sees the ticket. The order in which groups' sums are added does not depend on
+// who is last: the bits are the same on every run where those of each group's sum are. (In rungs that add by waves they
+// are not: see waves.hlsli. FXC does not take a barrier after this branch; DXC does.)
 void add_up_if_last(bool has_work, uint tid) {
     if (tid == 0) {
         uint drawn = 0;

@@ -2,7 +2,8 @@
 // under way before the first is added, and the four sums do not wait for each other.
 //
 // The array is declared a second time, as vectors; an entry point may use one of the two declarations. The last vector
-// may reach beyond n: what lies there is not counted.
+// may reach beyond n, and what lies there is not counted; but it must be there: the buffer's size has to be a multiple of
+// 16 bytes, or the array of vectors would end before the last elements, which would be missing in the sum.
 
 @group(0) @binding(0) var<storage, read> vectors: array<vec4<number>>;
 

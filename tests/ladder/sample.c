@@ -37,13 +37,13 @@ static void add_rungs(report *r) {
     for (int i = 0; i < NAMES; i++) {
         report_row row = timed("rungs", names[i], i < 11 ? "second-launch" : "last-block",
                                (double)(4 << 22) / limit * (1.05 + 30 * exp(-0.55 * i)));
-        row.speedup = i ? report_row_at(r, 0)->seconds / row.seconds : 1;
+        report_set(&row, MEASURE_SPEEDUP, i ? report_row_at(r, 0)->seconds / row.seconds : 1);
         row.ulp = i == NAMES - 1 ? 0.42 : 3 + i % 4;
         row.verdict = i == NAMES - 1 ? REPORT_RIGHT : REPORT_WITHIN_BOUND;
-        row.block = 256;
-        row.registers = 16 + i;
-        row.shared_bytes = i < 9 ? 1024 : 128;
-        row.occupancy = i == 12 ? 0.5 : 1;
+        report_set(&row, MEASURE_BLOCK, 256);
+        report_set(&row, MEASURE_REGISTERS, 16 + i);
+        report_set(&row, MEASURE_SHARED_BYTES, i < 9 ? 1024 : 128);
+        report_set(&row, MEASURE_OCCUPANCY, i == 12 ? 0.5 : 1);
         report_add_row(r, &row);
     }
 }
@@ -57,7 +57,7 @@ static void add_alike(report *r) {
                 timed("sum, normal data", exact ? "sum" : "plain loop", exact ? "exact" : "", 5e-6 + 1e-6 * exact);
             snprintf(row.device, sizeof row.device, "%s", devices[device]);
             row.of_limit = row.of_nominal = -1;
-            row.to_plain = exact ? 1.02 : 1;
+            report_set(&row, MEASURE_TO_PLAIN, exact ? 1.02 : 1);
             row.ulp = exact ? 0 : 187.4;
             row.verdict = exact ? REPORT_RIGHT : REPORT_WITHIN_BOUND;
             report_add_row(r, &row);
@@ -71,6 +71,7 @@ static void add_alike(report *r) {
 
 static void add_specimens(report *r) {
     report_row row = timed("specimens", "last-warp-implicit", "no synchronisation", 9.1e-6);
+    row.may_be_wrong = true;
     row.verdict = REPORT_WRONG;
     snprintf(row.expected, sizeof row.expected, "2097466.2");
     snprintf(row.got, sizeof row.got, "1787466");
@@ -137,6 +138,7 @@ int main(int argc, char **argv) {
     report_fact(r, "date", "%s", "2025-01-31 12:00 UTC");
     report_warning(r, "%s", "the spread of 3 rows is over 5%: is something else running?");
     report_warning(r, "%s", "the spread of 3 rows is over 5%: is something else running?");
+    report_feature(r, "rungs");
     add_rungs(r);
     add_alike(r);
     add_specimens(r);

@@ -13,8 +13,9 @@ import formats
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
 PAGE = os.path.join(DOCS, 'ladder.md')
 RESULTS = os.path.join(DOCS, '..', 'results')
-sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS]
+sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS, os.path.join(DOCS, '..', 'ladder')]
 sys.dont_write_bytecode = True
+import lists  # noqa: E402
 import results  # noqa: E402
 import sass  # noqa: E402
 
@@ -67,6 +68,40 @@ class Page(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(DOCS, path)), path)
 
 
+class Lists(unittest.TestCase):
+    """The lists of ladder/*.def, where they are copied or must be answered by files."""
+    ROOT = os.path.join(DOCS, '..')
+
+    def test_the_page_has_them(self):
+        self.assertEqual(read(self.ROOT, 'web', 'page', 'lists.js'), lists.page())
+
+    def test_the_command_has_them(self):
+        listed = formats.output(formats.REDUCT, 'ladder', '--list')
+        for rungs, part in ((lists.RUNGS['cpu'], listed.split('On a GPU')[0]), (lists.RUNGS['gpu'], listed.split('On a GPU')[1])):
+            found = dict(re.findall(r'(?m)^  ([a-z-]+)  +(\S.*)$', part))
+            self.assertEqual(found, {name: rung['idea'] for name, rung in rungs.items()})
+        usage = formats.run(formats.REDUCT, 'ladder', '--finish', '?').stderr.decode()
+        self.assertIn(', '.join(lists.FINISHES) + ' or all', usage)
+
+    def test_published_figures(self):
+        self.assertEqual(list(lists.SOURCES), ['Harris 2007', 'V100 notes', 'Slang article', 'WebGPU tutorial'])
+        self.assertEqual(lists.SOURCES['Harris 2007']['seconds']['grid-stride'], 0.268e-3)
+        for source in lists.SOURCES.values():
+            self.assertTrue(set(source['seconds']) - {'Thrust'} <= set(lists.RUNGS['gpu']))
+
+    def test_every_language_has_its_rungs(self):
+        """A file per rung; what a language lacks is named here."""
+        rungs = [name for name, rung in lists.RUNGS['gpu'].items() if not rung['specimen'] and name != 'exact']
+        lacks = {'cuda': set(), 'glsl': {'bulk-copy'}, 'hlsl': {'bulk-copy', 'vector-loads'},
+                 'wgsl': {'bulk-copy', 'global-halving', 'shuffle'}}
+        forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'wgsl': '.wgsl'}
+        for language, ending in forms.items():
+            files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))
+            missing = {name for name in rungs if not {name + ending, name.replace('-', '_') + ending} & files}
+            self.assertEqual(missing, lacks[language], language)
+        self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
+
+
 class Results(unittest.TestCase):
     def fill(self, folder, times=1):
         page = os.path.join(folder, 'page.md')
@@ -115,7 +150,7 @@ class Results(unittest.TestCase):
         self.assertEqual(tables['numbers'][0][-1], ['`exact`', '0.42'])
         peers = [row[0] for row in tables['peers'][0][2:]]
         self.assertTrue({'CUB recursive', '`one-launch`', '`exact`'} <= set(peers), peers)
-        self.assertIn('G80 (Harris)', tables['steps'][0][0])
+        self.assertIn('Harris 2007', tables['steps'][0][0])
         self.assertEqual(tables['steps'][0][3][-2], '2.33')  # neighbour-strided, in its day
         self.assertIn('registers', tables['hardware'][0][0])
 

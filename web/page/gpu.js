@@ -16,7 +16,7 @@ const LIMITS = [
 
 const FEATURES = ['timestamp-query', 'subgroups', 'shader-f16'];
 
-/* Programs that play a GPU on the processor, by the names that they give. */
+/* Software drivers, which run shaders on the processor, by the names that they give. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|microsoft basic render/i;
 
 /* Workgroup sizes are powers of two; 1024 threads is the most that any of today's devices takes. */
@@ -96,7 +96,7 @@ export function mostElements(device) {
 const SLOW = 0.5e9;
 const PROBES = 4;
 
-/* Whether runs with many elements would take minutes here: a program that plays a GPU, or whatever is as slow. */
+/* Whether runs with many elements would take minutes here: a software driver, or what is as slow. */
 export async function isSlow({ device, description }) {
     if (description.software) return true;
     const n = 2 ** 20;

@@ -29,8 +29,8 @@ export function judge(value, expected, type, depth) {
     };
 }
 
-/* Bounds are too wide to judge a race on numbers that cancel. But what a specimen would be without its mistake, its
- * repair is, to the last bit, unless the finish changes the order. Until the repair has run, nothing is said. */
+/* On numbers that cancel, bounds are too wide to tell whether threads raced. But a specimen without its mistake gives what its
+ * repair gives, to the last bit, unless the finish changes the order: they are compared once the repair has run. */
 export function judgeSpecimen(specimen, repair) {
     if (!specimen?.seconds || specimen.finish === 'atomic') return;
     if (repair?.seconds) specimen.right = specimen.bits === repair.bits;

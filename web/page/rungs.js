@@ -1,100 +1,74 @@
-/* The ladder as data: which texts make up each rung, how it divides the work, and what others published. */
+/* The ladder as data: which texts make up each rung, and how it divides the work. Names, finishes, ideas and what others
+ * published are those of all languages: lists.js has them from ladder/*.def. */
+import { CPU_LIST, FINISH_LIST, GPU_LIST, SOURCES } from './lists.js';
 
-/* elements: how many each thread takes, or 'grid' where the grid is fixed. finish: the rung's own, when none is chosen.
- * faulty: the lines of a specimen that are its mistake.
- * The ideas in one line are those of ladder/rungs.def. */
-export const GPU_RUNGS = [
-    {
-        id: 'neighbour-modulo',
-        elements: 1,
-        finish: 'recursive',
-        idea: 'Workgroup memory, strides 1, 2, 4 …: whoever tid % (2 s) == 0 adds tid + s.',
-    },
-    {
-        id: 'neighbour-strided',
-        elements: 1,
-        finish: 'recursive',
-        idea: 'The same pairs, added by threads that are neighbours.',
-    },
-    {
-        id: 'halving',
-        elements: 1,
-        finish: 'recursive',
-        idea: 'tid and tid + s, s halved: neighbouring threads, neighbouring memory.',
-    },
-    {
-        id: 'first-add',
+/* An idea as a sentence in WebGPU's words. */
+function sentence(idea) {
+    const words = idea
+        .replaceAll('shared memory', 'workgroup memory')
+        .replaceAll('block', 'workgroup')
+        .replaceAll('...', '…')
+        .replaceAll("'", '’');
+    return `${words[0].toUpperCase()}${words.slice(1)}.`;
+}
+
+/* elements: how many each thread takes, or 'grid' where the grid is fixed. faulty: the lines of a specimen that are its
+ * mistake. idea: where WGSL does it in another way than the other languages. */
+const WGSL = {
+    'neighbour-modulo': { elements: 1 },
+    'neighbour-strided': { elements: 1 },
+    halving: { elements: 1 },
+    'first-add': { elements: 2 },
+    'last-warp-implicit': {
         elements: 2,
-        finish: 'recursive',
-        idea: 'Each thread adds two elements while loading: half the workgroups.',
-    },
-    {
-        id: 'last-warp-implicit',
-        elements: 2,
-        finish: 'recursive',
         specimen: true,
         faulty: /^\s*tile\[me\.tid\] \+= tile\[me\.tid \+ \d+\];/ /* what nothing synchronises */,
         idea: 'The last 64 values without any synchronisation: a mistake, run to see what it does here.',
     },
-    { id: 'last-warp', elements: 2, finish: 'recursive', idea: 'The same made right: every step keeps its barrier.' },
-    {
-        id: 'unrolled',
-        elements: 2,
-        finish: 'recursive',
-        idea: 'No loop: the workgroup’s size is known when the pipeline is made.',
-    },
-    {
-        id: 'grid-stride',
+    'last-warp': { elements: 2, idea: 'The same made right: every step keeps its barrier.' },
+    unrolled: { elements: 2, idea: 'No loop: the workgroup’s size is known when the pipeline is made.' },
+    'grid-stride': { elements: 'grid', helpers: ['tree'] },
+    'warp-reduce': {
         elements: 'grid',
-        finish: 'second-launch',
-        helpers: ['tree'],
-        idea: 'A fixed grid whose threads add many elements each before they meet.',
-    },
-    {
-        id: 'warp-reduce',
-        elements: 'grid',
-        finish: 'second-launch',
         feature: 'subgroups',
         idea: 'The sum of a subgroup left to the hardware or the driver.',
     },
-    {
-        id: 'vector-loads',
-        elements: 'grid',
-        finish: 'second-launch',
-        helpers: ['tree', 'vectors'],
-        idea: '16 bytes per load, several loads under way per thread.',
-    },
-    {
-        id: 'one-launch',
-        elements: 'grid',
-        finish: 'last-block',
-        helpers: ['tree', 'vectors'],
-        idea: 'The last workgroup to finish adds up the others: no second launch.',
-    },
-    { id: 'exact', finish: 'its own', engine: true, idea: 'The library: the infinitely precise sum, rounded once.' },
-];
+    'vector-loads': { elements: 'grid', helpers: ['tree', 'vectors'] },
+    'one-launch': { elements: 'grid', helpers: ['tree', 'vectors'] },
+    exact: { finish: 'its own', engine: true },
+};
 
+/* Those of the list that there are in WGSL, in its order. */
+export const GPU_RUNGS = Object.entries(GPU_LIST)
+    .filter(([id]) => id in WGSL)
+    .map(([id, { finish, idea }]) => ({ id, finish, idea: sentence(idea), ...WGSL[id] }));
+
+const cpuRung = (id, more) => ({ id, idea: sentence(CPU_LIST[id].idea), ...more });
+
+/* Of the CPU's ladder what a page can run, and the loop that one writes there first. */
 export const CPU_RUNGS = [
     {
         id: 'js',
         name: 'JavaScript loop',
         idea: 'What one writes first. JavaScript adds in f64, so it is more accurate than f32.',
     },
-    { id: 'plain', idea: 'WebAssembly: one loop, one f32 sum; every addition waits for the one before.' },
-    { id: 'accumulators', idea: 'Eight sums in turn, so that eight additions are under way at once.' },
-    { id: 'vectors', idea: 'Eight sums, each a vector of four (SIMD).' },
-    { id: 'kahan', idea: 'One loop that carries along what each addition rounded off.' },
-    { id: 'pairwise', idea: 'Halves of halves: rounding errors grow with log n.' },
-    { id: 'cpu-exact', name: 'exact (WebAssembly)', idea: 'The C library: the infinitely precise sum, rounded once.' },
+    cpuRung('plain', {
+        idea: 'WebAssembly: one loop, one f32 sum; every addition waits for the one before.',
+    }),
+    cpuRung('accumulators'),
+    cpuRung('vectors', { idea: 'Eight sums, each a vector of four (SIMD).' }),
+    cpuRung('kahan'),
+    cpuRung('pairwise'),
+    cpuRung('exact', {
+        id: 'cpu-exact',
+        name: 'exact (WebAssembly)',
+        idea: 'The C library: the infinitely precise sum, rounded once.',
+    }),
 ];
 
-export const FINISHES = {
-    host: 'the CPU reads the workgroups’ sums and adds them',
-    'second-launch': 'one more workgroup adds them',
-    recursive: 'the same kernel, until one value is left',
-    atomic: 'each workgroup adds its sum to the result',
-    'last-block': 'the last workgroup to finish adds them',
-};
+export const FINISHES = Object.fromEntries(
+    Object.entries(FINISH_LIST).map(([id, idea]) => [id, idea.replaceAll('block', 'workgroup')]),
+);
 
 /* The texts of ladder/wgsl/ that make up the finishes. */
 export function finishText(finish, type) {
@@ -103,42 +77,6 @@ export function finishText(finish, type) {
 }
 
 /* Published ladders, in seconds. They belong to their day and their machines: compare the steps, not the figures. */
-export const PUBLISHED = [
-    {
-        id: 'webgpu',
-        name: 'WebGPU tutorial',
-        machine: 'a browser, 10 Mi f32, the whole call from a page',
-        n: 10 * 2 ** 20,
-        seconds: { 'neighbour-modulo': 1.88853, 'neighbour-strided': 1.71031, halving: 1.64008, 'first-add': 1.6578 },
-    },
-    {
-        id: 'harris',
-        name: 'Harris 2007',
-        machine: 'G80 (86.4 GB/s), 4 Mi i32, CUDA',
-        n: 4 * 2 ** 20,
-        seconds: {
-            'neighbour-modulo': 8.054e-3,
-            'neighbour-strided': 3.456e-3,
-            halving: 1.722e-3,
-            'first-add': 0.965e-3,
-            'last-warp': 0.536e-3,
-            unrolled: 0.381e-3,
-            'grid-stride': 0.268e-3,
-        },
-    },
-    {
-        id: 'v100',
-        name: 'V100 notes',
-        machine: 'V100, 1 Mi i32, CUDA',
-        n: 2 ** 20,
-        seconds: {
-            'neighbour-modulo': 120e-6,
-            halving: 65e-6,
-            'first-add': 42e-6,
-            'last-warp': 36e-6,
-            unrolled: 32e-6,
-        },
-    },
-];
+export const PUBLISHED = SOURCES;
 
 export const nameOf = rung => rung.name ?? rung.id;

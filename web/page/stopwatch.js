@@ -7,8 +7,8 @@ const ROUNDS_SECONDS = 1;
 const LEAST_ROUNDS = 3;
 const LEAST_ROUNDS_SECONDS = 4;
 
-/* A submission that takes too long makes the system believe that the GPU hangs; one that is too short drowns in the
- * clock's steps (browsers round timestamps to 0.1 ms) and, by wall clock, in the cost of submitting. */
+/* A submission that takes too long makes the system believe that the GPU hangs; one that is too short cannot be
+ * told from the clock's steps (browsers round timestamps to 0.1 ms) or, by wall clock, from the cost of submitting. */
 const TIMESTAMP_SECONDS = 0.03;
 const WALL_SECONDS = 0.06;
 const MOST_REPEATS = 4000;
@@ -97,7 +97,7 @@ export class Stopwatch {
             );
             once = await this.pass(work, repeats, 0);
         }
-        /* What nobody wants to wait for twice is the warm-up and the only round. */
+        /* A pass that takes long is warm-up and only round at once: nobody should wait for a second one. */
         if (once > LEAST_ROUNDS_SECONDS) return { ...statistics([once / repeats]), repeats, clock: this.clock };
         repeats = Math.max(1, Math.min(MOST_REPEATS, Math.round((repeats * goal) / Math.max(once, 1e-5))));
         const seconds = [];

@@ -108,13 +108,23 @@ export interface Options<R extends ResultType = ResultType> {
     wrap?: boolean;
 }
 
-export interface GpuOptions<R extends ResultType = ResultType> extends Options<R> {
+/* Of f32, which devices reduce. */
+export interface DeviceOptions<R extends ResultType = ResultType> extends Options<R> {
     /* Where to reduce: the device of a GPUBuffer, or one to which a Float32Array is uploaded. Default: WebAssembly. */
     device?: GpuDevice;
+}
+
+export interface GpuOptions<R extends ResultType = ResultType> extends DeviceOptions<R> {
     /* Of a GPUBuffer: first byte (a multiple of 4) and number of f32 elements. Default: all of it. */
     offset?: number;
     count?: number;
 }
+
+/* What can be said of a reduction of this data. */
+export type OptionsOf<D extends Data, R extends ResultType> =
+    [D] extends [Numbers] ? ([ElementOf<D>] extends ['f32'] ? DeviceOptions<R> : Options<R>)
+    : [ElementOf<D>] extends ['f32'] ? GpuOptions<R>
+    : Options<R>;
 
 export interface Result<O extends Operator = Operator, R extends ResultType = ResultType> {
     /* bigint for integer results (the sum of an Int32Array is an i64), except indices and elements of up to 32 bits. */
@@ -137,30 +147,30 @@ export class ReductError extends Error {
 /* One call: on WebAssembly, or on the GPU where `data` is a GPUBuffer or `options.device` is given. An array is read some
  * time before the promise is fulfilled: leave it as it is until then. */
 export function sum<D extends Data, R extends ResultOf<'sum', ElementOf<D>> = DefaultResult<'sum', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'sum', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'sum', R>>;
 export function mean<D extends Data, R extends ResultOf<'mean', ElementOf<D>> = DefaultResult<'mean', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'mean', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'mean', R>>;
 export function min<D extends Data, R extends ResultOf<'min', ElementOf<D>> = DefaultResult<'min', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'min', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'min', R>>;
 export function max<D extends Data, R extends ResultOf<'max', ElementOf<D>> = DefaultResult<'max', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'max', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'max', R>>;
 export function norm2<D extends Data, R extends ResultOf<'norm2', ElementOf<D>> = DefaultResult<'norm2', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'norm2', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'norm2', R>>;
 export function dot<D extends Data, R extends ResultOf<'dot', ElementOf<D>> = DefaultResult<'dot', ElementOf<D>>>(
-    x: D, y: D, options?: GpuOptions<R>): Promise<Value<'dot', R>>;
+    x: D, y: D, options?: OptionsOf<D, R>): Promise<Value<'dot', R>>;
 /* In WebAssembly only: of floats, the bits depend on the order, and are those that docs/numerics.md defines. */
 export function product<D extends Numbers, R extends ResultOf<'product', ElementOf<D>> = DefaultResult<'product', ElementOf<D>>>(
     data: D, options?: Options<R>): Promise<Value<'product', R>>;
 /* Variance ('var' is a reserved word) and standard deviation, of a sample unless options.population. */
 export function variance<D extends Data, R extends ResultOf<'var', ElementOf<D>> = DefaultResult<'var', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'var', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'var', R>>;
 export function std<D extends Data, R extends ResultOf<'std', ElementOf<D>> = DefaultResult<'std', ElementOf<D>>>(
-    data: D, options?: GpuOptions<R>): Promise<Value<'std', R>>;
+    data: D, options?: OptionsOf<D, R>): Promise<Value<'std', R>>;
 
 /* Any operator, with everything that is known of the result. `y`: the second array of dot. On the GPU every operator
  * but product, argmin and argmax. */
 export function reduce<O extends Operator, D extends Data, R extends ResultOf<O, ElementOf<D>> = DefaultResult<O, ElementOf<D>>>(
-    operator: O, data: D, options?: GpuOptions<R> & { y?: D | undefined }): Promise<Result<O, R>>;
+    operator: O, data: D, options?: OptionsOf<D, R> & { y?: D | undefined }): Promise<Result<O, R>>;
 
 /* Every operator's name. */
 export const OPERATORS: readonly Operator[];

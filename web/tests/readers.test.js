@@ -1,10 +1,11 @@
 /* web/readers.js: files as the command would read them, and the sentences for those that cannot be read. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { MADE, script, signatures } from '../generate.js';
 import { load } from '../reduct/index.js';
 import { native } from '../reduct/tests/native.js';
 import { bitsOf } from '../reduct/tests/oracle.js';
@@ -162,6 +163,15 @@ test('files of other kinds are called by their names', async () => {
     await assert.rejects(open(fileOf(zip, 'a.npz'), { type: 'f64' }), { name: 'ReadError', message: /^a\.npz: this is a zip archive, as NumPy's \.npz files are/ });
     await assert.rejects(open(fileOf('PAR1 and so on')), { name: 'ReadError', message: /this is a Parquet file/ });
     assert.deepEqual(await numbersOf(fileOf(zip), { format: 'raw', type: 'u8' }), [...zip]); /* where that is meant */
+});
+
+test('the signatures are those of the command; where not, run web/generate.js', async () => {
+    assert.equal(readFileSync(MADE, 'utf8'), script());
+    for (const [bytes, what] of signatures()) {
+        await assert.rejects(open(fileOf(Uint8Array.from(bytes), 'file')), error => error.message.startsWith(`file: this is ${what}, `));
+        assert.ok(bytes.length > 2 && bytes.every(byte => byte >= 0 && byte < 256), what);
+    }
+    assert.ok(signatures().length > 25);
 });
 
 test('raw binary', async () => {

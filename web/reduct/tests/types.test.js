@@ -95,6 +95,10 @@ const { bits, value, type }: Result<'norm2', 'f64'> = await reduce('norm2', new 
 const pairs: bigint = await dot(new Int8Array(2), new Int8Array(2));
 declare const device: GPUDevice, buffer: GPUBuffer;
 const most: number = await max(buffer, { device, count: 10 });
+const uploaded: number = await sum(Float32Array.of(1), { device, result: 'f64' });
+const products: Result<'dot', 'f32'> = await reduce('dot', Float32Array.of(1), { device, y: Float32Array.of(1) });
+declare const anywhere: Float32Array | GPUBuffer;
+const fromAnywhere: number = await sum(anywhere, { device, nan: 'ignore' });
 const reduction = await (await GpuReduct.create(device, { workgroupSize: 64 })).prepare('sum', buffer, { result: 'f64' });
 reduction.encode(device.createCommandEncoder());
 const onDevice: number = (await reduction.result()).value;
@@ -130,6 +134,16 @@ await dot(new Float64Array(1), new Float32Array(1));
 reduct.accumulator('sum', 'f64').add(new Float32Array(1));
 // @ts-expect-error: another operator
 reduct.accumulator('sum', 'f64').merge(reduct.accumulator('max', 'f64'));
+// @ts-expect-error: devices reduce f32
+await sum(new Float64Array(1), { device });
+// @ts-expect-error: devices reduce f32
+await sum(new Int32Array(1), { device });
+// @ts-expect-error: devices reduce f32
+await reduce('mean', new Float16Array(1), { device });
+// @ts-expect-error: devices reduce f32
+await max(either, { device });
+// @ts-expect-error: of a GPUBuffer
+await sum(new Float32Array(1), { device, offset: 4 });
 // @ts-expect-error: in WebAssembly only
 await product(buffer);
 // @ts-expect-error: in WebAssembly only

@@ -1,4 +1,4 @@
-// Reads everything and does next to nothing with it: what a reduction can at best achieve.
+// Reads an array and does next to no arithmetic: the bandwidth that no reduction can exceed.
 #include <stdint.h>
 
 constexpr int LOADS = 8; // 16-byte loads in flight, per thread

@@ -1,7 +1,10 @@
-// CUB on the benchmark's data: see peers.h.
+// CUB and Thrust: see peers.h.
 #include "peers.h"
 
 #include <cub/device/device_reduce.cuh>
+#include <thrust/device_ptr.h>
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
 #include <type_traits>
 
 // CCCL 3.1 brought sums with the same bits on every GPU.
@@ -21,28 +24,28 @@ using Sum =
     std::conditional_t<std::is_floating_point_v<T>, T, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 template <typename T>
-int reduce_of(bench_peer_op op, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
+int reduce_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
               cudaStream_t stream) {
     const T *x = static_cast<const T *>(from);
     T *result = static_cast<T *>(to), *extreme = reinterpret_cast<T *>(static_cast<int64_t *>(to) + 1);
     int64_t *index = static_cast<int64_t *>(to);
     switch (op) {
-    case BENCH_PEER_SUM:
+    case GPU_PEER_SUM:
         return cub::DeviceReduce::Sum(scratch, *bytes, x, static_cast<Sum<T> *>(to), n, stream);
-    case BENCH_PEER_MIN:
+    case GPU_PEER_MIN:
         return cub::DeviceReduce::Min(scratch, *bytes, x, result, n, stream);
-    case BENCH_PEER_MAX:
+    case GPU_PEER_MAX:
         return cub::DeviceReduce::Max(scratch, *bytes, x, result, n, stream);
-    case BENCH_PEER_ARGMIN:
+    case GPU_PEER_ARGMIN:
         return cub::DeviceReduce::ArgMin(scratch, *bytes, x, extreme, index, static_cast<int64_t>(n), stream);
     default:
         return cub::DeviceReduce::ArgMax(scratch, *bytes, x, extreme, index, static_cast<int64_t>(n), stream);
     }
 }
 
-int reduce(bench_peer_op op, bench_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
+int reduce(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
            void *stream) {
-    using function = int(bench_peer_op, void *, size_t *, const void *, void *, uint64_t, cudaStream_t);
+    using function = int(gpu_peer_op, void *, size_t *, const void *, void *, uint64_t, cudaStream_t);
     static function *const functions[] = {
         reduce_of<double>,  reduce_of<float>,   reduce_of<int8_t>,   reduce_of<int16_t>,  reduce_of<int32_t>,
         reduce_of<int64_t>, reduce_of<uint8_t>, reduce_of<uint16_t>, reduce_of<uint32_t>, reduce_of<uint64_t>};
@@ -110,18 +113,60 @@ int gpu_to_gpu_sum_of(void *scratch, size_t *bytes, const void *from, void *to, 
     return error;
 }
 
-int gpu_to_gpu_sum(bench_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
+int gpu_to_gpu_sum(gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
                    void *stream) {
-    return (type == BENCH_PEER_F64
+    return (type == GPU_PEER_F64
                 ? gpu_to_gpu_sum_of<double>
                 : gpu_to_gpu_sum_of<float>)(scratch, bytes, from, to, n, static_cast<cudaStream_t>(stream));
 }
 
 #else
 
-constexpr decltype(bench_peers::gpu_to_gpu_sum) gpu_to_gpu_sum = nullptr;
+constexpr decltype(gpu_peers::gpu_to_gpu_sum) gpu_to_gpu_sum = nullptr;
 
 #endif
+
+// In the element type; i32 are added as unsigned numbers, which wrap.
+template <typename T>
+int sum_in_type_of(void *scratch, size_t *scratch_bytes, const void *from, void *to, uint64_t n, void *stream) {
+    return cub::DeviceReduce::Sum(scratch, *scratch_bytes, static_cast<const T *>(from), static_cast<T *>(to), n,
+                                  static_cast<cudaStream_t>(stream));
+}
+
+int sum_in_type(gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to, uint64_t n,
+                void *stream) {
+    switch (type) {
+    case GPU_PEER_I32:
+        return sum_in_type_of<unsigned>(scratch, scratch_bytes, from, to, n, stream);
+    case GPU_PEER_F32:
+        return sum_in_type_of<float>(scratch, scratch_bytes, from, to, n, stream);
+    default:
+        return sum_in_type_of<double>(scratch, scratch_bytes, from, to, n, stream);
+    }
+}
+
+template <typename T> int thrust_sum_of(const void *from, void *host_result, uint64_t n, void *stream) {
+    thrust::device_ptr<const T> begin(static_cast<const T *>(from));
+    try {
+        *static_cast<T *>(host_result) =
+            thrust::reduce(thrust::cuda::par.on(static_cast<cudaStream_t>(stream)), begin, begin + n, T(0));
+    } catch (...) { // memory, or the device
+        cudaError_t error = cudaGetLastError();
+        return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
+    }
+    return cudaSuccess;
+}
+
+int thrust_sum(gpu_peer_type type, const void *from, void *host_result, uint64_t n, void *stream) {
+    switch (type) {
+    case GPU_PEER_I32:
+        return thrust_sum_of<unsigned>(from, host_result, n, stream);
+    case GPU_PEER_F32:
+        return thrust_sum_of<float>(from, host_result, n, stream);
+    default:
+        return thrust_sum_of<double>(from, host_result, n, stream);
+    }
+}
 
 int open_device(int ordinal) {
     return cudaSetDevice(ordinal);
@@ -133,7 +178,8 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const bench_peers *bench_cuda_peers_2(void) {
-    static const bench_peers peers = {CUB_VERSION, open_device, reduce, text, gpu_to_gpu_sum};
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_1(void) {
+    static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device, reduce,
+                                    sum_in_type, gpu_to_gpu_sum, thrust_sum,  text};
     return &peers;
 }

@@ -1,0 +1,57 @@
+/* What the kernels here are compared with, CUB and Thrust, behind an interface in C: peers.cu is compiled by nvcc into a
+ * shared object of its own, which gpu/cuda_peers.h loads if it lies beside the program. Numbers that functions return are
+ * cudaError_t: 0 is success. */
+#ifndef GPU_CUDA_PEERS_INTERFACE_H
+#define GPU_CUDA_PEERS_INTERFACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpu_peer_op { GPU_PEER_SUM, GPU_PEER_MIN, GPU_PEER_MAX, GPU_PEER_ARGMIN, GPU_PEER_ARGMAX };
+
+enum gpu_peer_type {
+    GPU_PEER_F64,
+    GPU_PEER_F32,
+    GPU_PEER_I8,
+    GPU_PEER_I16,
+    GPU_PEER_I32,
+    GPU_PEER_I64,
+    GPU_PEER_U8,
+    GPU_PEER_U16,
+    GPU_PEER_U32,
+    GPU_PEER_U64
+};
+
+typedef struct gpu_peers {
+    int cub_version, thrust_version; /* 300000 for 3.0.0, as their headers say */
+
+    /* Makes device number `ordinal` the calling thread's. */
+    int (*open)(int ordinal);
+
+    /* cub::DeviceReduce: with `scratch` null only *scratch_bytes is written. `to` is on the device, 16 bytes aligned to 16:
+     * the result comes first, of the element type; for sums of integers i64 or u64, so that it fits; for indices i64,
+     * with the extreme behind it. */
+    int (*reduce)(enum gpu_peer_op op, enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from,
+                  void *to, uint64_t n, void *stream);
+
+    /* cub::DeviceReduce::Sum in the element type, otherwise as `reduce`: of i32 (modulo 2^32), f32 and f64. */
+    int (*sum_in_type)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to,
+                       uint64_t n, void *stream);
+
+    /* cub::DeviceReduce::Sum of f64 or f32 with the same bits on every GPU, determinism gpu_to_gpu, otherwise as `reduce`.
+     * Null where this CUB has none. */
+    int (*gpu_to_gpu_sum)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to,
+                          uint64_t n, void *stream);
+
+    /* thrust::reduce of i32 (modulo 2^32), f32 and f64, which allocates, waits, and returns to the host. */
+    int (*thrust_sum)(enum gpu_peer_type type, const void *from, void *host_result, uint64_t n, void *stream);
+
+    const char *(*text)(int error);
+} gpu_peers;
+
+/* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
+#define GPU_PEERS_FILE   "gpu_cuda_peers.so"
+#define GPU_PEERS_SYMBOL "gpu_cuda_peers_1"
+typedef const gpu_peers *gpu_cuda_peers_function(void);
+
+#endif
