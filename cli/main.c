@@ -14,7 +14,6 @@
 #include "print.h"
 #include "progress.h"
 #include "reduce.h"
-#include "tables.h"
 
 static void print_help(FILE *stream) {
     fputs("Usage: reduct OP [OPTION...] [FILE...]\n"
@@ -123,8 +122,6 @@ static char question(const char *word) {
 }
 
 static enum outcome run(int argc, char **argv) {
-    reduct_operator op;
-    char found[QUOTED], list[TABLE_LIST];
     if (argc < 2) {
         print_help(stderr);
         return MISUSED;
@@ -142,14 +139,11 @@ static enum outcome run(int argc, char **argv) {
     default:
         break;
     }
-    if (reduct_operator_parse(argv[1], &op) == REDUCT_OK)
-        return reduce_command(op, argc - 1, argv + 1);
     if (strcmp(argv[1], "ladder") == 0)
         return run_ladder(argc - 1, argv + 1);
     if (strcmp(argv[1], "bench") == 0)
         return run_bench(argc - 1, argv + 1);
-    return misuse("%s is not an operator; expected %s", quote(found, argv[1], strlen(argv[1])),
-                  table_list(operator_table, list));
+    return reduce_command(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv) {

@@ -10,11 +10,32 @@
 
 #include "tables.h"
 
-enum { MODE = 256, NAN_POLICY, FORMAT, OFFSET, COUNT, ORDER, DEVICE, POPULATION, WRAP, RESULT = 'r', TYPE = 't' };
-enum { THREADS = 'j', HEX = 'x', QUIET = 'q' };
+enum {
+    MODE = 256,
+    NAN_POLICY,
+    FORMAT,
+    OFFSET,
+    COUNT,
+    ORDER,
+    DEVICE,
+    POPULATION,
+    WRAP,
+    AXIS,
+    ROWS,
+    COLUMNS,
+    RESULT = 'r',
+    TYPE = 't'
+};
+enum { THREADS = 'j', HEX = 'x', QUIET = 'q', OUTPUT = 'o' };
 
 static const program_option OPTIONS[] = {
     {.text = "What is computed:"},
+    {"axis", AXIS, "K",
+     "reduce this axis of an array, counted from 0, or from the end as in -1; several --axis reduce several. One "
+     "result for "
+     "each place of the other axes, in C order"},
+    {"columns", COLUMNS, NULL,
+     "one result for each column of a matrix, which is a .npy array of two axes or lines of text"},
     {"mode", MODE, "MODE", "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is"},
     {"nan", NAN_POLICY, "POLICY",
      "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is"},
@@ -22,6 +43,7 @@ static const program_option OPTIONS[] = {
     {"result", RESULT, "TYPE",
      "type of the result, rounded once. By default sums and products of floats and all that is built on them are f64, "
      "those of integers are printed in full, and extremes keep the type of the elements. TYPE is"},
+    {"rows", ROWS, NULL, "one result for each row of a matrix"},
     {"wrap", WRAP, NULL,
      "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits"},
     {.text = "What is read:"},
@@ -36,10 +58,13 @@ static const program_option OPTIONS[] = {
     {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
     {"quiet", QUIET, NULL, "no progress, no remarks"},
     {"hex", HEX, NULL, "print the result in base 16, exactly"},
+    {"output", OUTPUT, "FILE", "with --axis, --rows or --columns: write the results to FILE, as NumPy's .npy"},
     {0}};
 
 /* clang-format off */
 static const char INPUTS[] =
+    "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes, beside "
+    "each other.\n\n"
     "No FILE, or -, is standard input. Several files are reduced as one array; dot takes two. What a file holds is "
     "told by its content, unless --format says it:\n\n"
     "  npy   begins as NumPy's arrays do\n"
@@ -181,9 +206,34 @@ static enum outcome take_number(int key, const char *value, struct options *opti
     }
 }
 
+/* A number of axes from either end. */
+static enum outcome take_axis(const char *value, struct options *options) {
+    char found[QUOTED], *end;
+    long axis = strtol(value, &end, 10);
+    bool number = end != value && !*end && (*value == '-' || (*value >= '0' && *value <= '9'));
+    if (!number || axis >= AXES_MOST || axis < -AXES_MOST)
+        return misuse("--axis: found %s; expected the number of an axis, such as 0 or -1",
+                      quote(found, value, strlen(value)));
+    if (options->axis_count == AXES_MOST)
+        return misuse("--axis: given more than %d times", AXES_MOST);
+    options->axes[options->axis_count++] = (int)axis;
+    return DONE;
+}
+
 static int take_option(int key, char *value, void *state) {
     struct options *options = state;
     switch (key) {
+    case AXIS:
+        return (int)take_axis(value, options);
+    case ROWS:
+        options->rows = true;
+        return DONE;
+    case COLUMNS:
+        options->columns = true;
+        return DONE;
+    case OUTPUT:
+        options->output = value;
+        return DONE;
     case OFFSET:
     case COUNT:
     case THREADS:
@@ -219,45 +269,94 @@ static program_command command_line(const char *name, const char *about) {
                              .values = list_values};
 }
 
+/* Refuses options along axes that do not go together. */
+static enum outcome check_axes(const struct options *options) {
+    if ((options->axis_count > 0) + options->rows + options->columns > 1)
+        return misuse("--axis, --rows, --columns: expected one of them");
+    if (!options_have_axes(options))
+        return options->output ? misuse("--output: expected with --axis, --rows or --columns") : DONE;
+    if (options->path_count != (size_t)reduct_operator_inputs(options->ops[0]))
+        return misuse("--%s: one array at a time; %zu inputs given",
+                      options->rows      ? "rows"
+                      : options->columns ? "columns"
+                                         : "axis",
+                      options->path_count);
+    if (options->output && options->op_count > 1)
+        return misuse("--output: one operator at a time; %zu given", options->op_count);
+    return DONE;
+}
+
+/* Whether any operator has a trait. */
+static bool any_has(const struct options *options, table *trait) {
+    for (size_t i = 0; i < options->op_count; i++)
+        if (trait(options->ops[i]))
+            return true;
+    return false;
+}
+
 /* Refuses what does not go together. */
-static enum outcome check(const struct options *options) {
-    struct operator_traits traits = operator_traits(options->op);
-    const char *name = reduct_operator_name(options->op);
-    size_t inputs = (size_t)reduct_operator_inputs(options->op), standard = 0;
+static enum outcome check(const struct options *options, const char *names) {
+    size_t inputs = (size_t)reduct_operator_inputs(options->ops[0]), standard = 0;
     char list[TABLE_LIST];
-    if (options->population && !traits.population)
-        return misuse("--population: found with %s; expected with %s", name, table_list(population_table, list));
-    if (options->wrap && !traits.wide)
-        return misuse("--wrap: found with %s; expected with %s", name, table_list(wide_table, list));
+    for (size_t i = 0; i < options->op_count; i++)
+        if (options->op_count > 1 && reduct_operator_inputs(options->ops[i]) > 1)
+            return misuse("%s reads two inputs; expected it alone", reduct_operator_name(options->ops[i]));
+    if (options->population && !any_has(options, population_table))
+        return misuse("--population: found with %s; expected with %s", names, table_list(population_table, list));
+    if (options->wrap && !any_has(options, wide_table))
+        return misuse("--wrap: found with %s; expected with %s", names, table_list(wide_table, list));
     if (inputs > 1 && options->path_count != inputs)
-        return misuse("%s reduces %zu inputs together; %zu given", name, inputs, options->path_count);
+        return misuse("%s reduces %zu inputs together; %zu given", names, inputs, options->path_count);
     for (size_t i = 0; i < options->path_count; i++)
         standard += strcmp(options->paths[i], "-") == 0;
     if (standard > 1)
         return misuse("-: standard input can be read only once; given %zu times", standard);
     if (options->input.format == FORMAT_RAW && !options->input.type)
         return misuse("--format raw: raw binary does not say what it holds; give its element type, as in --type f64");
-    return DONE;
+    return check_axes(options);
 }
 
-enum outcome options_parse(reduct_operator op, int argc, char **argv, struct options *options) {
+/* The operators of a list separated by commas. */
+static enum outcome parse_operators(const char *names, struct options *options) {
+    char name[32], found[QUOTED], list[TABLE_LIST];
+    for (const char *at = names;;) {
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, at);
+        if (options->op_count == OPERATORS_MOST)
+            return misuse("%s: more than %d operators", quote(found, names, strlen(names)), OPERATORS_MOST);
+        if (reduct_operator_parse(name, &options->ops[options->op_count]) != REDUCT_OK)
+            return misuse("%s is not an operator; expected %s", quote(found, at, length),
+                          table_list(operator_table, list));
+        options->op_count++;
+        if (!at[length])
+            return DONE;
+        at += length + 1;
+    }
+}
+
+enum outcome options_parse(int argc, char **argv, struct options *options) {
     static const char *const STANDARD_INPUT[] = {"-"};
-    char name[64], about[256];
+    char name[128], about[256];
     int rest;
-    *options = (struct options){.op = op, .device = "auto"};
-    snprintf(name, sizeof name, "reduct %s", reduct_operator_name(op));
-    snprintf(about, sizeof about, "Prints the %s.", reduct_operator_text(op));
+    *options = (struct options){.device = "auto"};
+    enum outcome outcome = parse_operators(argv[0], options);
+    if (outcome != DONE)
+        return outcome;
+    snprintf(name, sizeof name, "reduct %.100s", argv[0]);
+    snprintf(about, sizeof about, "Prints the %s%s.", reduct_operator_text(options->ops[0]),
+             options->op_count > 1 ? ", and so on" : "");
     program_command command = command_line(name, about);
     int status = program_command_read(&command, argc, argv, options, &rest);
     if (status != 0)
         return (enum outcome)status;
     options->paths = (const char *const *)argv + rest;
     options->path_count = (size_t)(argc - rest);
-    if (options->path_count == 0 && reduct_operator_inputs(op) == 1) {
+    if (options->path_count == 0 && reduct_operator_inputs(options->ops[0]) == 1) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
     }
-    return check(options);
+    options->input.matrix = options->rows || options->columns || options->axis_count;
+    return check(options, argv[0]);
 }
 
 void options_print_operators(FILE *stream) {

@@ -6,8 +6,16 @@
 
 #include "readers/reader.h"
 
+/* The most operators of one command line, and axes that are named. */
+enum { OPERATORS_MOST = 16, AXES_MOST = LAYOUT_MOST };
+
 struct options {
-    reduct_operator op;
+    reduct_operator ops[OPERATORS_MOST]; /* of one pass */
+    size_t op_count;
+    int axes[AXES_MOST]; /* to reduce, as said: from the end where negative */
+    size_t axis_count;   /* 0: the array as a whole */
+    bool rows, columns;  /* of a matrix */
+    const char *output;  /* file for results along axes, or null for standard output */
     reduct_mode mode;
     reduct_nan nan;
     reduct_type result; /* REDUCT_DEFAULT if not said */
@@ -18,8 +26,14 @@ struct options {
     size_t path_count;
 };
 
-/* Parses what follows the operator. --help, --usage and --version end the process. */
-enum outcome options_parse(reduct_operator op, int argc, char **argv, struct options *options);
+/* Whether some axes are reduced, and there are as many results as the others have places. */
+static inline bool options_have_axes(const struct options *options) {
+    return options->axis_count || options->rows || options->columns;
+}
+
+/* Parses argv[0], an operator or several separated by commas, and what follows. --help, --usage and --version end the
+ * process. */
+enum outcome options_parse(int argc, char **argv, struct options *options);
 
 /* Prints the operators, for the help. */
 void options_print_operators(FILE *stream);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "axes.h"
 #include "options.h"
 #include "print.h"
 #include "progress.h"
@@ -19,7 +20,7 @@ enum { INPUTS_MOST = 2 };
 
 struct run {
     const struct options *options;
-    struct reducer reducer;
+    struct reducer reducers[OPERATORS_MOST]; /* one for each operator */
     struct input inputs[INPUTS_MOST];
     size_t input_count; /* read at a time */
     uint64_t bytes;     /* of inputs that are done */
@@ -76,10 +77,11 @@ static enum outcome open_input(struct run *run, struct input *input, const char 
     } else {
         run->first = reader_name(&input->reader);
         run->type = input->reader.type;
-        outcome = reducer_open(&run->reducer, run->options, run->type, run->first);
+        for (size_t i = 0; i < run->options->op_count && outcome == DONE; i++)
+            outcome = reducer_open(&run->reducers[i], run->options, run->options->ops[i], run->type, run->first);
     }
-    if (outcome == DONE)
-        reducer_begin_input(&run->reducer, input, last);
+    for (size_t i = 0; i < run->options->op_count && outcome == DONE; i++)
+        reducer_begin_input(&run->reducers[i], input, last);
     return outcome;
 }
 
@@ -123,9 +125,11 @@ static enum outcome reduce_inputs(struct run *run) {
         }
         if (count == 0)
             return check_sources(run);
-        enum outcome outcome = reducer_add(&run->reducer, run->inputs, count);
-        if (outcome != DONE)
-            return outcome;
+        for (size_t i = 0; i < run->options->op_count; i++) {
+            enum outcome outcome = reducer_add(&run->reducers[i], run->inputs, count);
+            if (outcome != DONE)
+                return outcome;
+        }
         for (size_t i = 0; i < run->input_count; i++)
             run->inputs[i].used += count;
         report_progress(run);
@@ -179,6 +183,13 @@ static enum outcome match_orders(struct reader *a, struct reader *b) {
     return outcome == DONE ? reader_in_order(b) : outcome;
 }
 
+static bool is_ordered(const struct options *options) {
+    for (size_t i = 0; i < options->op_count; i++)
+        if (operator_traits(options->ops[i]).ordered)
+            return true;
+    return false;
+}
+
 /* Operators of one input: all files, one after the other. */
 static enum outcome reduce_in_turn(struct run *run) {
     const struct options *options = run->options;
@@ -187,11 +198,12 @@ static enum outcome reduce_in_turn(struct run *run) {
     run->input_count = 1;
     for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
         outcome = open_input(run, input, options->paths[i], i + 1 == options->path_count);
-        if (outcome == DONE && operator_traits(options->op).ordered && reduct_type_is_float(run->type))
+        if (outcome == DONE && is_ordered(options) && reduct_type_is_float(run->type))
             outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
             outcome = reduce_inputs(run);
-        reducer_end_input(&run->reducer, input);
+        for (size_t k = 0; k < options->op_count; k++)
+            reducer_end_input(&run->reducers[k], input);
         run->bytes += input->reader.source.position;
         reader_close(&input->reader);
     }
@@ -220,24 +232,41 @@ static enum outcome reduce_together(struct run *run) {
     return outcome;
 }
 
-enum outcome reduce_command(reduct_operator op, int argc, char **argv) {
-    struct options options;
-    struct run run = {.options = &options};
-    union result result;
+/* A line for each operator; nothing before all of them are known. */
+static enum outcome print_results(struct run *run) {
+    union result results[OPERATORS_MOST];
+    size_t count = run->options->op_count;
+    for (size_t i = 0; i < count; i++) {
+        enum outcome outcome = reducer_result(&run->reducers[i], run->first, &results[i]);
+        if (outcome != DONE)
+            return outcome;
+    }
+    for (size_t i = 0; i < count; i++)
+        print_result(run->reducers[i].reduction.result, &results[i], run->options->hex);
+    return DONE;
+}
+
+static enum outcome reduce_whole(const struct options *options) {
+    struct run run = {.options = options};
     uint64_t total;
     bool typed;
-    enum outcome outcome = options_parse(op, argc, argv, &options);
-    if (outcome == DONE)
-        outcome = survey(&options, &total, &typed);
+    enum outcome outcome = survey(options, &total, &typed);
     if (outcome != DONE)
         return outcome;
-    progress_start(total, options.quiet || typed);
-    outcome = reduct_operator_inputs(op) == 1 ? reduce_in_turn(&run) : reduce_together(&run);
+    progress_start(total, options->quiet || typed);
+    outcome = reduct_operator_inputs(options->ops[0]) == 1 ? reduce_in_turn(&run) : reduce_together(&run);
     progress_erase();
     if (outcome == DONE)
-        outcome = reducer_result(&run.reducer, run.first, &result);
-    if (outcome == DONE)
-        print_result(run.reducer.reduction.result, &result, options.hex);
-    reducer_close(&run.reducer);
+        outcome = print_results(&run);
+    for (size_t i = 0; i < options->op_count; i++)
+        reducer_close(&run.reducers[i]);
     return outcome;
+}
+
+enum outcome reduce_command(int argc, char **argv) {
+    struct options options;
+    enum outcome outcome = options_parse(argc, argv, &options);
+    if (outcome != DONE)
+        return outcome;
+    return options_have_axes(&options) ? axes_command(&options) : reduce_whole(&options);
 }

@@ -1,12 +1,10 @@
-/* The subcommand that every operator is. */
+/* The subcommand that every operator is, and every list of operators. */
 #ifndef REDUCT_CLI_REDUCE_H
 #define REDUCT_CLI_REDUCE_H
 
-#include <reduct/reduct.h>
-
 #include "message.h"
 
-/* Runs `reduct OP ...`; argv[0] is the operator. */
-enum outcome reduce_command(reduct_operator op, int argc, char **argv);
+/* Runs `reduct OP[,OP...] ...`; argv[0] is the operator, or the list. */
+enum outcome reduce_command(int argc, char **argv);
 
 #endif

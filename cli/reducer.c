@@ -7,8 +7,7 @@
 #include "element.h"
 #include "tables.h"
 
-/* Passes on what the library says. It is the command line's fault where what was asked for does not exist. */
-static enum outcome pass_on(const char *where, const reduct_error *error) {
+enum outcome pass_on(const char *where, const reduct_error *error) {
     switch (error->status) {
     case REDUCT_ERROR_ARGUMENT:
     case REDUCT_ERROR_UNSUPPORTED:
@@ -23,7 +22,8 @@ static enum outcome pass_on(const char *where, const reduct_error *error) {
  * default. */
 static reduct_status resolve(reduct_reduction *reduction, const struct options *options, reduct_error *error) {
     reduction->result = options->result;
-    if (options->result != REDUCT_DEFAULT || options->wrap)
+    if (options->result != REDUCT_DEFAULT || options->wrap ||
+        (options->output && !reduct_type_is_float(reduction->element)))
         return reduct_reduction_resolve(reduction, error);
     reduction->result = reduct_type_is_float(reduction->element) ? REDUCT_F64 : REDUCT_I256;
     if (reduct_reduction_resolve(reduction, NULL) == REDUCT_OK)
@@ -188,20 +188,33 @@ static enum outcome end_blocks(struct reducer *reducer, const char *name) {
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name) {
+enum outcome reducer_resolve(const struct options *options, reduct_operator op, reduct_type type, const char *name,
+                             reduct_reduction *reduction) {
     reduct_error error;
-    *reducer = (struct reducer){
-        .reduction = {.op = options->op,
-                      .element = type,
-                      .mode = options->mode,
-                      .nan = options->nan,
-                      .flags = (options->population ? REDUCT_POPULATION : 0) | (options->wrap ? REDUCT_WRAP : 0)}};
-    struct operator_traits traits = operator_traits(options->op);
-    if (resolve(&reducer->reduction, options, &error) != REDUCT_OK)
+    struct operator_traits traits = operator_traits(op);
+    bool wrap = options->wrap && traits.wide;
+    *reduction = (reduct_reduction){.op = op,
+                                    .element = type,
+                                    .mode = options->mode,
+                                    .nan = options->nan,
+                                    .flags = (options->population && traits.population ? REDUCT_POPULATION : 0) |
+                                             (wrap ? REDUCT_WRAP : 0)};
+    if (resolve(reduction, options, &error) != REDUCT_OK)
         return pass_on(options->result ? "--result" : name, &error);
-    if (options->wrap && reduct_type_is_float(reducer->reduction.result))
-        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(options->op),
-                      reduct_type_name(type), reduct_type_name(reducer->reduction.result));
+    if (wrap && reduct_type_is_float(reduction->result))
+        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(op),
+                      reduct_type_name(type), reduct_type_name(reduction->result));
+    return DONE;
+}
+
+enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_operator op, reduct_type type,
+                          const char *name) {
+    reduct_error error;
+    struct operator_traits traits = operator_traits(op);
+    *reducer = (struct reducer){.accumulator = NULL};
+    enum outcome outcome = reducer_resolve(options, op, type, name, &reducer->reduction);
+    if (outcome != DONE)
+        return outcome;
     if (create_accumulator(reducer, options, &reducer->accumulator, &error) != REDUCT_OK)
         return pass_on(error.status == REDUCT_ERROR_NO_DEVICE ? "--device" : name, &error);
     reducer->index = traits.index;

@@ -32,8 +32,18 @@ struct reducer {
     struct extreme extreme;
 };
 
+/* The reduction that the options ask for, its result type resolved: as asked for; otherwise the widest that the operator has, so that
+ * nothing is lost, unless a file is to hold it; otherwise its default. `name` is the input's, for messages. */
+enum outcome reducer_resolve(const struct options *options, reduct_operator op, reduct_type type, const char *name,
+                             reduct_reduction *reduction);
+
+/* Passes on what the library says of an input or an option. It is the command line's fault where what was asked for does not
+ * exist. */
+enum outcome pass_on(const char *where, const reduct_error *error);
+
 /* Prepares for elements of a type, as found in the input of that name. */
-enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_type type, const char *name);
+enum outcome reducer_open(struct reducer *reducer, const struct options *options, reduct_operator op, reduct_type type,
+                          const char *name);
 void reducer_close(struct reducer *reducer);
 
 /* Says how an input is read best, of which it is said whether it is the last. To be called before its first chunk. */

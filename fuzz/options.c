@@ -238,13 +238,13 @@ static void check_together(struct line *line) {
     static const reduct_operator wide[] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_NORM1, REDUCT_DOT, REDUCT_PRODUCT};
     struct options *expected = &line->expected;
     size_t standard_inputs = 0;
-    if (expected->path_count == 0 && expected->op != REDUCT_DOT)
+    if (expected->path_count == 0 && expected->ops[0] != REDUCT_DOT)
         line->paths[expected->path_count++] = "-";
     for (size_t i = 0; i < expected->path_count; i++)
         standard_inputs += strcmp(line->paths[i], "-") == 0;
-    line->bad = line->bad || (expected->population && !is_one_of(expected->op, divided, 2)) ||
-                (expected->wrap && !is_one_of(expected->op, wide, 5)) ||
-                (expected->op == REDUCT_DOT && expected->path_count != 2) || standard_inputs > 1 ||
+    line->bad = line->bad || (expected->population && !is_one_of(expected->ops[0], divided, 2)) ||
+                (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
+                (expected->ops[0] == REDUCT_DOT && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
 }
 
@@ -283,7 +283,7 @@ static enum outcome parse(const struct line *line, struct options *got, char **s
 #endif
     guarded = true;
     if (setjmp(answered) == 0)
-        outcome = options_parse(line->expected.op, line->argc, argv, got);
+        outcome = options_parse(line->argc, argv, got);
     else
         outcome = INTERRUPTED; /* by help */
     guarded = false;
@@ -297,7 +297,7 @@ static enum outcome parse(const struct line *line, struct options *got, char **s
 
 static void check_same(const struct line *line, const struct options *got) {
     const struct options *expected = &line->expected;
-    FUZZ_REQUIRE(got->op == expected->op && got->mode == expected->mode && got->nan == expected->nan);
+    FUZZ_REQUIRE(got->ops[0] == expected->ops[0] && got->mode == expected->mode && got->nan == expected->nan);
     FUZZ_REQUIRE(got->result == expected->result && got->population == expected->population);
     FUZZ_REQUIRE(got->wrap == expected->wrap && got->hex == expected->hex && got->quiet == expected->quiet);
     FUZZ_REQUIRE(strcmp(got->device, expected->device) == 0 && got->input.format == expected->input.format);
@@ -337,9 +337,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t said_size = 0;
     const unsigned first = fuzz_byte(&input);
     memset(&line, 0, sizeof line);
-    line.expected.op = test_operators[first % test_operator_count].op;
+    line.expected.op_count = 1;
+    line.expected.ops[0] = test_operators[first % test_operator_count].op;
     line.expected.device = "auto";
-    strcpy(add_argument(&line), "reduct");
+    strcpy(add_argument(&line), test_operators[first % test_operator_count].name);
     const bool known = first < 192;
     if (known)
         write_line(&line, &input);

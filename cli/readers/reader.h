@@ -24,6 +24,7 @@ struct input_options {
     uint64_t offset; /* bytes */
     uint64_t count;  /* elements */
     unsigned threads;
+    bool matrix; /* text: lines are rows, all of one length */
 };
 
 /* The first option given that only raw binary has, null if there is none. */
@@ -82,6 +83,10 @@ struct text_state {
     size_t block;        /* bytes in all of them */
     uint64_t line;       /* lines before the block */
     uint64_t line_start; /* position of the first byte of the line in which the block begins */
+    bool matrix;         /* lines are rows */
+    uint64_t rows;       /* lines that hold numbers, so far */
+    uint64_t columns;    /* numbers of the first of them */
+    uint64_t in_row;     /* numbers of the line in hand */
 };
 
 struct reader {
@@ -91,7 +96,7 @@ struct reader {
     uint64_t count;       /* elements in all, or COUNT_UNKNOWN as long as it is */
     uint64_t chunk_first; /* elements before the chunk in hand */
     uint64_t chunk_count; /* elements of the chunk in hand */
-    struct layout layout; /* npy: the array's axes; otherwise of rank 0 */
+    struct layout layout; /* npy: the array's axes; of a matrix in text once it has ended; otherwise of rank 0 */
     uint64_t block;       /* see reader_in_blocks(); 0 if it was not called */
     uint64_t block_first;
     unsigned threads;

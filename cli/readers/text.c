@@ -235,6 +235,48 @@ static enum outcome next_block(struct reader *reader, size_t *size) {
     }
 }
 
+/* At the end of a line of a matrix, which `at` points to. */
+static enum outcome end_row(struct reader *reader, const char *at) {
+    struct text_state *text = &reader->text;
+    if (text->in_row == 0)
+        return DONE;
+    if (text->rows == 0)
+        text->columns = text->in_row;
+    if (text->in_row != text->columns) {
+        char place[PLACE];
+        place_byte(reader, at, place);
+        return fail("%s: a line of %" PRIu64 " number%s; expected %" PRIu64 ", as in the first", place, text->in_row,
+                    text->in_row == 1 ? "" : "s", text->columns);
+    }
+    text->rows++;
+    text->in_row = 0;
+    return DONE;
+}
+
+/* Counts the numbers of each line of a piece. Lines may go on in the next one. */
+static enum outcome count_rows(struct reader *reader, const struct text_piece *piece) {
+    enum outcome outcome = DONE;
+    for (const char *p = piece->begin; p < piece->end && outcome == DONE;) {
+        if (*p == '\n')
+            outcome = end_row(reader, p);
+        if (number_is_space(*p)) {
+            p++;
+            continue;
+        }
+        reader->text.in_row++; /* pieces end where numbers do */
+        p = token_end(p, piece->end);
+    }
+    return outcome;
+}
+
+/* The shape of a matrix whose text has ended. */
+static enum outcome end_matrix(struct reader *reader) {
+    const struct text_state *text = &reader->text;
+    enum outcome outcome = end_row(reader, (const char *)reader->source.data);
+    reader->layout = (struct layout){.shaped = true, .rank = 2, .shape = {text->rows, text->columns}};
+    return outcome;
+}
+
 static enum outcome parse_block(struct reader *reader) {
     struct text_state *text = &reader->text;
     consume_block(reader);
@@ -252,7 +294,9 @@ static enum outcome parse_block(struct reader *reader) {
         if (text->pieces[i].bad)
             return refuse_number(reader, text->pieces[i].bad, text->pieces[i].end, text->pieces[i].status);
     }
-    return DONE;
+    for (size_t i = 0; text->matrix && i < text->piece_count && outcome == DONE; i++)
+        outcome = count_rows(reader, &text->pieces[i]);
+    return outcome != DONE || size > 0 || !text->matrix ? outcome : end_matrix(reader);
 }
 
 static enum outcome text_next(struct reader *reader, struct chunk *chunk) {
@@ -287,7 +331,8 @@ enum outcome text_open(struct reader *reader, const struct input_options *option
         return misuse("--type: %s cannot be read from text", reduct_type_name(reader->type));
     reader->count = COUNT_UNKNOWN;
     reader->class = &TEXT;
-    reader->text = (struct text_state){.pieces = calloc(reader->threads, sizeof *reader->text.pieces)};
+    reader->text =
+        (struct text_state){.pieces = calloc(reader->threads, sizeof *reader->text.pieces), .matrix = options->matrix};
     if (!reader->text.pieces)
         return fail_memory();
     enum outcome outcome = source_peek(&reader->source, 1, 0);

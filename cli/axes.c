@@ -1,0 +1,262 @@
+/* Along axes: see axes.h. The array is kept in memory, as it lies in the file. */
+#include "axes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "number.h"
+#include "print.h"
+#include "reducer.h"
+
+enum { INPUTS_MOST = 2 };
+
+struct array {
+    struct reader reader;
+    unsigned char *elements;
+    uint64_t count;
+    int64_t strides[LAYOUT_MOST]; /* in elements */
+};
+
+/* What is reduced, and what comes of it. */
+struct axes {
+    const struct options *options;
+    struct array arrays[INPUTS_MOST];
+    size_t array_count;
+    uint64_t reduced; /* axes, by bit */
+    reduct_reduction reductions[OPERATORS_MOST];
+    void *results[OPERATORS_MOST];
+    uint64_t count; /* results of each */
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum outcome read_elements(struct array *array) {
+    size_t size = reduct_type_size(array->reader.type);
+    uint64_t room = 0;
+    for (;;) {
+        struct chunk chunk;
+        enum outcome outcome = reader_next(&array->reader, &chunk);
+        if (outcome != DONE || chunk.count == 0)
+            return outcome != DONE ? outcome : source_check_length(&array->reader.source);
+        if (chunk.count > room - array->count) {
+            uint64_t known = array->reader.count, more = 2 * (array->count + chunk.count);
+            room = known != COUNT_UNKNOWN && known >= array->count + chunk.count ? known : more;
+            void *grown = room <= SIZE_MAX / size ? realloc(array->elements, room * size) : NULL;
+            if (!grown)
+                return fail_memory();
+            array->elements = grown;
+        }
+        memcpy(array->elements + array->count * size, chunk.data, chunk.count * size);
+        array->count += chunk.count;
+    }
+}
+
+static void find_strides(struct array *array) {
+    const struct layout *layout = &array->reader.layout;
+    int64_t step = 1;
+    for (unsigned k = 0; k < layout->rank; k++) {
+        unsigned axis = layout->fortran ? k : layout->rank - 1 - k;
+        array->strides[axis] = step;
+        step *= (int64_t)layout->shape[axis];
+    }
+}
+
+static enum outcome open_array(struct array *array, const char *path, const struct options *options) {
+    enum outcome outcome = reader_open(&array->reader, path, &options->input);
+    if (outcome == DONE)
+        outcome = read_elements(array);
+    if (outcome != DONE)
+        return outcome;
+    if (!array->reader.layout.shaped)
+        return fail("%s: raw binary has no axes; expected a .npy array, or a matrix in text",
+                    reader_name(&array->reader));
+    find_strides(array);
+    return DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Reducing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum outcome choose_axes(struct axes *axes) {
+    const struct options *options = axes->options;
+    const struct reader *reader = &axes->arrays[0].reader;
+    const struct layout *layout = &reader->layout;
+    char text[LAYOUT_TEXT];
+    int rank = (int)layout->rank;
+    if ((options->rows || options->columns) && rank != 2)
+        return fail("%s has the shape %s; expected a matrix, of two axes, for --%s", reader_name(reader),
+                    layout_text(layout, text), options->rows ? "rows" : "columns");
+    axes->reduced = options->rows ? 2 : options->columns ? 1 : 0;
+    for (size_t i = 0; i < options->axis_count; i++) {
+        int axis = options->axes[i] < 0 ? options->axes[i] + rank : options->axes[i];
+        if (axis < 0 || axis >= rank)
+            return misuse("--axis %d: %s has the shape %s, of %d ax%s", options->axes[i], reader_name(reader),
+                          layout_text(layout, text), rank, rank == 1 ? "is" : "es");
+        if (axes->reduced >> axis & 1)
+            return misuse("--axis %d: axis %d is named twice", options->axes[i], axis);
+        axes->reduced |= (uint64_t)1 << axis;
+    }
+    return DONE;
+}
+
+static enum outcome match_arrays(const struct axes *axes) {
+    const struct reader *a = &axes->arrays[0].reader, *b = &axes->arrays[1].reader;
+    char text_a[LAYOUT_TEXT], text_b[LAYOUT_TEXT];
+    if (axes->array_count < 2)
+        return DONE;
+    if (a->type != b->type)
+        return fail("%s: %s elements; expected %s, as in %s", reader_name(b), reduct_type_name(b->type),
+                    reduct_type_name(a->type), reader_name(a));
+    if (!layout_same_shape(&a->layout, &b->layout))
+        return fail("%s has the shape %s, %s %s; expected the same", reader_name(a), layout_text(&a->layout, text_a),
+                    reader_name(b), layout_text(&b->layout, text_b));
+    return DONE;
+}
+
+static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
+    const void *inputs[INPUTS_MOST];
+    reduct_error error;
+    axes->count = reduct_plan_result_count(plan);
+    for (size_t i = 0; i < axes->options->op_count; i++) {
+        size_t size = reduct_type_size(axes->reductions[i].result);
+        axes->results[i] = axes->count <= SIZE_MAX / size - 1 ? malloc((axes->count + 1) * size) : NULL;
+        if (!axes->results[i])
+            return fail_memory();
+    }
+    for (size_t i = 0; i < axes->array_count; i++)
+        inputs[i] = axes->arrays[i].elements;
+    reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
+    return status == REDUCT_OK ? DONE : pass_on(reader_name(&axes->arrays[0].reader), &error);
+}
+
+static enum outcome reduce(struct axes *axes) {
+    const struct options *options = axes->options;
+    const struct reader *reader = &axes->arrays[0].reader;
+    enum outcome outcome = match_arrays(axes);
+    if (outcome == DONE)
+        outcome = choose_axes(axes);
+    for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
+        outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
+    if (outcome != DONE)
+        return outcome;
+    const reduct_array array = {.rank = reader->layout.rank,
+                                .lengths = reader->layout.shape,
+                                .strides = {axes->arrays[0].strides, axes->arrays[1].strides},
+                                .axes = axes->reduced};
+    const reduct_plan_options wanted = {.reductions = axes->reductions,
+                                        .reduction_count = options->op_count,
+                                        .device = options->device,
+                                        .threads = options->input.threads,
+                                        .kind = REDUCT_ARRAY,
+                                        .array = &array};
+    reduct_plan *plan = NULL;
+    reduct_error error;
+    if (reduct_plan_create(&wanted, &plan, &error) != REDUCT_OK)
+        return pass_on(error.status == REDUCT_ERROR_NO_DEVICE || error.status == REDUCT_ERROR_UNSUPPORTED
+                           ? "--device"
+                           : reader_name(reader),
+                       &error);
+    outcome = execute(axes, plan);
+    reduct_plan_destroy(plan);
+    return outcome;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A line for each place, the results of the operators beside each other. */
+static void print(const struct axes *axes) {
+    for (uint64_t r = 0; r < axes->count; r++)
+        for (size_t i = 0; i < axes->options->op_count; i++) {
+            char text[NUMBER_TEXT];
+            reduct_type type = axes->reductions[i].result;
+            number_format(type, (const char *)axes->results[i] + r * reduct_type_size(type), axes->options->hex, text);
+            fputs(text, stdout);
+            putchar(i + 1 < axes->options->op_count ? ' ' : '\n');
+        }
+}
+
+/* The type as NumPy names it; null where it has none. */
+static const char *numpy_type(reduct_type type) {
+    static const char *const NAMES[] = {
+        [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_I8] = "|i1",
+        [REDUCT_I16] = "<i2", [REDUCT_I32] = "<i4", [REDUCT_I64] = "<i8", [REDUCT_U8] = "|u1",
+        [REDUCT_U16] = "<u2", [REDUCT_U32] = "<u4", [REDUCT_U64] = "<u8"};
+    return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
+}
+
+/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Returns its size. */
+static size_t make_header(const struct axes *axes, const char *type, char header[4096]) {
+    const struct layout *layout = &axes->arrays[0].reader.layout;
+    char *dictionary = header + 10;
+    int size = snprintf(dictionary, 4000, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    for (unsigned k = 0; k < layout->rank; k++)
+        if (!(axes->reduced >> k & 1))
+            size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
+    size += snprintf(dictionary + size, 4000 - (size_t)size, "), }");
+    size_t all = ((size_t)size + 11 + 63) / 64 * 64;
+    memset(dictionary + size, ' ', all - 11 - (size_t)size);
+    header[all - 1] = '\n';
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)((all - 10) & 0xff);
+    header[9] = (char)((all - 10) >> 8);
+    return all;
+}
+
+/* Written beside the file and put in its place when complete, so that what fails leaves what was there. */
+static enum outcome write_file(const struct axes *axes) {
+    const char *path = axes->options->output, *type = numpy_type(axes->reductions[0].result);
+    char header[4096];
+    size_t room = strlen(path) + 16;
+    char *beside = malloc(room);
+    if (!beside)
+        return fail_memory();
+    snprintf(beside, room, "%s.part%ld", path, (long)getpid());
+    FILE *file = fopen(beside, "wb");
+    size_t size = make_header(axes, type, header), bytes = axes->count * reduct_type_size(axes->reductions[0].result);
+    bool written = file && fwrite(header, 1, size, file) == size && fwrite(axes->results[0], 1, bytes, file) == bytes;
+    written = file && fclose(file) == 0 && written && rename(beside, path) == 0;
+    int why = errno;
+    if (!written && file)
+        remove(beside);
+    free(beside);
+    return written ? DONE : fail("%s: %s", path, strerror(why));
+}
+
+static enum outcome check_output_type(const struct axes *axes) {
+    reduct_type type = axes->reductions[0].result;
+    if (!axes->options->output || numpy_type(type))
+        return DONE;
+    return misuse("--output: .npy files hold no %s; give another --result, such as %s", reduct_type_name(type),
+                  reduct_type_is_float(type) ? "f32" : "i64");
+}
+
+enum outcome axes_command(const struct options *options) {
+    struct axes axes = {.options = options};
+    enum outcome outcome = DONE;
+    for (; axes.array_count < options->path_count && outcome == DONE; axes.array_count++)
+        outcome = open_array(&axes.arrays[axes.array_count], options->paths[axes.array_count], options);
+    if (outcome == DONE)
+        outcome = reduce(&axes);
+    if (outcome == DONE)
+        outcome = check_output_type(&axes);
+    if (outcome == DONE && options->output)
+        outcome = write_file(&axes);
+    else if (outcome == DONE)
+        print(&axes);
+    for (size_t i = 0; i < axes.array_count; i++) {
+        reader_close(&axes.arrays[i].reader);
+        free(axes.arrays[i].elements);
+    }
+    for (size_t i = 0; i < options->op_count; i++)
+        free(axes.results[i]);
+    return outcome;
+}

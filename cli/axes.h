@@ -1,0 +1,10 @@
+/* Reductions along axes of arrays. */
+#ifndef REDUCT_CLI_AXES_H
+#define REDUCT_CLI_AXES_H
+
+#include "options.h"
+
+/* Reads the whole array, reduces the axes that the options name, and prints the results or writes them to a file. */
+enum outcome axes_command(const struct options *options);
+
+#endif

@@ -1,0 +1,161 @@
+"""Axes of arrays, rows and columns of matrices, several operators at once."""
+import itertools
+import math
+import os
+import random
+import struct
+from fractions import Fraction
+
+from harness import CommandTest, in_fortran_order, main, npy_array
+
+GENERATOR = random.Random(11)
+SHAPES = ((3,), (2, 3), (3, 2), (1, 7), (40, 25), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (0, 3), (3, 0), ())
+
+
+def values_of(count):
+    """Numbers whose sums need far more than 53 bits."""
+    return [GENERATOR.choice((-1, 1)) * GENERATOR.random() * 2.0 ** GENERATOR.randrange(-40, 40) for _ in range(count)]
+
+
+def exact_sum(values):
+    return float(sum(map(Fraction, values), Fraction(0)))
+
+
+def largest(values):
+    return max(values)
+
+
+def along(values, shape, axes, combine):
+    """One result for each place of the other axes, in C order."""
+    kept = [range(1) if k in axes else range(n) for k, n in enumerate(shape)]
+    inner = [range(n) if k in axes else range(1) for k, n in enumerate(shape)]
+    strides = [math.prod(shape[k + 1:]) for k in range(len(shape))]
+    results = []
+    for place in itertools.product(*kept):
+        chosen = [values[sum((p + q) * s for p, q, s in zip(place, more, strides))] for more in itertools.product(*inner)]
+        results.append(combine(chosen))
+    return results
+
+
+class Axes(CommandTest):
+    def numbers(self, *args):
+        status, out, err = self.run_command(*args)
+        self.assertEqual((status, err), (0, ''))
+        return [float(word) for word in out.split()]
+
+    def test_every_set_of_axes(self):
+        for shape in SHAPES:
+            values = values_of(math.prod(shape))
+            for fortran in (False, True):
+                stored = in_fortran_order(values, shape) if fortran else values
+                path = self.file('a.npy', npy_array('f64', stored, '<', shape, fortran))
+                for size in range(1, len(shape) + 1):
+                    for axes in itertools.combinations(range(len(shape)), size):
+                        named = [str(a - len(shape) if GENERATOR.random() < .5 else a) for a in axes]
+                        options = [word for name in named for word in ('--axis', name)]
+                        expected = along(values, shape, axes, exact_sum)
+                        self.assertEqual(self.numbers('sum', *options, path), expected, (shape, axes, fortran))
+                        if all(shape[a] for a in axes):
+                            self.assertEqual(self.numbers('max', *options, path), along(values, shape, axes, largest))
+
+    def test_rows_and_columns_of_text(self):
+        for rows, columns in ((1, 1), (1, 9), (9, 1), (30, 17)):
+            values = values_of(rows * columns)
+            text = '\n'.join(' '.join(map(repr, values[r * columns:(r + 1) * columns])) for r in range(rows))
+            for path in (self.file('m.txt', text), self.file('e.txt', '\n \n' + text.replace('\n', ' \n\n\t') + '\n\n')):
+                self.assertEqual(self.numbers('sum', '--rows', path), along(values, (rows, columns), (1,), exact_sum))
+                self.assertEqual(self.numbers('sum', '--columns', path), along(values, (rows, columns), (0,), exact_sum))
+
+    def test_lines_that_differ(self):
+        for text, place in (('1 2\n3\n', ':2:2: a line of 1 number; expected 2'), ('1\n2 3', ': a line of 2 numbers; expected 1'),
+                            ('1 2\n3 4\n5 6 7\n8 9', ':3:6: a line of 3 numbers; expected 2')):
+            path = self.file('m.txt', text)
+            self.bad(1, path + place if place.startswith(':3') else place, 'sum', '--rows', path)
+            self.bad(1, place.split(': ', 1)[1], 'sum', '--columns', stdin=text.encode())
+
+    def test_large_text(self):
+        """Lines that go on from one piece of the text to the next."""
+        rows, columns = 1500, 700
+        text = '\n'.join(' '.join(str((r * 7 + c) % 1000) for c in range(columns)) for r in range(rows))
+        path = self.file('m.txt', text)
+        expected = [sum((r * 7 + c) % 1000 for c in range(columns)) for r in range(rows)]
+        self.assertEqual(self.numbers('sum', '--rows', '--type', 'i32', '--threads', '3', path), expected)
+
+    def test_dot(self):
+        shape = (3, 4)
+        x, y = values_of(12), values_of(12)
+        first = self.file('x.npy', npy_array('f64', x, '<', shape))
+        second = self.file('y.npy', npy_array('f64', in_fortran_order(y, shape), '<', shape, True))
+        pairs = list(zip(x, y))
+        for axis in (0, 1):
+            expected = along(pairs, shape, (axis,), lambda chosen: float(sum((Fraction(a) * Fraction(b) for a, b in chosen), Fraction(0))))
+            self.assertEqual(self.numbers('dot', '--axis', str(axis), first, second), expected)
+        other = self.file('z.npy', npy_array('f64', x, '<', (4, 3)))
+        self.bad(1, ('(3, 4)', '(4, 3)', 'expected the same'), 'dot', '--rows', first, other)
+
+    def test_output(self):
+        shape = (4, 5, 2)
+        values = values_of(40)
+        path, out = self.file('a.npy', npy_array('f64', values, '<', shape)), self.file('out.npy', b'')
+        self.assertEqual(self.run_command('sum', '--axis', '1', '-o', out, path), (0, '', ''))
+        with open(out, 'rb') as file:
+            data = file.read()
+        self.assertEqual(len(data) % 64, struct.calcsize('<8d') % 64)
+        self.assertIn(b"'descr': '<f8', 'fortran_order': False, 'shape': (4,2,)", data)
+        self.assertEqual(list(struct.unpack('<8d', data[-64:])), along(values, shape, (1,), exact_sum))
+        again = self.run_command('sum', '--axis', '0', '--axis', '1', out)  # it reads what it wrote
+        self.assertEqual(float(again[1]), exact_sum(struct.unpack('<8d', data[-64:])))
+        self.assertEqual(sorted(os.listdir(os.path.dirname(out))), sorted({os.path.basename(path), 'out.npy'}))
+        integers = self.file('a.npy', npy_array('i8', [100] * 6, '<', (2, 3)))
+        self.assertEqual(self.run_command('sum', '--rows', '--output', out, integers), (0, '', ''))
+        with open(out, 'rb') as file:
+            self.assertEqual(file.read()[-16:], struct.pack('<2q', 300, 300))
+        self.bad(2, 'hold no i128', 'sum', '--rows', '--result', 'i128', '-o', out, integers)
+        self.bad(1, 'No such file', 'sum', '--rows', '-o', os.path.join(out + 's', 'x.npy'), integers)
+
+    def test_failures_print_nothing(self):
+        path = self.file('a.npy', npy_array('f64', [1., 2., math.nan, 4.], '<', (2, 2)))
+        self.bad(1, (path, 'result 1', 'element 0 is NaN'), 'sum', '--rows', '--nan', 'error', path)
+        self.assertEqual(self.numbers('sum', '--rows', '--nan', 'ignore', path), [3, 4])
+        self.bad(1, 'takes at least 2', 'var', '--columns', self.file('v.txt', '1 2 3'))
+
+    def test_what_does_not_go_together(self):
+        path = self.file('a.npy', npy_array('f64', [1., 2.]))
+        self.bad(2, '--axis 1', 'sum', '--axis', '1', path)
+        self.bad(2, 'named twice', 'sum', '--axis', '0', '--axis', '-1', path)
+        self.bad(1, 'of two axes', 'sum', '--rows', path)
+        self.bad(2, 'expected one of them', 'sum', '--rows', '--axis', '0', path)
+        self.bad(2, '2 inputs given', 'sum', '--axis', '0', path, path)
+        self.bad(2, 'expected with --axis', 'sum', '-o', 'x', path)
+        self.bad(2, 'one operator', 'sum,max', '--axis', '0', '-o', 'x', path)
+        for axis in ('x', '', '1.5', '64', '+1', '99999999999999999999'):
+            self.bad(2, '--axis: found', 'sum', '--axis', axis, path)
+        self.bad(1, 'raw binary has no axes', 'sum', '--rows', '--format', 'raw', '--type', 'f64', self.file('r', bytes(16)))
+
+
+class Several(CommandTest):
+    def test_one_pass(self):
+        path = self.file('a.txt', '1 2 3 4.5 nan 6')
+        self.good('16.5\n3.3\n6\n5', 'sum,mean,max,argmax', '--nan', 'ignore', path)
+        self.good('3\n1', 'sum,argmin', '-', stdin=b'2 -1 2')
+        self.good('3 1.5\n7 3.5', 'sum,mean', '--rows', stdin=b'1 2\n3 4')
+        self.good('2.25\n1.5\n6', 'var,std,sum', '--population', stdin=b'0 3 0 3')
+
+    def test_as_one_by_one(self):
+        values = values_of(5000)
+        path = self.file('a.npy', npy_array('f64', values))
+        names = ['sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'min', 'max', 'argmin', 'argmax', 'product']
+        for mode in ('exact', 'fast'):
+            alone = ''.join(self.run_command(name, '--mode', mode, path)[1] for name in names)
+            self.assertEqual(self.run_command(','.join(names), '--mode', mode, path), (0, alone, ''))
+
+    def test_lists(self):
+        for names in ('sum,', ',sum', 'sum,,max', 'sum,foo', 'sum max', 'sum,SUM'):
+            self.bad(2, 'is not an operator', names, '-')
+        self.bad(2, 'more than 16', ','.join(['sum'] * 17), '-')
+        self.bad(2, 'dot reads two inputs', 'sum,dot', '-')
+        self.bad(2, '--wrap: found with mean,max', 'mean,max', '--wrap', '-')
+
+
+if __name__ == '__main__':
+    main()
