@@ -253,10 +253,9 @@ struct NoRing {
     static constexpr bool THERE = false;
 };
 
-template <bool FLOATS, bool EXACT, int TRANSFORM>
-using RingOf =
-    typename std::conditional<RD_CUDA_HAS_RING(FLOATS, EXACT, TRANSFORM),
-                              Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FLOATS, EXACT, TRANSFORM))>, NoRing>::type;
+template <int FAMILY, int TRANSFORM>
+using RingOf = typename std::conditional<RD_CUDA_HAS_RING(FAMILY, TRANSFORM),
+                                         Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FAMILY, TRANSFORM))>, NoRing>::type;
 
 /* Sets the block's first tile on its way to the L2 cache, by one thread: of use before the launch before has ended, even if
  * that writes what is fetched, as all multiprocessors share the cache. */

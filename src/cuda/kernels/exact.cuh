@@ -336,7 +336,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM);
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_EXACT_SUM, TRANSFORM);
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
     static constexpr int SUMS = WINDOWS * SLICES; /* of slices */
     typedef Tile<T, VECTORS> Part;
@@ -1138,7 +1138,7 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
-    __shared__ RingOf<true, true, TRANSFORM> ring;
+    __shared__ RingOf<RD_EXACT_SUM, TRANSFORM> ring;
     Method sums(shared, call);
     const Span<T> span(call.x, call.count, false); /* all that is not in vectors comes in one tile */
     const T *other = static_cast<const T *>(call.y);

@@ -360,7 +360,7 @@ template <class K> __device__ __forceinline__ void merge_block(Best<K> &best, Be
 }
 
 template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &call) {
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
+    constexpr int VECTORS = RD_CUDA_VECTORS(RD_EXTREME, RD_IDENTITY);
     typedef Search<T, VECTORS> Method;
     typedef typename Method::Key Key;
     __shared__ Block block;
@@ -369,7 +369,7 @@ template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &c
 
     Method search(block, call);
     const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<false, true, RD_IDENTITY> ring;
+    __shared__ RingOf<RD_EXTREME, RD_IDENTITY> ring;
     begin<false, VECTORS>(call, span, block);
     const u64 end = call.first + span.tail;
     typedef Tile<T, VECTORS> Part;

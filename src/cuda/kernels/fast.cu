@@ -70,7 +70,7 @@ __device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
 
 template <class T, int TRANSFORM> struct Terms {
     static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, false, TRANSFORM);
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_FAST_SUM, TRANSFORM);
     typedef Tile<T, VECTORS> Part;
 
     static __device__ __forceinline__ T term(T x, T y) {
@@ -112,7 +112,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block
     typedef Terms<T, TRANSFORM> Method;
     typedef typename Method::Part Part;
     const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<true, false, TRANSFORM> ring;
+    __shared__ RingOf<RD_FAST_SUM, TRANSFORM> ring;
     const u64 end = call.first + span.tail;
     const unsigned sign = 0x80000000;
     const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
@@ -179,9 +179,9 @@ struct Deviations {
 };
 
 template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
-    typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS)> Part;
+    typedef Tile<T, RD_CUDA_VECTORS(RD_FAST_SUM, RD_MOMENTS)> Part;
     const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<true, false, RD_MOMENTS> ring;
+    __shared__ RingOf<RD_FAST_SUM, RD_MOMENTS> ring;
     const u64 end = call.first + span.tail;
     u64 count = 0;
     double pivot = 0, sum = 0, squares = 0;

@@ -188,12 +188,12 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const 
                    HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
                    PAIRS = TRANSFORM == RD_PRODUCT;
     constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
-    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
+    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(RD_INTEGER_SUM, TRANSFORM);
     __shared__ Block block;
     __shared__ i64 words[2][WORDS][WARPS];
 
     const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<false, true, TRANSFORM> ring;
+    __shared__ RingOf<RD_INTEGER_SUM, TRANSFORM> ring;
     const T *other = static_cast<const T *>(call.y);
     i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
     begin<PAIRS, VECTORS>(call, span, block);

@@ -427,7 +427,7 @@ __device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigne
 template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
     __shared__ Block block;
     __shared__ struct rd_whole all[THREADS];
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
+    constexpr int VECTORS = RD_CUDA_VECTORS(RD_INTEGER_PRODUCT, RD_IDENTITY);
     const Span<T> span(call.x, call.count, true);
     NoRing no_ring;
     begin<false, VECTORS>(call, span, block);
