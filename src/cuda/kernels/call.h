@@ -1,7 +1,7 @@
 /* What a launch of the library's CUDA kernels takes and leaves behind. Plain C, shared by kernels and host.
  *
  * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. The
- * last block of its grid, or the last to finish, combines what all left in the workspace, in the same order wherever that
+ * last block of its grid, or the last to arrive, combines what all left in the workspace, in the same order wherever that
  * matters, and then either rounds into `result`, or leaves a partial result for the host. Launches that share a workspace must
  * not overlap; they find it zero, and leave it so.
  */

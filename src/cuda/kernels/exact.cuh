@@ -28,7 +28,9 @@
  * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
 #pragma once
 
-#include "common.cuh"
+#include "delivery.cuh"
+#include "limbs.cuh"
+#include "meeting.cuh"
 
 namespace {
 
@@ -712,6 +714,12 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             put_products_in_bins(x, y);
     }
 
+    /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0. */
+    static __device__ __forceinline__ uint4 padding() {
+        const unsigned sign = 0x80000000;
+        return WIDE ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
+    }
+
     /* Phases 1 to 3 for one tile; the index is of the thread's first element. */
     __device__ __forceinline__ void take(Part &x, Part &y, u64 index) {
         Range of_x, of_y;
@@ -1142,17 +1150,12 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     Method sums(shared, call);
     const Span<T> span(call.x, call.count, false); /* all that is not in vectors comes in one tile */
     const T *other = static_cast<const T *>(call.y);
-    /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0 */
-    const unsigned sign = 0x80000000;
-    const uint4 padding = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
-    typedef typename Method::Part Part;
     if (threadIdx.x == 0)
         fetch_first_tile<Method::PAIRS, Method::VECTORS>(call, span);
     sums.open();
     wait_for_previous();
     const StrayTile<T> strays(span, Method::PAIRS ? other : nullptr, (T)-0.0);
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(
-        call, span, ring, padding, [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); }, strays);
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, sums, strays);
     let_next_come(); /* measured: earlier takes up to 0.6 us longer */
     sums.end();
 }
