@@ -50,8 +50,8 @@ REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
  *   outcome    likewise, or null
  *   workspace  device memory (see above); null: the plan's own. Executions that share one must not overlap, so
  *              executions in several streams at once need one each. The library knows workspaces by their addresses. A
-              context has room for 8 addresses, and for more, up to 64, when plans are made while few are left; an
-              execution with another address queues a memset of the workspace before the kernel
+ *              context has room for 8 addresses, and for more, up to 64, when plans are made while few are left; an
+ *              execution with another address queues a memset of the workspace before the kernel
  *   stream     of the plan's context; null for its default stream
  *
  * The bits of the result are those that reduct_plan_execute() gives; in exact mode those of every other device.
