@@ -132,11 +132,12 @@ static struct rd_cuda_context *find_context(const struct rd_cuda_device *device,
     return context;
 }
 
-/* What is known of a context of any device; null if it is not known to be of this one. */
+/* What is known of a context of any device; null if it is not known to be of this one, as it never is where contexts have no
+ * ids: then a handle may have become another device's. */
 static struct rd_cuda_context *known_context(struct rd_cuda_device *device, rd_cu_context handle) {
-    unsigned long long id = id_of(device, handle);
+    const unsigned long long id = id_of(device, handle);
     pthread_mutex_lock(&device->lock);
-    struct rd_cuda_context *context = find_context(device, handle, id);
+    struct rd_cuda_context *context = id ? find_context(device, handle, id) : NULL;
     pthread_mutex_unlock(&device->lock);
     return context;
 }
