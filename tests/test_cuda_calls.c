@@ -465,7 +465,7 @@ static void stop_counting(void) {
 }
 
 /* Queues an execution, with a workspace unless it is 0, and counts the calls that this takes. */
-static void count_execution(const reduct_plan *plan, const void *x, rd_cu_address workspace) {
+static void count_queueing(const reduct_plan *plan, const void *x, rd_cu_address workspace) {
     reduct_error error = {.message = ""};
     memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
     start_counting();
@@ -473,6 +473,11 @@ static void count_execution(const reduct_plan *plan, const void *x, rd_cu_addres
                                                      workspace ? gpu_pointer(workspace, 0) : NULL, gpu.stream, &error);
     stop_counting();
     test_status(status, REDUCT_OK);
+}
+
+/* The same, and waits for it. */
+static void count_execution(const reduct_plan *plan, const void *x, rd_cu_address workspace) {
+    count_queueing(plan, x, workspace);
     CU(gpu.driver->cuStreamSynchronize(gpu.stream));
 }
 
@@ -497,8 +502,9 @@ static void driver_calls(void **state) {
     }
     /* With no context current the plan's becomes it. */
     CU(gpu.driver->cuCtxSetCurrent(NULL));
-    count_execution(plan, x, 0);
+    count_queueing(plan, x, 0);
     CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
     assert_int_equal(calls.launch, 1);
     assert_int_equal(calls.current + calls.push + calls.pop, 3);
     assert_int_equal(calls.id + calls.pointer + calls.clear + calls.wait, 0);
