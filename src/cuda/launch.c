@@ -77,7 +77,6 @@ static struct rd_cuda_call describe(const reduct_reduction *reduction) {
                                  .combine = (uint8_t)op->combine,
                                  .finish = (uint8_t)op->finish,
                                  .nan = (uint8_t)reduction->nan,
-                                 .exact = rd_is_exact(reduction),
                                  .population = (reduction->flags & REDUCT_POPULATION) != 0,
                                  .wrap = (reduction->flags & REDUCT_WRAP) != 0,
                                  .is_float = rd_type(reduction->element)->kind == RD_FLOAT,

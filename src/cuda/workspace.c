@@ -7,16 +7,18 @@ rd_cu_result rd_cuda_workspaces_make(const struct rd_cuda_context *context, unsi
                                      rd_cu_address *memory) {
     const rd_cuda_driver *driver = context->device->driver;
     const size_t bytes = (size_t)count * RD_CUDA_WORKSPACE_STRIDE;
-    rd_cu_result result = driver->cuMemAlloc(memory, bytes);
+    rd_cu_address made;
+    *memory = 0;
+    rd_cu_result result = driver->cuMemAlloc(&made, bytes);
     if (result != RD_CU_SUCCESS)
         return result;
-    result = driver->cuMemsetD8Async(*memory, 0, bytes, stream);
+    result = driver->cuMemsetD8Async(made, 0, bytes, stream);
     if (result == RD_CU_SUCCESS)
         result = driver->cuStreamSynchronize(stream);
-    if (result != RD_CU_SUCCESS) {
-        driver->cuMemFree(*memory);
-        *memory = 0;
-    }
+    if (result == RD_CU_SUCCESS)
+        *memory = made;
+    else
+        driver->cuMemFree(made);
     return result;
 }
 
