@@ -398,7 +398,7 @@ static void products(void **state) {
  * Magnitudes: where exact sums of floats go another way (src/cuda/kernels/exact.cuh)
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { TILE_BYTES = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(true, true, RD_IDENTITY)) }; /* products' are half as large */
+enum { TILE_BYTES = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(RD_EXACT_SUM, RD_IDENTITY)) }; /* products' are half as large */
 
 /* Numbers of two magnitudes, 2^span apart, all of whose bits count; the smaller ones are any, or every other `chunk`. Each
  * comes with its opposite, `half` elements on, but for the last, a small one: that is all that is left of the sum, so

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/device.h"
 #include "cuda_support.h"
-#include "cuda/kernels/call.h"
 
 /* Doubles on the host and on the device. */
 struct doubles {
@@ -168,6 +168,20 @@ static reduct_status open_named(const char *device, reduct_error *error) {
     return status;
 }
 
+/* What the emulated driver tells of the images that were loaded; null with a real one. */
+typedef bool has_loaded_function(const char *image);
+static has_loaded_function *loaded_images(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *found = dlsym(library, "emulated_cuda_has_loaded");
+    has_loaded_function *has_loaded;
+    memcpy(&has_loaded, &found, sizeof found);
+    dlclose(library); /* the library has it open, too */
+    return has_loaded;
+}
+
+static bool is_emulated(void) {
+    return loaded_images() != NULL;
+}
+
 /* A device forms exact sums in f64 or in integers, as its name says or as suits it. */
 static void names(void **state) {
     (void)state;
@@ -179,9 +193,7 @@ static void names(void **state) {
         assert_int_equal(open_named(wrong[i], &error), REDUCT_ERROR_NO_DEVICE);
         assert_non_null(strstr(error.message, wrong[i]));
     }
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *found = dlsym(library, "emulated_cuda_has_loaded");
-    bool (*has_loaded)(const char *image);
-    memcpy(&has_loaded, &found, sizeof found);
+    has_loaded_function *has_loaded = loaded_images();
     int ratio = 0;
     CU(gpu.driver->cuDeviceGetAttribute(&ratio, 87, gpu.device)); /* how much slower f64 is than f32 */
     const bool integers = ratio > 8;
@@ -194,7 +206,6 @@ static void names(void **state) {
     test_status(open_named("cuda:0:integer", NULL), REDUCT_OK);
     for (int i = 0; i < 2 && has_loaded; i++)
         assert_true(has_loaded(images[i]));
-    dlclose(library);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -262,45 +273,333 @@ static void kinds_of_memory(void **state) {
     doubles_free(&data);
 }
 
-/* Executions leave a workspace as they found it, all zero but for the slots that blocks write before they are read: so
- * one serves plans of every kind in turn. */
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Workspaces
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a workspace may hold when it is brought: all bits, ones that are mistaken for small counts, anything. */
+enum { CONTENTS = 3 };
+static void spoil(struct rng *rng, rd_cu_address workspace, size_t size, unsigned content) {
+    unsigned char *bytes = test_alloc(size);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = content == 0 ? 0xff : content == 1 ? 0x01 : (unsigned char)rng_next(rng);
+    gpu_upload(workspace, bytes, size);
+    free(bytes);
+}
+
+/* A workspace for a plan, holding anything. */
+static rd_cu_address spoiled_workspace(struct rng *rng, const reduct_plan *plan, unsigned content) {
+    const rd_cu_address workspace = gpu_alloc(reduct_cuda_workspace_size(plan));
+    spoil(rng, workspace, reduct_cuda_workspace_size(plan), content);
+    return workspace;
+}
+
+/* An execution that brings a workspace, and its result; the call must succeed, whatever becomes of the result. */
+static struct test_outcome run_with(const reduct_plan *plan, const void *x, const void *y, rd_cu_address workspace) {
+    struct test_outcome got = test_outcome();
+    const void *inputs[2] = {x, y};
+    memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
+    got.status = reduct_cuda_execute(plan, inputs, (void *[]){gpu.seen}, (void *)(gpu.seen + 64),
+                                     gpu_pointer(workspace, 0), gpu.stream, &got.error);
+    test_status(got.status, REDUCT_OK);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    const reduct_cuda_outcome *outcome = (const void *)(gpu.seen + 64);
+    got.status = (reduct_status)outcome->status;
+    got.error.index = outcome->index;
+    memcpy(got.bytes, gpu.seen, sizeof got.bytes);
+    return got;
+}
+
+/* What an execution with the plan's own workspace gives, as what is expected. */
+static struct oracle_result own_result(const reduct_plan *plan, const void *x, const void *y) {
+    const struct test_outcome own = gpu_run(plan, x, y);
+    struct oracle_result expected = {.status = own.status, .index = own.error.index};
+    memcpy(expected.bytes, own.bytes, sizeof expected.bytes);
+    return expected;
+}
+
+/* What the library keeps of the context that is current. */
+static struct rd_cuda_context *own_context(void) {
+    const struct rd_cuda_name *name;
+    struct rd_cuda_stay stay;
+    test_status(rd_cuda_device_open("0", &name, NULL), REDUCT_OK);
+    test_status(rd_cuda_enter(name->device, &stay, NULL), REDUCT_OK);
+    assert_false(stay.pushed);
+    return stay.context;
+}
+
+/* What stands in for a workspace is zero again after an execution, but for the slots. */
+static void check_zero(rd_cu_address workspace, const char *after) {
+    const struct rd_cuda_workspace *own = rd_cuda_stand_in(own_context(), gpu_pointer(workspace, 0));
+    unsigned char *seen = test_alloc(RD_CUDA_ZERO_BYTES);
+    assert_non_null(own);
+    gpu_download(seen, (rd_cu_address)(uintptr_t)own, RD_CUDA_ZERO_BYTES);
+    for (size_t i = 0; i < RD_CUDA_ZERO_BYTES; i++)
+        if (seen[i])
+            test_fail("%s left %d in byte %zu of the workspace", after, seen[i], i);
+    free(seen);
+}
+
+/* A workspace may hold anything, and serves plans of every kind in turn. */
 static void workspaces(void **state) {
     (void)state;
     struct doubles data = doubles_of(2, "anything", gpu.quick ? 20011 : 300007);
+    struct rng rng = rng_of(test_seed() + 202);
     const reduct_reduction first = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
     reduct_plan *plan = gpu_plan(&first, data.count);
-    const size_t size = reduct_cuda_workspace_size(plan), kept = offsetof(struct rd_cuda_workspace, slot);
-    const rd_cu_address workspace = gpu_workspace(plan);
-    unsigned char *seen = test_alloc(size);
+    const size_t size = reduct_cuda_workspace_size(plan);
+    const rd_cu_address workspace = spoiled_workspace(&rng, plan, 0);
+    const void *x = gpu_pointer(data.device, 0);
     reduct_plan_destroy(plan);
-    assert_true(kept < size);
     for (int round = 0; round < 7; round++) /* each NaN policy, exactly and fast; the same bits as integers */
         for (size_t o = 0; o < test_operator_count; o++) {
             const bool two = test_operators[o].inputs == 2;
-            const void *x = gpu_pointer(data.device, 0), *inputs[2] = {x, two ? x : NULL};
-            void *results[1] = {gpu.seen};
             reduct_reduction reduction =
                 test_reduction(test_operators[o].op, round < 6 ? REDUCT_F64 : REDUCT_I64, REDUCT_DEFAULT);
             reduction.nan = (reduct_nan)(round % 3);
             reduction.mode = round / 3 == 1 ? REDUCT_FAST : REDUCT_EXACT;
-            const struct oracle_result expected =
-                gpu_expected(&reduction, data.host, two ? data.host : NULL, data.count);
             plan = gpu_plan(&reduction, data.count);
             assert_int_equal(reduct_cuda_workspace_size(plan), size);
-            memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
-            test_status(reduct_cuda_execute(plan, inputs, results, NULL, gpu_pointer(workspace, 0), gpu.stream, NULL),
-                        REDUCT_OK);
-            CU(gpu.driver->cuStreamSynchronize(gpu.stream));
-            if (reduction.mode == REDUCT_EXACT) /* fast results are a device's own */
-                assert_memory_equal(gpu.seen, expected.bytes, sizeof expected.bytes);
-            gpu_download(seen, workspace, size);
-            for (size_t i = 0; i < kept; i++)
-                if (seen[i])
-                    test_fail("%s left %d in byte %zu of the workspace", test_operators[o].name, seen[i], i);
+            /* Fast results are a device's own. */
+            const struct oracle_result expected =
+                reduction.mode == REDUCT_EXACT ? gpu_expected(&reduction, data.host, two ? data.host : NULL, data.count)
+                                               : own_result(plan, x, two ? x : NULL);
+            spoil(&rng, workspace, size, (unsigned)((size_t)round + o) % CONTENTS);
+            const struct test_outcome got = run_with(plan, x, two ? x : NULL, workspace);
+            test_check(&got, &expected, &reduction, "in a workspace that held anything, round %d", round);
+            check_zero(workspace, test_operators[o].name);
             reduct_plan_destroy(plan);
         }
-    free(seen);
     gpu_free(workspace);
+    doubles_free(&data);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Calls of the driver. While they are counted, the library's table has functions in it that count and call the driver's; what
+ * is not expected to be called fails.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct { unsigned current, id, push, pop, pointer, clear, launch, wait, others; } calls;
+static rd_cuda_driver real; /* the table as it is otherwise */
+
+static rd_cu_result count_current(rd_cu_context *context) {
+    calls.current++;
+    return real.cuCtxGetCurrent(context);
+}
+static rd_cu_result count_id(rd_cu_context context, unsigned long long *id) {
+    calls.id++;
+    return real.cuCtxGetId(context, id);
+}
+static rd_cu_result count_push(rd_cu_context context) {
+    calls.push++;
+    return real.cuCtxPushCurrent(context);
+}
+static rd_cu_result count_pop(rd_cu_context *context) {
+    calls.pop++;
+    return real.cuCtxPopCurrent(context);
+}
+static rd_cu_result count_pointer(void *value, int attribute, rd_cu_address pointer) {
+    calls.pointer++;
+    return real.cuPointerGetAttribute(value, attribute, pointer);
+}
+static rd_cu_result count_clear(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream) {
+    calls.clear++;
+    return real.cuMemsetD8Async(to, value, count, stream);
+}
+static rd_cu_result count_launch(rd_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_shared,
+                                 rd_cu_stream stream, void **arguments, void **extra) {
+    calls.launch++;
+    return real.cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared, stream,
+                               arguments, extra);
+}
+static rd_cu_result count_launch_ex(const rd_cu_launch *launch, rd_cu_function function, void **arguments,
+                                    void **extra) {
+    calls.launch++;
+    return real.cuLaunchKernelEx(launch, function, arguments, extra);
+}
+static rd_cu_result count_wait(rd_cu_stream stream) {
+    calls.wait++;
+    return real.cuStreamSynchronize(stream);
+}
+
+enum { REFUSED = 999 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define REFUSING(name, symbol, parameters)                                                                             \
+    static rd_cu_result refuse_##name parameters {                                                                     \
+        calls.others++;                                                                                                \
+        return REFUSED;                                                                                                \
+    }
+RD_CUDA_FUNCTIONS(REFUSING)
+RD_CUDA_NEWER_FUNCTIONS(REFUSING)
+#pragma GCC diagnostic pop
+
+/* The library's table is constant to others, but no constant. */
+static rd_cuda_driver *driver_table(void) {
+    return (rd_cuda_driver *)(uintptr_t)gpu.driver;
+}
+
+static void start_counting(void) {
+    rd_cuda_driver *table = driver_table();
+    real = *table;
+#define REFUSE(name, symbol, parameters) table->name = refuse_##name;
+    RD_CUDA_FUNCTIONS(REFUSE)
+    RD_CUDA_NEWER_FUNCTIONS(REFUSE)
+#undef REFUSE
+    table->cuCtxGetCurrent = count_current;
+    table->cuCtxGetId = real.cuCtxGetId ? count_id : NULL;
+    table->cuCtxPushCurrent = count_push;
+    table->cuCtxPopCurrent = count_pop;
+    table->cuPointerGetAttribute = count_pointer;
+    table->cuMemsetD8Async = count_clear;
+    table->cuLaunchKernel = count_launch;
+    table->cuLaunchKernelEx = real.cuLaunchKernelEx ? count_launch_ex : NULL;
+    table->cuStreamSynchronize = count_wait;
+    memset(&calls, 0, sizeof calls);
+}
+
+static void stop_counting(void) {
+    *driver_table() = real;
+    assert_int_equal(calls.others, 0);
+}
+
+/* Queues an execution, with a workspace unless it is 0, and counts the calls that this takes. */
+static void count_queueing(const reduct_plan *plan, const void *x, rd_cu_address workspace) {
+    reduct_error error = {.message = ""};
+    memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
+    start_counting();
+    const reduct_status status = reduct_cuda_execute(plan, &x, (void *[]){gpu.seen}, NULL,
+                                                     workspace ? gpu_pointer(workspace, 0) : NULL, gpu.stream, &error);
+    stop_counting();
+    test_status(status, REDUCT_OK);
+}
+
+/* The same, and waits for it. */
+static void count_execution(const reduct_plan *plan, const void *x, rd_cu_address workspace) {
+    count_queueing(plan, x, workspace);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+}
+
+/* What an execution asks of the driver, beyond which a small reduction's time is the library's own: it must stay as little. */
+static void driver_calls(void **state) {
+    (void)state;
+    struct doubles data = doubles_of(9, "normal", 4096);
+    struct rng rng = rng_of(test_seed() + 203);
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const struct oracle_result expected = gpu_expected(&sum, data.host, NULL, data.count);
+    reduct_plan *plan = gpu_plan(&sum, data.count);
+    const void *x = gpu_pointer(data.device, 0);
+    const rd_cu_address workspace = spoiled_workspace(&rng, plan, 0);
+    const unsigned ids = gpu.driver->cuCtxGetId != NULL;
+    for (int brought = 0; brought < 2; brought++) {
+        count_execution(plan, x, brought ? workspace : 0);
+        assert_memory_equal(gpu.seen, expected.bytes, sizeof(double));
+        assert_int_equal(calls.launch, 1);
+        assert_int_equal(calls.current, 1);
+        assert_int_equal(calls.id, ids);
+        assert_int_equal(calls.push + calls.pop + calls.pointer + calls.clear + calls.wait, 0);
+    }
+    /* With no context current the plan's becomes it. */
+    CU(gpu.driver->cuCtxSetCurrent(NULL));
+    count_queueing(plan, x, 0);
+    CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    assert_int_equal(calls.launch, 1);
+    assert_int_equal(calls.current + calls.push + calls.pop, 3);
+    assert_int_equal(calls.id + calls.pointer + calls.clear + calls.wait, 0);
+    /* A call that waits for its result, after one that found its memory. */
+    struct test_outcome got = gpu_execute(plan, x, NULL);
+    start_counting();
+    got = gpu_execute(plan, x, NULL);
+    stop_counting();
+    test_check(&got, &expected, &sum, "while calls were counted");
+    assert_int_equal(calls.launch, 1);
+    assert_int_equal(calls.wait, 1);
+    assert_int_equal(calls.pointer, 1);
+    assert_int_equal(calls.current, 1);
+    assert_int_equal(calls.id, ids);
+    assert_int_equal(calls.push + calls.pop + calls.clear, 0);
+    reduct_plan_destroy(plan);
+    gpu_free(workspace);
+    doubles_free(&data);
+}
+
+/* A graph of an execution that clears its workspace clears it at each launch. */
+static void check_clearing_graph(struct rng *rng, const reduct_plan *plan, const void *x, rd_cu_address workspace,
+                                 const struct oracle_result *expected) {
+    enum { CAPTURE_GLOBAL = 0 };
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    if (is_emulated()) {
+        print_message(
+            "not tested here, as emulated graphs hold nothing but launches: clearing a workspace in a graph\n");
+        return;
+    }
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    test_status(reduct_cuda_execute(plan, &x, (void *[]){gpu.seen}, NULL, gpu_pointer(workspace, 0), gpu.stream, NULL),
+                REDUCT_OK);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned launch = 0; launch < 2 * CONTENTS; launch++) {
+        spoil(rng, workspace, reduct_cuda_workspace_size(plan), launch % CONTENTS);
+        memset(gpu.seen, ORACLE_UNTOUCHED, ORACLE_RESULT_BYTES);
+        CU(gpu.cuGraphLaunch(exec, gpu.stream));
+        CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+        assert_memory_equal(gpu.seen, expected->bytes, sizeof(double));
+    }
+    CU(gpu.cuGraphExecDestroy(exec));
+    CU(gpu.cuGraphDestroy(graph));
+}
+
+/* Executions with more workspaces than the library has stand-ins for clear them before the kernel; others clear nothing. In a
+ * context that has none yet. */
+static void many_workspaces(void **state) {
+    (void)state;
+    enum { BROUGHT = RD_CUDA_STAND_INS + 3 };
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    struct doubles data = doubles_of(10, "300_binades", gpu.quick ? 20011 : 100003);
+    struct rng rng = rng_of(test_seed() + 204);
+    const struct oracle_result expected = gpu_expected(&sum, data.host, NULL, data.count);
+    rd_cu_context context = NULL;
+    rd_cu_stream stream = gpu.stream;
+    CU(gpu.cuCtxCreate(&context, 0, gpu.device)); /* and makes it current */
+    CU(gpu.driver->cuStreamCreate(&gpu.stream, RD_CU_STREAM_NON_BLOCKING));
+    const rd_cu_address copy = gpu_copy_of(data.host, data.count * sizeof(double));
+    reduct_plan *plans[RD_CUDA_STAND_INS / RD_CUDA_STAND_INS_STEP + 1];
+    const size_t most = sizeof plans / sizeof *plans;
+    rd_cu_address workspace[BROUGHT];
+    size_t made = 0;
+    plans[made++] = gpu_plan(&sum, data.count);
+    for (size_t i = 0; i < BROUGHT; i++) {
+        const size_t room = made < most ? made * RD_CUDA_STAND_INS_STEP : RD_CUDA_STAND_INS;
+        workspace[i] = spoiled_workspace(&rng, plans[0], (unsigned)i % CONTENTS);
+        count_execution(plans[0], gpu_pointer(copy, 0), workspace[i]);
+        assert_int_equal(calls.clear, i >= room);
+        assert_memory_equal(gpu.seen, expected.bytes, sizeof(double));
+        if (i < room || made == most)
+            continue;
+        plans[made++] = gpu_plan(&sum, data.count);
+        spoil(&rng, workspace[i], reduct_cuda_workspace_size(plans[0]), (unsigned)i % CONTENTS);
+        count_execution(plans[0], gpu_pointer(copy, 0), workspace[i]);
+        assert_int_equal(calls.clear, i >= RD_CUDA_STAND_INS);
+        assert_memory_equal(gpu.seen, expected.bytes, sizeof(double));
+    }
+    for (size_t i = 0; i < BROUGHT; i++) { /* each again */
+        spoil(&rng, workspace[i], reduct_cuda_workspace_size(plans[0]), (unsigned)(i + 1) % CONTENTS);
+        count_execution(plans[0], gpu_pointer(copy, 0), workspace[i]);
+        assert_int_equal(calls.clear, i >= RD_CUDA_STAND_INS);
+        assert_memory_equal(gpu.seen, expected.bytes, sizeof(double));
+    }
+    check_clearing_graph(&rng, plans[0], gpu_pointer(copy, 0), workspace[BROUGHT - 1], &expected);
+    for (size_t i = 0; i < made; i++)
+        reduct_plan_destroy(plans[i]);
+    for (size_t i = 0; i < BROUGHT; i++)
+        gpu_free(workspace[i]);
+    gpu_free(copy);
+    CU(gpu.driver->cuStreamDestroy(gpu.stream));
+    gpu.stream = stream;
+    CU(gpu.cuCtxDestroy(context));
     doubles_free(&data);
 }
 
@@ -308,7 +607,8 @@ static void workspaces(void **state) {
  * Graphs and streams
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Three executions in one graph, each one kernel and nothing else; launched again and again as the data change. */
+/* Three executions in one graph, each one kernel and nothing else; launched again and again as the data change, and what is
+ * in the workspace that two of them bring. */
 static void graphs(void **state) {
     (void)state;
     enum { PLANS = 3, CAPTURE_GLOBAL = 0 };
@@ -324,11 +624,13 @@ static void graphs(void **state) {
         const reduct_reduction reduction = test_reduction(ops[i], REDUCT_F64, REDUCT_DEFAULT);
         plans[i] = gpu_plan(&reduction, data.count);
     }
+    const size_t size = reduct_cuda_workspace_size(plans[0]);
+    const rd_cu_address workspace = gpu_alloc(size);
     CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
     for (int i = 0; i < PLANS; i++)
         test_status(reduct_cuda_execute(plans[i], &x, (void *[]){gpu.seen + 8 * i},
-                                        (reduct_cuda_outcome *)(void *)(gpu.seen + 64 + 16 * i), NULL, gpu.stream,
-                                        NULL),
+                                        (reduct_cuda_outcome *)(void *)(gpu.seen + 64 + 16 * i),
+                                        i ? gpu_pointer(workspace, 0) : NULL, gpu.stream, NULL),
                     REDUCT_OK);
     CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
     CU(gpu.cuGraphGetNodes(graph, NULL, &nodes));
@@ -338,6 +640,7 @@ static void graphs(void **state) {
         distribution_named(launch & 1 ? "300_binades" : "uniform")
             ->fill(&rng, test_type(REDUCT_F64), data.host, NULL, data.count);
         gpu_upload(data.device, data.host, data.count * sizeof(double));
+        spoil(&rng, workspace, size, (unsigned)launch % CONTENTS);
         memset(gpu.seen, ORACLE_UNTOUCHED, 256);
         CU(gpu.cuGraphLaunch(exec, gpu.stream));
         CU(gpu.driver->cuStreamSynchronize(gpu.stream));
@@ -352,6 +655,7 @@ static void graphs(void **state) {
     CU(gpu.cuGraphDestroy(graph));
     for (int i = 0; i < PLANS; i++)
         reduct_plan_destroy(plans[i]);
+    gpu_free(workspace);
     doubles_free(&data);
 }
 
@@ -423,11 +727,12 @@ static void chained(void **state) {
     free(host);
 }
 
-/* One plan in many streams at once, each with a workspace and an array of results of its own. */
+/* One plan in many streams at once, each with a workspace, which holds anything, and an array of results of its own. */
 static void streams(void **state) {
     (void)state;
     enum { STREAMS = 16, RUNS = 32 };
     struct doubles data = doubles_of(4, "300_binades", gpu.quick ? 5003 : 400009);
+    struct rng rng = rng_of(test_seed() + 205);
     const int runs = gpu.quick ? 3 : RUNS;
     rd_cu_stream stream[STREAMS];
     rd_cu_address workspace[STREAMS], result[STREAMS];
@@ -439,7 +744,7 @@ static void streams(void **state) {
         const struct test_outcome one = gpu_run(plan, x, NULL);
         for (int s = 0; s < STREAMS; s++) {
             CU(gpu.driver->cuStreamCreate(&stream[s], RD_CU_STREAM_NON_BLOCKING));
-            workspace[s] = gpu_workspace(plan);
+            workspace[s] = spoiled_workspace(&rng, plan, (unsigned)s % CONTENTS);
             result[s] = gpu_alloc(RUNS * sizeof(double));
             gpu_fill(result[s], ORACLE_UNTOUCHED, RUNS * sizeof(double));
         }
@@ -687,11 +992,12 @@ static void no_context(void **state) {
 
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),    cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
-        cmocka_unit_test(outcomes), cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
-        cmocka_unit_test(graphs),   cmocka_unit_test(chained),         cmocka_unit_test(streams),
-        cmocka_unit_test(threads),  cmocka_unit_test(host_data),       cmocka_unit_test(split_data),
-        cmocka_unit_test(contexts), cmocka_unit_test(no_context),
+        cmocka_unit_test(names),        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
+        cmocka_unit_test(outcomes),     cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
+        cmocka_unit_test(driver_calls), cmocka_unit_test(many_workspaces), cmocka_unit_test(graphs),
+        cmocka_unit_test(chained),      cmocka_unit_test(streams),         cmocka_unit_test(threads),
+        cmocka_unit_test(host_data),    cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
+        cmocka_unit_test(no_context),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

@@ -140,6 +140,16 @@ static void forked(void **state) {
  * A reset
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* A plan of a context that is no more. */
+static void check_lost(const reduct_plan *old, const char *when) {
+    reduct_error error = {.message = ""};
+    double result = 0;
+    const void *inputs[1] = {gpu_pointer(fixture.device, 0)};
+    const reduct_status queued = reduct_cuda_execute(old, inputs, (void *[]){&result}, NULL, NULL, NULL, &error);
+    if (queued != REDUCT_ERROR_DEVICE_LOST || error.status != queued || !*error.message)
+        test_fail("an old plan after a reset, %s: status %d, %s", when, (int)queued, error.message);
+}
+
 /* After the reset `gpu` is opened anew, as any program would have to. */
 static void reset(void **state) {
     (void)state;
@@ -151,15 +161,10 @@ static void reset(void **state) {
                 REDUCT_OK);
     test_status(reduct_accumulator_add(accumulator, fixture.host, NULL, 10000, NULL), REDUCT_OK);
     CU(gpu.driver->cuCtxSynchronize());
-    CU(gpu.driver->cuCtxSetCurrent(NULL));
     CU(gpu.cuDevicePrimaryCtxReset(gpu.device));
-
-    reduct_error error = {.message = ""};
-    double result = 0;
-    const void *inputs[1] = {gpu_pointer(fixture.device, 0)};
-    const reduct_status queued = reduct_cuda_execute(old, inputs, (void *[]){&result}, NULL, NULL, NULL, &error);
-    if (queued != REDUCT_ERROR_DEVICE_LOST || error.status != queued || !*error.message)
-        test_fail("an old plan after a reset: status %d, %s", (int)queued, error.message);
+    check_lost(old, "with the context that was reset still current");
+    CU(gpu.driver->cuCtxSetCurrent(NULL));
+    check_lost(old, "with no context current");
     reduct_plan_destroy(old);
 
     const char *why = "";

@@ -35,8 +35,8 @@ typedef struct reduct_cuda_outcome {
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices. It must be all zero before the first execution that uses it, as otherwise results are wrong or the
- * launch fails; an execution leaves it fit for the next. */
+ * devices. It may hold anything before an execution, and holds anything after it: nothing need be cleared, and between
+ * executions it can serve other ends. One workspace serves any number of plans of its context. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel. Allocates nothing, waits for nothing, and can be captured
@@ -49,7 +49,9 @@ REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
  *              memory, managed memory, or page-locked host memory
  *   outcome    likewise, or null
  *   workspace  device memory (see above); null: the plan's own. Executions that share one must not overlap, so
- *              executions in several streams at once need one each
+ *              executions in several streams at once need one each. The library knows workspaces by their addresses. A
+ *              context has room for 8 addresses, and for more, up to 64, when plans are made while few are left; an
+ *              execution with another address queues a memset of the workspace before the kernel
  *   stream     of the plan's context; null for its default stream
  *
  * The bits of the result are those that reduct_plan_execute() gives; in exact mode those of every other device.

@@ -1,4 +1,4 @@
-/* Devices, contexts, kernels and lanes: see device.h. */
+/* Devices, contexts and kernels: see device.h. */
 #include "cuda/device.h"
 
 #include "core/status.h"
@@ -123,13 +123,30 @@ static unsigned long long id_of(const struct rd_cuda_device *device, rd_cu_conte
     return id;
 }
 
-/* What is known of a context, found or made. */
-static struct rd_cuda_context *context_of(struct rd_cuda_device *device, rd_cu_context handle) {
-    unsigned long long id = id_of(device, handle);
-    pthread_mutex_lock(&device->lock);
+/* With the device locked; null if there is none. */
+static struct rd_cuda_context *find_context(const struct rd_cuda_device *device, rd_cu_context handle,
+                                            unsigned long long id) {
     struct rd_cuda_context *context = device->contexts;
     while (context && (context->handle != handle || context->id != id))
         context = context->next;
+    return context;
+}
+
+/* What is known of a context of any device; null if it is not known to be of this one, as it never is where contexts have no
+ * ids: then a handle may have become another device's. */
+static struct rd_cuda_context *known_context(struct rd_cuda_device *device, rd_cu_context handle) {
+    const unsigned long long id = id_of(device, handle);
+    pthread_mutex_lock(&device->lock);
+    struct rd_cuda_context *context = id ? find_context(device, handle, id) : NULL;
+    pthread_mutex_unlock(&device->lock);
+    return context;
+}
+
+/* What is known of a context of the device, found or made. */
+static struct rd_cuda_context *context_of(struct rd_cuda_device *device, rd_cu_context handle) {
+    unsigned long long id = id_of(device, handle);
+    pthread_mutex_lock(&device->lock);
+    struct rd_cuda_context *context = find_context(device, handle, id);
     if (!context && (context = calloc(1, sizeof *context))) {
         context->device = device;
         context->handle = handle;
@@ -156,31 +173,50 @@ static rd_cu_result push_primary(struct rd_cuda_device *device, rd_cu_context *h
     return result == RD_CU_SUCCESS ? driver->cuCtxPushCurrent(*handle) : result;
 }
 
-reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_context **context, reduct_error *error) {
-    const rd_cuda_driver *driver = device->driver;
+static rd_cu_context current_context(const struct rd_cuda_device *device) {
     rd_cu_context handle = NULL;
+    return device->driver->cuCtxGetCurrent(&handle) == RD_CU_SUCCESS ? handle : NULL;
+}
+
+static bool is_of_device(const struct rd_cuda_device *device, rd_cu_context current) {
     rd_cu_device owner;
-    bool suits = driver->cuCtxGetCurrent(&handle) == RD_CU_SUCCESS && handle &&
-                 driver->cuCtxGetDevice(&owner) == RD_CU_SUCCESS && owner == device->handle;
-    rd_cu_result result = suits ? driver->cuCtxPushCurrent(handle) : push_primary(device, &handle);
-    if (result != RD_CU_SUCCESS)
-        return rd_cuda_fail(device, result, "to make its context current", error);
-    *context = context_of(device, handle);
-    if (*context)
+    return current && device->driver->cuCtxGetDevice(&owner) == RD_CU_SUCCESS && owner == device->handle;
+}
+
+reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_stay *stay, reduct_error *error) {
+    rd_cu_context handle = current_context(device);
+    stay->pushed = false;
+    stay->context = handle ? known_context(device, handle) : NULL;
+    if (stay->context)
         return REDUCT_OK;
-    rd_cuda_leave(device);
-    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated", sizeof **context);
+    if (!is_of_device(device, handle)) {
+        const rd_cu_result result = push_primary(device, &handle);
+        if (result != RD_CU_SUCCESS)
+            return rd_cuda_fail(device, result, "to make its context current", error);
+        stay->pushed = true;
+    }
+    stay->context = context_of(device, handle);
+    if (stay->context)
+        return REDUCT_OK;
+    rd_cuda_leave(device, stay);
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated",
+                   sizeof *stay->context);
 }
 
-reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, reduct_error *error) {
-    rd_cu_result result = context->device->driver->cuCtxPushCurrent(context->handle);
-    return result == RD_CU_SUCCESS ? REDUCT_OK
-                                   : rd_cuda_fail(context->device, result, "to make the plan's context current", error);
+reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, struct rd_cuda_stay *stay, reduct_error *error) {
+    const struct rd_cuda_device *device = context->device;
+    *stay = (struct rd_cuda_stay){context, false};
+    if (current_context(device) == context->handle && id_of(device, context->handle) == context->id)
+        return REDUCT_OK;
+    const rd_cu_result result = device->driver->cuCtxPushCurrent(context->handle);
+    stay->pushed = result == RD_CU_SUCCESS;
+    return stay->pushed ? REDUCT_OK : rd_cuda_fail(device, result, "to make the plan's context current", error);
 }
 
-void rd_cuda_leave(const struct rd_cuda_device *device) {
+void rd_cuda_leave(const struct rd_cuda_device *device, const struct rd_cuda_stay *stay) {
     rd_cu_context popped;
-    device->driver->cuCtxPopCurrent(&popped);
+    if (stay->pushed)
+        device->driver->cuCtxPopCurrent(&popped);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -212,78 +248,6 @@ reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image,
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Lanes
- * ------------------------------------------------------------------------------------------------------------------ */
-
-void rd_cuda_lane_destroy(struct rd_cuda_context *context, struct rd_cuda_lane *lane) {
-    const rd_cuda_driver *driver = context->device->driver;
-    if (lane->buffer)
-        driver->cuMemFree(lane->buffer);
-    if (lane->staging)
-        driver->cuMemFreeHost(lane->staging);
-    if (lane->partial)
-        driver->cuMemFreeHost(lane->partial);
-    if (lane->workspace)
-        driver->cuMemFree(lane->workspace);
-    if (lane->stream)
-        driver->cuStreamDestroy(lane->stream);
-    free(lane);
-}
-
-static rd_cu_result fill_lane(const rd_cuda_driver *driver, struct rd_cuda_lane *lane) {
-    size_t bytes = sizeof(struct rd_cuda_workspace);
-    rd_cu_result result = driver->cuStreamCreate(&lane->stream, RD_CU_STREAM_NON_BLOCKING);
-    if (result == RD_CU_SUCCESS)
-        result = driver->cuMemAlloc(&lane->workspace, bytes);
-    if (result == RD_CU_SUCCESS)
-        result = driver->cuMemsetD8Async(lane->workspace, 0, bytes, lane->stream);
-    if (result == RD_CU_SUCCESS)
-        result = driver->cuMemHostAlloc((void **)&lane->partial, sizeof *lane->partial, 0);
-    return result;
-}
-
-static rd_cu_result fill_staging(const rd_cuda_driver *driver, struct rd_cuda_lane *lane) {
-    rd_cu_result result = RD_CU_SUCCESS;
-    if (!lane->staging)
-        result = driver->cuMemHostAlloc(&lane->staging, RD_CUDA_STAGE_BYTES, 0);
-    if (result == RD_CU_SUCCESS && !lane->buffer)
-        result = driver->cuMemAlloc(&lane->buffer, RD_CUDA_STAGE_BYTES);
-    return result;
-}
-
-reduct_status rd_cuda_lane_take(struct rd_cuda_context *context, bool staging, struct rd_cuda_lane **taken,
-                                reduct_error *error) {
-    const rd_cuda_driver *driver = context->device->driver;
-    pthread_mutex_lock(&context->lock);
-    struct rd_cuda_lane *lane = context->free_lanes;
-    if (lane)
-        context->free_lanes = lane->next;
-    pthread_mutex_unlock(&context->lock);
-    rd_cu_result result = RD_CU_SUCCESS;
-    if (!lane) {
-        lane = calloc(1, sizeof *lane);
-        if (!lane)
-            return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *lane);
-        result = fill_lane(driver, lane);
-    }
-    if (result == RD_CU_SUCCESS && staging)
-        result = fill_staging(driver, lane);
-    if (result != RD_CU_SUCCESS) {
-        rd_cuda_lane_destroy(context, lane);
-        return rd_cuda_fail(context->device, result, "for a workspace", error);
-    }
-    *taken = lane;
-    return REDUCT_OK;
-}
-
-void rd_cuda_lane_give(struct rd_cuda_context *context, struct rd_cuda_lane *lane) {
-    pthread_mutex_lock(&context->lock);
-    lane->next = context->free_lanes;
-    context->free_lanes = lane;
-    pthread_mutex_unlock(&context->lock);
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
  * Pointers
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -298,9 +262,10 @@ static unsigned memory_type(const struct rd_cuda_device *device, const void *poi
 bool rd_cuda_on_device(const struct rd_cuda_device *device, const void *pointer) {
     unsigned managed = 0;
     rd_cu_address address = (rd_cu_address)(uintptr_t)pointer;
-    if (device->driver->cuPointerGetAttribute(&managed, RD_CU_POINTER_IS_MANAGED, address) == RD_CU_SUCCESS && managed)
+    if (memory_type(device, pointer) == RD_CU_MEMORY_DEVICE) /* the usual answer, of one call */
         return true;
-    return memory_type(device, pointer) == RD_CU_MEMORY_DEVICE;
+    return device->driver->cuPointerGetAttribute(&managed, RD_CU_POINTER_IS_MANAGED, address) == RD_CU_SUCCESS &&
+           managed;
 }
 
 bool rd_cuda_page_locked(const struct rd_cuda_device *device, const void *pointer) {

@@ -1,4 +1,4 @@
-/* CUDA devices and contexts as the backend uses them: which kernels are loaded, and memory for synchronous calls.
+/* CUDA devices and contexts as the backend uses them, and the kernels that are loaded.
  *
  * Everything here lives as long as the process and may be used by any thread; what changes is behind a lock. Functions
  * that say so run with the context current: between rd_cuda_enter() and rd_cuda_leave(). */
@@ -8,22 +8,11 @@
 #include "core/backend.h"
 #include "drivers/cuda.h"
 #include "cuda/kernels/call.h"
+#include "cuda/workspace.h"
 
 #include <pthread.h>
 
 enum { RD_CUDA_DEVICES_MAX = 64, RD_CUDA_IMAGES_MAX = 16 };
-
-/* Memory and a stream for one synchronous call at a time. */
-struct rd_cuda_lane {
-    rd_cu_stream stream;
-    rd_cu_address workspace;
-    struct rd_cuda_partial *partial; /* page-locked: kernels write it where the host reads it */
-    void *staging;                   /* page-locked, RD_CUDA_STAGE_BYTES; null until data come from the host */
-    rd_cu_address buffer;            /* as much on the device */
-    struct rd_cuda_lane *next;       /* of those that are free */
-};
-
-enum { RD_CUDA_STAGE_BYTES = 32 << 20 };
 
 struct rd_cuda_context {
     struct rd_cuda_device *device;
@@ -31,7 +20,8 @@ struct rd_cuda_context {
     unsigned long long id; /* tells a context from one that was destroyed and had the same handle */
     pthread_mutex_t lock;  /* of what follows */
     rd_cu_module modules[RD_CUDA_IMAGES_MAX];
-    struct rd_cuda_lane *free_lanes;
+    struct rd_cuda_channel *free_channels;
+    struct rd_cuda_stand_ins stand_ins;
     struct rd_cuda_context *next;
 };
 
@@ -58,24 +48,23 @@ struct rd_cuda_device {
 /* The device that is called so, without "cuda:"; null is 0. The same object every time. */
 reduct_status rd_cuda_device_open(const char *rest, const struct rd_cuda_name **name, reduct_error *error);
 
+/* A stay in a context, which is current meanwhile. */
+struct rd_cuda_stay {
+    struct rd_cuda_context *context;
+    bool pushed; /* it was not current before */
+};
+
 /* Makes current the context that calls for this device belong to: the current one if it is of this device, else the
  * primary. Every success must be followed by rd_cuda_leave(). */
-reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_context **context, reduct_error *error);
+reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_stay *stay, reduct_error *error);
 
 /* Makes a known context current. */
-reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, reduct_error *error);
-void rd_cuda_leave(const struct rd_cuda_device *device);
+reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, struct rd_cuda_stay *stay, reduct_error *error);
+void rd_cuda_leave(const struct rd_cuda_device *device, const struct rd_cuda_stay *stay);
 
 /* A kernel by image and name, loaded when it is first asked for. With the context current. */
 reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image, const char *name,
                              rd_cu_function *function, reduct_error *error);
-
-/* A lane that nobody else uses, with staging memory if asked for. With the context current. To be given back, or, after
- * a failure of the device, thrown away. */
-reduct_status rd_cuda_lane_take(struct rd_cuda_context *context, bool staging, struct rd_cuda_lane **lane,
-                                reduct_error *error);
-void rd_cuda_lane_give(struct rd_cuda_context *context, struct rd_cuda_lane *lane);
-void rd_cuda_lane_destroy(struct rd_cuda_context *context, struct rd_cuda_lane *lane);
 
 /* What a driver's failure is to a caller. `doing` completes "the device failed ...". */
 reduct_status rd_cuda_fail(const struct rd_cuda_device *device, rd_cu_result result, const char *doing,

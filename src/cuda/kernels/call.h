@@ -1,46 +1,22 @@
 /* What a launch of the library's CUDA kernels takes and leaves behind. Plain C, shared by kernels and host.
  *
  * Every kernel has one parameter, a struct rd_cuda_call, and is one launch of RD_CUDA_THREADS threads per block. The
- * last block of its grid, or the last to finish, combines what all left in the workspace, in the same order wherever that
- * matters, and then either finishes, rounding into `result`, or leaves a partial result for the host. Launches that share a
- * workspace must not overlap; they leave it as they found it: zero.
+ * last block of its grid, or the last to arrive, combines what all left in the workspace, in the same order wherever that
+ * matters, and then either rounds into `result`, or leaves a partial result for the host. Launches that share a workspace must
+ * not overlap; they find it zero, and leave it so.
  */
 #ifndef RD_CUDA_CALL_H
 #define RD_CUDA_CALL_H
 
 #include "arithmetic/limbs.h"
 #include "arithmetic/product.h"
+#include "cuda/kernels/tuning.h"
 
-enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
-
-/* Most blocks of a grid, and what each leaves for the last one: words that are not zero, or whatever there is. */
-enum { RD_CUDA_BLOCKS = 2048, RD_CUDA_WORDS = 8, RD_CUDA_SLOT_WORDS = 20 };
+/* What each block leaves for the last one: words that are not zero, or whatever there is. */
+enum { RD_CUDA_WORDS = 8, RD_CUDA_SLOT_WORDS = 20 };
 
 /* Sums of floats meet in frames, of which each stands for so many units that windows may have (exact.cuh). */
 enum { RD_CUDA_FRAMES = 512, RD_CUDA_FRAME_BITS = 3, RD_CUDA_FRAME_WORDS = 32 };
-
-/* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. `floats`:
- * sums of floats. */
-#define RD_CUDA_VECTORS(floats, exact, transform)                                                                      \
-    ((transform) == RD_PRODUCT ? (floats) && (exact) ? 4 : 2                                                           \
-     : !((floats) && (exact)) && ((transform) == RD_MOMENTS || ((exact) && (transform) == RD_SQUARE)) ? 4              \
-                                                                                                      : 8)
-
-/* Kernels that were compiled for this capability or a later one wait for the launch before them themselves, and can have
- * tiles come through a ring. */
-enum { RD_CUDA_NEWER = 90 };
-
-/* A ring of tiles, in dynamic shared memory, and whether a kernel has one: exact sums of floats do, unless of pairs, and
- * whatever takes elements as they are. */
-enum { RD_CUDA_RING_TILES = 2 };
-
-#define RD_CUDA_TILE_BYTES(vectors) (RD_CUDA_THREADS * 16 * (vectors))
-#define RD_CUDA_HAS_RING(floats, exact, transform)                                                                     \
-    ((transform) == RD_IDENTITY || ((floats) && (exact) && (transform) != RD_PRODUCT))
-
-/* Blocks take tiles in turn. Those with a ring do so a number of times, of which this is the least: so many tiles are chosen
- * before the first has come. Of what is left then, whoever is free claims a tile: some multiprocessors are faster. */
-enum { RD_CUDA_LEAST_TURNS = RD_CUDA_RING_TILES + 1 };
 
 /* A product of floats as a kernel leaves it: what struct rd_product holds. */
 struct rd_cuda_product {
@@ -64,7 +40,7 @@ struct rd_cuda_partial {
     uint32_t nonzero, found;
 };
 
-/* The workspace. All zero before and after a launch. */
+/* The workspace. All zero before and after a launch, but for the slots. */
 struct rd_cuda_workspace {
     uint64_t limb[2][RD_LIMBS]; /* what fits neither frames nor slots */
     uint64_t ignored, nans, plus_infinities, minus_infinities;
@@ -73,7 +49,7 @@ struct rd_cuda_workspace {
     uint64_t claimed; /* tiles, beyond those that come in turn */
     uint64_t frame[RD_CUDA_FRAMES][RD_CUDA_FRAME_WORDS];
     uint64_t word[RD_CUDA_WORDS][RD_CUDA_BLOCKS];
-    uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* need not be zero */
+    uint64_t slot[RD_CUDA_SLOT_WORDS][RD_CUDA_BLOCKS]; /* written before they are read */
 };
 
 /* Written beside the result of an asynchronous execution. */
@@ -95,7 +71,7 @@ struct rd_cuda_call {
     uint64_t turns;                  /* of each block, if the launch has room for a ring; otherwise 0 */
     /* The reduction, in the terms of core/tables.h. */
     uint8_t transform, combine, finish, nan;
-    uint8_t exact, population, wrap, is_float;
+    uint8_t reserved, population, wrap, is_float;
     uint8_t result_class;
     uint8_t result_bytes, result_precision;
     int16_t result_max_exponent;

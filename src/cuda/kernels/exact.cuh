@@ -28,11 +28,13 @@
  * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
 #pragma once
 
-#include "common.cuh"
+#include "bins.cuh"
+#include "delivery.cuh"
+#include "meeting.cuh"
+#include "windows.cuh"
 
 namespace {
 
-constexpr int SLICES = 3;
 constexpr int NO_UNIT = -30000; /* fits 16 bits */
 
 /* What is added: transforms of the elements. */
@@ -40,218 +42,6 @@ template <int TRANSFORM> constexpr bool TAKES_PAIRS = TRANSFORM == RD_PRODUCT;
 template <int TRANSFORM>
 constexpr bool TAKES_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS;
 template <int TRANSFORM> constexpr bool TAKES_ELEMENTS = !TAKES_PRODUCTS<TRANSFORM> || TRANSFORM == RD_MOMENTS;
-
-/* Widths of the element types, and where limbs begin: as rd_sum_init() has it. */
-template <class T> constexpr int PRECISION = sizeof(T) == 8 ? 53 : 24;
-template <class T> constexpr int BIAS = sizeof(T) == 8 ? 1023 : 127;
-template <class T> constexpr int FIRST = sizeof(T) == 8 ? -34 : -5;
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Windows
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* One thread's part of its warp's window, in f64. `units` are the thread's in shared memory, THREADS apart: what slices
- * held before they were last emptied. */
-struct DoubleWindow {
-    typedef double Slice;
-    /* Bits from a slice's unit to the next one's; from the unit of slice 0 to the largest exponent that it takes; how far
-     * below the largest exponent a window opens: HEAD less what it may grow before it must be moved. */
-    static constexpr int STEP = 42, HEAD = 40, START_ELEMENTS = 38, START_PRODUCTS = 36;
-    static constexpr int ERRORS_BELOW = 53; /* the window of products' errors, below that of the products */
-    /* Terms before slices must be emptied; and how often they are before units must be, which then are integers of 2^41
-     * times 2^10 additions times 2^11. */
-    static constexpr int ADDS_MAX = 1024, EMPTIES_MAX = 1 << 11;
-
-    static_assert(HEAD + 1 + 10 <= 51, "ADDS_MAX terms keep a slice in its binade");
-    static_assert(STEP - 1 + 10 <= 51, "so do what was rounded off");
-
-    /* The lowest unit of slice 0 for which the starts of all three, and of errors, are normal numbers. */
-    template <class T> static __device__ constexpr int unit_min(bool products) {
-        return -1022 - 52 + STEP * (SLICES - 1) + (products && sizeof(T) == 8 ? ERRORS_BELOW : 0);
-    }
-
-    Slice slice[SLICES];
-
-    static __device__ __forceinline__ i64 start_bits(int unit, int k) {
-        return ((i64)(52 + unit - STEP * k + 1023) << 52) | (i64)1 << 51;
-    }
-
-    __device__ __forceinline__ void open(int unit) {
-#pragma unroll
-        for (int k = 0; k < SLICES; k++)
-            slice[k] = __longlong_as_double(start_bits(unit, k));
-    }
-
-    /* What a slice holds, in its units: the bits of doubles in one binade differ by their distance in these. */
-    __device__ __forceinline__ i64 held(int unit, int k) const {
-        return __double_as_longlong(slice[k]) - start_bits(unit, k);
-    }
-
-    __device__ __forceinline__ void empty(int unit, i64 *units) {
-#pragma unroll
-        for (int k = 0; k < SLICES; k++) {
-            units[k * THREADS] += held(unit, k);
-            slice[k] = __longlong_as_double(start_bits(unit, k));
-        }
-    }
-
-    /* Adds a term over the first L slices, or those from number `FROM` on. */
-    template <int L, int FROM = 0> __device__ __forceinline__ void add(double term) {
-#pragma unroll
-        for (int k = FROM; k < L - 1; k++) {
-            double sum = slice[k] + term;
-            term -= sum - slice[k];
-            slice[k] = sum;
-        }
-        slice[L - 1] += term;
-    }
-
-    /* Adds a product that is exact in f64: so are its sum with a slice, rounded once, and what that rounds off. */
-    template <int L> __device__ __forceinline__ void add_product(double a, double b) {
-        static_assert(L > 1, "what is rounded off goes on");
-        const double sum = __fma_rn(a, b, slice[0]);
-        const double rest = __fma_rn(a, b, slice[0] - sum);
-        slice[0] = sum;
-        add<L, 1>(rest);
-    }
-};
-
-/* The same in integers, for devices whose f64 arithmetic is slow: slices are 64-bit integers that stand for 32 bits each,
- * and a term is its significand, shifted to where it belongs in all of them. */
-struct IntegerWindow {
-    typedef i64 Slice;
-    static constexpr int STEP = 32, HEAD = 30, START_ELEMENTS = 26, START_PRODUCTS = 26;
-    static constexpr int ERRORS_BELOW = SLICES * STEP; /* products of f64 go on where the slices of a window end */
-    static constexpr int ADDS_MAX = 1 << 30, EMPTIES_MAX = 1;
-
-    static_assert(HEAD + 2 <= STEP, "the highest piece of a term has a sign");
-
-    /* The lowest unit of slice 0 for which no slice begins below the limbs. */
-    template <class T> static __device__ constexpr int unit_min(bool products) {
-        return 32 * FIRST<T> * (products ? 2 : 1) + STEP * (SLICES - 1) +
-               (products && sizeof(T) == 8 ? ERRORS_BELOW : 0);
-    }
-
-    Slice slice[SLICES];
-
-    __device__ __forceinline__ void open(int) {
-#pragma unroll
-        for (int k = 0; k < SLICES; k++)
-            slice[k] = 0;
-    }
-
-    __device__ __forceinline__ i64 held(int, int k) const {
-        return slice[k];
-    }
-
-    __device__ __forceinline__ void empty(int, i64 *units) {
-#pragma unroll
-        for (int k = 0; k < SLICES; k++) {
-            units[k * THREADS] += slice[k];
-            slice[k] = 0;
-        }
-    }
-
-    /* Adds +- significand * 2^shift units of slice L - 1; that is less than 2^(32 * L - 1). */
-    template <int L> __device__ __forceinline__ void add(u64 significand, int shift, bool negative) {
-        if constexpr (L == 1) {
-            int term = (int)((unsigned)significand << shift);
-            slice[0] += negative ? -term : term;
-        } else if constexpr (L == 2) {
-            i64 term = (i64)(significand << shift);
-            term = negative ? -term : term;
-            slice[1] += (unsigned)term;
-            slice[0] += term >> 32;
-        } else {
-            __int128 term = (__int128)((unsigned __int128)significand << shift);
-            term = negative ? -term : term;
-            slice[2] += (unsigned)term;
-            slice[1] += (unsigned)(u64)(term >> 32);
-            slice[0] += (i64)(term >> 64);
-        }
-    }
-
-    /* The same for a significand of up to 106 bits and L slices of two windows, of which `low` goes on below `high`. */
-    template <int L>
-    static __device__ __forceinline__ void add_wide(IntegerWindow &high, IntegerWindow &low,
-                                                    unsigned __int128 significand, int shift, bool negative) {
-        constexpr int PIECES = 5; /* of 106 bits shifted by up to 31 */
-        int within = shift & 31, at = shift >> 5;
-        unsigned __int128 shifted = significand << within;
-        unsigned piece[PIECES];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            piece[i] = (unsigned)(u64)(shifted >> (32 * i));
-        piece[4] = (unsigned)((u64)(significand >> 97) >> (31 - within));
-#pragma unroll
-        for (int j = 0; j < L; j++) { /* slice L - 1 - j takes piece j - at */
-            unsigned part = 0;
-#pragma unroll
-            for (int i = 0; i < PIECES; i++)
-                if (j - i >= 0 && j - i <= L - 4)
-                    part = at == j - i ? piece[i] : part;
-            Slice &slice = L - 1 - j < SLICES ? high.slice[L - 1 - j] : low.slice[L - 1 - j - SLICES];
-            slice += negative ? -(i64)part : (i64)part;
-        }
-    }
-};
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Bins
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Sums of integers by exponent, for terms that range too widely. Bin b takes significands shifted left by the lower
- * three bits of their exponent field, the upper ones being b, in pieces of BITS bits; each piece has an int32 of its
- * own, which native atomic additions reach. Copies keep lanes out of each other's way where bins are few. */
-template <int BINS, int PIECES, int BITS, int COPIES> struct Bins {
-    int piece[PIECES][BINS * COPIES];
-
-    __device__ __forceinline__ void clear() {
-        for_words<PIECES * BINS * COPIES>([&](int i) { (&piece[0][0])[i] = 0; });
-    }
-
-    __device__ __forceinline__ void add(u64 significand, bool negative, int field) {
-        u64 wide = significand << (field & 7);
-        int bin = (field >> 3) * COPIES + (lane_index() & (COPIES - 1));
-#pragma unroll
-        for (int k = 0; k < PIECES; k++) {
-            int part = (int)((wide >> (BITS * k)) & ((1u << BITS) - 1));
-            atomicAdd(&piece[k][bin], negative ? -part : part);
-        }
-    }
-
-    /* Into limbs; by whichever threads are given. Others may be adding meanwhile. */
-    __device__ void flush(int64_t *limb, int first, int lowest, int thread, int threads) {
-        for (int i = thread; i < PIECES * BINS * COPIES; i += threads) {
-            int sum = atomicExch(&(&piece[0][0])[i], 0);
-            int k = i / (BINS * COPIES), bin = i % (BINS * COPIES) / COPIES;
-            deposit(limb, first, sum, lowest + 8 * bin + BITS * k);
-        }
-    }
-};
-
-/* 53 + 7 bits in four pieces; 24 + 7 bits in two. */
-typedef Bins<256, 4, 15, 1> DoubleBins;
-typedef Bins<32, 2, 16, 8> FloatBins;
-
-/* Additions that a warp may make to the bins before it must flush them: all warps together then stay below 2^31. */
-constexpr int DOUBLE_BIN_ADDS = 1 << 12, FLOAT_BIN_ADDS = 1 << 14;
-static_assert((u64)WARPS * DOUBLE_BIN_ADDS << 15 <= 1u << 31, "pieces do not overflow");
-static_assert((u64)WARPS * FLOAT_BIN_ADDS / 8 << 16 <= 1u << 31, "pieces do not overflow");
-
-__device__ __forceinline__ void bin_term(DoubleBins &bins, double x) {
-    u64 bits = (u64)__double_as_longlong(x);
-    int field = (int)(bits >> 52) & 0x7ff;
-    u64 significand = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
-    bins.add(significand, bits >> 63, field ? field : 1);
-}
-
-__device__ __forceinline__ void bin_term(FloatBins &bins, float x) {
-    unsigned bits = __float_as_uint(x);
-    int field = (int)(bits >> 23) & 0xff;
-    unsigned significand = (bits & 0x7fffff) | (unsigned)(field != 0) << 23;
-    bins.add(significand, bits >> 31, field ? field : 1);
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Single terms
@@ -336,7 +126,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, true, TRANSFORM);
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_EXACT_SUM, TRANSFORM);
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
     static constexpr int SUMS = WINDOWS * SLICES; /* of slices */
     typedef Tile<T, VECTORS> Part;
@@ -710,6 +500,12 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
             deposit_products(shared, x, PAIRS ? y : x);
         else
             put_products_in_bins(x, y);
+    }
+
+    /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0. */
+    static __device__ __forceinline__ uint4 padding() {
+        const unsigned sign = 0x80000000;
+        return WIDE ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     }
 
     /* Phases 1 to 3 for one tile; the index is of the thread's first element. */
@@ -1138,21 +934,16 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     typedef Sums<T, TRANSFORM, WINDOW> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
-    __shared__ RingOf<true, true, TRANSFORM> ring;
+    __shared__ RingOf<RD_EXACT_SUM, TRANSFORM> ring;
     Method sums(shared, call);
     const Span<T> span(call.x, call.count, false); /* all that is not in vectors comes in one tile */
     const T *other = static_cast<const T *>(call.y);
-    /* -0 adds nothing, not even the sign of a zero sum; and as pairs -0 * +0 */
-    const unsigned sign = 0x80000000;
-    const uint4 padding = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
-    typedef typename Method::Part Part;
     if (threadIdx.x == 0)
         fetch_first_tile<Method::PAIRS, Method::VECTORS>(call, span);
     sums.open();
     wait_for_previous();
     const StrayTile<T> strays(span, Method::PAIRS ? other : nullptr, (T)-0.0);
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(
-        call, span, ring, padding, [&](Part &x, Part &y, u64 index) { sums.take(x, y, index); }, strays);
+    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, sums, strays);
     let_next_come(); /* measured: earlier takes up to 0.6 us longer */
     sums.end();
 }

@@ -8,7 +8,7 @@
  *
  * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
  * has any. */
-#include "common.cuh"
+#include "reduce.cuh"
 
 namespace {
 
@@ -349,90 +349,113 @@ template <class K> __device__ __forceinline__ void merge_lanes(Best<K> &best) {
     }
 }
 
-/* Over the block, in all threads. */
-template <class K> __device__ __forceinline__ void merge_block(Best<K> &best, Best<K> *of_warps) {
-    merge_lanes(best);
-    if (lane_index() == 0)
-        of_warps[warp_index()] = best;
-    __syncthreads();
-    best = of_warps[lane_index() & (WARPS - 1)];
-    merge_lanes(best);
-}
+template <class T> struct Extreme : Search<T, RD_CUDA_VECTORS(RD_EXTREME, RD_IDENTITY)> {
+    typedef T Element;
+    typedef RingOf<RD_EXTREME, RD_IDENTITY> Ring;
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_EXTREME, RD_IDENTITY);
+    static constexpr bool PAIRS = false, CLAIMS = true, COUNTS = true, STRAYS_LAST = true;
+    typedef Search<T, VECTORS> Base;
+    typedef typename Base::Key Key;
+    typedef typename Base::Part Part;
 
-template <class T> __device__ __forceinline__ void extreme(const rd_cuda_call &call) {
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
-    typedef Search<T, VECTORS> Method;
-    typedef typename Method::Key Key;
-    __shared__ Block block;
-    __shared__ FinishRoom room;
-    __shared__ Best<Key> of_warps[3][WARPS];
+    /* What a block's warps have found; where it is, of what is found late; in the last block, what the grid has found. */
+    struct OfWarps {
+        Best<Key> best[3][WARPS];
+    };
 
-    Method search(block, call);
-    const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<false, true, RD_IDENTITY> ring;
-    begin<false, VECTORS>(call, span, block);
-    const u64 end = call.first + span.tail;
-    typedef Tile<T, VECTORS> Part;
-    /* What comes again is no better than itself, nor earlier. */
-    for_tiles<false, T, VECTORS>(call, span, ring, LastAgain(),
-                                 [&](Part &tile, Part &, u64 index) { search.take(tile, index, end); });
+    const Span<T> &span;
+    OfWarps &of_warps;
+    const u64 end; /* the index where vectors end */
 
-    const Best<Key> own = search.best;
-    search.best = Method::nothing();
-    span.for_strays([&](u64 at) { search.take_one(span.x[at], call.first + at, call.first + at); });
-    const Best<Key> stray = search.best;
-    Best<Key> best = own;
-    if (Method::LATE && own.index != UINT64_MAX)
-        best.index = Method::begin_of(own.index);
-    const Best<Key> tile = best;
-    best.take(stray.key, stray.index);
-    merge_block(best, of_warps[0]);
-    if constexpr (Method::LATE) {
-        /* Tiles follow each other, so the first of the best has the place. */
-        if (call.finish == RD_INDEX || call.partial) {
-            u64 place = stray.key == best.key && stray.index == best.index ? stray.index : UINT64_MAX;
-            if (tile.key == best.key && tile.index == best.index && tile.index != UINT64_MAX)
-                place = smaller(place, search.place_of(best.key, own.index, end));
-            best.index = place;
-            merge_block(best, of_warps[1]);
-        }
+    __device__ __forceinline__ Extreme(const rd_cuda_call &call, const Span<T> &s, Block &block, OfWarps &memory)
+        : Base(block, call), span(s), of_warps(memory), end(call.first + s.tail) {
     }
-    bool used = block.used;
-    if (gridDim.x > 1) {
+
+    /* What comes again is no better than itself, nor earlier. */
+    static __device__ __forceinline__ LastAgain padding() {
+        return LastAgain();
+    }
+
+    __device__ __forceinline__ void take(const Part &tile, const Part &, u64 index) {
+        Base::take(tile, index, end);
+    }
+
+    __device__ __forceinline__ void take_stray(u64 at) {
+        Base::take_one(span.x[at], this->call.first + at, this->call.first + at);
+    }
+
+    /* Over the block, in all threads. */
+    static __device__ __forceinline__ void merge_block(Best<Key> &best, Best<Key> *of_warps) {
+        merge_lanes(best);
+        if (lane_index() == 0)
+            of_warps[warp_index()] = best;
+        __syncthreads();
+        best = of_warps[lane_index() & (WARPS - 1)];
+        merge_lanes(best);
+    }
+
+    /* Strays come here, apart from tiles, as it is known where they are. */
+    __device__ __forceinline__ Best<Key> close() {
+        const Best<Key> own = this->best;
+        this->best = Base::nothing();
+        span.for_strays(*this);
+        const Best<Key> stray = this->best;
+        Best<Key> best = own;
+        if (Base::LATE && own.index != UINT64_MAX)
+            best.index = Base::begin_of(own.index);
+        const Best<Key> tile = best;
+        best.take(stray.key, stray.index);
+        merge_block(best, of_warps.best[0]);
+        if constexpr (Base::LATE) {
+            /* Tiles follow each other, so the first of the best has the place. */
+            if (this->call.finish == RD_INDEX || this->call.partial) {
+                u64 place = stray.key == best.key && stray.index == best.index ? stray.index : UINT64_MAX;
+                if (tile.key == best.key && tile.index == best.index && tile.index != UINT64_MAX)
+                    place = smaller(place, Base::place_of(best.key, own.index, end));
+                best.index = place;
+                merge_block(best, of_warps.best[1]);
+            }
+        }
+        return best;
+    }
+
+    __device__ __forceinline__ void leave(const Best<Key> &best) const {
         if (warp_index() == 0)
-            best.leave(block, call.workspace);
-        if (!takes_words())
-            return;
-        best = Method::nothing();
-        for_words_left<Best<Key>::WORDS>(block, call.workspace, [&](const u64(&word)[Best<Key>::WORDS]) {
+            best.leave(this->block, this->call.workspace);
+    }
+
+    __device__ __forceinline__ Best<Key> gather() const {
+        Best<Key> best = Base::nothing();
+        for_words_left<Best<Key>::WORDS>(this->block, this->call.workspace, [&](const u64(&word)[Best<Key>::WORDS]) {
             const Best<Key> other = Best<Key>::from(word);
             best.take(other.key, other.index);
         });
-        merge_block(best, of_warps[2]);
-        used = collect(block, call.workspace);
-        if (threadIdx.x == 0)
-            call.workspace->claimed = 0;
-    } else if (threadIdx.x == 0) {
-        block.partial.nan_index = ~block.nan_below;
+        merge_block(best, of_warps.best[2]);
+        return best;
     }
-    const bool found = best.index != UINT64_MAX;
-    const u64 extreme = Order<T>::element((best.key ^ search.flip) & Order<T>::MASK, search.absolute);
-    if (!used && is_short(call)) {
-        if (threadIdx.x == 0)
-            deliver_short(call, call.finish == RD_INDEX ? best.index : found ? extreme : 0);
-        return;
+
+    __device__ __forceinline__ void deliver(const Best<Key> &best, bool used, FinishRoom &room) const {
+        const rd_cuda_call &call = this->call;
+        const bool found = best.index != UINT64_MAX;
+        const u64 extreme = Order<T>::element((best.key ^ this->flip) & Order<T>::MASK, this->absolute);
+        if (!used && is_short(call)) {
+            if (threadIdx.x == 0)
+                deliver_short(call, call.finish == RD_INDEX ? best.index : found ? extreme : 0);
+            return;
+        }
+        rd_cuda_partial &partial = this->block.partial;
+        if (threadIdx.x == 0) {
+            partial.found = found;
+            partial.index = best.index;
+            partial.extreme = extreme;
+        }
+        ::deliver<EXTREMES, FINISHES_OF<RD_IDENTITY, RD_LEAST>>(call, this->block, room, 0, 0);
     }
-    if (threadIdx.x == 0) {
-        block.partial.found = found;
-        block.partial.index = best.index;
-        block.partial.extreme = extreme;
-    }
-    deliver<EXTREMES, FINISHES_OF<RD_IDENTITY, RD_LEAST>>(call, block, room, 0, 0);
-}
+};
 
 } // namespace
 
-#define KERNEL(name, TYPE) RD_CUDA_KERNEL(extreme_##name, 4, extreme<TYPE>)
+#define KERNEL(name, TYPE) RD_CUDA_KERNEL(extreme_##name, RD_CUDA_RESIDENT_EXTREMES, reduce<Extreme<TYPE>>)
 
 KERNEL(f64, double)
 KERNEL(f32, float)

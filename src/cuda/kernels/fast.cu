@@ -9,18 +9,116 @@
  * of threads, warps and blocks are merged as T. F. Chan, G. H. Golub, R. J. LeVeque do in "Updating formulae and a
  * pairwise algorithm for computing sample variances", 1979.
  *
- * Without NaN policy nothing looks at single elements; otherwise a tile whose sum is NaN is read and added again without
- * its NaN elements. */
-#include "common.cuh"
+ * Under the NaN policy that propagates nothing looks at single elements. Otherwise a tile whose sum is NaN is read and added
+ * again without its NaN elements. */
+#include "reduce.cuh"
 
 namespace {
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What both families have in common: from threads to the result, by partial results of type P
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Over the block, in a fixed order; held by warp 0. In the last block this comes twice, in rounds 0 and 1. */
+template <class P> __device__ __forceinline__ void merge_block(P &part, int round) {
+    __shared__ double of_warps[2][WARPS][P::WORDS];
+    double(*words)[P::WORDS] = of_warps[round];
+#pragma unroll P::UNROLL
+    for (int distance = 1; distance < 32; distance *= 2)
+        part.merge_lanes(distance);
+    if (lane_index() == 0)
+        part.put(words[warp_index()]);
+    __syncthreads();
+    if (warp_index() == 0) {
+        part = P::from(words[0]);
+#pragma unroll P::UNROLL
+        for (int w = 1; w < WARPS; w++)
+            part.merge(P::from(words[w]));
+    }
+}
+
+/* Sums in words that are not zero: complements, as NaN is the one that there is. */
+__device__ __forceinline__ u64 word_of(double value) {
+    return value != value ? ~(u64)0x7ff8000000000000 : ~(u64)__double_as_longlong(value);
+}
+__device__ __forceinline__ double value_of(u64 word) {
+    return __longlong_as_double((i64)~word);
+}
+
+template <class T, int TRANSFORM, class P> struct Fast {
+    typedef T Element;
+    typedef RingOf<RD_FAST_SUM, TRANSFORM> Ring;
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_FAST_SUM, TRANSFORM);
+    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT, CLAIMS = false, COUNTS = true, STRAYS_LAST = false;
+    static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
+    typedef Tile<T, VECTORS> Part;
+
+    struct OfWarps {}; /* merge_block() has its own */
+
+    const rd_cuda_call &call;
+    const Span<T> &span;
+    Block &block;
+    const u64 end; /* the index where vectors end */
+
+    __device__ __forceinline__ Fast(const rd_cuda_call &c, const Span<T> &s, Block &b, OfWarps &)
+        : call(c), span(s), block(b), end(c.first + s.tail) {
+    }
+
+    /* The sum of all threads', in warp 0. */
+    __device__ __forceinline__ P close_threads(P part) const {
+        merge_block(part, 0);
+        return part;
+    }
+
+    /* By warp 0, whose first lane has the sum. */
+    __device__ __forceinline__ void leave(const P &part) const {
+        if (warp_index() != 0)
+            return;
+        rd_cuda_workspace *workspace = call.workspace;
+        double value[P::WORDS];
+        u64 word[P::WORDS];
+        part.put(value);
+#pragma unroll
+        for (int w = 0; w < P::WORDS; w++)
+            word[w] = word_of(value[w]);
+        leave_words(block, workspace, word);
+    }
+
+    /* In a fixed order. */
+    __device__ __forceinline__ P gather() const {
+        P part = P::none();
+        for_words_left<P::WORDS>(block, call.workspace, [&](const u64(&word)[P::WORDS]) {
+            double value[P::WORDS];
+#pragma unroll
+            for (int w = 0; w < P::WORDS; w++)
+                value[w] = value_of(word[w]);
+            part.merge(P::from(value));
+        });
+        merge_block(part, 1);
+        return part;
+    }
+
+    __device__ __forceinline__ void deliver(const P &part, bool used, FinishRoom &room) const {
+        if (threadIdx.x == 0) {
+            part.deliver(block.partial);
+            if (!used && is_short(call) && has_float(call)) {
+                double high = block.partial.high, low = block.partial.low;
+                if (call.finish != RD_VALUE || call.count == 0)
+                    high = fast_value((enum rd_finish)call.finish, call.population, call.count, high, low);
+                deliver_short(call, float_bits(call, high));
+            }
+        }
+        if (used || !is_short(call) || !has_float(call))
+            ::deliver<FAST_SUMS, FINISHES>(call, block, room, 0, 0);
+    }
+};
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Sums
  * ------------------------------------------------------------------------------------------------------------------ */
 
 struct Compensated {
-    double high, low;
+    double low, high;
 
     __device__ __forceinline__ void add(double term) {
         double sum = high + term, rest = sum - high;
@@ -33,7 +131,7 @@ struct Compensated {
     }
 };
 
-/* What is left of a thread, a warp, a block: a plain sum. */
+/* What a thread, a warp, a block comes to: a plain sum. Of `put` and `from`: the words that travel. */
 struct Sum {
     double sum;
 
@@ -68,10 +166,16 @@ __device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
         note_nan(block, index);
 }
 
-template <class T, int TRANSFORM> struct Terms {
-    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT;
-    static constexpr int VECTORS = RD_CUDA_VECTORS(true, false, TRANSFORM);
-    typedef Tile<T, VECTORS> Part;
+template <class T, int TRANSFORM> struct FastSum : Fast<T, TRANSFORM, Sum> {
+    typedef Fast<T, TRANSFORM, Sum> Base;
+    typedef typename Base::Part Part;
+    static constexpr bool PAIRS = Base::PAIRS;
+    Compensated total;
+
+    __device__ __forceinline__ FastSum(const rd_cuda_call &call, const Span<T> &span, Block &block,
+                                       typename Base::OfWarps &of_warps)
+        : Base(call, span, block, of_warps), total{0.0, -0.0} {
+    }
 
     static __device__ __forceinline__ T term(T x, T y) {
         return TRANSFORM == RD_IDENTITY   ? x
@@ -80,7 +184,7 @@ template <class T, int TRANSFORM> struct Terms {
                                           : x * y;
     }
 
-    static __device__ __forceinline__ T sum(const Part &x, const Part &y) {
+    static __device__ __forceinline__ T sum_tile(const Part &x, const Part &y) {
         return pairwise<Part::COUNT>(x, y, 0);
     }
 
@@ -106,28 +210,28 @@ template <class T, int TRANSFORM> struct Terms {
         }
         return sum;
     }
-};
 
-template <class T, int TRANSFORM> __device__ __forceinline__ Sum sum_terms(Block &block, const rd_cuda_call &call) {
-    typedef Terms<T, TRANSFORM> Method;
-    typedef typename Method::Part Part;
-    const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<true, false, TRANSFORM> ring;
-    const u64 end = call.first + span.tail;
-    const unsigned sign = 0x80000000;
-    const uint4 minus_zero = sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
-    Compensated total = {-0.0, 0.0};
-    begin<Method::PAIRS, Method::VECTORS>(call, span, block);
-    span.for_strays(
-        [&](u64 at) { total.add(Method::sum_numbers(block, call, call.first + at, 1, call.first + at + 1)); });
-    for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, minus_zero, [&](Part &x, Part &y, u64 index) {
-        double sum = (double)Method::sum(x, y);
-        if (call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
-            sum = Method::sum_numbers(block, call, index, Part::COUNT, end);
+    static __device__ __forceinline__ uint4 padding() { /* -0 adds nothing */
+        const unsigned sign = 0x80000000;
+        return sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
+    }
+
+    __device__ __forceinline__ void take_stray(u64 at) {
+        const u64 index = this->call.first + at;
+        total.add(sum_numbers(this->block, this->call, index, 1, index + 1));
+    }
+
+    __device__ __forceinline__ void take(const Part &x, const Part &y, u64 index) {
+        double sum = (double)sum_tile(x, y);
+        if (this->call.nan != REDUCT_NAN_PROPAGATE && sum != sum)
+            sum = sum_numbers(this->block, this->call, index, Part::COUNT, this->end);
         total.add(sum);
-    });
-    return {total.value()};
-}
+    }
+
+    __device__ __forceinline__ Sum close() const {
+        return this->close_threads({total.value()});
+    }
+};
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Moments
@@ -148,7 +252,7 @@ struct Deviations {
         squares += other.squares + delta * delta * (count * (other.count / total));
         count = total;
     }
-    /* The lower lane's first, in both, so that both compute the same. */
+    /* Both lanes merge what the lower one has with what the other has, in this order, so that both get the same. */
     __device__ __forceinline__ void merge_lanes(int distance) {
         Deviations other = {__shfl_xor_sync(ALL, count, distance), __shfl_xor_sync(ALL, mean, distance),
                             __shfl_xor_sync(ALL, squares, distance)};
@@ -163,7 +267,9 @@ struct Deviations {
     static __device__ Deviations none() {
         return {0, 0, 0};
     }
-    static constexpr int WORDS = 3, UNROLL = 1; /* what runs once takes as long as it is: code must come from memory */
+    static constexpr int
+        WORDS = 3,
+        UNROLL = 1; /* code that runs once takes as long as it takes to come from memory: less of it is faster */
     __device__ void put(double *word) const {
         word[0] = count;
         word[1] = mean;
@@ -178,16 +284,24 @@ struct Deviations {
     }
 };
 
-template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &block, const rd_cuda_call &call) {
-    typedef Tile<T, RD_CUDA_VECTORS(true, false, RD_MOMENTS)> Part;
-    const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<true, false, RD_MOMENTS> ring;
-    const u64 end = call.first + span.tail;
-    u64 count = 0;
-    double pivot = 0, sum = 0, squares = 0;
-    auto add = [&](T element, u64 index) {
-        if (call.nan != REDUCT_NAN_PROPAGATE && element != element) {
-            drop_nan(block, call, index);
+template <class T> struct FastMoments : Fast<T, RD_MOMENTS, Deviations> {
+    typedef Fast<T, RD_MOMENTS, Deviations> Base;
+    typedef typename Base::Part Part;
+    u64 count;
+    double pivot, sum, squares; /* of differences from the pivot */
+
+    __device__ __forceinline__ FastMoments(const rd_cuda_call &call, const Span<T> &span, Block &block,
+                                           typename Base::OfWarps &of_warps)
+        : Base(call, span, block, of_warps), count(0), pivot(0), sum(0), squares(0) {
+    }
+
+    static __device__ __forceinline__ uint4 padding() {
+        return make_uint4(0, 0, 0, 0);
+    }
+
+    __device__ __forceinline__ void add(T element, u64 index) {
+        if (this->call.nan != REDUCT_NAN_PROPAGATE && element != element) {
+            drop_nan(this->block, this->call, index);
             return;
         }
         if (count++ == 0)
@@ -195,10 +309,13 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
         double difference = (double)element - pivot;
         sum += difference;
         squares += difference * difference;
-    };
-    begin<false, Part::VECTORS>(call, span, block);
-    span.for_strays([&](u64 at) { add(span.x[at], call.first + at); });
-    for_tiles<false, T, Part::VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &, u64 index) {
+    }
+
+    __device__ __forceinline__ void take_stray(u64 at) {
+        add(this->span.x[at], this->call.first + at);
+    }
+
+    __device__ __forceinline__ void take(const Part &x, const Part &, u64 index) {
         const double center = count ? pivot : (double)x.get(0);
         double tile_sum = 0, tile_squares = 0;
 #pragma unroll
@@ -207,8 +324,8 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
             tile_sum += difference;
             tile_squares += difference * difference;
         }
-        const bool whole = index + Part::place(Part::COUNT - 1) < end;
-        if (whole && (call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
+        const bool whole = index + Part::place(Part::COUNT - 1) < this->end;
+        if (whole && (this->call.nan == REDUCT_NAN_PROPAGATE || tile_squares == tile_squares)) {
             pivot = center;
             count += Part::COUNT;
             sum += tile_sum;
@@ -216,117 +333,32 @@ template <class T> __device__ __forceinline__ Deviations sum_deviations(Block &b
         } else {
 #pragma unroll
             for (int i = 0; i < Part::COUNT; i++)
-                if (index + Part::place(i) < end)
+                if (index + Part::place(i) < this->end)
                     add(x.get(i), index + Part::place(i));
         }
-    });
-    if (count == 0)
-        return Deviations::none();
-    double n = (double)count;
-    return {n, pivot + sum / n, squares - sum * (sum / n)};
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * From threads to the result
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Over the block, in a fixed order; held by warp 0. */
-template <class P> __device__ __forceinline__ void merge_block(P &part, double (*words)[P::WORDS]) {
-#pragma unroll P::UNROLL
-    for (int distance = 1; distance < 32; distance *= 2)
-        part.merge_lanes(distance);
-    if (lane_index() == 0)
-        part.put(words[warp_index()]);
-    __syncthreads();
-    if (warp_index() == 0) {
-        part = P::from(words[0]);
-#pragma unroll P::UNROLL
-        for (int w = 1; w < WARPS; w++)
-            part.merge(P::from(words[w]));
     }
-}
 
-/* Sums in words that are not zero: complements, as NaN is the one that there is. */
-__device__ __forceinline__ u64 word_of(double value) {
-    return value != value ? ~(u64)0x7ff8000000000000 : ~(u64)__double_as_longlong(value);
-}
-__device__ __forceinline__ double value_of(u64 word) {
-    return __longlong_as_double((i64)~word);
-}
-
-/* By warp 0, whose first lane has the sum. */
-template <class P>
-__device__ __forceinline__ void leave_sum(const Block &block, rd_cuda_workspace *workspace, const P &part) {
-    double value[P::WORDS];
-    u64 word[P::WORDS];
-    part.put(value);
-#pragma unroll
-    for (int w = 0; w < P::WORDS; w++)
-        word[w] = word_of(value[w]);
-    leave_words(block, workspace, word);
-}
-
-/* What the blocks left that the thread looks after, in a fixed order. By all threads of the last block. */
-template <class P> __device__ __forceinline__ P take_sums(Block &block, rd_cuda_workspace *workspace) {
-    P part = P::none();
-    for_words_left<P::WORDS>(block, workspace, [&](const u64(&word)[P::WORDS]) {
-        double value[P::WORDS];
-#pragma unroll
-        for (int w = 0; w < P::WORDS; w++)
-            value[w] = value_of(word[w]);
-        part.merge(P::from(value));
-    });
-    return part;
-}
-
-template <unsigned FINISHES, class P>
-__device__ __forceinline__ void end(const rd_cuda_call &call, Block &block, FinishRoom &room, P part) {
-    __shared__ double words[2][WARPS][P::WORDS];
-    merge_block(part, words[0]);
-    bool used = block.used;
-    if (gridDim.x > 1) {
-        if (warp_index() == 0)
-            leave_sum(block, call.workspace, part);
-        if (!takes_words())
-            return;
-        part = take_sums<P>(block, call.workspace);
-        merge_block(part, words[1]);
-        used = collect(block, call.workspace);
-    } else if (threadIdx.x == 0) {
-        block.partial.nan_index = ~block.nan_below;
+    __device__ __forceinline__ Deviations deviations() const {
+        if (count == 0)
+            return Deviations::none();
+        double n = (double)count;
+        return {n, pivot + sum / n, squares - sum * (sum / n)};
     }
-    if (threadIdx.x == 0) {
-        part.deliver(block.partial);
-        if (!used && is_short(call) && has_float(call)) {
-            double high = block.partial.high, low = block.partial.low;
-            if (call.finish != RD_VALUE || call.count == 0)
-                high = fast_value((enum rd_finish)call.finish, call.population, call.count, high, low);
-            deliver_short(call, float_bits(call, high));
-        }
-    }
-    if (used || !is_short(call) || !has_float(call))
-        deliver<FAST_SUMS, FINISHES>(call, block, room, 0, 0);
-}
 
-template <class T, int TRANSFORM> __device__ __forceinline__ void fast(const rd_cuda_call &call) {
-    __shared__ Block block;
-    __shared__ FinishRoom room;
-    constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
-    if constexpr (TRANSFORM == RD_MOMENTS)
-        end<FINISHES>(call, block, room, sum_deviations<T>(block, call));
-    else
-        end<FINISHES>(call, block, room, sum_terms<T, TRANSFORM>(block, call));
-}
+    __device__ __forceinline__ Deviations close() const {
+        return this->close_threads(deviations());
+    }
+};
 
 } // namespace
 
-#define KERNEL(NAME, TYPE, TRANSFORM) RD_CUDA_KERNEL(NAME, 4, fast<TYPE, TRANSFORM>)
+#define KERNEL(NAME, ...) RD_CUDA_KERNEL(NAME, RD_CUDA_RESIDENT_FAST, reduce<__VA_ARGS__>)
 #define KERNELS(name, TYPE)                                                                                            \
-    KERNEL(fast_identity_##name, TYPE, RD_IDENTITY)                                                                    \
-    KERNEL(fast_absolute_##name, TYPE, RD_ABSOLUTE)                                                                    \
-    KERNEL(fast_square_##name, TYPE, RD_SQUARE)                                                                        \
-    KERNEL(fast_product_##name, TYPE, RD_PRODUCT)                                                                      \
-    KERNEL(fast_moments_##name, TYPE, RD_MOMENTS)
+    KERNEL(fast_identity_##name, FastSum<TYPE, RD_IDENTITY>)                                                           \
+    KERNEL(fast_absolute_##name, FastSum<TYPE, RD_ABSOLUTE>)                                                           \
+    KERNEL(fast_square_##name, FastSum<TYPE, RD_SQUARE>)                                                               \
+    KERNEL(fast_product_##name, FastSum<TYPE, RD_PRODUCT>)                                                             \
+    KERNEL(fast_moments_##name, FastMoments<TYPE>)
 
 KERNELS(f64, double)
 KERNELS(f32, float)

@@ -3,13 +3,10 @@
  * are in use. */
 #pragma once
 
-#include "call.h"
+#include "grid.cuh"
 
 #include <math.h>
 #include <string.h>
-
-typedef unsigned long long u64;
-typedef long long i64;
 
 #pragma nv_diag_suppress 177 /* not every kernel needs every function */
 #include "arithmetic/limbs.c"

@@ -3,7 +3,8 @@
  * Overview. A thread keeps 64-bit sums that stand for 32 bits each, least significant first: a term that is wider is
  * added in pieces. Nothing can overflow before 2^31 terms per thread. At the end carries are passed on, so that warps,
  * blocks and the grid can add words without more ado. Bytes are added four at a time by dot-product instructions. */
-#include "common.cuh"
+#include "reduce.cuh"
+#include "limbs.cuh"
 
 namespace {
 
@@ -167,80 +168,105 @@ __device__ __forceinline__ void finish_words(const rd_cuda_call &call, i64 word)
     tell_outcome(call, status, UINT64_MAX);
 }
 
-/* Sums over the block, of which thread w gets number w. */
-template <int WORDS> __device__ __forceinline__ i64 block_add(const i64 (&word)[WORDS], i64 (&of_warps)[WORDS][WARPS]) {
-#pragma unroll
-    for (int w = 0; w < WORDS; w++) {
-        const i64 sum = warp_add(word[w]);
-        if (lane_index() == 0)
-            of_warps[w][warp_index()] = sum;
-    }
-    __syncthreads();
-    i64 sum = 0;
-    if (threadIdx.x < WORDS)
-        for (int w = 0; w < WARPS; w++)
-            sum += of_warps[threadIdx.x][w];
-    return sum;
-}
-
-template <class T, int TRANSFORM> __device__ __forceinline__ void integer(const rd_cuda_call &call) {
-    constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
-                   HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS,
-                   PAIRS = TRANSFORM == RD_PRODUCT;
-    constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0;
-    constexpr int WORDS = T_WORDS + P_WORDS, VECTORS = RD_CUDA_VECTORS(false, true, TRANSFORM);
-    __shared__ Block block;
-    __shared__ i64 words[2][WORDS][WARPS];
-
-    const Span<T> span(call.x, call.count, true);
-    __shared__ RingOf<false, true, TRANSFORM> ring;
-    const T *other = static_cast<const T *>(call.y);
-    i64 terms[TERM_WORDS<T>] = {}, products[PRODUCT_WORDS<T>] = {};
-    begin<PAIRS, VECTORS>(call, span, block);
-    span.for_strays([&](u64 at) { add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0); });
+template <class T, int TRANSFORM> struct IntegerSum {
+    static constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
+                          HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS;
+    static constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0,
+                         WORDS = T_WORDS + P_WORDS;
+    typedef T Element;
+    typedef RingOf<RD_INTEGER_SUM, TRANSFORM> Ring;
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_INTEGER_SUM, TRANSFORM);
+    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT, CLAIMS = true, COUNTS = false, STRAYS_LAST = false;
     typedef Tile<T, VECTORS> Part;
-    for_tiles<PAIRS, T, VECTORS>(call, span, ring, make_uint4(0, 0, 0, 0), [&](Part &x, Part &y, u64) {
+
+    /* The sums of a block's warps; in the last block those of the grid's besides. */
+    struct OfWarps {
+        i64 sum[2][WORDS][WARPS];
+    };
+
+    const rd_cuda_call &call;
+    const Span<T> &span;
+    Block &block;
+    OfWarps &of_warps;
+    const T *const other;
+    i64 terms[TERM_WORDS<T>], products[PRODUCT_WORDS<T>];
+
+    __device__ __forceinline__ IntegerSum(const rd_cuda_call &c, const Span<T> &s, Block &b, OfWarps &memory)
+        : call(c), span(s), block(b), of_warps(memory), other(static_cast<const T *>(c.y)), terms{}, products{} {
+    }
+
+    __device__ __forceinline__ void take_stray(u64 at) {
+        add_one<T, TRANSFORM>(terms, products, span.x[at], PAIRS ? other[at] : (T)0);
+    }
+
+    static __device__ __forceinline__ uint4 padding() {
+        return make_uint4(0, 0, 0, 0);
+    }
+
+    __device__ __forceinline__ void take(const Part &x, const Part &y, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             add_vector<T, TRANSFORM>(terms, products, x.vector[v], PAIRS ? y.vector[v] : x.vector[v]);
-    });
+    }
 
-    i64 carried[WORDS];
-    if constexpr (HAS_TERMS)
-        carry<TERM_WORDS<T>>(terms, carried);
-    if constexpr (HAS_PRODUCTS)
-        carry<PRODUCT_WORDS<T>>(products, carried + T_WORDS);
-    i64 sum = block_add(carried, words[0]);
-    if (gridDim.x > 1) {
+    /* Sums over the block, of which thread w gets number w. */
+    static __device__ __forceinline__ i64 block_add(const i64 (&word)[WORDS], i64 (&of_warps)[WORDS][WARPS]) {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++) {
+            const i64 sum = warp_add(word[w]);
+            if (lane_index() == 0)
+                of_warps[w][warp_index()] = sum;
+        }
+        __syncthreads();
+        i64 sum = 0;
+        if (threadIdx.x < WORDS)
+            for (int w = 0; w < WARPS; w++)
+                sum += of_warps[threadIdx.x][w];
+        return sum;
+    }
+
+    __device__ __forceinline__ i64 close() const {
+        i64 carried[WORDS];
+        if constexpr (HAS_TERMS)
+            carry<TERM_WORDS<T>>(terms, carried);
+        if constexpr (HAS_PRODUCTS)
+            carry<PRODUCT_WORDS<T>>(products, carried + T_WORDS);
+        return block_add(carried, of_warps.sum[0]);
+    }
+
+    __device__ __forceinline__ void leave(i64 sum) const {
         if (threadIdx.x < WORDS) /* far from 2^63, as its words stand for 32 bits and carries */
             leave_word(call.workspace, threadIdx.x, (u64)sum ^ TAG);
-        if (!takes_words())
-            return;
+    }
+
+    __device__ __forceinline__ i64 gather() const {
         i64 total[WORDS] = {};
         for_words_left<WORDS>(block, call.workspace, [&](const u64(&word)[WORDS]) {
 #pragma unroll
             for (int w = 0; w < WORDS; w++)
                 total[w] += (i64)(word[w] ^ TAG);
         });
-        sum = block_add(total, words[1]);
-        if (threadIdx.x == 0)
-            call.workspace->claimed = 0;
+        return block_add(total, of_warps.sum[1]);
     }
-    if (!call.partial) {
-        if (warp_index() == 0)
-            finish_words<TRANSFORM, T_WORDS, P_WORDS>(call, sum);
-        return;
+
+    __device__ __forceinline__ void deliver(i64 sum, bool, FinishRoom &) const {
+        if (!call.partial) {
+            if (warp_index() == 0)
+                finish_words<TRANSFORM, T_WORDS, P_WORDS>(call, sum);
+            return;
+        }
+        if (threadIdx.x < WORDS) {
+            bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
+            block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
+        }
+        hand_over(call, block.partial);
     }
-    if (threadIdx.x < WORDS) {
-        bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
-        block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
-    }
-    hand_over(call, block.partial);
-}
+};
 
 } // namespace
 
-#define KERNEL(NAME, TYPE, TRANSFORM) RD_CUDA_KERNEL(NAME, 4, integer<TYPE, TRANSFORM>)
+#define KERNEL(NAME, TYPE, TRANSFORM)                                                                                  \
+    RD_CUDA_KERNEL(NAME, RD_CUDA_RESIDENT_INTEGERS, reduce<IntegerSum<TYPE, TRANSFORM>>)
 #define KERNELS(name, TYPE)                                                                                            \
     KERNEL(integer_identity_##name, TYPE, RD_IDENTITY)                                                                 \
     KERNEL(integer_square_##name, TYPE, RD_SQUARE)                                                                     \

@@ -1,18 +1,20 @@
 /* Products of f64 and f32 elements by the tree that arithmetic/product.h defines, so that every device gives the same bits,
  * and of integers in 256 bits.
  *
- * Floats. A lane of the tree's blocks is a running product, so a warp takes a block of 4096 factors, two lanes to a
- * thread: lanes t and t + 32, whose elements stand together over the warp at any alignment. Significands of 64 factors
- * stay below 2^64; exponents are added apart, as integers, and signs by parity.
+ * Floats. A block of the tree has 64 columns, each a running product of 64 factors (arithmetic/product.h calls them lanes, which
+ * are threads of a warp here). So a warp takes a block, two columns to a thread: columns t and t + 32, whose elements stand
+ * together over the warp at any alignment. Significands of 64 factors stay below 2^64; exponents are added apart, as
+ * integers, and signs by parity.
  *   1. A warp multiplies the blocks of a run, an aligned subtree, and combines them as a binary counter does: lane k holds
  *      the product of the last 2^k blocks that wait for their neighbour.
- *   2. Products of runs, of the subtrees of a run that is cut short, and the lanes of a block that is, go to the
+ *   2. Products of runs, of the subtrees of a run that is cut short, and the columns of a block that is, go to the
  *      workspace.
  *   3. The last block combines runs pairwise, level by level.
  *
  * Integers. A thread multiplies eight bytes' worth of magnitudes, which fit 64 bits, and by that its product of 256.
  * Once this has overflowed nothing but zeros and signs matter, unless the result shall wrap. */
-#include "common.cuh"
+#include "delivery.cuh"
+#include "meeting.cuh"
 
 namespace {
 
@@ -22,7 +24,7 @@ namespace {
 
 __device__ uint32_t round_product(struct rd_product &product, u64 nans, const struct rd_type &type, bool,
                                   uint64_t *word) {
-    __shared__ struct rd_big room; /* a thread has no stack to speak of */
+    __shared__ struct rd_big room; /* the stack of a thread is small, and lies in device memory */
     word[0] = rd_finish_product(&product, nans, &type, &room);
     return REDUCT_OK;
 }
@@ -55,11 +57,11 @@ __device__ __noinline__ void finish_product(const rd_cuda_call &call, const rd_c
  * Floats
  * ------------------------------------------------------------------------------------------------------------------ */
 
-constexpr int RUNS_MAX = 4096; /* in the last block a thread has 16 of them */
+constexpr int RUNS_MAX = RD_CUDA_RUNS_MAX;
 
-/* Words of the workspace's slots: products of runs, of subtrees of the last run, of lanes of the last block. */
-constexpr int SUBTREES_AT = RUNS_MAX, LANES_AT = SUBTREES_AT + 32;
-static_assert(LANES_AT + RD_PRODUCT_LANES <= RD_CUDA_SLOT_WORDS * RD_CUDA_BLOCKS, "slots hold what blocks leave");
+/* Words of the workspace's slots: products of runs, of subtrees of the last run, of columns of the last block. */
+constexpr int SUBTREES_AT = RUNS_MAX, COLUMNS_AT = SUBTREES_AT + 32;
+static_assert(COLUMNS_AT + RD_PRODUCT_LANES <= RD_CUDA_SLOT_WORDS * RD_CUDA_BLOCKS, "slots hold what blocks leave");
 
 /* Limbs count in place of adding: what all blocks saw, in whatever order. */
 enum { EXPONENT, NEGATIVES, ZEROS, INFINITIES };
@@ -108,21 +110,21 @@ __device__ __noinline__ Special take_special(Block &block, const rd_cuda_call &c
     return special;
 }
 
-/* A thread's part of a block: the products of two lanes, and the exponents and signs of all its factors so far. */
-struct Lanes {
+/* A thread's part of a block: the products of two columns, and the exponents and signs of all its factors so far. */
+struct Columns {
     double low, high;
     int64_t exponent;
     unsigned negative;
 
-    __device__ __forceinline__ void take(Block &block, const rd_cuda_call &call, double &lane, double x, u64 index) {
+    __device__ __forceinline__ void take(Block &block, const rd_cuda_call &call, double &column, double x, u64 index) {
         int field = (int)(bits_of(x) >> 52) & 0x7ff;
         if (field != 0 && field != 0x7ff) {
-            lane *= from_bits((bits_of(x) & FRACTION) | ONE);
+            column *= from_bits((bits_of(x) & FRACTION) | ONE);
             exponent += field - 1023;
             negative ^= (unsigned)(bits_of(x) >> 63);
         } else {
             Special special = take_special(block, call, x, index);
-            lane *= special.significand;
+            column *= special.significand;
             exponent += special.exponent;
             negative ^= special.negative;
         }
@@ -132,7 +134,7 @@ struct Lanes {
     template <class T>
     __device__ __forceinline__ void multiply_block(Block &block, const rd_cuda_call &call, const T *x, int there,
                                                    u64 index) {
-        constexpr int ROWS = 8; /* that are loaded together */
+        constexpr int ROWS = RD_CUDA_PRODUCT_ROWS;
         low = high = 1;
 #pragma unroll 1
         for (int row = 0; row < RD_PRODUCT_BLOCK / RD_PRODUCT_LANES; row += ROWS) {
@@ -182,7 +184,7 @@ struct Lanes {
         high = take_exponent(high, &exponent);
     }
 
-    /* The product of the block's lanes, in all threads of the warp. */
+    /* The product of the block's columns, in all threads of the warp. */
     __device__ __forceinline__ double close() {
         scale();
         double product = low * high;
@@ -201,28 +203,28 @@ template <class T>
 __device__ __forceinline__ void multiply_runs(Block &block, const rd_cuda_call &call, const Plan &plan) {
     uint64_t *node = &call.workspace->slot[0][0];
     const T *x = static_cast<const T *>(call.x);
-    Lanes lanes = {1, 1, 0, 0};
+    Columns columns = {1, 1, 0, 0};
     for (u64 item = warp_index() * (u64)gridDim.x + blockIdx.x; item < plan.items; item += (u64)gridDim.x * WARPS) {
         if (plan.cut && item == plan.items - 1) {
             u64 at = plan.full * RD_PRODUCT_BLOCK;
-            lanes.multiply_block(block, call, x + at, (int)(call.count - at), call.first + at);
-            lanes.scale();
-            node[LANES_AT + lane_index()] = bits_of(lanes.low);
-            node[LANES_AT + 32 + lane_index()] = bits_of(lanes.high);
+            columns.multiply_block(block, call, x + at, (int)(call.count - at), call.first + at);
+            columns.scale();
+            node[COLUMNS_AT + lane_index()] = bits_of(columns.low);
+            node[COLUMNS_AT + 32 + lane_index()] = bits_of(columns.high);
             continue;
         }
         u64 first = item << plan.level, blocks = min((u64)1 << plan.level, plan.full - first);
         double waiting = 1, product = 1; /* lane k: of the last 2^k blocks, if bit k of their number is set */
         for (u64 b = 0; b < blocks; b++) {
             u64 at = (first + b) * RD_PRODUCT_BLOCK;
-            lanes.multiply_block(block, call, x + at, (int)min(call.count - at, (u64)RD_PRODUCT_BLOCK),
-                                 call.first + at);
-            product = lanes.close();
+            columns.multiply_block(block, call, x + at, (int)min(call.count - at, (u64)RD_PRODUCT_BLOCK),
+                                   call.first + at);
+            product = columns.close();
             int level = 0;
             for (; b >> level & 1; level++) {
                 int64_t shift = 0;
                 product = multiply(__shfl_sync(ALL, waiting, level), product, &shift);
-                lanes.exponent += lane_index() == 0 ? shift : 0;
+                columns.exponent += lane_index() == 0 ? shift : 0;
             }
             waiting = lane_index() == level ? product : waiting;
         }
@@ -231,8 +233,8 @@ __device__ __forceinline__ void multiply_runs(Block &block, const rd_cuda_call &
         else if (lane_index() == 0)
             node[item] = bits_of(product);
     }
-    i64 exponent = warp_add(lanes.exponent);
-    unsigned negatives = __popc(__ballot_sync(ALL, lanes.negative));
+    i64 exponent = warp_add(columns.exponent);
+    unsigned negatives = __popc(__ballot_sync(ALL, columns.negative));
     if (lane_index() == 0) {
         int64_t *seen = block.partial.limb[0];
         atomicAdd(reinterpret_cast<u64 *>(&seen[EXPONENT]), (u64)exponent);
@@ -266,7 +268,7 @@ __device__ void combine_runs(const rd_cuda_call &call, const Plan &plan, struct 
     if (t < 32 && plan.full >> t & 1 && (int)t < plan.level)
         product.subtree[t] = from_bits(__ldcg(from + SUBTREES_AT + t));
     if (t < RD_PRODUCT_LANES)
-        product.lane[t] = plan.cut ? from_bits(__ldcg(from + LANES_AT + t)) : 1;
+        product.lane[t] = plan.cut ? from_bits(__ldcg(from + COLUMNS_AT + t)) : 1;
     u64 count = plan.runs;
     double *subtree = &product.subtree[plan.level];
 #pragma unroll
@@ -424,31 +426,49 @@ __device__ struct rd_whole get_whole(const rd_cuda_workspace *workspace, unsigne
     return whole;
 }
 
-template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
-    __shared__ Block block;
-    __shared__ struct rd_whole all[THREADS];
-    constexpr int VECTORS = RD_CUDA_VECTORS(false, true, RD_IDENTITY);
-    const Span<T> span(call.x, call.count, true);
-    NoRing no_ring;
-    begin<false, VECTORS>(call, span, block);
+/* How elements enter the thread's product: for_tiles(). */
+template <class T> struct Entry {
+    static constexpr int VECTORS = RD_CUDA_VECTORS(RD_INTEGER_PRODUCT, RD_IDENTITY);
+    const rd_cuda_call &call;
+    const Span<T> &span;
     Vector<T> ones;
+    Whole product;
+
+    __device__ __forceinline__ Entry(const rd_cuda_call &c, const Span<T> &s)
+        : call(c), span(s), product{{1, 0, 0, 0}, false, false, 0} {
 #pragma unroll
-    for (int i = 0; i < Span<T>::PER_VECTOR; i++)
-        ones.element[i] = 1;
-    Whole product = {{1, 0, 0, 0}, false, false, 0};
-    span.for_strays([&](u64 at) {
+        for (int i = 0; i < Span<T>::PER_VECTOR; i++)
+            ones.element[i] = 1;
+    }
+
+    __device__ __forceinline__ uint4 padding() const {
+        return ones.bits;
+    }
+
+    __device__ __forceinline__ void take_stray(u64 at) {
         Vector<T> stray = ones;
         stray.element[0] = span.x[at];
         product.take<T>(stray, call.wrap);
-    });
-    typedef Tile<T, VECTORS> Part;
-    for_tiles<false, T, VECTORS>(call, span, no_ring, ones.bits, [&](Part &tile, Part &, u64) {
+    }
+
+    __device__ __forceinline__ void take(const Tile<T, VECTORS> &tile, const Tile<T, VECTORS> &, u64) {
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             product.take<T>(tile.vector[v], call.wrap);
-    });
+    }
+};
 
-    all[threadIdx.x] = product.value(call.wrap);
+template <class T> __device__ __forceinline__ void multiply_integers(const rd_cuda_call &call) {
+    __shared__ Block block;
+    __shared__ struct rd_whole all[THREADS];
+    const Span<T> span(call.x, call.count, true);
+    NoRing no_ring;
+    begin<false, Entry<T>::VECTORS>(call, span, block);
+    Entry<T> entry(call, span);
+    span.for_strays(entry);
+    for_tiles<false, T, Entry<T>::VECTORS>(call, span, no_ring, entry);
+
+    all[threadIdx.x] = entry.product.value(call.wrap);
     multiply_all(all, call.wrap);
     if (threadIdx.x == 0)
         put_whole(call.workspace, all[0]);
@@ -473,7 +493,7 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
 
 } // namespace
 
-#define KERNEL(name, TYPE, FORM) RD_CUDA_KERNEL(product_##name, 3, FORM<TYPE>)
+#define KERNEL(name, TYPE, FORM) RD_CUDA_KERNEL(product_##name, RD_CUDA_RESIDENT_PRODUCTS, FORM<TYPE>)
 
 KERNEL(f64, double, multiply_floats)
 KERNEL(f32, float, multiply_floats)

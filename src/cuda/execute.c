@@ -1,0 +1,88 @@
+/* Asynchronous executions: see reduct/cuda.h. */
+#include "core/environment.h"
+#include "core/plan.h"
+#include "core/status.h"
+#include "cuda/backend.h"
+#include "cuda/prepared.h"
+
+#include <reduct/cuda.h>
+
+_Static_assert(sizeof(reduct_cuda_outcome) == sizeof(struct rd_cuda_outcome), "the public structure is the kernels'");
+
+size_t reduct_cuda_workspace_size(const reduct_plan *plan) {
+    return plan && plan->prepared.device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
+}
+
+static reduct_status check_address(const char *name, const void *address, size_t alignment, reduct_error *error) {
+    if (!address)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
+    if ((uintptr_t)address % alignment)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: address is not a multiple of %zu", name, alignment);
+    return REDUCT_OK;
+}
+
+static reduct_status check_execution(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                     const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
+    if (!plan)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
+    if (plan->prepared.device.backend != &rd_cuda_backend)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: is for %s; expected a plan for a CUDA device",
+                       plan->prepared.device.name);
+    if ((!inputs && plan->count) || !results)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
+    size_t element = rd_type(plan->prepared.reduction.element)->bytes,
+           result = rd_type(plan->prepared.reduction.result)->bytes;
+    reduct_status status = check_address("results[0]", results[0], result < 8 ? result : 8, error);
+    if (status == REDUCT_OK && plan->count)
+        status = check_address("inputs[0]", inputs[0], element, error);
+    if (status == REDUCT_OK && plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2)
+        status = check_address("inputs[1]", inputs[1], element, error);
+    if (status == REDUCT_OK && outcome)
+        status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
+    if (status == REDUCT_OK && workspace)
+        status = check_address("workspace", workspace, 256, error);
+    return status;
+}
+
+/* Queues a launch that meets in a workspace of the caller's, whatever that holds. With the context current. */
+static rd_cu_result start_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,
+                             rd_cu_stream stream) {
+    call->workspace = rd_cuda_stand_in(launch->context, workspace);
+    if (call->workspace)
+        return rd_cuda_launch_start(launch, call, stream);
+    struct rd_cuda_launch after_clearing = *launch;
+    after_clearing.overlaps = false; /* what it follows is no kernel */
+    call->workspace = workspace;
+    const rd_cu_result result = launch->context->device->driver->cuMemsetD8Async((rd_cu_address)(uintptr_t)workspace, 0,
+                                                                                 RD_CUDA_ZERO_BYTES, stream);
+    return result == RD_CU_SUCCESS ? rd_cuda_launch_start(&after_clearing, call, stream) : result;
+}
+
+reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                  reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
+                                  reduct_error *error) {
+    reduct_status status = check_execution(plan, inputs, results, outcome, workspace, error);
+    if (status != REDUCT_OK)
+        return status;
+    const struct rd_cuda_kept *kept = plan->prepared.kept;
+    struct rd_cuda_context *context = kept->launch.context;
+    struct rd_cuda_call call = kept->launch.call;
+    struct rd_cuda_stay stay;
+    call.count = plan->count;
+    call.x = plan->count ? inputs[0] : NULL;
+    call.y = plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2 ? inputs[1] : NULL;
+    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)kept->workspace;
+    call.result = results[0];
+    call.outcome = (struct rd_cuda_outcome *)outcome;
+    rd_environment caller = rd_environment_enter();
+    status = rd_cuda_enter_context(context, &stay, error);
+    if (status == REDUCT_OK) {
+        rd_cu_result result = workspace ? start_in(&kept->launch, &call, workspace, stream)
+                                        : rd_cuda_launch_start(&kept->launch, &call, stream);
+        rd_cuda_leave(context->device, &stay);
+        if (result != RD_CU_SUCCESS)
+            status = rd_cuda_fail(context->device, result, "to launch a kernel", error);
+    }
+    rd_environment_leave(caller);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* Figures that were tuned, all in one place, each with its reason; measured on an H200. They decide how fast reductions are,
+ * never what they give, but for fast sums, whose bits follow from the order of additions. Bounds that keep sums exact are not
+ * here: they stand beside the code that rests on them. Plain C, shared by kernels and host. */
+#ifndef RD_CUDA_TUNING_H
+#define RD_CUDA_TUNING_H
+
+#include "core/reduction.h"
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Grids
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Threads of a block: so many that few blocks fill a multiprocessor, and so few that a block's own end, where most threads
+ * wait, is short. */
+enum { RD_CUDA_THREADS = 256, RD_CUDA_WARPS = RD_CUDA_THREADS / 32 };
+
+/* The most blocks of a grid: more than the largest devices hold at once, and few enough for words of 12 bits to count them. */
+enum { RD_CUDA_BLOCKS = 2048 };
+
+/* Blocks that a multiprocessor shall hold, for the compiler to keep to the registers. Exact sums need most of them: slices of
+ * up to three windows beside the tile. Products of integers keep 256 bits. */
+enum {
+    RD_CUDA_RESIDENT_EXACT = 2,
+    RD_CUDA_RESIDENT_FAST = 4,
+    RD_CUDA_RESIDENT_INTEGERS = 4,
+    RD_CUDA_RESIDENT_EXTREMES = 4,
+    RD_CUDA_RESIDENT_PRODUCTS = 3
+};
+
+/* Tiles that one block takes in less time than several blocks need to meet. */
+enum { RD_CUDA_TILES_ALONE = 3 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tiles
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. Pairs load two
+ * arrays; moments, and squares of integers, keep more sums. */
+#define RD_CUDA_VECTORS(family, transform)                                                                             \
+    ((transform) == RD_PRODUCT                                ? (family) == RD_EXACT_SUM ? 4 : 2                       \
+     : (family) != RD_EXACT_SUM && (transform) == RD_MOMENTS  ? 4                                                      \
+     : (family) == RD_INTEGER_SUM && (transform) == RD_SQUARE ? 4                                                      \
+                                                              : 8)
+
+#define RD_CUDA_TILE_BYTES(vectors) (RD_CUDA_THREADS * 16 * (vectors))
+
+/* Arrays of so many bytes begin where what a warp loads at once, four cache lines, is aligned, smaller ones at a cache line:
+ * one line later 4 GiB take 1.3% longer, while small arrays would have more elements outside vectors. */
+enum { RD_CUDA_LINE = 128, RD_CUDA_WARP_LINES = 4 * RD_CUDA_LINE, RD_CUDA_WIDE_BYTES = 1 << 20 };
+
+/* Arrays of so many bytes have their first tiles fetched into the L2 cache while the launch before ends: up to the first at
+ * once, up to the second so many clock cycles after the block has come, when the launch before has read its own data. More
+ * fetches would be in the way of that launch. (A late fetch makes a fast sum of 8 MiB 2% to 6% shorter; an early one of that
+ * size holds up the launch before.) */
+enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_FETCH_DELAY = 2400 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rings: tiles that the copy engine brings to shared memory
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Kernels that were compiled for this capability or a later one wait for the launch before them themselves, and can have
+ * tiles come through a ring. */
+enum { RD_CUDA_NEWER = 90 };
+
+/* Which kernels have a ring: where arithmetic does not hold up the loads of the next tile anyway, or has no registers for
+ * them. These are exact sums of floats, unless of pairs, and whatever takes elements as they are. */
+#define RD_CUDA_HAS_RING(family, transform)                                                                            \
+    ((family) == RD_EXACT_SUM                                                                                          \
+         ? (transform) != RD_PRODUCT                                                                                   \
+         : (transform) == RD_IDENTITY && (family) != RD_FLOAT_PRODUCT && (family) != RD_INTEGER_PRODUCT)
+
+/* Tiles of a ring: one that is read, and one that is on its way. */
+enum { RD_CUDA_RING_TILES = 2 };
+
+/* A ring is of use where a multiprocessor holds so many blocks that have one: while one adds, another waits. */
+enum { RD_CUDA_RINGED_LEAST = 2 };
+
+/* And for arrays of so many times the L2 cache, which make up for the time that the ring takes to fill: for exact sums
+ * earliest, since they have the fewest registers for loads. */
+enum { RD_CUDA_RING_L2_EXACT = 2, RD_CUDA_RING_L2_EXTREMES = 16, RD_CUDA_RING_L2_SUMS = 32 };
+
+/* Percent of an array's tiles that blocks with a ring take in turn. What is left goes to whoever is free: of an H200's 132
+ * multiprocessors, 24 read as much in 72% of the time that the others take, and the rest keeps them busy until the others come
+ * to an end. (Claims cost a little each: if all tiles were claimed, 4 GiB would take 2% longer.) */
+enum { RD_CUDA_IN_TURN = 86 };
+
+/* The fewest turns of a block: so many tiles are chosen before the first has come. */
+enum { RD_CUDA_LEAST_TURNS = RD_CUDA_RING_TILES + 1 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Products of floats
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The most runs of blocks of the tree: more than the warps of the largest devices, and in the last block a thread has
+ * registers for so many over RD_CUDA_THREADS. Rows of a block that a warp loads together: two factors each. */
+enum { RD_CUDA_RUNS_MAX = 4096, RD_CUDA_PRODUCT_ROWS = 8 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Data on the host
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Bytes that are staged in page-locked memory at a time: of one array, or half as many of each of two. Long enough for the bus
+ * to be at full speed, short enough for the first piece to come soon. */
+enum { RD_CUDA_STAGE_BYTES = 32 << 20 };
+
+/* One thread does not copy into page-locked memory as fast as the bus takes it from there: bytes that a thread copies at a
+ * time, and the most threads. */
+enum { RD_CUDA_COPY_STEP = 1 << 20, RD_CUDA_COPY_THREADS = 8 };
+
+#endif

@@ -1,0 +1,175 @@
+/* Which kernel reduces what, and with which grid: see launch.h. */
+#include "cuda/launch.h"
+
+#include "core/reduction.h"
+#include "cuda/kernels/tuning.h"
+
+#include <stdio.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Families
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* How a reduction's family is run: the kernel, and the image that holds it; and, for kernels that have a ring, the arrays for
+ * which it is of use, as multiples of the L2 cache, and whether blocks may claim tiles. */
+struct kernel {
+    char image[32], name[48];
+    unsigned ring_caches;
+    bool claims;
+};
+
+/* As kernels are named. A magnitude of an unsigned integer is that integer. */
+static const char *transform_name(const struct rd_operator *op, const struct rd_type *element) {
+    static const char *const names[] = {[RD_IDENTITY] = "identity",
+                                        [RD_ABSOLUTE] = "absolute",
+                                        [RD_SQUARE] = "square",
+                                        [RD_PRODUCT] = "product",
+                                        [RD_MOMENTS] = "moments"};
+    const bool own_magnitude = op->transform == RD_ABSOLUTE && element->kind == RD_UNSIGNED;
+    return names[own_magnitude ? RD_IDENTITY : op->transform];
+}
+
+/* `integers` as in struct rd_cuda_name. */
+static struct kernel kernel_of(const reduct_reduction *reduction, bool integers) {
+    const struct rd_type *type = rd_type(reduction->element);
+    const char *transform = transform_name(rd_operator(reduction->op), type);
+    struct kernel kernel = {.claims = true};
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/exact_%s%s", type->name, integers ? "_integer" : "");
+        snprintf(kernel.name, sizeof kernel.name, "exact_%s", transform);
+        kernel.ring_caches = RD_CUDA_RING_L2_EXACT;
+        break;
+    case RD_FAST_SUM:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/fast");
+        snprintf(kernel.name, sizeof kernel.name, "fast_%s_%s", transform, type->name);
+        kernel.ring_caches = RD_CUDA_RING_L2_SUMS;
+        kernel.claims = false; /* as the bits follow from the order of additions */
+        break;
+    case RD_INTEGER_SUM:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/integers");
+        snprintf(kernel.name, sizeof kernel.name, "integer_%s_%s", transform, type->name);
+        kernel.ring_caches = RD_CUDA_RING_L2_SUMS;
+        break;
+    case RD_EXTREME:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/extremes");
+        snprintf(kernel.name, sizeof kernel.name, "extreme_%s", type->name);
+        kernel.ring_caches = RD_CUDA_RING_L2_EXTREMES;
+        break;
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/products");
+        snprintf(kernel.name, sizeof kernel.name, "product_%s", type->name);
+        break;
+    }
+    return kernel;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is found once
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct rd_cuda_call describe(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *result = rd_type(reduction->result);
+    return (struct rd_cuda_call){.minimum = rd_minimum(reduction),
+                                 .transform = (uint8_t)op->transform,
+                                 .combine = (uint8_t)op->combine,
+                                 .finish = (uint8_t)op->finish,
+                                 .nan = (uint8_t)reduction->nan,
+                                 .population = (reduction->flags & REDUCT_POPULATION) != 0,
+                                 .wrap = (reduction->flags & REDUCT_WRAP) != 0,
+                                 .is_float = rd_type(reduction->element)->kind == RD_FLOAT,
+                                 .result_class = (uint8_t)result->kind,
+                                 .result_bytes = result->bytes,
+                                 .result_precision = result->precision,
+                                 .result_max_exponent = result->max_exponent};
+}
+
+/* Whether the kernel is the one for newer devices: older machine code may run on them too. With the context current. */
+static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
+    int compiled_for = 0;
+    return driver->cuFuncGetAttribute(&compiled_for, RD_CU_FUNCTION_COMPILED_FOR, function) == RD_CU_SUCCESS &&
+           compiled_for >= RD_CUDA_NEWER;
+}
+
+/* Blocks that a multiprocessor has room for where each has a ring; 0 if that is too few to be of use. With the context
+ * current. */
+static unsigned ringed_blocks(const struct rd_cuda_launch *launch) {
+    const rd_cuda_driver *driver = launch->context->device->driver;
+    const size_t bytes = (size_t)RD_CUDA_RING_TILES * launch->tile_bytes;
+    int resident = 0;
+    const bool known =
+        driver->cuFuncSetAttribute(launch->function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) == RD_CU_SUCCESS &&
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, RD_CUDA_THREADS, bytes) ==
+            RD_CU_SUCCESS;
+    return known && resident >= RD_CUDA_RINGED_LEAST ? (unsigned)resident : 0;
+}
+
+static unsigned grid_limit(const struct rd_cuda_launch *launch, unsigned resident) {
+    const unsigned most = resident * (unsigned)launch->context->device->multiprocessors;
+    return most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
+}
+
+reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
+                                  struct rd_cuda_launch *launch, reduct_error *error) {
+    const struct kernel kernel = kernel_of(reduction, integers);
+    const enum rd_family family = rd_family(reduction);
+    const enum rd_transform transform = rd_operator(reduction->op)->transform;
+    int resident = 0;
+    launch->context = context;
+    launch->call = describe(reduction);
+    launch->element_bytes = rd_type(reduction->element)->bytes;
+    reduct_status status = rd_cuda_kernel(context, kernel.image, kernel.name, &launch->function, error);
+    if (status != REDUCT_OK)
+        return status;
+    const rd_cuda_driver *driver = context->device->driver;
+    rd_cu_result result =
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, RD_CUDA_THREADS, 0);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(context->device, result, "to plan a launch", error);
+    launch->most_blocks = grid_limit(launch, resident > 0 ? (unsigned)resident : 1);
+    launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform));
+    const bool newer = is_newer(driver, launch->function);
+    launch->most_ringed = newer && RD_CUDA_HAS_RING(family, transform) ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->ring_from = (uint64_t)context->device->l2_bytes * kernel.ring_caches;
+    launch->claims = kernel.claims;
+    launch->overlaps =
+        newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
+    return REDUCT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What each launch takes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* How often each of the blocks takes a tile in turn, as in call.h. */
+static uint64_t turns_of(const struct rd_cuda_launch *launch, uint64_t tiles, unsigned blocks) {
+    if (!launch->claims)
+        return UINT64_MAX;
+    const uint64_t turns = tiles * RD_CUDA_IN_TURN / 100 / blocks;
+    return turns > RD_CUDA_LEAST_TURNS ? turns : RD_CUDA_LEAST_TURNS;
+}
+
+rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream) {
+    const rd_cuda_driver *driver = launch->context->device->driver;
+    void *arguments[] = {call};
+    const uint64_t bytes = call->count * launch->element_bytes,
+                   tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
+    const bool ring = launch->most_ringed && bytes >= launch->ring_from;
+    const unsigned most = ring ? launch->most_ringed : launch->most_blocks;
+    const unsigned blocks = tiles <= RD_CUDA_TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
+    const unsigned shared = ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
+    call->turns = ring ? turns_of(launch, tiles, blocks) : 0;
+    if (!launch->overlaps)
+        return driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream, arguments,
+                                      NULL);
+    const rd_cu_launch_attribute overlap = {.id = RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.number = 1};
+    const rd_cu_launch how = {.grid = {blocks, 1, 1},
+                              .block = {RD_CUDA_THREADS, 1, 1},
+                              .dynamic_shared = shared,
+                              .stream = stream,
+                              .attributes = &overlap,
+                              .attribute_count = 1};
+    return driver->cuLaunchKernelEx(&how, launch->function, arguments, NULL);
+}

@@ -1,0 +1,28 @@
+/* Launches of the library's kernels: which kernel reduces what, with which grid. Found once for a reduction and a context;
+ * each launch then says where its data are, where its blocks meet and where its result goes. */
+#ifndef RD_CUDA_LAUNCH_H
+#define RD_CUDA_LAUNCH_H
+
+#include "cuda/device.h"
+
+struct rd_cuda_launch {
+    struct rd_cuda_context *context;
+    rd_cu_function function;
+    unsigned element_bytes;
+    unsigned most_blocks,
+        most_ringed;          /* of use; the latter where launches are given a ring, which they may unless it is 0 */
+    unsigned tile_bytes;      /* of each array, that a block takes at a time */
+    uint64_t ring_from;       /* bytes of an array from which on a ring is of use */
+    bool claims;              /* blocks with a ring claim the last tiles */
+    bool overlaps;            /* launches may begin while the one before ends: the kernel waits for it */
+    struct rd_cuda_call call; /* what every launch is told */
+};
+
+/* `integers` as in struct rd_cuda_name. With the context current. */
+reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
+                                  struct rd_cuda_launch *launch, reduct_error *error);
+
+/* Queues one launch for a call whose array has call->count elements; sets call->turns. With the context current. */
+rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream);
+
+#endif

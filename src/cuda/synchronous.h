@@ -1,0 +1,17 @@
+/* Reductions that wait for their result and add it to a partial one: of data on the device, or on the host. With the launch's
+ * context current. */
+#ifndef RD_CUDA_SYNCHRONOUS_H
+#define RD_CUDA_SYNCHRONOUS_H
+
+#include "cuda/launch.h"
+#include "state/partial.h"
+
+reduct_status rd_cuda_reduce_there(const struct rd_cuda_launch *launch, const void *x, const void *y, uint64_t count,
+                                   struct rd_partial *partial, reduct_error *error);
+
+/* The crew copies into page-locked memory. */
+reduct_status rd_cuda_reduce_from_host(const struct rd_cuda_launch *launch, const void *x, const void *y,
+                                       uint64_t count, const struct rd_crew *crew, struct rd_partial *partial,
+                                       reduct_error *error);
+
+#endif
