@@ -104,6 +104,10 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     call.count = count;
     call.total = partial;
     call.crew = prepared->crew;
+    if (family == RD_EXACT_SUM && rd_cpu_add_briefly(&call)) {
+        partial->seen = count;
+        return REDUCT_OK;
+    }
     plan_pieces(&call, family);
     if (!workspace && (call.threads > 1 || needs_room(family, count)) && !(workspace = taken = rd_room_take())) {
         if (needs_room(family, count))

@@ -42,14 +42,23 @@ void rd_call_leave(const struct rd_call *call, struct rd_room *room) {
         rd_room_give(room);
 }
 
+struct rd_partial *rd_call_begin_part(struct rd_call *call, struct rd_partial *own) {
+    if (call->threads == 1)
+        return call->total;
+    rd_partial_init(own, &call->total->reduction);
+    return own;
+}
+
 /* All threads come here at about the same time, for less than a microsecond each: to sleep would take longer. */
-void rd_call_merge(struct rd_call *call, const struct rd_partial *partial) {
+void rd_call_end_part(struct rd_call *call, const struct rd_partial *part) {
+    if (part == call->total)
+        return;
     for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&call->lock, memory_order_acquire); tries++)
         if (tries < 1000)
             rd_pause();
         else
             rd_yield(); /* who holds it may not be running */
-    rd_partial_merge(call->total, partial);
+    rd_partial_merge(call->total, part);
     atomic_flag_clear_explicit(&call->lock, memory_order_release);
 }
 
