@@ -35,52 +35,173 @@ enum { HELD_MAX = 1 << 18 };
  * tried. */
 enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
 
+#ifndef READ_AHEAD
+#define READ_AHEAD(at) (void)(at)
+#endif
+
 /* ---------------------------------------------------------------------------------------------------------------------
- * Bins
+ * Bins: what no window holds is added up by sign and exponent, in integers. A finite double is
+ * significand * 2^(field - 1075) with an exponent field of at least 1, of which subnormals have 0 in their bits.
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Terms add at most 2^47 to a bin; after 2^16 of them a bin is below 2^63. */
-enum { BINS_FULL = 1 << 16 };
+/* The exponent field of infinities and NaNs; the bit of significands that doubles do not store. */
+enum { SPECIAL = 0x7ff };
+#define HIDDEN_BIT ((uint64_t)1 << 52)
 
-static void bins_empty(struct rd_window *w) {
-    struct rd_bins *bins = w->bins;
-    if (!bins->used)
-        return;
-    for (int i = 0; i < 256; i++) {
-        uint64_t low = bins->sum[0][i][0] + bins->sum[1][i][0], high = bins->sum[0][i][1] + bins->sum[1][i][1];
-        if (!(low | high))
-            continue;
-        rd_i128 value = (rd_i128)(((rd_u128)high << 32) + low);
-        rd_sum_add(w->sum, i >> 7 ? -value : value, 16 * (i & 127) - 1075);
-    }
-    memset(bins, 0, sizeof *bins);
+/* Clearing bins and emptying them takes as long as adding so many elements, so many products one by one. Bins of elements are
+ * emptied fast where vectors have shifts by a count for each lane. */
+#ifdef __AVX2__
+enum { ELEMENTS_WORTH = 256 };
+#else
+enum { ELEMENTS_WORTH = RD_BLOCK };
+#endif
+enum { PRODUCTS_WORTH = 512 };
+
+/* Products below 2^(53 + 53 + 3) of which bins hold so many. */
+enum { BINS_FULL = 1 << 19 };
+
+_Static_assert(RD_BLOCK <= 1 << 10, "the significands of a block add up to less than 2^64");
+
+static uint64_t bits_at(const double *x) {
+    uint64_t bits;
+    memcpy(&bits, x, sizeof bits);
+    return bits;
 }
 
-/* Adds finite doubles. The value of one is significand * 2^(field - 1075), field = 1 for subnormals; field = 16 * bin +
- * shift. */
-static void bins_add(struct rd_window *w, const double *x, size_t n) {
-    struct rd_bins *bins = w->bins;
-    if (!bins) {
+/* A bin of elements has passed 2^64. */
+static __attribute__((noinline)) void carry_from_bin(struct rd_sum *sum, size_t bin) {
+    rd_i128 carry = (rd_i128)1 << 64;
+    rd_sum_add(sum, bin > SPECIAL ? -carry : carry, (int)(bin & SPECIAL) - 1075);
+}
+
+/* The sum of a block's subnormal numbers in units of the smallest one, from their bins, in which each has a hidden bit too
+ * many: so a single one is found at once, and of more the sum is formed again. */
+static __attribute__((noinline)) int64_t sum_subnormals(uint64_t plus, uint64_t minus, const double *x, size_t n,
+                                                        bool absolute) {
+    int64_t sum = 0;
+    if (plus < 2 * HIDDEN_BIT && minus < 2 * HIDDEN_BIT)
+        return (int64_t)(plus & (HIDDEN_BIT - 1)) - (int64_t)(minus & (HIDDEN_BIT - 1));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = bits_at(&x[i]), magnitude = bits << 1 >> 1;
+        int64_t value = magnitude < HIDDEN_BIT ? (int64_t)magnitude : 0;
+        sum += bits >> 63 && !absolute ? -value : value;
+    }
+    return sum;
+}
+
+/* Adds doubles, or their absolute values, to the bins; false if some are not finite, which are left out. Every term goes the
+ * same short way, as if it were a normal number. What was not shows in bins that are otherwise empty. */
+ALWAYS_INLINE bool enter_elements(struct rd_bins *bins, struct rd_sum *sum, const double *x, size_t n, bool absolute) {
+    uint64_t *bin = bins->elements, *negative = bin + 2048;
+    for (size_t i = 0; i < n; i += 8) {
+        READ_AHEAD((const char *)(x + i));
+#pragma GCC unroll 8
+        for (size_t j = 0; j < 8; j++) {
+            uint64_t bits = bits_at(&x[i + j]), at = absolute ? bits >> 52 & SPECIAL : bits >> 52;
+            if (__builtin_expect(__builtin_add_overflow(bin[at], (bits & (HIDDEN_BIT - 1)) | HIDDEN_BIT, &bin[at]), 0))
+                carry_from_bin(sum, at);
+        }
+    }
+    if (bin[0] | negative[0])
+        rd_sum_add(sum, sum_subnormals(bin[0], negative[0], x, n, absolute), -1074);
+    bool finite = !(bin[SPECIAL] | negative[SPECIAL]);
+    bin[0] = negative[0] = bin[SPECIAL] = negative[SPECIAL] = 0;
+    return finite;
+}
+
+static bool add_to_bins(struct rd_scratch *s, const double *x, size_t n, bool absolute) {
+    struct rd_bins *bins = s->bins;
+    if (!s->elements_ready)
+        memset(bins->elements, 0, sizeof bins->elements);
+    s->elements_ready = true;
+    return absolute ? enter_elements(bins, s->terms.sum, x, n, true) : enter_elements(bins, s->terms.sum, x, n, false);
+}
+
+/* The sum of 32 bins of elements in units of the first one. Halves of words, shifted, add up to less than 2^64. */
+static rd_i128 sum_bins(const uint64_t *bin) {
+    uint64_t low = 0, high = 0;
+    for (uint64_t i = 0; i < 32; i++) { /* as wide as the bins, or compilers use no vectors */
+        low += (bin[i] & 0xffffffff) << i;
+        high += bin[i] >> 32 << i;
+    }
+    return ((rd_i128)high << 32) + low;
+}
+
+static void empty_elements(const struct rd_bins *bins, struct rd_sum *sum) {
+    for (int first = 0; first < 2048; first += 32) {
+        rd_i128 total = sum_bins(&bins->elements[first]) - sum_bins(&bins->elements[2048 + first]);
+        if (total)
+            rd_sum_add(sum, total, first - 1075);
+    }
+}
+
+static uint64_t take_significand(uint64_t bits, uint64_t *exponent) {
+    uint64_t field = bits >> 52 & SPECIAL;
+    *exponent = field + !field;
+    return (bits & (HIDDEN_BIT - 1)) | (field ? HIDDEN_BIT : 0);
+}
+
+/* Adds products of finite doubles to the bins. `square`: y is x. The first loop is for vectors. */
+ALWAYS_INLINE void enter_products(struct rd_bins *bins, const double *x, const double *y, size_t n, bool square) {
+    rd_u128 *bin = bins->products;
+    for (size_t i = 0; i < n; i += RD_LANES) {
+        uint64_t a[RD_LANES], b[RD_LANES], at[RD_LANES];
+        for (size_t j = 0; j < RD_LANES; j++) {
+            uint64_t of_x = bits_at(&x[i + j]), of_y = bits_at(&y[i + j]), exponent, other;
+            a[j] = take_significand(of_x, &exponent);
+            if (square) {
+                a[j] <<= exponent & 1;
+                at[j] = exponent >> 1;
+            } else {
+                b[j] = take_significand(of_y, &other);
+                exponent += other;
+                a[j] <<= exponent & 3;
+                at[j] = exponent >> 2 | (of_x ^ of_y) >> 63 << 10;
+            }
+        }
+        for (size_t j = 0; j < RD_LANES; j++)
+            bin[at[j]] += (rd_u128)a[j] * (square ? a[j] : b[j]);
+    }
+}
+
+static void empty_products(const struct rd_bins *bins, struct rd_sum *sum) {
+    const rd_u128 *plus = bins->products, *minus = plus + 1024;
+    for (int first = 0; first < 1024; first += 8) {
+        rd_i128 low = 0, high = 0;
+        for (int i = first + 7; i >= first; i--) {
+            low = 16 * low + (uint64_t)plus[i] - (uint64_t)minus[i];
+            high = 16 * high + (uint64_t)(plus[i] >> 64) - (uint64_t)(minus[i] >> 64);
+        }
+        if (low)
+            rd_sum_add(sum, low, 4 * first - 2150);
+        if (high)
+            rd_sum_add(sum, high, 4 * first - 2150 + 64);
+    }
+}
+
+/* Adds products of finite doubles, whatever their exponents. */
+static __attribute__((noinline)) void add_far_products(struct rd_scratch *s, struct rd_sum *sum, const double *x,
+                                                       const double *y, size_t n) {
+    struct rd_bins *bins = s->bins;
+    if (!bins || (!s->products_ready && n < PRODUCTS_WORTH)) {
         for (size_t i = 0; i < n; i++)
-            rd_sum_add_double(w->sum, x[i], 0);
+            rd_sum_add_product(sum, x[i], y[i]);
         return;
     }
-    if (!w->bins_ready) {
-        memset(bins, 0, sizeof *bins);
-        w->bins_ready = true;
+    if (s->products_ready && bins->entered > BINS_FULL - RD_BLOCK) {
+        empty_products(bins, sum);
+        s->products_ready = false;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        uint64_t field = bits >> 52 & 0x7ff;
-        uint64_t shift = (field + !field) & 15;
-        uint64_t *bin = bins->sum[i & 1][bits >> 56];
-        bin[0] += (bits & 0xffffffff) << shift;
-        bin[1] += ((bits >> 32 & 0xfffff) | (uint64_t)(field != 0) << 20) << shift;
+    if (!s->products_ready) {
+        memset(bins->products, 0, sizeof bins->products);
+        bins->entered = 0;
+        s->products_ready = true;
     }
-    bins->used += (int)n;
-    if (bins->used > BINS_FULL - RD_BLOCK)
-        bins_empty(w);
+    if (x == y)
+        enter_products(bins, x, x, n, true);
+    else
+        enter_products(bins, x, y, n, false);
+    bins->entered += n;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -91,6 +212,13 @@ static void window_close(struct rd_window *w) {
     if (w->level != RD_CLOSED && w->level != RD_BINNED)
         window_flush(w);
     w->level = RD_CLOSED;
+}
+
+/* This block and those to come go into bins. */
+static void window_give_up(struct rd_window *w, size_t n) {
+    window_close(w);
+    w->level = RD_BINNED;
+    w->added = n;
 }
 
 /* Constants for every parameter, so that each variant is compiled by itself. */
@@ -130,13 +258,9 @@ static int largest_exponent(const double *x, size_t n, bool *negative) {
     return (int)(largest >> 53);
 }
 
-/* Adds a block of finite doubles that the window could not hold: finds a window that can, or bins it. */
-static __attribute__((noinline)) void window_retry(struct rd_window *w, const double *x, size_t n) {
-    if (w->level == RD_BINNED && w->added < BINS_PATIENCE) {
-        w->added += n;
-        bins_add(w, x, n);
-        return;
-    }
+/* Adds a block of finite doubles that the window could not hold to another that can. If there is none, false: this block and
+ * those to come go into bins. */
+static __attribute__((noinline)) bool window_retry(struct rd_window *w, const double *x, size_t n) {
     bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->added < PATIENCE;
     int level = failed_early ? w->level + 1 : w->lowest;
     window_close(w);
@@ -147,17 +271,22 @@ static __attribute__((noinline)) void window_retry(struct rd_window *w, const do
             break;
         if (window_block(w, x, n, false, false)) {
             w->added = w->held = n;
-            return;
+            return true;
         }
     }
-    w->level = RD_BINNED;
-    w->added = n;
-    bins_add(w, x, n);
+    window_give_up(w, n);
+    return false;
 }
 
-static void window_add(struct rd_window *w, const double *x, size_t n) {
-    if (!window_try(w, x, n, false, false))
-        window_retry(w, x, n);
+static bool window_add(struct rd_window *w, const double *x, size_t n) {
+    return window_try(w, x, n, false, false) || window_retry(w, x, n);
+}
+
+/* Whether a block goes into bins, as those before it, without looking for a window first. */
+static bool stays_binned(struct rd_window *w, size_t n) {
+    bool stays = w->level == RD_BINNED && w->added < BINS_PATIENCE;
+    w->added += stays ? n : 0;
+    return stays;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -198,10 +327,17 @@ static void clean(struct rd_partial *partial, const double *x, size_t n, bool ab
     count_specials(partial, found);
 }
 
+static bool all_finite(const double *x, size_t n) {
+    bool negative;
+    return largest_exponent(x, n, &negative) != SPECIAL;
+}
+
 /* Cleans pairs whose product is not finite because a factor is not. A pair with a NaN element may be ignored; a NaN
  * that comes of 0 * infinity is a NaN term whatever the policy. Rare enough to be done one pair at a time. */
 static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t n) {
     struct specials found = {0, 0, 0};
+    if (all_finite(x, n) && all_finite(y, n))
+        return;
     for (size_t i = 0; i < n; i++) {
         double term = x[i] * y[i];
         bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0;
@@ -225,55 +361,106 @@ static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t
  * Blocks of elements: n is a multiple of RD_LANES, at most RD_BLOCK
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself or a
- * copy. */
-ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
-    if (window_try(&s->terms, x, n, single, absolute))
-        return single ? NULL : x;
+/* Adds finite doubles, or their absolute values, to the bins or, where these do not pay, one by one. */
+static void add_far_elements(struct rd_scratch *s, const double *x, size_t n) {
+    if (s->bins && (s->elements_ready || n >= ELEMENTS_WORTH))
+        add_to_bins(s, x, n, false);
+    else
+        for (size_t i = 0; i < n; i++)
+            rd_sum_add_double(s->terms.sum, x[i], 0);
+}
+
+/* Adds elements or absolute values that the window of terms does not hold. Returns as add_elements(). */
+static __attribute__((noinline)) const double *add_elements_again(struct rd_scratch *s, const void *x, size_t n,
+                                                                  bool single, bool absolute) {
     const double *wide = x;
     if (single) {
         widen(x, n, s->clean[0]);
         wide = s->clean[0];
     }
+    bool added = s->elements_ready && stays_binned(&s->terms, n);
+    if (added && add_to_bins(s, wide, n, absolute))
+        return wide;
     clean(s->partial, wide, n, absolute, s->clean[0]);
-    window_retry(&s->terms, s->clean[0], n);
+    if (!added && !window_retry(&s->terms, s->clean[0], n))
+        add_far_elements(s, s->clean[0], n);
     return s->clean[0];
 }
 
-/* Adds products of finite doubles that over- or underflow, in integers. */
-static __attribute__((noinline)) void add_far_products(struct rd_sum *sum, const double *x, const double *y, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        rd_sum_add_product(sum, x[i], y[i]);
+/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself, a copy, or
+ * null for floats that are as they were. */
+ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
+    if (window_try(&s->terms, x, n, single, absolute))
+        return single ? NULL : x;
+    return add_elements_again(s, x, n, single, absolute);
 }
 
-/* Adds the products of doubles to a window, their rounding errors to another. */
+/* Copies of pairs that are finite, or that add nothing. Squares stay pairs of the same. */
+static void take_finite(struct rd_scratch *s, const double **x, const double **y, size_t n) {
+    bool square = *x == *y;
+    if (*x != s->clean[0])
+        memcpy(s->clean[0], *x, n * sizeof **x);
+    memcpy(s->clean[1], *y, n * sizeof **y);
+    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
+    *x = s->clean[0];
+    *y = s->clean[square ? 0 : 1];
+}
+
+/* Adds rounding errors of products that no window holds while one does hold the products: hardly ever. */
+static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const double *error, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        rd_sum_add_double(sum, error[i], 0);
+}
+
+/* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. */
 static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y, size_t n) {
-    if (!multiply_exactly(x, y, n, s->product[0], s->product[1])) {
-        if (x != s->clean[0])
-            memcpy(s->clean[0], x, n * sizeof *x);
-        memcpy(s->clean[1], y, n * sizeof *y);
-        clean_pairs(s->partial, s->clean[0], s->clean[1], n);
-        if (!multiply_exactly(s->clean[0], s->clean[1], n, s->product[0], s->product[1])) {
-            add_far_products(w->sum, s->clean[0], s->clean[1], n);
-            return;
-        }
+    if (stays_binned(w, n)) {
+        if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
+            take_finite(s, &x, &y, n);
+        add_far_products(s, w->sum, x, y, n);
+        return;
     }
-    window_add(w, s->product[0], n);
-    window_add(&s->errors, s->product[1], n);
+    bool exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    if (!exact) {
+        take_finite(s, &x, &y, n);
+        exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    }
+    if (!exact)
+        window_give_up(w, n);
+    if (!exact || !window_add(w, s->product[0], n))
+        add_far_products(s, w->sum, x, y, n);
+    else if (!window_add(&s->errors, s->product[1], n)) {
+        add_far_errors(s->errors.sum, s->product[1], n);
+        window_give_up(w, n);
+    }
+}
+
+/* Adds the products of floats that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
+ * faster, where there are no elements to be added as well. */
+static void add_widened_products(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                 size_t n) {
+    for (size_t i = 0; i < n; i++)
+        s->product[0][i] = x[i] * y[i];
+    if (!stays_binned(w, n) && window_add(w, s->product[0], n))
+        return;
+    if (w == &s->terms)
+        add_far_elements(s, s->product[0], n);
+    else
+        add_far_products(s, w->sum, x, y, n);
 }
 
 /* Adds the products of floats, exact as doubles, to a window. */
 static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const float *x, const float *y, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        s->product[0][i] = (double)x[i] * (double)y[i];
-    if (window_try(w, s->product[0], n, false, false))
-        return;
+    if (w->level != RD_BINNED) {
+        for (size_t i = 0; i < n; i++)
+            s->product[0][i] = (double)x[i] * (double)y[i];
+        if (window_try(w, s->product[0], n, false, false))
+            return;
+    }
     widen(x, n, s->clean[0]);
     widen(y, n, s->clean[1]);
     clean_pairs(s->partial, s->clean[0], s->clean[1], n);
-    for (size_t i = 0; i < n; i++)
-        s->product[0][i] = s->clean[0][i] * s->clean[1][i];
-    window_retry(w, s->product[0], n);
+    add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
 }
 
 static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
@@ -318,9 +505,7 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
             add_products_f32(s, &s->squares, x, x, n);
             break;
         }
-        for (size_t i = 0; i < n; i++)
-            s->product[0][i] = finite[i] * finite[i];
-        window_add(&s->squares, s->product[0], n);
+        add_widened_products(s, &s->squares, finite, finite, n);
         break;
     }
 }
@@ -351,12 +536,13 @@ ADD(f64, double)
 ADD(f32, float)
 
 static void finish(struct rd_scratch *s) {
-    struct rd_window *windows[] = {&s->terms, &s->squares, &s->errors};
-    for (int i = 0; i < 3; i++) {
-        window_close(windows[i]);
-        if (windows[i]->bins_ready)
-            bins_empty(windows[i]);
-    }
+    window_close(&s->terms);
+    window_close(&s->squares);
+    window_close(&s->errors);
+    if (s->elements_ready)
+        empty_elements(s->bins, s->terms.sum);
+    if (s->products_ready)
+        empty_products(s->bins, s->errors.sum); /* which is that of products */
 }
 
 #ifdef HAS_BRIEF
@@ -595,10 +781,6 @@ FAST(f32, float, 64, __builtin_fabsf)
 #define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
 #define WIDEN(floats)  __builtin_convertvector(floats, doubles)
 #endif
-#ifndef READ_AHEAD
-#define READ_AHEAD(at) (void)(at)
-#endif
-
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
 typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
 typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));

@@ -26,19 +26,14 @@ static void find_nonzero(struct rd_partial *partial, const struct rd_range *rang
         partial->nonzero = is_nonzero(range, i, bytes, ignore);
 }
 
-/* Windows in a row have bins in a row, or none. */
-static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum, struct rd_bins *bins) {
+static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
     w->level = RD_CLOSED;
     w->lowest = lowest;
     w->added = w->held = 0;
     w->sum = sum;
-    w->bins = bins;
-    w->bins_ready = false;
-    if (bins)
-        bins->used = 0;
 }
 
-/* `block`: six arrays of so many doubles; `bins`: three, or null. */
+/* `block`: six arrays of so many doubles. */
 static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, double *block, size_t length,
                          struct rd_bins *bins) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
@@ -46,14 +41,16 @@ static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, doubl
     bool elements = moments || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
     s->partial = partial;
     /* 24-bit elements mostly fit one slice; 53-bit elements and all products need two. */
-    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum, bins);
-    window_init(&s->squares, 2, &partial->squares, bins ? bins + 1 : NULL);
-    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum, bins ? bins + 2 : NULL);
+    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum);
+    window_init(&s->squares, 2, &partial->squares);
+    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum);
     for (int i = 0; i < 2; i++, block += 3 * length) {
         s->tail[i] = block;
         s->clean[i] = block + length;
         s->product[i] = block + 2 * length;
     }
+    s->bins = bins;
+    s->elements_ready = s->products_ready = false;
 }
 
 bool rd_cpu_add_briefly(const struct rd_call *call) {
@@ -98,7 +95,7 @@ void rd_cpu_add_exactly(struct rd_call *call) {
     if (!room)
         return;
     struct rd_partial *partial = rd_call_begin_part(call, &room->partial);
-    scratch_init(&scratch, partial, room->block[0], RD_BLOCK, room->bins);
+    scratch_init(&scratch, partial, room->block[0], RD_BLOCK, &room->bins);
     while (rd_call_next(call, &turn, &range))
         add_exactly(call, &scratch, &range);
     call->kernels->finish(&scratch);
