@@ -85,10 +85,13 @@ struct rd_kernels {
     void (*finish)(struct rd_scratch *scratch);
 
     /* The exact sum of 1 to RD_BRIEF elements, or of their absolute values, as high + low, without scratch memory. False
-     * where that does not hold it, or something is not finite. Null where there is no such kernel. Run within
-     * rd_environment_enter(). */
+     * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
     bool (*brief_f64)(const double *x, size_t count, bool absolute, double *high, double *low);
     bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
+
+    /* The same of the squares of 1 to RD_FEW elements, as the sum of four parts. */
+    bool (*brief_squares_f64)(const double *x, size_t count, double part[4]);
+    bool (*brief_squares_f32)(const float *x, size_t count, double part[4]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
      * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
@@ -137,7 +140,7 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, size_t bytes);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -16,7 +16,8 @@
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
  *   brief(x, n, single, absolute, high, low)
- *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats
+ *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats, more
+ *       than FEW of them
  *
  * Everything else is here, in plain C that the compiler vectorises for the set.
  */
@@ -38,6 +39,33 @@ enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
 #ifndef READ_AHEAD
 #define READ_AHEAD(at) (void)(at)
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Vectors, as GCC and Clang have them, of the width of the set
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. WIDEN: floats to doubles,
+ * which GCC's __builtin_convertvector does piece by piece. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES   64
+#define LEAST(a, b)    (words) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
+#define GREATEST(a, b) (words) _mm512_max_epu32((__m512i)(a), (__m512i)(b))
+#define WIDEN(floats)  (doubles) _mm512_cvtps_pd((__m256)(floats))
+#elif defined(__AVX2__)
+#define VECTOR_BYTES   32
+#define LEAST(a, b)    (words) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
+#define GREATEST(a, b) (words) _mm256_max_epu32((__m256i)(a), (__m256i)(b))
+#define WIDEN(floats)  (doubles) _mm256_cvtps_pd((__m128)(floats))
+#else
+#define VECTOR_BYTES   16
+#define LEAST(a, b)    ((b) ^ (((a) ^ (b)) & (words)((halves)(a) < (halves)(b))))
+#define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
+#define WIDEN(floats)  __builtin_convertvector(floats, doubles)
+#endif
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
+typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Bins: what no window holds is added up by sign and exponent, in integers. A finite double is
@@ -545,18 +573,141 @@ static void finish(struct rd_scratch *s) {
         empty_products(s->bins, s->errors.sum); /* which is that of products */
 }
 
-#ifdef HAS_BRIEF
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Few elements: sums in two doubles, without scratch memory
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* a + b, rounded, and its error, of numbers or vectors (O. Moller, 1965; D. E. Knuth, "The Art of Computer Programming", volume
+ * 2). */
+#define ADD_TWO(T, a, b, sum, error)                                                                                   \
+    do {                                                                                                               \
+        const T sum_ = (a) + (b), part_ = sum_ - (a);                                                                  \
+        (error) = ((a) - (sum_ - part_)) + ((b)-part_);                                                                \
+        (sum) = sum_;                                                                                                  \
+    } while (0)
+
+/* A sum as high + low. What that could not hold, or NaNs where something was not finite, left bits in `lost`. */
+struct pair {
+    double high, low;
+    uint64_t lost;
+};
+
+ALWAYS_INLINE void add_low(struct pair *pair, double term) {
+    double rest;
+    ADD_TWO(double, pair->low, term, pair->low, rest);
+    pair->lost |= bits_at(&rest) << 1;
+}
+
+ALWAYS_INLINE void add_high(struct pair *pair, double term) {
+    double error;
+    ADD_TWO(double, pair->high, term, pair->high, error);
+    add_low(pair, error);
+}
+
+/* The same, a pair for each lane. */
+struct pairs {
+    doubles high, low;
+    words lost;
+};
+
+ALWAYS_INLINE void add_lows(struct pairs *pairs, doubles terms) {
+    doubles rest;
+    ADD_TWO(doubles, pairs->low, terms, pairs->low, rest);
+    pairs->lost |= (words)rest << 1;
+}
+
+ALWAYS_INLINE void add_highs(struct pairs *pairs, doubles terms) {
+    doubles error;
+    ADD_TWO(doubles, pairs->high, terms, pairs->high, error);
+    add_lows(pairs, error);
+}
+
+ALWAYS_INLINE double load_term(const void *x, size_t i, bool single, bool absolute) {
+    double term = single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+    return absolute ? __builtin_fabs(term) : term;
+}
+
+ALWAYS_INLINE doubles load_terms(const void *x, size_t i, bool single, bool absolute) {
+    doubles terms;
+    floats narrow;
+    if (single) {
+        memcpy(&narrow, (const float *)x + i, sizeof narrow);
+        terms = WIDEN(narrow);
+    } else {
+        memcpy(&terms, (const double *)x + i, sizeof terms);
+    }
+    return absolute ? (doubles)((words)terms << 1 >> 1) : terms;
+}
+
+/* The sum of elements: of many in VECTORS_OF_PAIRS vectors of pairs, which then meet in one; of what is left one by one. */
+enum { VECTORS_OF_PAIRS = 4, IN_VECTOR = VECTOR_BYTES / 8, FEW = 15 };
+
+ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absolute, double *high, double *low) {
+    struct pair sum = {0, 0, 0};
+    size_t i = 0;
+    if (n > FEW) {
+        struct pairs lanes[VECTORS_OF_PAIRS] = {{{0}, {0}, {0}}};
+        for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
+#pragma GCC unroll 4
+            for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
+                add_highs(&lanes[j], load_terms(x, i + j * IN_VECTOR, single, absolute));
+        for (size_t j = 1; j < VECTORS_OF_PAIRS; j++) {
+            add_highs(&lanes[0], lanes[j].high);
+            add_lows(&lanes[0], lanes[j].low);
+            lanes[0].lost |= lanes[j].lost;
+        }
+        for (size_t l = 0; l < IN_VECTOR; l++) {
+            add_high(&sum, lanes[0].high[l]);
+            add_low(&sum, lanes[0].low[l]);
+            sum.lost |= lanes[0].lost[l];
+        }
+    }
+    for (; i < n; i++)
+        add_high(&sum, load_term(x, i, single, absolute));
+    *high = sum.high;
+    *low = sum.low;
+    return !sum.lost;
+}
+
+#ifndef HAS_BRIEF
+#define brief sum_in_pairs
+#endif
+#define BRIEF(single, absolute)                                                                                        \
+    (n > FEW ? brief(x, n, single, absolute, high, low) : sum_in_pairs(x, n, single, absolute, high, low))
+
 static bool brief_f64(const double *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? brief(x, n, false, true, high, low) : brief(x, n, false, false, high, low);
+    return absolute ? BRIEF(false, true) : BRIEF(false, false);
 }
 
 static bool brief_f32(const float *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? brief(x, n, true, true, high, low) : brief(x, n, true, false, high, low);
+    return absolute ? BRIEF(true, true) : BRIEF(true, false);
 }
-#define BRIEF(name) brief_##name
-#else
-#define BRIEF(name) NULL
-#endif
+
+/* The same of what may be nothing but zeros, as the errors of products of short numbers are. */
+static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all |= bits_at(&x[i]) << 1;
+    *high = *low = 0;
+    return !all || brief_f64(x, n, false, high, low);
+}
+
+static bool brief_squares_f64(const double *x, size_t n, double part[4]) {
+    _Alignas(64) double element[RD_FEW], product[RD_FEW], error[RD_FEW];
+    size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
+    memcpy(element, x, n * sizeof *x);
+    memset(element + n, 0, (filled - n) * sizeof *x);
+    return multiply_exactly(element, element, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
+           sum_or_zero(error, n, &part[2], &part[3]);
+}
+
+static bool brief_squares_f32(const float *x, size_t n, double part[4]) {
+    double product[RD_FEW];
+    for (size_t i = 0; i < n; i++)
+        product[i] = (double)x[i] * (double)x[i];
+    part[2] = part[3] = 0;
+    return sum_or_zero(product, n, &part[0], &part[1]);
+}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Integers
@@ -647,18 +798,18 @@ enum { PIECE = 1 << 15 };
 #define BYTE_SUM(flip)                                                                                                 \
     do {                                                                                                               \
         for (size_t done = 0; done < count; done += PIECE) {                                                           \
-            size_t length = count - done < PIECE ? count - done : PIECE, words = length / 4;                           \
+            size_t length = count - done < PIECE ? count - done : PIECE, fours = length / 4;                           \
             const unsigned char *byte = (const unsigned char *)x + done;                                               \
             uint32_t low = 0, high = 0;                                                                                \
-            for (size_t i = 0; i < words; i++) {                                                                       \
-                uint32_t word;                                                                                         \
-                memcpy(&word, byte + 4 * i, sizeof word);                                                              \
-                word ^= (flip)*0x01010101u;                                                                            \
-                uint32_t pairs = (word & 0x00ff00ff) + (word >> 8 & 0x00ff00ff);                                       \
+            for (size_t i = 0; i < fours; i++) {                                                                       \
+                uint32_t four;                                                                                         \
+                memcpy(&four, byte + 4 * i, sizeof four);                                                              \
+                four ^= (flip)*0x01010101u;                                                                            \
+                uint32_t pairs = (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff);                                       \
                 low += pairs & 0xffff;                                                                                 \
                 high += pairs >> 16;                                                                                   \
             }                                                                                                          \
-            for (size_t i = 4 * words; i < length; i++)                                                                \
+            for (size_t i = 4 * fours; i < length; i++)                                                                \
                 low += (uint32_t)(byte[i] ^ (flip));                                                                   \
             total += (rd_i128)low + high - (rd_i128)(flip) * (rd_i128)length;                                          \
         }                                                                                                              \
@@ -758,33 +909,6 @@ INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (ui
     }
 FAST(f64, double, 32, __builtin_fabs)
 FAST(f32, float, 64, __builtin_fabsf)
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Vectors, as GCC and Clang have them, of the width of the set
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. WIDEN: floats to doubles,
- * which GCC's __builtin_convertvector does piece by piece. */
-#if defined(__AVX512F__)
-#define VECTOR_BYTES   64
-#define LEAST(a, b)    (words) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
-#define GREATEST(a, b) (words) _mm512_max_epu32((__m512i)(a), (__m512i)(b))
-#define WIDEN(floats)  (doubles) _mm512_cvtps_pd((__m256)(floats))
-#elif defined(__AVX2__)
-#define VECTOR_BYTES   32
-#define LEAST(a, b)    (words) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
-#define GREATEST(a, b) (words) _mm256_max_epu32((__m256i)(a), (__m256i)(b))
-#define WIDEN(floats)  (doubles) _mm256_cvtps_pd((__m128)(floats))
-#else
-#define VECTOR_BYTES   16
-#define LEAST(a, b)    ((b) ^ (((a) ^ (b)) & (words)((halves)(a) < (halves)(b))))
-#define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
-#define WIDEN(floats)  __builtin_convertvector(floats, doubles)
-#endif
-typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
-typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
-typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
-typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Extremes
@@ -1123,8 +1247,10 @@ const struct rd_kernels KERNELS = {
     .fetch_f64 = fetch_side_f64,
     .fetch_f32 = fetch_side_f32,
     .multiply = multiply_exactly,
-    .brief_f64 = BRIEF(f64),
-    .brief_f32 = BRIEF(f32),
+    .brief_f64 = brief_f64,
+    .brief_f32 = brief_f32,
+    .brief_squares_f64 = brief_squares_f64,
+    .brief_squares_f32 = brief_squares_f32,
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
     .fast_f32 = fast_f32,

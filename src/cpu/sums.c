@@ -58,19 +58,19 @@ bool rd_cpu_add_briefly(const struct rd_call *call) {
     enum rd_transform transform = rd_operator(total->reduction.op)->transform;
     bool absolute = transform == RD_ABSOLUTE;
     double high, low;
-    if (call->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY) || !call->kernels->brief_f64)
+    if (call->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY))
         return false;
     rd_environment caller = rd_environment_enter();
     bool held = total->reduction.element == REDUCT_F32
                     ? call->kernels->brief_f32((const void *)call->x, call->count, absolute, &high, &low)
                     : call->kernels->brief_f64((const void *)call->x, call->count, absolute, &high, &low);
+    if (held) {
+        rd_sum_add_double(&total->sum, high, 0);
+        rd_sum_add_double(&total->sum, low, 0);
+        find_nonzero(total, &(struct rd_range){call->x, NULL, 0, call->count}, rd_element_size(total));
+    }
     rd_environment_leave(caller);
-    if (!held)
-        return false;
-    rd_sum_add_double(&total->sum, high, 0);
-    rd_sum_add_double(&total->sum, low, 0);
-    find_nonzero(total, &(struct rd_range){call->x, NULL, 0, call->count}, rd_element_size(total));
-    return true;
+    return held;
 }
 
 static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, const struct rd_range *range) {
