@@ -34,7 +34,12 @@ static bool window_open(struct rd_window *w, int level, int e, bool negative) {
     return true;
 }
 
-/* One block in `slices` slices, a constant. */
+static inline __attribute__((always_inline)) __m256d round_quietly(__m256d x) {
+    return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* One block in `slices` slices, a constant. The rest is formed by a fused multiply-add because AMD's processors have units for
+ * these beside those for additions, which are busy. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
                                                             bool single, bool absolute) {
     const __m256d sign = _mm256_set1_pd(-0.0);
@@ -58,9 +63,8 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
                 rest = _mm256_andnot_pd(sign, rest);
 #pragma GCC unroll 3
             for (int k = 0; k < slices - 1; k++) {
-                rest = _mm256_mul_pd(rest, factor[k]);
-                __m256d high = _mm256_round_pd(rest, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-                rest = _mm256_sub_pd(rest, high);
+                __m256d high = round_quietly(_mm256_mul_pd(rest, factor[k]));
+                rest = _mm256_fmsub_pd(rest, factor[k], high);
                 S[k][j] = _mm256_add_pd(S[k][j], high);
             }
             S[slices - 1][j] = _mm256_add_pd(S[slices - 1][j], rest);
@@ -161,10 +165,10 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
     size_t i = 0;
 #define ADD_BRIEF(term)                                                                                                \
     do {                                                                                                               \
-        __m256d scaled = _mm256_mul_pd(absolute ? _mm256_andnot_pd(sign, term) : (term), factor);                      \
-        __m256d whole = _mm256_round_pd(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);                        \
+        __m256d rest = absolute ? _mm256_andnot_pd(sign, term) : (term);                                               \
+        __m256d whole = round_quietly(_mm256_mul_pd(rest, factor));                                                    \
         S[j] = _mm256_add_pd(S[j], whole);                                                                             \
-        T[j] = _mm256_add_pd(T[j], _mm256_sub_pd(scaled, whole));                                                      \
+        T[j] = _mm256_add_pd(T[j], _mm256_fmsub_pd(rest, factor, whole));                                              \
     } while (0)
     for (; n - i >= LANES; i += LANES)
 #pragma GCC unroll 4
