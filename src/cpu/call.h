@@ -14,10 +14,11 @@ struct rd_call {
     unsigned threads;       /* that work on it, at most */
     struct rd_queue *queue; /* of pieces, one for each thread: in the room, or `alone` */
     struct rd_queue alone;
-    atomic_flag lock; /* of `total`, where there are several threads */
     struct rd_partial *total;
-    struct rd_room *own;              /* where pieces leave their results, and queues are; null if neither is needed */
-    _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
+    struct rd_room *own; /* where pieces leave their results, and queues are; null if neither is needed */
+    /* What threads write, in a cache line of its own: */
+    _Alignas(64) _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
+    atomic_bool locked;                            /* `total` is one thread's, where there are several */
 };
 
 /* Part of the data. */

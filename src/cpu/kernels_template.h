@@ -286,6 +286,14 @@ static int largest_exponent(const double *x, size_t n, bool *negative) {
     return (int)(largest >> 53);
 }
 
+/* Opens a closed window for terms as large as those of a first block, so that whole spans can be tried. */
+static __attribute__((noinline)) void window_start(struct rd_window *w, const double *x, size_t n, bool absolute) {
+    bool negative;
+    int field = largest_exponent(x, n, &negative);
+    if (field != SPECIAL && window_open(w, w->lowest, (field ? field : 1) - 1023, negative && !absolute))
+        w->added = w->held = 0;
+}
+
 /* Adds a block of finite doubles that the window could not hold to another that can. If there is none, false: this block and
  * those to come go into bins. */
 static __attribute__((noinline)) bool window_retry(struct rd_window *w, const double *x, size_t n) {
@@ -538,12 +546,24 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
     }
 }
 
+static const double *as_doubles_f64(const struct rd_scratch *s, const double *x) {
+    (void)s;
+    return x;
+}
+
+static const double *as_doubles_f32(const struct rd_scratch *s, const float *x) {
+    widen(x, RD_BLOCK, s->clean[0]);
+    return s->clean[0];
+}
+
 /* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
  * lanes. */
 #define ADD(name, T)                                                                                                   \
     static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
         const bool absolute = transform == RD_ABSOLUTE, direct = absolute || transform == RD_IDENTITY;                 \
         size_t done = 0;                                                                                               \
+        if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
+            window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
         for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
             if (!window_try(&s->terms, x + done, RD_SPAN, sizeof(T) == 4, absolute))                                   \
                 for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
