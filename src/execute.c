@@ -15,35 +15,39 @@ static reduct_status check_input(const char *name, const void *input, bool wante
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: not null, but the operator reads one array", name);
     if (wanted && !input && count)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
-    if (wanted && (uintptr_t)input % bytes)
+    if (wanted && (uintptr_t)input & (bytes - 1))
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: address is not a multiple of the element's %zu bytes", name,
                        bytes);
     return REDUCT_OK;
 }
 
-reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
-                            void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
-    const reduct_reduction *reduction = &prepared->reduction;
+/* Elements have a power of two of bytes, so that nothing is divided here: that would take longer than to add up four. */
+static reduct_status check_inputs(const reduct_reduction *reduction, const void *x, const void *y, uint64_t count,
+                                  reduct_error *error) {
     size_t bytes = rd_type(reduction->element)->bytes;
     reduct_status status = check_input("x", x, true, count, bytes, error);
     if (status == REDUCT_OK)
         status = check_input("y", y, rd_operator(reduction->op)->inputs == 2, count, bytes, error);
-    if (status == REDUCT_OK && count > (uint64_t)PTRDIFF_MAX / bytes)
+    if (status == REDUCT_OK && count > (uint64_t)PTRDIFF_MAX >> __builtin_ctzll(bytes))
         status = rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu elements of %zu bytes exceed an address space",
                          (unsigned long long)count, bytes);
-    if (status == REDUCT_OK)
-        status = prepared->device.backend->accumulate(prepared, x, y, count, workspace, partial, error);
-    if (status == REDUCT_OK && reduction->nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
+    return status;
+}
+
+/* Adds inputs that have been checked. */
+static reduct_status accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
+    reduct_status status = prepared->device.backend->accumulate(prepared, x, y, count, workspace, partial, error);
+    if (status == REDUCT_OK && prepared->reduction.nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
         return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
                           (unsigned long long)(first + partial->nan_index));
     return status;
 }
 
-/* Of one array, in order: what is missing is for the ordinary way to tell. */
-static bool answer(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count, void *result) {
-    const struct rd_backend *backend = prepared->device.backend;
-    bool aligned = (uintptr_t)x % rd_type(prepared->reduction.element)->bytes == 0;
-    return backend->answer && x && !y && aligned && backend->answer(prepared, x, count, result);
+reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                            void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
+    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    return status == REDUCT_OK ? accumulate(prepared, x, y, count, workspace, first, partial, error) : status;
 }
 
 /* From data to result in a call of its own, so that what is answered at once has no partial result to make room for. */
@@ -52,13 +56,17 @@ static __attribute__((noinline)) reduct_status run_whole(const struct rd_prepare
                                                          reduct_error *error) {
     struct rd_partial partial;
     rd_partial_init(&partial, &prepared->reduction);
-    reduct_status status = rd_accumulate(prepared, x, y, count, workspace, 0, &partial, error);
+    reduct_status status = accumulate(prepared, x, y, count, workspace, 0, &partial, error);
     return status == REDUCT_OK ? rd_partial_finish(&partial, prepared->reduction.result, result, error) : status;
 }
 
 static reduct_status run(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                          void *workspace, void *result, reduct_error *error) {
-    if (answer(prepared, x, y, count, result))
+    const struct rd_backend *backend = prepared->device.backend;
+    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (backend->answer && !y && backend->answer(prepared, x, count, result))
         return REDUCT_OK;
     return run_whole(prepared, x, y, count, workspace, result, error);
 }

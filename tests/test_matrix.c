@@ -7,6 +7,7 @@
  * of two everywhere"; all of "Values"; "Same bits: every instruction set". A pair that the library claims and gets
  * wrong is a failure, a pair that it must have and refuses is one, too.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,126 @@ static void large(void **state) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Exponents that no window holds, which are added up in bins by exponent
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void put_pair(struct matrix *matrix, const struct test_type *type, size_t i, double x, double y) {
+    values_put(type, matrix->x, i, x);
+    values_put(type, matrix->y, i, y);
+}
+
+/* Any finite number. */
+static double any_number(struct rng *rng, const struct test_type *type) {
+    const uint64_t infinity = values_infinity(type);
+    uint64_t bits;
+    do
+        bits = rng_next(rng);
+    while ((bits & infinity) == infinity);
+    double wide;
+    float narrow;
+    memcpy(&wide, &bits, sizeof wide);
+    memcpy(&narrow, &bits, sizeof narrow);
+    return type->size == 8 ? wide : (double)narrow;
+}
+
+/* All binades, and what each term adds is taken off again in two parts of other exponents, so that an error anywhere is seen
+ * in what remains. */
+static void fill_cancelling(struct matrix *matrix, const struct test_type *type, size_t count) {
+    size_t i = 0;
+    for (; i + 2 < count; i += 3) {
+        const double x = any_number(&matrix->rng, type), y = any_number(&matrix->rng, type);
+        int exponent = 0;
+        const double upper =
+            ldexp(trunc(ldexp(frexp(x, &exponent), type->precision / 2)), exponent - type->precision / 2);
+        put_pair(matrix, type, i, x, y);
+        put_pair(matrix, type, i + 1, -upper, y);
+        put_pair(matrix, type, i + 2, upper - x, y);
+    }
+    for (; i < count; i++)
+        put_pair(matrix, type, i, values_tiny(type), 1);
+    values_shuffle(&matrix->rng, type, matrix->x, matrix->y, count);
+}
+
+/* Nearly nothing but the largest significand; of products with an odd exponent, of which four share bins, the largest sums. In
+ * every block something is far below the rest. */
+static void fill_largest(struct matrix *matrix, const struct test_type *type, size_t count) {
+    const double largest = 2 - ldexp(1, 1 - type->precision);
+    for (size_t i = 0; i < count; i++)
+        put_pair(matrix, type, i, i % 300 == 7 ? ldexp(largest, -type->max_exponent / 2) : largest, 2 * largest);
+}
+
+/* Nearly nothing but subnormal numbers, and in every block something far above them, which cancels. */
+static void fill_subnormals(struct matrix *matrix, const struct test_type *type, size_t count) {
+    const uint64_t fractions = ((uint64_t)1 << (type->precision - 1)) - 1, sign = (uint64_t)1 << (8 * type->size - 1);
+    for (size_t i = 0; i < count; i++) {
+        put_pair(matrix, type, i, 0, 1);
+        values_put_bits(type, matrix->x, i, rng_next(&matrix->rng) & (fractions | sign));
+    }
+    for (size_t i = 7; i + 300 < count; i += 600) {
+        put_pair(matrix, type, i, values_max(type), 1);
+        put_pair(matrix, type, i + 300, -values_max(type), 1);
+    }
+}
+
+/* Nearly nothing but zeros, of both signs. */
+static void fill_zeros(struct matrix *matrix, const struct test_type *type, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        put_pair(matrix, type, i, rng_below(&matrix->rng, 2) ? 0.0 : -0.0, rng_below(&matrix->rng, 2) ? 1 : -1);
+    for (size_t i = 7; i + 300 < count; i += 600) {
+        put_pair(matrix, type, i, values_max(type), 1);
+        put_pair(matrix, type, i + 200, values_tiny(type), 1);
+        put_pair(matrix, type, i + 300, -values_max(type), 1);
+    }
+}
+
+/* Data that are binned from the first block to the last. */
+static const struct {
+    const char *name;
+    void (*fill)(struct matrix *matrix, const struct test_type *type, size_t count);
+} far_data[] = {{"all binades, cancelling", fill_cancelling},
+                {"the largest significand, and some far below", fill_largest},
+                {"subnormal numbers, and some far above", fill_subnormals},
+                {"zeros, and some far apart", fill_zeros}};
+
+/* NaNs and infinities, of both arrays, here and there after the first blocks: bins are in use by then. */
+static void put_specials(struct matrix *matrix, const struct test_type *type, size_t count) {
+    const uint64_t sign = (uint64_t)1 << (8 * type->size - 1);
+    for (size_t i = count / 2; i < count; i += 1 + rng_below(&matrix->rng, 1500)) {
+        void *array = rng_below(&matrix->rng, 2) ? matrix->x : matrix->y;
+        const uint64_t infinity = values_infinity(type) | (rng_below(&matrix->rng, 4) ? 0 : sign);
+        values_put_bits(type, array, i, rng_below(&matrix->rng, 2) ? infinity : values_nan(&matrix->rng, type));
+    }
+}
+
+/* Around where bins are used instead of single additions, around blocks and spans, and beyond the 64 blocks after which a
+ * window is tried again. One that is long enough for bins of products to be emptied on the way. */
+static void far(void **state) {
+    (void)state;
+    static const size_t counts[] = {AROUND(64),   AROUND(256),  AROUND(512), AROUND(1024),
+                                    AROUND(1536), AROUND(4096), 66 * 1024,   70001};
+    enum { COUNTS = sizeof counts / sizeof *counts, EMPTIED = 560000 };
+    static const reduct_type elements[] = {REDUCT_F64, REDUCT_F32};
+    struct matrix matrix;
+    start(&matrix, 3);
+    for (size_t e = 0; e < 2; e++)
+        for (size_t d = 0; d < sizeof far_data / sizeof *far_data; d++)
+            for (size_t c = 0; c < COUNTS; c++) {
+                const struct test_type *type = test_type(elements[e]);
+                if (counts[c] > 10000 && rng_unit(&matrix.rng) >= test_scale())
+                    continue;
+                far_data[d].fill(&matrix, type, counts[c]);
+                check_data(&matrix, type, far_data[d].name, counts[c], 1);
+                put_specials(&matrix, type, counts[c]);
+                check_data(&matrix, type, far_data[d].name, counts[c], 1);
+            }
+    if (test_scale() >= 1) {
+        fill_largest(&matrix, test_type(REDUCT_F64), EMPTIED);
+        check_data(&matrix, test_type(REDUCT_F64), far_data[1].name, EMPTIED, 1);
+    }
+    stop(&matrix);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * What cannot be had
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -233,8 +354,8 @@ static void resolved(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats),  cmocka_unit_test(integers), cmocka_unit_test(large),
-        cmocka_unit_test(refused), cmocka_unit_test(resolved),
+        cmocka_unit_test(floats), cmocka_unit_test(integers), cmocka_unit_test(large),
+        cmocka_unit_test(far),    cmocka_unit_test(refused),  cmocka_unit_test(resolved),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

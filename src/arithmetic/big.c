@@ -107,15 +107,15 @@ RD_SHARED void rd_big_align(struct rd_big *a, struct rd_big *b) {
 
 /* From the last digit down: each is taken out, and its product added to what the digits above it have left. */
 RD_SHARED void rd_big_scale(struct rd_big *a, rd_u128 b) {
-    int length = a->length;
-    for (int i = 0; i < 4; i++)
+    int length = a->length, factors = b >> 32 ? 4 : 1;
+    for (int i = 0; i < factors; i++)
         a->digit[length + i] = 0;
-    a->length += 4;
+    a->length += factors;
     for (int i = length - 1; i >= 0; i--) {
         uint64_t digit = a->digit[i], carry = 0;
         a->digit[i] = 0;
-        for (int j = i; j < a->length && (j < i + 4 || carry); j++) {
-            uint32_t factor = j < i + 4 ? (uint32_t)(b >> (32 * (j - i))) : 0;
+        for (int j = i; j < a->length && (j < i + factors || carry); j++) {
+            uint32_t factor = j < i + factors ? (uint32_t)(b >> (32 * (j - i))) : 0;
             uint64_t v = digit * factor + a->digit[j] + carry;
             a->digit[j] = (uint32_t)v;
             carry = v >> 32;
@@ -184,7 +184,17 @@ RD_SHARED void rd_big_divide(struct rd_big *a, uint64_t divisor, int bits) {
     trim(a);
 }
 
-/* The root of a number of at least 2^62, rounded down: on a device the machine's, put right; on a host bit by bit, as
+#ifndef __CUDA_ARCH__
+/* The root of a number of 4 * half bits, the first or second of them set, rounded down, from that of its upper half: the lower
+ * half of the root by one division (P. Zimmermann, "Karatsuba Square Root", 1999). */
+RD_LOCAL uint64_t extend_root(uint64_t upper, uint64_t radicand, int half) {
+    const uint64_t high = radicand >> (2 * half), next = radicand >> half & (((uint64_t)1 << half) - 1);
+    const uint64_t root = (upper << half) + ((high - upper * upper) << half | next) / (2 * upper);
+    return root - (root >> (2 * half) || root * root > radicand);
+}
+#endif
+
+/* The root of a number of at least 2^62, rounded down: on a device the machine's, put right; on a host in integers, as
  * arithmetic on doubles would leave its marks in the caller's floating-point environment. */
 RD_LOCAL uint32_t root_of_word(uint64_t radicand) {
 #ifdef __CUDA_ARCH__
@@ -193,10 +203,10 @@ RD_LOCAL uint32_t root_of_word(uint64_t radicand) {
     return (uint32_t)root;
 #else
     uint64_t root = 0;
-    for (uint64_t bit = (uint64_t)1 << 31; bit; bit >>= 1)
-        if ((root + bit) * (root + bit) <= radicand)
+    for (uint64_t bit = 1 << 7; bit; bit >>= 1)
+        if ((root + bit) * (root + bit) <= radicand >> 48)
             root += bit;
-    return (uint32_t)root;
+    return (uint32_t)extend_root(extend_root(root, radicand >> 32, 8), radicand, 16);
 #endif
 }
 

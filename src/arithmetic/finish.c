@@ -20,8 +20,13 @@ RD_LOCAL void variance(const struct rd_total *total, int bits) {
     rd_big_square(square, mean);
     rd_big_align(value, square);
     rd_big_subtract(value, square);
-    rd_big_divide(value, n, bits + 65); /* enough for the other divisor */
-    rd_big_divide(value, total->population ? n : n - 1, bits);
+    const uint64_t divisor = total->population ? n : n - 1;
+    if (n >> 16) {
+        rd_big_divide(value, n, bits + 65); /* enough for the other divisor */
+        rd_big_divide(value, divisor, bits);
+    } else {
+        rd_big_divide(value, n * divisor, bits);
+    }
 }
 
 RD_LOCAL uint64_t infinity_bits(const struct rd_type *type) {

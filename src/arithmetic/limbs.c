@@ -83,11 +83,22 @@ RD_SHARED void rd_sum_add_product(struct rd_sum *sum, double x, double y) {
     rd_sum_add(sum, product, ex + ey);
 }
 
+/* Zeros are left alone: threads that merge into one sum would wait for each other's cache lines. */
+RD_LOCAL void add_limbs(struct rd_sum *sum, const struct rd_sum *other) {
+    int64_t pending = sum->pending + other->pending + 1; /* limbs of two normalised sums grow as by one addition */
+    for (int i = 0; i < sum->length; i++)
+        if (other->limb[i])
+            sum->limb[i] += other->limb[i];
+    sum->pending = pending;
+}
+
 RD_SHARED void rd_sum_merge(struct rd_sum *sum, const struct rd_sum *other) {
+    if (sum->pending + other->pending + 1 < PENDING_MAX) {
+        add_limbs(sum, other);
+        return;
+    }
     struct rd_sum copy = *other; /* also where other == sum */
     rd_sum_normalise(&copy);
     rd_sum_normalise(sum);
-    for (int i = 0; i < sum->length; i++)
-        sum->limb[i] += copy.limb[i];
-    rd_sum_normalise(sum);
+    add_limbs(sum, &copy);
 }

@@ -7,6 +7,7 @@
 
 #include "core/environment.h"
 #include "core/status.h"
+#include "cpu/answer.h"
 #include "cpu/call.h"
 #include "cpu/many.h"
 #include "cpu/features.h"
@@ -104,6 +105,10 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     call.count = count;
     call.total = partial;
     call.crew = prepared->crew;
+    if (family == RD_EXACT_SUM && rd_cpu_add_briefly(&call)) {
+        partial->seen = count;
+        return REDUCT_OK;
+    }
     plan_pieces(&call, family);
     if (!workspace && (call.threads > 1 || needs_room(family, count)) && !(workspace = taken = rd_room_take())) {
         if (needs_room(family, count))
@@ -117,51 +122,6 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     if (taken)
         rd_room_give(taken);
     return REDUCT_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * What is answered at once
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* high + low, of which the last bit is set if it is no double: then rounding it once more rounds high + low. S. Boldo,
- * G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008; the error of
- * the addition as in rd_partial_add_fast(). */
-static double add_to_odd(double high, double low) {
-    double sum = high + low, part = sum - high, error = (high - (sum - part)) + (low - part);
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    if (error != 0 && !(bits & 1))
-        bits += (error > 0) == (sum > 0) ? 1 : (uint64_t)-1;
-    memcpy(&sum, &bits, sizeof bits);
-    return sum;
-}
-
-/* Sums of few floats that the brief kernels hold in two doubles: their one addition rounds as the contract has it. Zeros, whose
- * sign is another question, and what may overflow go the long way. */
-static bool cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result) {
-    const reduct_reduction *reduction = &prepared->reduction;
-    const struct rd_kernels *kernels = prepared->device.private;
-    const struct rd_operator *op = rd_operator(reduction->op);
-    bool single = reduction->element == REDUCT_F32, absolute = op->transform == RD_ABSOLUTE;
-    double high, low, sum = 0;
-    if (!count || count > RD_BRIEF || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
-        op->finish != RD_VALUE || !(absolute || op->transform == RD_IDENTITY) || !kernels->brief_f64 ||
-        !(single || reduction->element == REDUCT_F64) ||
-        !(reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32))
-        return false;
-    rd_environment caller = rd_environment_enter();
-    bool held = single ? kernels->brief_f32(x, count, absolute, &high, &low)
-                       : kernels->brief_f64(x, count, absolute, &high, &low);
-    if (held && reduction->result == REDUCT_F64) {
-        sum = high + low;
-        memcpy(result, &sum, sum == 0 ? 0 : sizeof sum);
-    } else if (held) {
-        sum = add_to_odd(high, low);
-        float rounded = (float)sum;
-        memcpy(result, &rounded, sum == 0 ? 0 : sizeof rounded);
-    }
-    rd_environment_leave(caller);
-    return sum != 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -197,5 +157,5 @@ const struct rd_backend rd_cpu_backend = {.name = "cpu",
                                           .prepare = cpu_prepare,
                                           .workspace = cpu_workspace,
                                           .accumulate = cpu_accumulate,
-                                          .answer = cpu_answer,
+                                          .answer = rd_cpu_answer,
                                           .execute_many = rd_cpu_execute_many};

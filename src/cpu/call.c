@@ -15,18 +15,26 @@ static uint64_t queue_begin(const struct rd_call *call, uint64_t queue) {
     return call->pieces / call->threads * queue + call->pieces % call->threads * queue / call->threads;
 }
 
+/* Takes a piece of a queue. One that is empty is only looked at: all threads come to all queues in the end, and would wait for
+ * each other if they wrote there. */
+static bool take_piece(struct rd_call *call, uint64_t queue, uint64_t *piece) {
+    uint64_t begin = queue_begin(call, queue), count = queue_begin(call, queue + 1) - begin;
+    atomic_uint *next = &call->queue[queue].next;
+    if (atomic_load_explicit(next, memory_order_relaxed) >= count)
+        return false;
+    uint64_t number = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+    *piece = begin + number;
+    return number < count;
+}
+
 bool rd_call_next(struct rd_call *call, struct rd_turn *turn, struct rd_range *range) {
     for (; turn->passed < call->threads; turn->passed++) {
-        unsigned queue = (turn->first + turn->passed) % call->threads;
-        uint64_t piece =
-            queue_begin(call, queue) + atomic_fetch_add_explicit(&call->queue[queue].next, 1, memory_order_relaxed);
-        if (piece >= queue_begin(call, queue + 1))
+        if (!take_piece(call, (turn->first + turn->passed) % call->threads, &turn->piece))
             continue;
         size_t bytes = rd_element_size(call->total);
-        uint64_t first = piece * call->piece, left = call->count - first;
+        uint64_t first = turn->piece * call->piece, left = call->count - first;
         *range = (struct rd_range){call->x + first * bytes, call->y ? call->y + first * bytes : NULL,
                                    call->first + first, left < call->piece ? left : call->piece};
-        turn->piece = piece;
         return true;
     }
     return false;
@@ -42,15 +50,26 @@ void rd_call_leave(const struct rd_call *call, struct rd_room *room) {
         rd_room_give(room);
 }
 
+struct rd_partial *rd_call_begin_part(struct rd_call *call, struct rd_partial *own) {
+    if (call->threads == 1)
+        return call->total;
+    rd_partial_init(own, &call->total->reduction);
+    return own;
+}
+
 /* All threads come here at about the same time, for less than a microsecond each: to sleep would take longer. */
-void rd_call_merge(struct rd_call *call, const struct rd_partial *partial) {
-    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&call->lock, memory_order_acquire); tries++)
+void rd_call_end_part(struct rd_call *call, const struct rd_partial *part) {
+    if (part == call->total)
+        return;
+    for (unsigned tries = 0; atomic_load_explicit(&call->locked, memory_order_relaxed) ||
+                             atomic_exchange_explicit(&call->locked, true, memory_order_acquire);
+         tries++)
         if (tries < 1000)
             rd_pause();
         else
             rd_yield(); /* who holds it may not be running */
-    rd_partial_merge(call->total, partial);
-    atomic_flag_clear_explicit(&call->lock, memory_order_release);
+    rd_partial_merge(call->total, part);
+    atomic_store_explicit(&call->locked, false, memory_order_release);
 }
 
 /* Every thread runs in the environment that the kernels need. */
@@ -72,7 +91,7 @@ void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call)) {
     for (unsigned i = 0; i < call->threads; i++)
         atomic_init(&call->queue[i].next, 0);
     atomic_init(&call->unused, call->own);
-    atomic_flag_clear(&call->lock);
+    atomic_init(&call->locked, false);
     if (call->threads > 1)
         rd_team_run(&call->crew, call->threads, work_in_environment, &inner);
     else

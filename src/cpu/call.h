@@ -14,10 +14,11 @@ struct rd_call {
     unsigned threads;       /* that work on it, at most */
     struct rd_queue *queue; /* of pieces, one for each thread: in the room, or `alone` */
     struct rd_queue alone;
-    atomic_flag lock; /* of `total`, where there are several threads */
     struct rd_partial *total;
-    struct rd_room *own;              /* where pieces leave their results, and queues are; null if neither is needed */
-    _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
+    struct rd_room *own; /* where pieces leave their results, and queues are; null if neither is needed */
+    /* What threads write, in a cache line of its own: */
+    _Alignas(64) _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
+    atomic_bool locked;                            /* `total` is one thread's, where there are several */
 };
 
 /* Part of the data. */
@@ -44,9 +45,10 @@ bool rd_call_next(struct rd_call *call, struct rd_turn *turn, struct rd_range *r
 struct rd_room *rd_call_enter(struct rd_call *call);
 void rd_call_leave(const struct rd_call *call, struct rd_room *room);
 
-/* Adds what a thread came to. Indices in `partial` count from the start of the call, and `seen` is zero until the end: so
- * merging leaves them as they are. */
-void rd_call_merge(struct rd_call *call, const struct rd_partial *partial);
+/* Where a thread adds up: the call's total if it is alone, otherwise `own`, made empty, which rd_call_end_part() merges into the
+ * total. Indices in it count from the start of the call, and `seen` is zero until the end: so merging leaves them as they are. */
+struct rd_partial *rd_call_begin_part(struct rd_call *call, struct rd_partial *own);
+void rd_call_end_part(struct rd_call *call, const struct rd_partial *part);
 
 /* Runs `work` on the call's threads, within rd_environment_enter(). */
 void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call));
@@ -67,7 +69,10 @@ uint64_t rd_first_nan(const struct rd_range *range, size_t bytes);
 /* Notes that a NaN which was not ignored is there. */
 void rd_note_nan(struct rd_partial *partial, uint64_t index);
 
-/* What a thread does for each family; the call's total must be its to change where there is one thread. */
+/* Adds few elements whose sum two doubles hold to the call's total, without a room; false if it is not such a sum. */
+bool rd_cpu_add_briefly(const struct rd_call *call);
+
+/* What a thread does for each family. */
 void rd_cpu_add_exactly(struct rd_call *call);
 void rd_cpu_add_integers(struct rd_call *call);
 void rd_cpu_add_fast(struct rd_call *call);

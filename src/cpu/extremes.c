@@ -55,14 +55,11 @@ static void take_blocks(const struct rd_call *call, struct rd_partial *partial, 
 }
 
 void rd_cpu_take_extremes(struct rd_call *call) {
-    struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
+    struct rd_partial part, *partial = rd_call_begin_part(call, &part);
     struct rd_range range;
     struct rd_turn turn = rd_call_turn(call);
-    if (partial == &part)
-        rd_partial_init(&part, &call->total->reduction);
     while (rd_call_next(call, &turn, &range))
         if (range.first < partial->nan_index) /* what follows a NaN cannot matter; pieces come in any order */
             take_blocks(call, partial, &range);
-    if (partial == &part)
-        rd_call_merge(call, &part);
+    rd_call_end_part(call, partial);
 }

@@ -17,15 +17,15 @@ enum { RD_LANES = 32, RD_SLICES = 3 };
 /* How a window is held: closed, in 1 to RD_SLICES slices, or in bins, for blocks whose exponents range too widely. */
 enum { RD_CLOSED = 0, RD_BINNED = RD_SLICES + 1 };
 
-/* Sums by sign and upper seven exponent bits: for each bin the sums of the low 32 and of the high 21 bits of the
- * significands, shifted by the lower four exponent bits. Two copies, used in turn, halve the chance that an addition
- * waits for the one before. */
+/* Sums by sign and exponent, for terms whose exponents range too widely for windows. */
 struct rd_bins {
-    uint64_t sum[2][256][2];
-    int used; /* terms since the last emptying */
+    _Alignas(
+        64) uint64_t elements[2 * 2048]; /* by exponent: sums of significands, modulo 2^64; then the negative ones */
+    rd_u128 products[2 * 1024];          /* by four exponents: sums of products of significands; the negative ones */
+    size_t entered;                      /* products since their bins were last emptied */
 };
 
-/* An exact running sum of doubles: a verified window over bins over a long accumulator (docs/how-it-works.md). */
+/* An exact running sum of doubles: a verified window over a long accumulator (docs/how-it-works.md). */
 struct rd_window {
     _Alignas(64) union {
         double lane[RD_SLICES][RD_LANES];   /* kernels that verify by flags: running sums */
@@ -39,8 +39,6 @@ struct rd_window {
     size_t added;             /* elements since the level was taken */
     size_t held;              /* elements since slices were last brought home */
     struct rd_sum *sum;       /* where it all goes */
-    bool bins_ready;          /* the bins have been cleared once */
-    struct rd_bins *bins;     /* null where terms go straight into the sum instead */
 };
 
 /* What exact sums of floats work in. The arrays are aligned to 64 bytes and hold as many elements as are added at a time, at
@@ -52,6 +50,9 @@ struct rd_scratch {
     double *tail[2];                 /* the last elements, of their own type, filled up with zeros */
     double *clean[2];                /* elements, widened, what is not finite taken out */
     double *product[2];              /* products and their rounding errors */
+    struct rd_bins *bins;            /* for what no window holds; null where that goes straight into the sums instead */
+    bool elements_ready;             /* the bins of elements, of products have been cleared once */
+    bool products_ready;
 };
 
 /* An extreme of a block: of the elements the lowest or highest one, or the largest of their absolute values. */
@@ -84,10 +85,13 @@ struct rd_kernels {
     void (*finish)(struct rd_scratch *scratch);
 
     /* The exact sum of 1 to RD_BRIEF elements, or of their absolute values, as high + low, without scratch memory. False
-     * where that does not hold it, or something is not finite. Null where there is no such kernel. Run within
-     * rd_environment_enter(). */
+     * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
     bool (*brief_f64)(const double *x, size_t count, bool absolute, double *high, double *low);
     bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
+
+    /* The same of the squares of 1 to RD_FEW elements, as the sum of four parts. */
+    bool (*brief_squares_f64)(const double *x, size_t count, double part[4]);
+    bool (*brief_squares_f32)(const float *x, size_t count, double part[4]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
      * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
@@ -136,7 +140,7 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, size_t bytes);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -34,7 +34,12 @@ static bool window_open(struct rd_window *w, int level, int e, bool negative) {
     return true;
 }
 
-/* One block in `slices` slices, a constant. */
+static inline __attribute__((always_inline)) __m256d round_quietly(__m256d x) {
+    return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* One block in `slices` slices, a constant. The rest is formed by a fused multiply-add because AMD's processors have units for
+ * these beside those for additions, which are busy. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
                                                             bool single, bool absolute) {
     const __m256d sign = _mm256_set1_pd(-0.0);
@@ -58,9 +63,8 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
                 rest = _mm256_andnot_pd(sign, rest);
 #pragma GCC unroll 3
             for (int k = 0; k < slices - 1; k++) {
-                rest = _mm256_mul_pd(rest, factor[k]);
-                __m256d high = _mm256_round_pd(rest, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-                rest = _mm256_sub_pd(rest, high);
+                __m256d high = round_quietly(_mm256_mul_pd(rest, factor[k]));
+                rest = _mm256_fmsub_pd(rest, factor[k], high);
                 S[k][j] = _mm256_add_pd(S[k][j], high);
             }
             S[slices - 1][j] = _mm256_add_pd(S[slices - 1][j], rest);
@@ -119,6 +123,69 @@ static bool multiply_exactly(const double *x, const double *y, size_t n, double 
     bool exact = flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW);
     _mm_setcsr(RD_MXCSR_DEFAULT);
     return exact && !_mm256_movemask_pd(_mm256_cmp_pd(nan, nan, _CMP_UNORD_Q));
+}
+
+/* Sums of few elements in two slices, in one pass, on trust that a sample shows how large they are: terms below 2^BRIEF_HEAD
+ * whole units, of which RD_BRIEF add up to less than 2^53, and their rests. Flags prove that all was exact. */
+enum { BRIEF_HEAD = 40 };
+
+_Static_assert((int64_t)RD_BRIEF << BRIEF_HEAD < (int64_t)1 << 53, "the sum of the first slice is a double");
+
+/* Up to four elements, and zeros. */
+static inline __attribute__((always_inline)) __m256d load_brief(const void *x, size_t i, size_t n, bool single) {
+    const int left = n - i < 4 ? (int)(n - i) : 4;
+    const __m128i mask = _mm_cmpgt_epi32(_mm_set1_epi32(left), _mm_set_epi32(3, 2, 1, 0));
+    return single ? _mm256_cvtps_pd(_mm_maskload_ps((const float *)x + i, mask))
+                  : _mm256_maskload_pd((const double *)x + i, _mm256_cvtepi32_epi64(mask));
+}
+
+/* The largest exponent field of a few elements from all over the array. */
+static inline __attribute__((always_inline)) int sample_exponent(const void *x, size_t n, bool single) {
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    __m256d largest = _mm256_setzero_pd();
+    for (size_t k = 0; k <= 4; k++)
+        largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, load_brief(x, k * (n - 1) / 4, n, single)));
+    __m128d half = _mm_max_pd(_mm256_castpd256_pd128(largest), _mm256_extractf128_pd(largest, 1));
+    half = _mm_max_pd(half, _mm_unpackhi_pd(half, half));
+    return (int)(_mm_cvtsi128_si64(_mm_castpd_si128(half)) >> 52);
+}
+
+#define HAS_BRIEF
+static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, bool single, bool absolute,
+                                                        double *high, double *low) {
+    const int scale = BRIEF_HEAD - (sample_exponent(x, n, single) - 1023 + 1);
+    if (scale > 1022 || scale < -1022)
+        return false;
+    const __m256d sign = _mm256_set1_pd(-0.0), factor = _mm256_set1_pd(power_of_two(scale));
+    __m256d S[VECTORS], T[VECTORS];
+    for (int j = 0; j < VECTORS; j++) {
+        S[j] = T[j] = _mm256_setzero_pd();
+        BARRIER(T[j]);
+    }
+    size_t i = 0;
+#define ADD_BRIEF(term)                                                                                                \
+    do {                                                                                                               \
+        __m256d rest = absolute ? _mm256_andnot_pd(sign, term) : (term);                                               \
+        __m256d whole = round_quietly(_mm256_mul_pd(rest, factor));                                                    \
+        S[j] = _mm256_add_pd(S[j], whole);                                                                             \
+        T[j] = _mm256_add_pd(T[j], _mm256_fmsub_pd(rest, factor, whole));                                              \
+    } while (0)
+    for (; n - i >= LANES; i += LANES)
+#pragma GCC unroll 4
+        for (size_t j = 0; j < VECTORS; j++)
+            ADD_BRIEF(single ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)x + i + 4 * j))
+                             : _mm256_loadu_pd((const double *)x + i + 4 * j));
+#pragma GCC unroll 4
+    for (size_t j = 0; j < VECTORS; j++)
+        if (i + 4 * j < n)
+            ADD_BRIEF(load_brief(x, i + 4 * j, n, single));
+#undef ADD_BRIEF
+    *high = across(_mm256_add_pd(_mm256_add_pd(S[0], S[1]), _mm256_add_pd(S[2], S[3]))) * power_of_two(-scale);
+    *low = across(_mm256_add_pd(_mm256_add_pd(T[0], T[1]), _mm256_add_pd(T[2], T[3]))) * power_of_two(-scale);
+    BARRIER(*high);
+    BARRIER(*low);
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) &&
+           *high == *high; /* quiet NaNs raise none */
 }
 
 #include "cpu/kernels_template.h"

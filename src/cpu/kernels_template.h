@@ -16,7 +16,8 @@
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
  *   brief(x, n, single, absolute, high, low)
- *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats
+ *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats, more
+ *       than FEW of them
  *
  * Everything else is here, in plain C that the compiler vectorises for the set.
  */
@@ -35,52 +36,200 @@ enum { HELD_MAX = 1 << 18 };
  * tried. */
 enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
 
+#ifndef READ_AHEAD
+#define READ_AHEAD(at) (void)(at)
+#endif
+
 /* ---------------------------------------------------------------------------------------------------------------------
- * Bins
+ * Vectors, as GCC and Clang have them, of the width of the set
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Terms add at most 2^47 to a bin; after 2^16 of them a bin is below 2^63. */
-enum { BINS_FULL = 1 << 16 };
+/* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. WIDEN: floats to doubles,
+ * which GCC's __builtin_convertvector does piece by piece. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES   64
+#define LEAST(a, b)    (words) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
+#define GREATEST(a, b) (words) _mm512_max_epu32((__m512i)(a), (__m512i)(b))
+#define WIDEN(floats)  (doubles) _mm512_cvtps_pd((__m256)(floats))
+#elif defined(__AVX2__)
+#define VECTOR_BYTES   32
+#define LEAST(a, b)    (words) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
+#define GREATEST(a, b) (words) _mm256_max_epu32((__m256i)(a), (__m256i)(b))
+#define WIDEN(floats)  (doubles) _mm256_cvtps_pd((__m128)(floats))
+#else
+#define VECTOR_BYTES   16
+#define LEAST(a, b)    ((b) ^ (((a) ^ (b)) & (words)((halves)(a) < (halves)(b))))
+#define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
+#define WIDEN(floats)  __builtin_convertvector(floats, doubles)
+#endif
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
+typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
 
-static void bins_empty(struct rd_window *w) {
-    struct rd_bins *bins = w->bins;
-    if (!bins->used)
-        return;
-    for (int i = 0; i < 256; i++) {
-        uint64_t low = bins->sum[0][i][0] + bins->sum[1][i][0], high = bins->sum[0][i][1] + bins->sum[1][i][1];
-        if (!(low | high))
-            continue;
-        rd_i128 value = (rd_i128)(((rd_u128)high << 32) + low);
-        rd_sum_add(w->sum, i >> 7 ? -value : value, 16 * (i & 127) - 1075);
-    }
-    memset(bins, 0, sizeof *bins);
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Bins: what no window holds is added up by sign and exponent, in integers. A finite double is
+ * significand * 2^(field - 1075) with an exponent field of at least 1, of which subnormals have 0 in their bits.
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The exponent field of infinities and NaNs; the bit of significands that doubles do not store. */
+enum { SPECIAL = 0x7ff };
+#define HIDDEN_BIT ((uint64_t)1 << 52)
+
+/* Clearing bins and emptying them takes as long as adding so many elements, so many products one by one. Bins of elements are
+ * emptied fast where vectors have shifts by a count for each lane. */
+#ifdef __AVX2__
+enum { ELEMENTS_WORTH = 256 };
+#else
+enum { ELEMENTS_WORTH = RD_BLOCK };
+#endif
+enum { PRODUCTS_WORTH = 512 };
+
+/* Products below 2^(53 + 53 + 3) of which bins hold so many. */
+enum { BINS_FULL = 1 << 19 };
+
+_Static_assert(RD_BLOCK <= 1 << 10, "the significands of a block add up to less than 2^64");
+
+static uint64_t bits_at(const double *x) {
+    uint64_t bits;
+    memcpy(&bits, x, sizeof bits);
+    return bits;
 }
 
-/* Adds finite doubles. The value of one is significand * 2^(field - 1075), field = 1 for subnormals; field = 16 * bin +
- * shift. */
-static void bins_add(struct rd_window *w, const double *x, size_t n) {
-    struct rd_bins *bins = w->bins;
-    if (!bins) {
+/* A bin of elements has passed 2^64. */
+static __attribute__((noinline)) void carry_from_bin(struct rd_sum *sum, size_t bin) {
+    rd_i128 carry = (rd_i128)1 << 64;
+    rd_sum_add(sum, bin > SPECIAL ? -carry : carry, (int)(bin & SPECIAL) - 1075);
+}
+
+/* The sum of a block's subnormal numbers in units of the smallest one, from their bins, in which each has a hidden bit too
+ * many: so a single one is found at once, and of more the sum is formed again. */
+static __attribute__((noinline)) int64_t sum_subnormals(uint64_t plus, uint64_t minus, const double *x, size_t n,
+                                                        bool absolute) {
+    int64_t sum = 0;
+    if (plus < 2 * HIDDEN_BIT && minus < 2 * HIDDEN_BIT)
+        return (int64_t)(plus & (HIDDEN_BIT - 1)) - (int64_t)(minus & (HIDDEN_BIT - 1));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = bits_at(&x[i]), magnitude = bits << 1 >> 1;
+        int64_t value = magnitude < HIDDEN_BIT ? (int64_t)magnitude : 0;
+        sum += bits >> 63 && !absolute ? -value : value;
+    }
+    return sum;
+}
+
+/* Adds doubles, or their absolute values, to the bins; false if some are not finite, which are left out. Every term goes the
+ * same short way, as if it were a normal number. What was not shows in bins that are otherwise empty. */
+ALWAYS_INLINE bool enter_elements(struct rd_bins *bins, struct rd_sum *sum, const double *x, size_t n, bool absolute) {
+    uint64_t *bin = bins->elements, *negative = bin + 2048;
+    for (size_t i = 0; i < n; i += 8) {
+        READ_AHEAD((const char *)(x + i));
+#pragma GCC unroll 8
+        for (size_t j = 0; j < 8; j++) {
+            uint64_t bits = bits_at(&x[i + j]), at = absolute ? bits >> 52 & SPECIAL : bits >> 52;
+            if (__builtin_expect(__builtin_add_overflow(bin[at], (bits & (HIDDEN_BIT - 1)) | HIDDEN_BIT, &bin[at]), 0))
+                carry_from_bin(sum, at);
+        }
+    }
+    if (bin[0] | negative[0])
+        rd_sum_add(sum, sum_subnormals(bin[0], negative[0], x, n, absolute), -1074);
+    bool finite = !(bin[SPECIAL] | negative[SPECIAL]);
+    bin[0] = negative[0] = bin[SPECIAL] = negative[SPECIAL] = 0;
+    return finite;
+}
+
+static bool add_to_bins(struct rd_scratch *s, const double *x, size_t n, bool absolute) {
+    struct rd_bins *bins = s->bins;
+    if (!s->elements_ready)
+        memset(bins->elements, 0, sizeof bins->elements);
+    s->elements_ready = true;
+    return absolute ? enter_elements(bins, s->terms.sum, x, n, true) : enter_elements(bins, s->terms.sum, x, n, false);
+}
+
+/* The sum of 32 bins of elements in units of the first one. Halves of words, shifted, add up to less than 2^64. */
+static rd_i128 sum_bins(const uint64_t *bin) {
+    uint64_t low = 0, high = 0;
+    for (uint64_t i = 0; i < 32; i++) { /* as wide as the bins, or compilers use no vectors */
+        low += (bin[i] & 0xffffffff) << i;
+        high += bin[i] >> 32 << i;
+    }
+    return ((rd_i128)high << 32) + low;
+}
+
+static void empty_elements(const struct rd_bins *bins, struct rd_sum *sum) {
+    for (int first = 0; first < 2048; first += 32) {
+        rd_i128 total = sum_bins(&bins->elements[first]) - sum_bins(&bins->elements[2048 + first]);
+        if (total)
+            rd_sum_add(sum, total, first - 1075);
+    }
+}
+
+static uint64_t take_significand(uint64_t bits, uint64_t *exponent) {
+    uint64_t field = bits >> 52 & SPECIAL;
+    *exponent = field + !field;
+    return (bits & (HIDDEN_BIT - 1)) | (field ? HIDDEN_BIT : 0);
+}
+
+/* Adds products of finite doubles to the bins. `square`: y is x. The first loop is for vectors. */
+ALWAYS_INLINE void enter_products(struct rd_bins *bins, const double *x, const double *y, size_t n, bool square) {
+    rd_u128 *bin = bins->products;
+    for (size_t i = 0; i < n; i += RD_LANES) {
+        uint64_t a[RD_LANES], b[RD_LANES], at[RD_LANES];
+        for (size_t j = 0; j < RD_LANES; j++) {
+            uint64_t of_x = bits_at(&x[i + j]), of_y = bits_at(&y[i + j]), exponent, other;
+            a[j] = take_significand(of_x, &exponent);
+            if (square) {
+                a[j] <<= exponent & 1;
+                at[j] = exponent >> 1;
+            } else {
+                b[j] = take_significand(of_y, &other);
+                exponent += other;
+                a[j] <<= exponent & 3;
+                at[j] = exponent >> 2 | (of_x ^ of_y) >> 63 << 10;
+            }
+        }
+        for (size_t j = 0; j < RD_LANES; j++)
+            bin[at[j]] += (rd_u128)a[j] * (square ? a[j] : b[j]);
+    }
+}
+
+static void empty_products(const struct rd_bins *bins, struct rd_sum *sum) {
+    const rd_u128 *plus = bins->products, *minus = plus + 1024;
+    for (int first = 0; first < 1024; first += 8) {
+        rd_i128 low = 0, high = 0;
+        for (int i = first + 7; i >= first; i--) {
+            low = 16 * low + (uint64_t)plus[i] - (uint64_t)minus[i];
+            high = 16 * high + (uint64_t)(plus[i] >> 64) - (uint64_t)(minus[i] >> 64);
+        }
+        if (low)
+            rd_sum_add(sum, low, 4 * first - 2150);
+        if (high)
+            rd_sum_add(sum, high, 4 * first - 2150 + 64);
+    }
+}
+
+/* Adds products of finite doubles, whatever their exponents. */
+static __attribute__((noinline)) void add_far_products(struct rd_scratch *s, struct rd_sum *sum, const double *x,
+                                                       const double *y, size_t n) {
+    struct rd_bins *bins = s->bins;
+    if (!bins || (!s->products_ready && n < PRODUCTS_WORTH)) {
         for (size_t i = 0; i < n; i++)
-            rd_sum_add_double(w->sum, x[i], 0);
+            rd_sum_add_product(sum, x[i], y[i]);
         return;
     }
-    if (!w->bins_ready) {
-        memset(bins, 0, sizeof *bins);
-        w->bins_ready = true;
+    if (s->products_ready && bins->entered > BINS_FULL - RD_BLOCK) {
+        empty_products(bins, sum);
+        s->products_ready = false;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        uint64_t field = bits >> 52 & 0x7ff;
-        uint64_t shift = (field + !field) & 15;
-        uint64_t *bin = bins->sum[i & 1][bits >> 56];
-        bin[0] += (bits & 0xffffffff) << shift;
-        bin[1] += ((bits >> 32 & 0xfffff) | (uint64_t)(field != 0) << 20) << shift;
+    if (!s->products_ready) {
+        memset(bins->products, 0, sizeof bins->products);
+        bins->entered = 0;
+        s->products_ready = true;
     }
-    bins->used += (int)n;
-    if (bins->used > BINS_FULL - RD_BLOCK)
-        bins_empty(w);
+    if (x == y)
+        enter_products(bins, x, x, n, true);
+    else
+        enter_products(bins, x, y, n, false);
+    bins->entered += n;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -91,6 +240,13 @@ static void window_close(struct rd_window *w) {
     if (w->level != RD_CLOSED && w->level != RD_BINNED)
         window_flush(w);
     w->level = RD_CLOSED;
+}
+
+/* This block and those to come go into bins. */
+static void window_give_up(struct rd_window *w, size_t n) {
+    window_close(w);
+    w->level = RD_BINNED;
+    w->added = n;
 }
 
 /* Constants for every parameter, so that each variant is compiled by itself. */
@@ -130,13 +286,17 @@ static int largest_exponent(const double *x, size_t n, bool *negative) {
     return (int)(largest >> 53);
 }
 
-/* Adds a block of finite doubles that the window could not hold: finds a window that can, or bins it. */
-static __attribute__((noinline)) void window_retry(struct rd_window *w, const double *x, size_t n) {
-    if (w->level == RD_BINNED && w->added < BINS_PATIENCE) {
-        w->added += n;
-        bins_add(w, x, n);
-        return;
-    }
+/* Opens a closed window for terms as large as those of a first block, so that whole spans can be tried. */
+static __attribute__((noinline)) void window_start(struct rd_window *w, const double *x, size_t n, bool absolute) {
+    bool negative;
+    int field = largest_exponent(x, n, &negative);
+    if (field != SPECIAL && window_open(w, w->lowest, (field ? field : 1) - 1023, negative && !absolute))
+        w->added = w->held = 0;
+}
+
+/* Adds a block of finite doubles that the window could not hold to another that can. If there is none, false: this block and
+ * those to come go into bins. */
+static __attribute__((noinline)) bool window_retry(struct rd_window *w, const double *x, size_t n) {
     bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->added < PATIENCE;
     int level = failed_early ? w->level + 1 : w->lowest;
     window_close(w);
@@ -147,17 +307,22 @@ static __attribute__((noinline)) void window_retry(struct rd_window *w, const do
             break;
         if (window_block(w, x, n, false, false)) {
             w->added = w->held = n;
-            return;
+            return true;
         }
     }
-    w->level = RD_BINNED;
-    w->added = n;
-    bins_add(w, x, n);
+    window_give_up(w, n);
+    return false;
 }
 
-static void window_add(struct rd_window *w, const double *x, size_t n) {
-    if (!window_try(w, x, n, false, false))
-        window_retry(w, x, n);
+static bool window_add(struct rd_window *w, const double *x, size_t n) {
+    return window_try(w, x, n, false, false) || window_retry(w, x, n);
+}
+
+/* Whether a block goes into bins, as those before it, without looking for a window first. */
+static bool stays_binned(struct rd_window *w, size_t n) {
+    bool stays = w->level == RD_BINNED && w->added < BINS_PATIENCE;
+    w->added += stays ? n : 0;
+    return stays;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -198,10 +363,17 @@ static void clean(struct rd_partial *partial, const double *x, size_t n, bool ab
     count_specials(partial, found);
 }
 
+static bool all_finite(const double *x, size_t n) {
+    bool negative;
+    return largest_exponent(x, n, &negative) != SPECIAL;
+}
+
 /* Cleans pairs whose product is not finite because a factor is not. A pair with a NaN element may be ignored; a NaN
  * that comes of 0 * infinity is a NaN term whatever the policy. Rare enough to be done one pair at a time. */
 static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t n) {
     struct specials found = {0, 0, 0};
+    if (all_finite(x, n) && all_finite(y, n))
+        return;
     for (size_t i = 0; i < n; i++) {
         double term = x[i] * y[i];
         bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0;
@@ -225,55 +397,106 @@ static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t
  * Blocks of elements: n is a multiple of RD_LANES, at most RD_BLOCK
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself or a
- * copy. */
-ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
-    if (window_try(&s->terms, x, n, single, absolute))
-        return single ? NULL : x;
+/* Adds finite doubles, or their absolute values, to the bins or, where these do not pay, one by one. */
+static void add_far_elements(struct rd_scratch *s, const double *x, size_t n) {
+    if (s->bins && (s->elements_ready || n >= ELEMENTS_WORTH))
+        add_to_bins(s, x, n, false);
+    else
+        for (size_t i = 0; i < n; i++)
+            rd_sum_add_double(s->terms.sum, x[i], 0);
+}
+
+/* Adds elements or absolute values that the window of terms does not hold. Returns as add_elements(). */
+static __attribute__((noinline)) const double *add_elements_again(struct rd_scratch *s, const void *x, size_t n,
+                                                                  bool single, bool absolute) {
     const double *wide = x;
     if (single) {
         widen(x, n, s->clean[0]);
         wide = s->clean[0];
     }
+    bool added = s->elements_ready && stays_binned(&s->terms, n);
+    if (added && add_to_bins(s, wide, n, absolute))
+        return wide;
     clean(s->partial, wide, n, absolute, s->clean[0]);
-    window_retry(&s->terms, s->clean[0], n);
+    if (!added && !window_retry(&s->terms, s->clean[0], n))
+        add_far_elements(s, s->clean[0], n);
     return s->clean[0];
 }
 
-/* Adds products of finite doubles that over- or underflow, in integers. */
-static __attribute__((noinline)) void add_far_products(struct rd_sum *sum, const double *x, const double *y, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        rd_sum_add_product(sum, x[i], y[i]);
+/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself, a copy, or
+ * null for floats that are as they were. */
+ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
+    if (window_try(&s->terms, x, n, single, absolute))
+        return single ? NULL : x;
+    return add_elements_again(s, x, n, single, absolute);
 }
 
-/* Adds the products of doubles to a window, their rounding errors to another. */
+/* Copies of pairs that are finite, or that add nothing. Squares stay pairs of the same. */
+static void take_finite(struct rd_scratch *s, const double **x, const double **y, size_t n) {
+    bool square = *x == *y;
+    if (*x != s->clean[0])
+        memcpy(s->clean[0], *x, n * sizeof **x);
+    memcpy(s->clean[1], *y, n * sizeof **y);
+    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
+    *x = s->clean[0];
+    *y = s->clean[square ? 0 : 1];
+}
+
+/* Adds rounding errors of products that no window holds while one does hold the products: hardly ever. */
+static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const double *error, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        rd_sum_add_double(sum, error[i], 0);
+}
+
+/* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. */
 static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y, size_t n) {
-    if (!multiply_exactly(x, y, n, s->product[0], s->product[1])) {
-        if (x != s->clean[0])
-            memcpy(s->clean[0], x, n * sizeof *x);
-        memcpy(s->clean[1], y, n * sizeof *y);
-        clean_pairs(s->partial, s->clean[0], s->clean[1], n);
-        if (!multiply_exactly(s->clean[0], s->clean[1], n, s->product[0], s->product[1])) {
-            add_far_products(w->sum, s->clean[0], s->clean[1], n);
-            return;
-        }
+    if (stays_binned(w, n)) {
+        if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
+            take_finite(s, &x, &y, n);
+        add_far_products(s, w->sum, x, y, n);
+        return;
     }
-    window_add(w, s->product[0], n);
-    window_add(&s->errors, s->product[1], n);
+    bool exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    if (!exact) {
+        take_finite(s, &x, &y, n);
+        exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    }
+    if (!exact)
+        window_give_up(w, n);
+    if (!exact || !window_add(w, s->product[0], n))
+        add_far_products(s, w->sum, x, y, n);
+    else if (!window_add(&s->errors, s->product[1], n)) {
+        add_far_errors(s->errors.sum, s->product[1], n);
+        window_give_up(w, n);
+    }
+}
+
+/* Adds the products of floats that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
+ * faster, where there are no elements to be added as well. */
+static void add_widened_products(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                 size_t n) {
+    for (size_t i = 0; i < n; i++)
+        s->product[0][i] = x[i] * y[i];
+    if (!stays_binned(w, n) && window_add(w, s->product[0], n))
+        return;
+    if (w == &s->terms)
+        add_far_elements(s, s->product[0], n);
+    else
+        add_far_products(s, w->sum, x, y, n);
 }
 
 /* Adds the products of floats, exact as doubles, to a window. */
 static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const float *x, const float *y, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        s->product[0][i] = (double)x[i] * (double)y[i];
-    if (window_try(w, s->product[0], n, false, false))
-        return;
+    if (w->level != RD_BINNED) {
+        for (size_t i = 0; i < n; i++)
+            s->product[0][i] = (double)x[i] * (double)y[i];
+        if (window_try(w, s->product[0], n, false, false))
+            return;
+    }
     widen(x, n, s->clean[0]);
     widen(y, n, s->clean[1]);
     clean_pairs(s->partial, s->clean[0], s->clean[1], n);
-    for (size_t i = 0; i < n; i++)
-        s->product[0][i] = s->clean[0][i] * s->clean[1][i];
-    window_retry(w, s->product[0], n);
+    add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
 }
 
 static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
@@ -318,11 +541,19 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
             add_products_f32(s, &s->squares, x, x, n);
             break;
         }
-        for (size_t i = 0; i < n; i++)
-            s->product[0][i] = finite[i] * finite[i];
-        window_add(&s->squares, s->product[0], n);
+        add_widened_products(s, &s->squares, finite, finite, n);
         break;
     }
+}
+
+static const double *as_doubles_f64(const struct rd_scratch *s, const double *x) {
+    (void)s;
+    return x;
+}
+
+static const double *as_doubles_f32(const struct rd_scratch *s, const float *x) {
+    widen(x, RD_BLOCK, s->clean[0]);
+    return s->clean[0];
 }
 
 /* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
@@ -331,6 +562,8 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
     static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
         const bool absolute = transform == RD_ABSOLUTE, direct = absolute || transform == RD_IDENTITY;                 \
         size_t done = 0;                                                                                               \
+        if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
+            window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
         for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
             if (!window_try(&s->terms, x + done, RD_SPAN, sizeof(T) == 4, absolute))                                   \
                 for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
@@ -351,26 +584,150 @@ ADD(f64, double)
 ADD(f32, float)
 
 static void finish(struct rd_scratch *s) {
-    struct rd_window *windows[] = {&s->terms, &s->squares, &s->errors};
-    for (int i = 0; i < 3; i++) {
-        window_close(windows[i]);
-        if (windows[i]->bins_ready)
-            bins_empty(windows[i]);
-    }
+    window_close(&s->terms);
+    window_close(&s->squares);
+    window_close(&s->errors);
+    if (s->elements_ready)
+        empty_elements(s->bins, s->terms.sum);
+    if (s->products_ready)
+        empty_products(s->bins, s->errors.sum); /* which is that of products */
 }
 
-#ifdef HAS_BRIEF
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Few elements: sums in two doubles, without scratch memory
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* a + b, rounded, and its error, of numbers or vectors (O. Moller, 1965; D. E. Knuth, "The Art of Computer Programming", volume
+ * 2). */
+#define ADD_TWO(T, a, b, sum, error)                                                                                   \
+    do {                                                                                                               \
+        const T sum_ = (a) + (b), part_ = sum_ - (a);                                                                  \
+        (error) = ((a) - (sum_ - part_)) + ((b)-part_);                                                                \
+        (sum) = sum_;                                                                                                  \
+    } while (0)
+
+/* A sum as high + low. What that could not hold, or NaNs where something was not finite, left bits in `lost`. */
+struct pair {
+    double high, low;
+    uint64_t lost;
+};
+
+ALWAYS_INLINE void add_low(struct pair *pair, double term) {
+    double rest;
+    ADD_TWO(double, pair->low, term, pair->low, rest);
+    pair->lost |= bits_at(&rest) << 1;
+}
+
+ALWAYS_INLINE void add_high(struct pair *pair, double term) {
+    double error;
+    ADD_TWO(double, pair->high, term, pair->high, error);
+    add_low(pair, error);
+}
+
+/* The same, a pair for each lane. */
+struct pairs {
+    doubles high, low;
+    words lost;
+};
+
+ALWAYS_INLINE void add_lows(struct pairs *pairs, doubles terms) {
+    doubles rest;
+    ADD_TWO(doubles, pairs->low, terms, pairs->low, rest);
+    pairs->lost |= (words)rest << 1;
+}
+
+ALWAYS_INLINE void add_highs(struct pairs *pairs, doubles terms) {
+    doubles error;
+    ADD_TWO(doubles, pairs->high, terms, pairs->high, error);
+    add_lows(pairs, error);
+}
+
+ALWAYS_INLINE double load_term(const void *x, size_t i, bool single, bool absolute) {
+    double term = single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+    return absolute ? __builtin_fabs(term) : term;
+}
+
+ALWAYS_INLINE doubles load_terms(const void *x, size_t i, bool single, bool absolute) {
+    doubles terms;
+    floats narrow;
+    if (single) {
+        memcpy(&narrow, (const float *)x + i, sizeof narrow);
+        terms = WIDEN(narrow);
+    } else {
+        memcpy(&terms, (const double *)x + i, sizeof terms);
+    }
+    return absolute ? (doubles)((words)terms << 1 >> 1) : terms;
+}
+
+/* The sum of elements: of many in VECTORS_OF_PAIRS vectors of pairs, which then meet in one; of what is left one by one. */
+enum { VECTORS_OF_PAIRS = 4, IN_VECTOR = VECTOR_BYTES / 8, FEW = 15 };
+
+ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absolute, double *high, double *low) {
+    struct pair sum = {0, 0, 0};
+    size_t i = 0;
+    if (n > FEW) {
+        struct pairs lanes[VECTORS_OF_PAIRS] = {{{0}, {0}, {0}}};
+        for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
+#pragma GCC unroll 4
+            for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
+                add_highs(&lanes[j], load_terms(x, i + j * IN_VECTOR, single, absolute));
+        for (size_t j = 1; j < VECTORS_OF_PAIRS; j++) {
+            add_highs(&lanes[0], lanes[j].high);
+            add_lows(&lanes[0], lanes[j].low);
+            lanes[0].lost |= lanes[j].lost;
+        }
+        for (size_t l = 0; l < IN_VECTOR; l++) {
+            add_high(&sum, lanes[0].high[l]);
+            add_low(&sum, lanes[0].low[l]);
+            sum.lost |= lanes[0].lost[l];
+        }
+    }
+    for (; i < n; i++)
+        add_high(&sum, load_term(x, i, single, absolute));
+    *high = sum.high;
+    *low = sum.low;
+    return !sum.lost;
+}
+
+#ifndef HAS_BRIEF
+#define brief sum_in_pairs
+#endif
+#define BRIEF(single, absolute)                                                                                        \
+    (n > FEW ? brief(x, n, single, absolute, high, low) : sum_in_pairs(x, n, single, absolute, high, low))
+
 static bool brief_f64(const double *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? brief(x, n, false, true, high, low) : brief(x, n, false, false, high, low);
+    return absolute ? BRIEF(false, true) : BRIEF(false, false);
 }
 
 static bool brief_f32(const float *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? brief(x, n, true, true, high, low) : brief(x, n, true, false, high, low);
+    return absolute ? BRIEF(true, true) : BRIEF(true, false);
 }
-#define BRIEF(name) brief_##name
-#else
-#define BRIEF(name) NULL
-#endif
+
+/* The same of what may be nothing but zeros, as the errors of products of short numbers are. */
+static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all |= bits_at(&x[i]) << 1;
+    *high = *low = 0;
+    return !all || brief_f64(x, n, false, high, low);
+}
+
+static bool brief_squares_f64(const double *x, size_t n, double part[4]) {
+    _Alignas(64) double element[RD_FEW], product[RD_FEW], error[RD_FEW];
+    size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
+    memcpy(element, x, n * sizeof *x);
+    memset(element + n, 0, (filled - n) * sizeof *x);
+    return multiply_exactly(element, element, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
+           sum_or_zero(error, n, &part[2], &part[3]);
+}
+
+static bool brief_squares_f32(const float *x, size_t n, double part[4]) {
+    double product[RD_FEW];
+    for (size_t i = 0; i < n; i++)
+        product[i] = (double)x[i] * (double)x[i];
+    part[2] = part[3] = 0;
+    return sum_or_zero(product, n, &part[0], &part[1]);
+}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Integers
@@ -461,18 +818,18 @@ enum { PIECE = 1 << 15 };
 #define BYTE_SUM(flip)                                                                                                 \
     do {                                                                                                               \
         for (size_t done = 0; done < count; done += PIECE) {                                                           \
-            size_t length = count - done < PIECE ? count - done : PIECE, words = length / 4;                           \
+            size_t length = count - done < PIECE ? count - done : PIECE, fours = length / 4;                           \
             const unsigned char *byte = (const unsigned char *)x + done;                                               \
             uint32_t low = 0, high = 0;                                                                                \
-            for (size_t i = 0; i < words; i++) {                                                                       \
-                uint32_t word;                                                                                         \
-                memcpy(&word, byte + 4 * i, sizeof word);                                                              \
-                word ^= (flip)*0x01010101u;                                                                            \
-                uint32_t pairs = (word & 0x00ff00ff) + (word >> 8 & 0x00ff00ff);                                       \
+            for (size_t i = 0; i < fours; i++) {                                                                       \
+                uint32_t four;                                                                                         \
+                memcpy(&four, byte + 4 * i, sizeof four);                                                              \
+                four ^= (flip)*0x01010101u;                                                                            \
+                uint32_t pairs = (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff);                                       \
                 low += pairs & 0xffff;                                                                                 \
                 high += pairs >> 16;                                                                                   \
             }                                                                                                          \
-            for (size_t i = 4 * words; i < length; i++)                                                                \
+            for (size_t i = 4 * fours; i < length; i++)                                                                \
                 low += (uint32_t)(byte[i] ^ (flip));                                                                   \
             total += (rd_i128)low + high - (rd_i128)(flip) * (rd_i128)length;                                          \
         }                                                                                                              \
@@ -572,37 +929,6 @@ INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (ui
     }
 FAST(f64, double, 32, __builtin_fabs)
 FAST(f32, float, 64, __builtin_fabsf)
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * Vectors, as GCC and Clang have them, of the width of the set
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. WIDEN: floats to doubles,
- * which GCC's __builtin_convertvector does piece by piece. */
-#if defined(__AVX512F__)
-#define VECTOR_BYTES   64
-#define LEAST(a, b)    (words) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
-#define GREATEST(a, b) (words) _mm512_max_epu32((__m512i)(a), (__m512i)(b))
-#define WIDEN(floats)  (doubles) _mm512_cvtps_pd((__m256)(floats))
-#elif defined(__AVX2__)
-#define VECTOR_BYTES   32
-#define LEAST(a, b)    (words) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
-#define GREATEST(a, b) (words) _mm256_max_epu32((__m256i)(a), (__m256i)(b))
-#define WIDEN(floats)  (doubles) _mm256_cvtps_pd((__m128)(floats))
-#else
-#define VECTOR_BYTES   16
-#define LEAST(a, b)    ((b) ^ (((a) ^ (b)) & (words)((halves)(a) < (halves)(b))))
-#define GREATEST(a, b) ((b) ^ (((a) ^ (b)) & (words)((halves)(a) > (halves)(b))))
-#define WIDEN(floats)  __builtin_convertvector(floats, doubles)
-#endif
-#ifndef READ_AHEAD
-#define READ_AHEAD(at) (void)(at)
-#endif
-
-typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
-typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
-typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
-typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Extremes
@@ -941,8 +1267,10 @@ const struct rd_kernels KERNELS = {
     .fetch_f64 = fetch_side_f64,
     .fetch_f32 = fetch_side_f32,
     .multiply = multiply_exactly,
-    .brief_f64 = BRIEF(f64),
-    .brief_f32 = BRIEF(f32),
+    .brief_f64 = brief_f64,
+    .brief_f32 = brief_f32,
+    .brief_squares_f64 = brief_squares_f64,
+    .brief_squares_f32 = brief_squares_f32,
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
     .fast_f32 = fast_f32,

@@ -93,15 +93,12 @@ void rd_cpu_multiply(struct rd_call *call) {
 }
 
 void rd_cpu_multiply_integers(struct rd_call *call) {
-    struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
+    struct rd_partial part, *partial = rd_call_begin_part(call, &part);
     const reduct_reduction *reduction = &call->total->reduction;
     struct rd_range range;
     struct rd_turn turn = rd_call_turn(call);
-    if (partial == &part)
-        rd_partial_init(&part, reduction);
     while (rd_call_next(call, &turn, &range))
         call->kernels->multiply_integer[reduction->element](&partial->whole, range.x, range.count,
                                                             reduction->flags & REDUCT_WRAP);
-    if (partial == &part)
-        rd_call_merge(call, &part);
+    rd_call_end_part(call, partial);
 }

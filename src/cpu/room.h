@@ -34,7 +34,7 @@ struct rd_room {
     union {
         struct { /* exact sums of floats */
             _Alignas(64) double block[6][RD_BLOCK];
-            struct rd_bins bins[3];
+            struct rd_bins bins;
             struct rd_partial partial;
         };
         struct { /* fast sums */

@@ -1,6 +1,8 @@
 /* Exact sums on the CPU: of floats through windows (cpu/kernels.h), of integers as they are. */
 #include "cpu/call.h"
 
+#include "core/environment.h"
+
 /* Whether term i of a range of floats, an element or a product, is anything but -0. A NaN that is ignored is no term.
  */
 static bool is_nonzero(const struct rd_range *range, uint64_t i, size_t bytes, bool ignore_nan) {
@@ -24,19 +26,14 @@ static void find_nonzero(struct rd_partial *partial, const struct rd_range *rang
         partial->nonzero = is_nonzero(range, i, bytes, ignore);
 }
 
-/* Windows in a row have bins in a row, or none. */
-static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum, struct rd_bins *bins) {
+static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
     w->level = RD_CLOSED;
     w->lowest = lowest;
     w->added = w->held = 0;
     w->sum = sum;
-    w->bins = bins;
-    w->bins_ready = false;
-    if (bins)
-        bins->used = 0;
 }
 
-/* `block`: six arrays of so many doubles; `bins`: three, or null. */
+/* `block`: six arrays of so many doubles. */
 static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, double *block, size_t length,
                          struct rd_bins *bins) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
@@ -44,30 +41,36 @@ static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, doubl
     bool elements = moments || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
     s->partial = partial;
     /* 24-bit elements mostly fit one slice; 53-bit elements and all products need two. */
-    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum, bins);
-    window_init(&s->squares, 2, &partial->squares, bins ? bins + 1 : NULL);
-    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum, bins ? bins + 2 : NULL);
+    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum);
+    window_init(&s->squares, 2, &partial->squares);
+    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum);
     for (int i = 0; i < 2; i++, block += 3 * length) {
         s->tail[i] = block;
         s->clean[i] = block + length;
         s->product[i] = block + 2 * length;
     }
+    s->bins = bins;
+    s->elements_ready = s->products_ready = false;
 }
 
-/* Few elements whose sum two doubles hold need no window. */
-static bool add_briefly(const struct rd_call *call, struct rd_partial *partial, const struct rd_range *range) {
-    enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
+bool rd_cpu_add_briefly(const struct rd_call *call) {
+    struct rd_partial *total = call->total;
+    enum rd_transform transform = rd_operator(total->reduction.op)->transform;
     bool absolute = transform == RD_ABSOLUTE;
     double high, low;
-    if (range->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY) || !call->kernels->brief_f64 ||
-        !(partial->reduction.element == REDUCT_F32
-              ? call->kernels->brief_f32((const void *)range->x, range->count, absolute, &high, &low)
-              : call->kernels->brief_f64((const void *)range->x, range->count, absolute, &high, &low)))
+    if (call->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY))
         return false;
-    rd_sum_add_double(&partial->sum, high, 0);
-    rd_sum_add_double(&partial->sum, low, 0);
-    find_nonzero(partial, range, rd_element_size(partial));
-    return true;
+    rd_environment caller = rd_environment_enter();
+    bool held = total->reduction.element == REDUCT_F32
+                    ? call->kernels->brief_f32((const void *)call->x, call->count, absolute, &high, &low)
+                    : call->kernels->brief_f64((const void *)call->x, call->count, absolute, &high, &low);
+    if (held) {
+        rd_sum_add_double(&total->sum, high, 0);
+        rd_sum_add_double(&total->sum, low, 0);
+        find_nonzero(total, &(struct rd_range){call->x, NULL, 0, call->count}, rd_element_size(total));
+    }
+    rd_environment_leave(caller);
+    return held;
 }
 
 static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, const struct rd_range *range) {
@@ -91,20 +94,12 @@ void rd_cpu_add_exactly(struct rd_call *call) {
     struct rd_room *room = rd_call_enter(call);
     if (!room)
         return;
-    bool alone = call->threads == 1;
-    if (alone && call->count <= RD_BRIEF &&
-        add_briefly(call, call->total, &(struct rd_range){call->x, call->y, 0, call->count})) {
-        rd_call_leave(call, room);
-        return;
-    }
-    if (!alone)
-        rd_partial_init(&room->partial, &call->total->reduction);
-    scratch_init(&scratch, alone ? call->total : &room->partial, room->block[0], RD_BLOCK, room->bins);
+    struct rd_partial *partial = rd_call_begin_part(call, &room->partial);
+    scratch_init(&scratch, partial, room->block[0], RD_BLOCK, &room->bins);
     while (rd_call_next(call, &turn, &range))
         add_exactly(call, &scratch, &range);
     call->kernels->finish(&scratch);
-    if (!alone)
-        rd_call_merge(call, &room->partial);
+    rd_call_end_part(call, partial);
     rd_call_leave(call, room);
 }
 
@@ -112,23 +107,18 @@ void rd_cpu_add_few_exactly(struct rd_call *call) {
     _Alignas(64) double block[6][RD_SHORT];
     struct rd_scratch scratch;
     struct rd_range range = {call->x, call->y, 0, call->count};
-    if (add_briefly(call, call->total, &range))
-        return;
     scratch_init(&scratch, call->total, block[0], RD_SHORT, NULL);
     add_exactly(call, &scratch, &range);
     call->kernels->finish(&scratch);
 }
 
 void rd_cpu_add_integers(struct rd_call *call) {
-    struct rd_partial part, *partial = call->threads == 1 ? call->total : &part;
+    struct rd_partial part, *partial = rd_call_begin_part(call, &part);
     struct rd_range range;
     struct rd_turn turn = rd_call_turn(call);
     reduct_type element = call->total->reduction.element;
     enum rd_transform transform = rd_operator(call->total->reduction.op)->transform;
-    if (partial == &part)
-        rd_partial_init(&part, &call->total->reduction);
     while (rd_call_next(call, &turn, &range))
         call->kernels->add_integer[element](partial, transform, range.x, range.y, range.count);
-    if (partial == &part)
-        rd_call_merge(call, &part);
+    rd_call_end_part(call, partial);
 }

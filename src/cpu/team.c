@@ -22,6 +22,10 @@ enum { HELPERS_MAX = RD_TEAM_MAX - 1, SLOTS = 16 };
  * less. */
 enum { BYTES_PER_THREAD = 1 << 17, BYTES_PER_REQUESTED_THREAD = 1 << 16 };
 
+/* So many threads are woken at a time: by the caller, and by each who joins while more are wanted. One who wakes all would not
+ * get to his work for ten microseconds and more. */
+enum { WOKEN_AT_ONCE = 2 };
+
 /* How long helpers look out for the next job, and a caller for the last helper, before they sleep: about as long as it
  * takes to wake a thread and some, so that calls one after another find all awake. */
 enum { LOOKOUT_NANOSECONDS = 100000, WAIT_NANOSECONDS = 20000 };
@@ -31,9 +35,9 @@ enum { WANTED = 1, WANTED_MASK = 0xffff, RUNNING = 1 << 16, RUNNING_MASK = 0x7ff
 #define WAITING 0x80000000u /* the caller sleeps until nobody runs */
 
 struct slot {
-    _Alignas(64) atomic_uint state;
+    _Alignas(64) atomic_uint state; /* which all who come change, and below what they read */
     atomic_bool taken;
-    void (*work)(void *context);
+    _Alignas(64) void (*work)(void *context);
     void *context;
     struct rd_affinity affinity;
     fenv_t environment;
@@ -76,6 +80,11 @@ unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t b
  * Helpers
  * ------------------------------------------------------------------------------------------------------------------ */
 
+static void wake_helpers(void) {
+    if (atomic_load(&sleeping))
+        rd_wake(&announced, WOKEN_AT_ONCE);
+}
+
 /* Joins the job of a slot, if helpers are wanted there, and works. */
 static bool help(struct slot *slot, struct rd_affinity *own) {
     unsigned state = atomic_load_explicit(&slot->state, memory_order_relaxed);
@@ -84,6 +93,8 @@ static bool help(struct slot *slot, struct rd_affinity *own) {
             return false;
     while (!atomic_compare_exchange_weak_explicit(&slot->state, &state, state - WANTED + RUNNING, memory_order_acquire,
                                                   memory_order_relaxed));
+    if ((state & WANTED_MASK) > WANTED)
+        wake_helpers();
     if (memcmp(own, &slot->affinity, sizeof *own)) {
         rd_affinity_set(&slot->affinity);
         *own = slot->affinity;
@@ -231,8 +242,7 @@ void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void
     fegetenv(&slot->environment);
     atomic_store_explicit(&slot->state, wanted * WANTED, memory_order_release);
     atomic_fetch_add(&announced, 1);
-    if (atomic_load(&sleeping))
-        rd_wake(&announced, wanted);
+    wake_helpers();
     work(context);
     wait_for_helpers(slot);
     atomic_store_explicit(&slot->taken, false, memory_order_release);

@@ -1,0 +1,144 @@
+/* Exact sums of few elements, and what is made of them, without a partial result, whose limbs for every exponent would take
+ * longer than all else: sums in two doubles, sums of squares in four, and limbs for no more exponents than these have. */
+#include "cpu/answer.h"
+
+#include "arithmetic/finish.h"
+#include "core/environment.h"
+#include "core/reduction.h"
+#include "cpu/kernels.h"
+#include "family/family.h"
+
+#include <string.h>
+
+/* high + low, of which the last bit is set if it is no double: then rounding it once more rounds high + low. S. Boldo,
+ * G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008; the error of
+ * the addition as in rd_partial_add_fast(). */
+static double add_to_odd(double high, double low) {
+    double sum = high + low, part = sum - high, error = (high - (sum - part)) + (low - part);
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (error != 0 && !(bits & 1))
+        bits += (error > 0) == (sum > 0) ? 1 : (uint64_t)-1;
+    memcpy(&sum, &bits, sizeof bits);
+    return sum;
+}
+
+/* Writes high + low, rounded as the contract has it: once. False for zeros, whose sign is another question, and for what
+ * overflows. */
+static bool round_sum(double high, double low, reduct_type type, void *result) {
+    double sum = type == REDUCT_F64 ? high + low : add_to_odd(high, low);
+    float narrow = (float)sum;
+    if (sum == 0 || sum - sum != 0)
+        return false;
+    if (type == REDUCT_F64)
+        memcpy(result, &sum, sizeof sum);
+    else
+        memcpy(result, &narrow, sizeof narrow);
+    return true;
+}
+
+/* -1 for zeros. Without arithmetic or comparisons of floats: these mark subnormal numbers in the caller's environment. */
+static int exponent_field(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 1 ? (int)(bits >> 52 & 0x7ff) : -1;
+}
+
+/* The sum of finite doubles, in a layout of the limbs that they reach and two for their sum. False if it is zero, whose sign is
+ * another question. */
+static bool add_parts(struct rd_sum *sum, const double *part, int parts) {
+    int least = 0x7ff, greatest = -1;
+    for (int i = 0; i < parts; i++) {
+        int field = exponent_field(part[i]);
+        least = field >= 0 && field < least ? field : least;
+        greatest = field > greatest ? field : greatest;
+    }
+    bool zero = greatest < 0;
+    least = zero ? 0 : least;
+    greatest = zero ? 0 : greatest;
+    sum->first = least / 32 - 34; /* from 2^(least - 1088), below 2^(least - 1075) */
+    sum->length = greatest / 32 - least / 32 + 5;
+    sum->pending = 0;
+    memset(sum->limb, 0, (size_t)sum->length * sizeof *sum->limb);
+    for (int i = 0; i < parts; i++)
+        rd_sum_add_double(sum, part[i], 0);
+    return !zero;
+}
+
+/* Rounds a sum in so many parts, or moments, of which `square_part` are the four of the sum of squares. */
+static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduction, const double *sum_part, int parts,
+                                                   const double square_part[4], uint64_t count, void *result) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *type = rd_type(reduction->result);
+    const bool moments = op->transform == RD_MOMENTS;
+    struct rd_sum sum, squares;
+    struct rd_finish_room room;
+    struct rd_total total = {.transform = op->transform,
+                             .finish = op->finish,
+                             .population = reduction->flags & REDUCT_POPULATION,
+                             .is_float = true,
+                             .nonzero = true,
+                             .count = count,
+                             .sum = &sum,
+                             .squares = &squares,
+                             .room = &room};
+    if (!add_parts(&sum, sum_part, parts) && !moments)
+        return false;
+    if (moments)
+        add_parts(&squares, square_part, 4);
+    rd_store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
+    return true;
+}
+
+static bool answer_sum(const struct rd_kernels *kernels, const reduct_reduction *reduction,
+                       const struct rd_operator *op, const void *x, uint64_t count, void *result) {
+    const bool absolute = op->transform == RD_ABSOLUTE,
+               rounds_at_once =
+                   op->finish == RD_VALUE && (reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32);
+    double part[2];
+    rd_environment caller = rd_environment_enter();
+    bool held = reduction->element == REDUCT_F32 ? kernels->brief_f32(x, count, absolute, &part[0], &part[1])
+                                                 : kernels->brief_f64(x, count, absolute, &part[0], &part[1]);
+    bool done = held && rounds_at_once && round_sum(part[0], part[1], reduction->result, result);
+    rd_environment_leave(caller);
+    return done || (held && !rounds_at_once && finish_parts(reduction, part, 2, NULL, count, result));
+}
+
+/* A sum of squares, or moments. */
+static __attribute__((noinline)) bool answer_squares(const struct rd_kernels *kernels,
+                                                     const reduct_reduction *reduction, bool moments, const void *x,
+                                                     uint64_t count, void *result) {
+    double sum[2] = {0}, squares[4];
+    rd_environment caller = rd_environment_enter();
+    bool held = reduction->element == REDUCT_F32
+                    ? (!moments || kernels->brief_f32(x, count, false, &sum[0], &sum[1])) &&
+                          kernels->brief_squares_f32(x, count, squares)
+                    : (!moments || kernels->brief_f64(x, count, false, &sum[0], &sum[1])) &&
+                          kernels->brief_squares_f64(x, count, squares);
+    rd_environment_leave(caller);
+    if (!held)
+        return false;
+    return moments ? finish_parts(reduction, sum, 2, squares, count, result)
+                   : finish_parts(reduction, squares, 4, NULL, count, result);
+}
+
+bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result) {
+    const reduct_reduction *reduction = &prepared->reduction;
+    const struct rd_kernels *kernels = prepared->device.private;
+    const struct rd_operator *op = rd_operator(reduction->op);
+    if (!count || count > RD_BRIEF || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
+        !(reduction->element == REDUCT_F64 || reduction->element == REDUCT_F32))
+        return false;
+    switch (op->transform) {
+    case RD_IDENTITY:
+    case RD_ABSOLUTE:
+        return answer_sum(kernels, reduction, op, x, count, result);
+    case RD_SQUARE:
+    case RD_MOMENTS:
+        return count <= RD_FEW && count >= rd_minimum(reduction) &&
+               answer_squares(kernels, reduction, op->transform == RD_MOMENTS, x, count, result);
+    case RD_PRODUCT:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,10 @@
+/* Reductions of few elements, answered without a partial result. */
+#ifndef RD_ANSWER_H
+#define RD_ANSWER_H
+
+#include "core/backend.h"
+
+/* See struct rd_backend. */
+bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
+
+#endif
