@@ -50,9 +50,13 @@ enum option {
     DEVICE,
     THREADS,
     QUIET,
-    HEX
+    HEX,
+    AXIS,
+    ROWS,
+    COLUMNS,
+    OUTPUT
 };
-enum { OPTIONS = HEX + 1 };
+enum { OPTIONS = OUTPUT + 1 };
 
 /* A value, good for a number or not. */
 struct value {
@@ -98,6 +102,10 @@ static const struct value sizes[] = {{"0", 0, 0},
                                      BAD("4 Ki")};
 static const struct value threads[] = {{"0", 0, 0}, {"1", 1, 0}, {"65536", 65536, 0}, BAD("65537"),
                                        BAD("4Ki"),  BAD("-2"),   BAD("all")};
+static const struct value axes[] = {
+    {"0", 0, 0}, {"3", 3, 0}, {"-1", (uint64_t)-1, 0},    BAD("64"), BAD("-65"), BAD(""), BAD("one"),
+    BAD("+1"),   BAD("1.0"),  BAD("99999999999999999999")};
+static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}};
 static const struct value devices[] = {{"cpu", 0, 0}, {"", 0, 0}, {"nowhere", 0, 0}, {"-", 0, 0}};
 
 static const struct {
@@ -120,7 +128,11 @@ static const struct {
     [DEVICE] = {"device", 0, VALUES(devices)},
     [THREADS] = {"threads", 'j', VALUES(threads)},
     [QUIET] = {"quiet", 'q', NULL, 0},
-    [HEX] = {"hex", 'x', NULL, 0}};
+    [HEX] = {"hex", 'x', NULL, 0},
+    [AXIS] = {"axis", 0, VALUES(axes)},
+    [ROWS] = {"rows", 0, NULL, 0},
+    [COLUMNS] = {"columns", 0, NULL, 0},
+    [OUTPUT] = {"output", 'o', VALUES(files)}};
 static const char *const standard[] = {"help", "usage", "version"};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -215,6 +227,18 @@ static void take(struct options *expected, enum option option, const struct valu
         break;
     case HEX:
         expected->hex = true;
+        break;
+    case AXIS:
+        expected->axes[expected->axis_count++] = (int)(int64_t)number;
+        break;
+    case ROWS:
+        expected->rows = true;
+        break;
+    case COLUMNS:
+        expected->columns = true;
+        break;
+    case OUTPUT:
+        expected->output = value->text;
     }
 }
 
@@ -246,6 +270,9 @@ static void check_together(struct line *line) {
                 (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
                 (expected->ops[0] == REDUCT_DOT && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
+    const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns;
+    const size_t inputs = expected->ops[0] == REDUCT_DOT ? 2 : 1;
+    line->bad = line->bad || kinds > 1 || (kinds && expected->path_count != inputs) || (!kinds && expected->output);
 }
 
 static void write_line(struct line *line, struct fuzz_input *input) {
@@ -300,6 +327,11 @@ static void check_same(const struct line *line, const struct options *got) {
     FUZZ_REQUIRE(got->ops[0] == expected->ops[0] && got->mode == expected->mode && got->nan == expected->nan);
     FUZZ_REQUIRE(got->result == expected->result && got->population == expected->population);
     FUZZ_REQUIRE(got->wrap == expected->wrap && got->hex == expected->hex && got->quiet == expected->quiet);
+    FUZZ_REQUIRE(got->rows == expected->rows && got->columns == expected->columns && !got->output == !expected->output);
+    FUZZ_REQUIRE(!got->output || strcmp(got->output, expected->output) == 0);
+    FUZZ_REQUIRE(got->axis_count == expected->axis_count && got->op_count == 1);
+    for (size_t i = 0; i < got->axis_count; i++)
+        FUZZ_REQUIRE(got->axes[i] == expected->axes[i]);
     FUZZ_REQUIRE(strcmp(got->device, expected->device) == 0 && got->input.format == expected->input.format);
     FUZZ_REQUIRE(got->input.order == expected->input.order && got->input.type == expected->input.type);
     FUZZ_REQUIRE(got->input.has_offset == expected->input.has_offset && got->input.offset == expected->input.offset);
