@@ -20,6 +20,7 @@
 #include "support.h"
 #include "values.h"
 
+enum { REDUCTIONS_MOST = 3, RESULTS_MOST = 4 };
 enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, FUNCTIONS_MOST = 256, STATUSES = 32, CANARY = 0x5a };
 
 static struct rng rng;
@@ -83,7 +84,7 @@ static void *shared_room(size_t bytes) {
 struct watch {
     reduct_error error, *passed; /* an error is passed, or not */
     reduct_cuda_outcome outcome;
-    unsigned char output[ORACLE_RESULT_BYTES];
+    unsigned char output[REDUCTIONS_MOST * RESULTS_MOST * ORACLE_RESULT_BYTES];
 };
 
 static bool is_canary(const void *bytes, size_t size) {
@@ -217,14 +218,34 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
                                    .threads = rarely() ? UINT32_MAX : (unsigned)rng_below(&rng, 4)};
     options.shape.n = any_count(reduct_type_size(reductions->element));
     if (rarely())
-        options.shape.outer = rng_below(&rng, 3);
-    if (rarely())
-        options.shape.inner = rng_next(&rng);
-    if (rarely())
-        options.shape.stride = (int64_t)rng_next(&rng);
+        options.kind = (reduct_kind)any_number(REDUCT_SEGMENTS);
+    else if (rng_below(&rng, 3) == 0)
+        options.kind = (reduct_kind)rng_below(&rng, REDUCT_SEGMENTS + 1);
+    if (options.kind == REDUCT_SHAPE) { /* within MOST, or beyond all memory */
+        options.shape = (reduct_shape){rng_below(&rng, 3), rng_below(&rng, 5), rng_below(&rng, 3), 8, 2, 1};
+        if (rarely())
+            options.shape.stride = INT64_MAX;
+    }
     if (rarely())
         options.reserved[rng_below(&rng, 8)] = 1;
     return options;
+}
+
+/* The array and the segments of options that have some: within MOST, or beyond all memory. */
+static void add_layout(reduct_plan_options *options, reduct_array *array, reduct_segments *segments) {
+    static uint64_t lengths[2];
+    lengths[0] = rng_below(&rng, RESULTS_MOST + 1);
+    lengths[1] = rarely() ? UINT64_MAX : rng_below(&rng, MOST / RESULTS_MOST);
+    *array = (reduct_array){.rank = rarely() ? 99 : 2, .lengths = rarely() ? NULL : lengths, .axes = rarely() ? 7 : 2};
+    *segments = (reduct_segments){.count = rng_below(&rng, RESULTS_MOST + 1),
+                                  .elements = rarely() ? UINT64_MAX : MOST,
+                                  .index = rarely() ? REDUCT_F32 : REDUCT_I64,
+                                  .length = rng_below(&rng, MOST),
+                                  .with_ends = rarely()};
+    if (rarely())
+        segments->index = REDUCT_DEFAULT;
+    options->array = rarely() ? NULL : array;
+    options->segments = rarely() ? NULL : segments;
 }
 
 /* What became of a queued execution, where nobody may have written it. */
@@ -255,23 +276,72 @@ static void queue(const reduct_plan *plan, const void *const *inputs, void *work
     check_outcome(watch, asks && status == REDUCT_OK);
 }
 
-/* Only small shapes are executed with arrays. */
-static void call_execute(const reduct_plan *plan, bool small) {
-    const void *inputs[2] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
+/* With outcomes, of which those of failures say why; without, by reduct_plan_execute(). */
+static void execute(const reduct_plan *plan, const void *const *inputs, void *workspace, bool each) {
     struct watch *watch = begin_call();
-    void *results[1] = {rarely() ? NULL : watch->output};
+    void *results[REDUCTIONS_MOST];
+    reduct_outcome kept[REDUCTIONS_MOST][RESULTS_MOST], *outcomes[REDUCTIONS_MOST];
+    memset(kept, CANARY, sizeof kept);
+    for (size_t i = 0; i < REDUCTIONS_MOST; i++) {
+        results[i] = rarely() ? NULL : watch->output + i * RESULTS_MOST * ORACLE_RESULT_BYTES;
+        outcomes[i] = kept[i];
+    }
+    plan = rarely() ? NULL : plan;
+    if (!each) {
+        end_call("reduct_plan_execute",
+                 reduct_plan_execute(plan, inputs, rarely() ? NULL : results, workspace, watch->passed), watch, true);
+        return;
+    }
+    const bool whole = rng_next(&rng) & 1; /* all have outcomes; otherwise the last has none */
+    outcomes[0] = whole ? outcomes[0] : NULL;
+    const reduct_status status =
+        end_call("reduct_plan_execute_each",
+                 reduct_plan_execute_each(plan, inputs, rarely() ? NULL : results, rarely() ? NULL : outcomes,
+                                          workspace, watch->passed),
+                 watch, false);
+    for (size_t i = 0; whole && status == REDUCT_OK && i < reduct_plan_result_count(plan); i++) {
+        count_status("reduct_outcome", (reduct_status)kept[0][i].status);
+        if (kept[0][i].reserved || (kept[0][i].status == REDUCT_ERROR_NAN) != (kept[0][i].index != UINT64_MAX))
+            broken("reduct_plan_execute_each", "not an outcome", (reduct_status)kept[0][i].status);
+    }
+}
+
+/* Offsets, or begins and ends, of at most RESULTS_MOST segments; now and then not within the array. */
+static const void *any_bounds(bool ends) {
+    static int64_t bounds[2][RESULTS_MOST + 1];
+    for (int64_t i = 0, at = ends; i <= RESULTS_MOST; i++, at += (int64_t)rng_below(&rng, 5))
+        bounds[ends][i] = rarely() ? (int64_t)rng_next(&rng) : at;
+    return rarely() ? (const char *)bounds[ends] + 1 : (const char *)bounds[ends];
+}
+
+/* Only small shapes are executed with arrays. */
+static void call_execute(const reduct_plan *plan, bool small, unsigned arrays) {
+    const void *inputs[5] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
     static _Alignas(64) unsigned char room[64];
     void *workspace = rarely() ? room + 8 : NULL;
-    end_call("reduct_plan_execute",
-             reduct_plan_execute(rarely() ? NULL : plan, rarely() ? NULL : inputs, rarely() ? NULL : results, workspace,
-                                 watch->passed),
-             watch, true);
+    if (arrays) {
+        inputs[arrays] = any_bounds(false);
+        inputs[arrays + 1] = any_bounds(true);
+    }
+    execute(plan, rarely() ? NULL : inputs, workspace, rng_next(&rng) & 1);
     queue(plan, rarely() ? NULL : inputs, workspace);
 }
 
 static void call_plan(void) {
-    const reduct_reduction reduction[3] = {any_reduction(), any_reduction(), any_reduction()};
-    const reduct_plan_options options = any_options(reduction);
+    reduct_reduction reduction[REDUCTIONS_MOST] = {any_reduction(), any_reduction(), any_reduction()};
+    for (size_t i = 1; i < REDUCTIONS_MOST; i++)
+        reduction[i].element = rarely() ? reduction[i].element : reduction[0].element;
+    reduct_array array;
+    reduct_segments segments;
+    reduct_plan_options options = any_options(reduction);
+    add_layout(&options, &array, &segments);
+    bool segmented = options.kind == REDUCT_SEGMENTS, small = options.kind != REDUCT_WHOLE || options.shape.n <= MOST;
+    unsigned arrays = 1;
+    for (size_t i = 0; i < options.reduction_count; i++)
+        if (reduct_operator_inputs(reduction[i].op) == 2)
+            arrays = 2;
+    if (segmented && segments.elements != MOST)
+        small = false;
     reduct_plan *plan = NULL;
     const bool null = rarely();
     struct watch *watch = begin_call();
@@ -281,7 +351,7 @@ static void call_plan(void) {
     if ((status == REDUCT_OK) != (plan != NULL))
         broken("reduct_plan_create", "a plan in spite of a failure, or none", status);
     if (plan)
-        call_execute(plan, options.shape.n <= MOST);
+        call_execute(plan, small, segmented && segments.index != REDUCT_DEFAULT ? arrays : 0);
     reduct_plan_destroy(plan);
 }
 

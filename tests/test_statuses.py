@@ -15,7 +15,7 @@ COMMENT_AND_CODE = re.compile(r'/\*(?P<comment>.*?)\*/[ \t]*\n(?P<code>(?:(?!\s*
 FUNCTION = re.compile(r'reduct_status\s+(reduct_\w+)\s*\(')
 NAMED = re.compile(r'(?<![A-Za-z0-9_])(?:REDUCT_ERROR)?_([A-Z][A-Z_]*)(?![A-Za-z0-9_])')
 
-OUTCOME = re.compile(r'struct reduct_cuda_outcome \{\s*uint32_t status;\s*/\*(.*?)\*/', re.S)
+OUTCOME = re.compile(r'struct (reduct_(?:cuda_)?outcome) \{\s*uint32_t status;\s*/\*(.*?)\*/', re.S)
 
 # Whether the program uses a device with memory of its own, and what only such a one gives.
 DEVICE = bool(os.environ.get('REDUCT_TEST_DEVICES'))
@@ -24,7 +24,7 @@ DEVICES_ONLY = {('reduct_plan_execute', 'OUT_OF_MEMORY'), ('reduct_accumulator_a
 
 # What it takes a device that breaks to give: these find another context where theirs is lost.
 NEVER = {(function, 'DEVICE_LOST') for function in (
-    'reduct_plan_create', 'reduct_plan_execute', 'reduct_accumulator_create', 'reduct_accumulator_add',
+    'reduct_plan_create', 'reduct_plan_execute', 'reduct_plan_execute_each', 'reduct_accumulator_create', 'reduct_accumulator_add',
     'reduct_accumulator_load')}
 
 
@@ -39,8 +39,10 @@ def functions_of(text, names):
         named = {name for name in NAMED.findall(match['comment']) if name in names}
         for function in FUNCTION.findall(match['code']):
             documented[function] = named
-    for comment in OUTCOME.findall(text) if DEVICE else ():
-        documented['reduct_cuda_outcome'] = {name for name in NAMED.findall(comment) if name in names}
+    for kind, comment in OUTCOME.findall(text):
+        if kind == 'reduct_cuda_outcome' and not DEVICE:
+            continue
+        documented[kind] = {name for name in NAMED.findall(comment) if name in names}
     return expand(documented, text)
 
 

@@ -6,6 +6,7 @@
 #include "core/status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * States
@@ -169,9 +170,10 @@ reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_p
                            reduct_error *error) {
     size_t count = options->reduction_count,
            each = sizeof *(*many)->state + sizeof *(*many)->reduction + sizeof *(*many)->state_of;
-    struct rd_many *made = count < PTRDIFF_MAX / (2 * each) ? calloc(1, sizeof *made + count * each) : NULL;
+    struct rd_many *made = count < PTRDIFF_MAX / (2 * each) ? malloc(sizeof *made + count * each) : NULL;
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu reductions could not be allocated", count);
+    memset(made, 0, sizeof *made + count * each);
     made->reductions = count;
     made->state = (struct rd_prepared *)(made + 1);
     made->reduction = (reduct_reduction *)(made->state + count);

@@ -68,9 +68,10 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "options: null pointer");
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
-    struct reduct_plan *made = calloc(1, sizeof *made);
+    struct reduct_plan *made = malloc(sizeof *made);
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *made);
+    *made = (struct reduct_plan){.count = 0};
     reduct_status status = make(options, made, error);
     if (status == REDUCT_OK)
         *plan = made;

@@ -441,10 +441,12 @@ static reduct_status check_bounds(const struct rd_job *job, reduct_error *error)
 /* Room for results that wait, by reduction, and for parts. False without memory. */
 static bool make_room(struct rd_job *job) {
     const struct rd_many *many = job->many;
-    job->held = calloc(many->reductions, sizeof *job->held);
+    job->held = malloc(many->reductions * sizeof *job->held);
     bool made = job->held != NULL, wait = false;
-    for (size_t i = 0; i < many->reductions; i++)
+    for (size_t i = 0; made && i < many->reductions; i++) {
+        job->held[i] = NULL;
         wait = wait || may_fail(job, i);
+    }
     for (size_t i = 0; made && wait && i < many->reductions; i++)
         if (!(job->execution->outcomes && job->execution->outcomes[i]))
             made = (job->held[i] = malloc(many->layout.results * rd_type(many->reduction[i].result)->bytes)) != NULL;
