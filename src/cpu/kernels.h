@@ -1,6 +1,6 @@
 /* What the kernels of one instruction set offer the CPU backend, and the scratch memory that they share with it.
  *
- * There is one table per instruction set, made by including kernels_template.h in a file compiled with that set's
+ * There is one table per instruction set, made by including kernels/template.h in a file compiled with that set's
  * flags. */
 #ifndef RD_KERNELS_H
 #define RD_KERNELS_H

@@ -1,5 +1,5 @@
 /* Sums side by side: see side.h. Elements become rows of doubles in a buffer, a lane for each result, and are added lane by lane
- * (side_template.h). Most sums are then one addition away from their result. Those that a lane could not hold, and whatever is not
+ * (kernels/side.h). Most sums are then one addition away from their result. Those that a lane could not hold, and whatever is not
  * finite, are reduced in the ordinary way. */
 #include "cpu/side.h"
 

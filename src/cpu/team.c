@@ -51,6 +51,13 @@ static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 static bool forks_are_handled; /* under `growing` */
 static _Thread_local unsigned own_number;
 
+/* Where a calling thread may run, if rd_team_threads() has asked for the call that comes to rd_team_run() next: asking twice
+ * would take a noticeable part of the shortest jobs. */
+static _Thread_local struct {
+    bool known;
+    struct rd_affinity affinity;
+} asked;
+
 unsigned rd_team_number(void) {
     return own_number;
 }
@@ -65,13 +72,16 @@ static unsigned most_of(const struct rd_crew *crew) {
 
 unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t bytes) {
     unsigned requested = crew->threads;
+    asked.known = false;
     uint64_t useful = bytes / (requested ? BYTES_PER_REQUESTED_THREAD : BYTES_PER_THREAD);
     uint64_t threads = useful < pieces ? useful : pieces;
     if (threads <= 1)
         return 1;
-    struct rd_affinity affinity;
     unsigned most = most_of(crew);
-    most = most ? most : rd_affinity_get(&affinity);
+    if (!most) {
+        most = rd_affinity_get(&asked.affinity);
+        asked.known = true;
+    }
     most = most < RD_TEAM_MAX ? most : RD_TEAM_MAX;
     return threads < most ? (unsigned)threads : most;
 }
@@ -238,7 +248,10 @@ void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void
     grow(wanted);
     slot->work = work;
     slot->context = context;
-    rd_affinity_get(&slot->affinity);
+    if (!asked.known)
+        rd_affinity_get(&asked.affinity);
+    asked.known = false;
+    slot->affinity = asked.affinity;
     fegetenv(&slot->environment);
     atomic_store_explicit(&slot->state, wanted * WANTED, memory_order_release);
     atomic_fetch_add(&announced, 1);

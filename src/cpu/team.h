@@ -12,6 +12,8 @@ enum { RD_TEAM_STACK = 1 << 19, RD_TEAM_MAX = 256 };
 /* The number of the thread that asks: 1 and so on for the team's, and in turn for an executor's; 0 for all others. */
 unsigned rd_team_number(void);
 
+/* Every job calls these two in this order. */
+
 /* Threads that pay for so many pieces of work on so many bytes: at most as many as are asked for, or one per processor where
  * that is 0; never more than an executor has, or than pieces. */
 unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t bytes);

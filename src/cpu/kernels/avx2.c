@@ -8,7 +8,7 @@
 #define SIDE_BYTES       32
 #define SIDE_MINUS(a, b) ((a) - (b))
 
-#include "cpu/flags.h"
+#include "cpu/kernels/flags.h"
 
 /* AVX2 has no additions that leave the flags alone, but a rounding to integers that does. So terms are scaled until the
  * unit of the first slice is 1: hi = round(x * 2^s), S += hi, and the rest x * 2^s - hi, below 1/2, goes on to the next
@@ -109,7 +109,7 @@ static void window_flush(struct rd_window *w) {
     flush_lanes(w, 4, sum_lanes);
 }
 
-/* As in kernels_avx512.c: the fused multiply-add gives the error of a product, the flags tell where it cannot. */
+/* As in avx512.c: the fused multiply-add gives the error of a product, the flags tell where it cannot. */
 static bool multiply_exactly(const double *x, const double *y, size_t n, double *product, double *error) {
     __m256d nan = _mm256_setzero_pd();
     BARRIER(nan);
@@ -188,4 +188,4 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
            *high == *high; /* quiet NaNs raise none */
 }
 
-#include "cpu/kernels_template.h"
+#include "cpu/kernels/template.h"

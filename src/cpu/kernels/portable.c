@@ -123,4 +123,4 @@ static bool multiply_exactly(const double *x, const double *y, size_t n, double 
     return !bad;
 }
 
-#include "cpu/kernels_template.h"
+#include "cpu/kernels/template.h"

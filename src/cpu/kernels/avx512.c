@@ -8,7 +8,7 @@
 #define SIDE_BYTES       64
 #define SIDE_MINUS(a, b) ((side_vector)_mm512_fmsub_pd((__m512d)(a), one(), (__m512d)(b)))
 
-#include "cpu/flags.h"
+#include "cpu/kernels/flags.h"
 
 /* Vectors per slice; bits kept above the terms; bits from one slice to the next. With terms below 2^(52 - HEAD) units a
  * slice that started at 1.5 * 2^52 units rounds terms to whole ones; if it grows, to multiples. */
@@ -198,4 +198,4 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
     return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 
-#include "cpu/kernels_template.h"
+#include "cpu/kernels/template.h"

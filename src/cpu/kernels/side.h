@@ -1,5 +1,5 @@
-/* Exact sums of many short results side by side: each lane of a vector sums another one. Included at the end of the file of an
- * instruction set, after kernels_template.h's parameters:
+/* Part of template.h: exact sums of many short results side by side. Each lane of a vector sums another one. Beside template.h's
+ * parameters a set defines:
  *
  *   SIDE_BYTES          of a vector
  *   SIDE_MINUS(a, b)    a - b of vectors; where multiply-adds have units of their own, by one of these

@@ -1,0 +1,371 @@
+/* Part of template.h: exact sums of floats. Elements, or their products, go through windows in blocks, and into bins where no
+ * window holds them; what is not finite is counted apart. */
+
+/* Slices are brought home after this many elements, before lanes could run out of room (the bounds are at
+ * window_open). */
+enum { HELD_MAX = 1 << 18 };
+
+/* A window that failed within so few elements is worth another slice; bins are kept for so many before windows are
+ * tried. */
+enum { PATIENCE = 16 * RD_BLOCK, BINS_PATIENCE = 64 * RD_BLOCK };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Windows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void window_close(struct rd_window *w) {
+    if (w->level != RD_CLOSED && w->level != RD_BINNED)
+        window_flush(w);
+    w->level = RD_CLOSED;
+}
+
+/* This block and those to come go into bins. */
+static void window_give_up(struct rd_window *w, size_t n) {
+    window_close(w);
+    w->level = RD_BINNED;
+    w->added = n;
+}
+
+/* Constants for every parameter, so that each variant is compiled by itself. */
+static bool window_block(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
+#define VARIANTS(slices)                                                                                               \
+    (single     ? absolute ? add_block(w, x, n, slices, true, true) : add_block(w, x, n, slices, true, false)          \
+         : absolute ? add_block(w, x, n, slices, false, true)                                                          \
+                : add_block(w, x, n, slices, false, false))
+    return w->level == 1 ? VARIANTS(1) : w->level == 2 ? VARIANTS(2) : VARIANTS(3);
+#undef VARIANTS
+}
+
+/* Adds a block if the window is open and can hold it. */
+ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
+    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, single, absolute))
+        return false;
+    w->added += n;
+    w->held += n;
+    if (w->held > HELD_MAX - RD_SPAN) {
+        window_flush(w);
+        w->held = 0;
+    }
+    return true;
+}
+
+/* The largest exponent field of finite doubles, and whether most are negative. */
+static int largest_exponent(const double *x, size_t n, bool *negative) {
+    uint64_t largest = 0, negatives = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        uint64_t magnitude = bits << 1;
+        largest = magnitude > largest ? magnitude : largest;
+        negatives += bits >> 63;
+    }
+    *negative = negatives > n / 2;
+    return (int)(largest >> 53);
+}
+
+/* Opens a closed window for terms as large as those of a first block, so that whole spans can be tried. */
+static __attribute__((noinline)) void window_start(struct rd_window *w, const double *x, size_t n, bool absolute) {
+    bool negative;
+    int field = largest_exponent(x, n, &negative);
+    if (field != SPECIAL && window_open(w, w->lowest, (field ? field : 1) - 1023, negative && !absolute))
+        w->added = w->held = 0;
+}
+
+/* Adds a block of finite doubles that the window could not hold to another that can. If there is none, false: this block and
+ * those to come go into bins. */
+static __attribute__((noinline)) bool window_retry(struct rd_window *w, const double *x, size_t n) {
+    bool failed_early = w->level != RD_CLOSED && w->level != RD_BINNED && w->added < PATIENCE;
+    int level = failed_early ? w->level + 1 : w->lowest;
+    window_close(w);
+    bool negative;
+    int field = largest_exponent(x, n, &negative);
+    for (; level <= RD_SLICES; level++) {
+        if (!window_open(w, level, (field ? field : 1) - 1023, negative))
+            break;
+        if (window_block(w, x, n, false, false)) {
+            w->added = w->held = n;
+            return true;
+        }
+    }
+    window_give_up(w, n);
+    return false;
+}
+
+static bool window_add(struct rd_window *w, const double *x, size_t n) {
+    return window_try(w, x, n, false, false) || window_retry(w, x, n);
+}
+
+/* Whether a block goes into bins, as those before it, without looking for a window first. */
+static bool stays_binned(struct rd_window *w, size_t n) {
+    bool stays = w->level == RD_BINNED && w->added < BINS_PATIENCE;
+    w->added += stays ? n : 0;
+    return stays;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Cleaning: what is not finite is counted and replaced by -0, which adds nothing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct specials {
+    uint64_t nans, plus, minus;
+};
+
+static void count_specials(struct rd_partial *partial, struct specials found) {
+    bool ignore = partial->reduction.nan == REDUCT_NAN_IGNORE;
+    *(ignore ? &partial->ignored : &partial->nans) += found.nans;
+    partial->plus_infinities += found.plus;
+    partial->minus_infinities += found.minus;
+}
+
+static void widen(const float *x, size_t n, double *wide) {
+    for (size_t i = 0; i < n; i++)
+        wide[i] = x[i];
+}
+
+/* Cleans doubles from x to clean, which may be the same. */
+static void clean(struct rd_partial *partial, const double *x, size_t n, bool absolute, double *cleaned) {
+    const uint64_t infinity = (uint64_t)0x7ff << 52, sign = (uint64_t)1 << 63;
+    struct specials found = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= absolute ? ~sign : ~(uint64_t)0;
+        uint64_t magnitude = bits & ~sign;
+        found.nans += magnitude > infinity;
+        found.plus += bits == infinity;
+        found.minus += bits == (infinity | sign);
+        bits = magnitude >= infinity ? sign : bits;
+        memcpy(&cleaned[i], &bits, sizeof bits);
+    }
+    count_specials(partial, found);
+}
+
+static bool all_finite(const double *x, size_t n) {
+    bool negative;
+    return largest_exponent(x, n, &negative) != SPECIAL;
+}
+
+/* Cleans pairs whose product is not finite because a factor is not. A pair with a NaN element may be ignored; a NaN
+ * that comes of 0 * infinity is a NaN term whatever the policy. Rare enough to be done one pair at a time. */
+static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t n) {
+    struct specials found = {0, 0, 0};
+    if (all_finite(x, n) && all_finite(y, n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double term = x[i] * y[i];
+        bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0;
+        if (finite)
+            continue;
+        if (x[i] != x[i] || y[i] != y[i])
+            found.nans++;
+        else if (term != term)
+            partial->nans++;
+        else if (term > 0)
+            found.plus++;
+        else
+            found.minus++;
+        x[i] = -0.0;
+        y[i] = 0.0;
+    }
+    count_specials(partial, found);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Blocks of elements: n is a multiple of RD_LANES, at most RD_BLOCK
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Adds finite doubles, or their absolute values, to the bins or, where these do not pay, one by one. */
+static void add_far_elements(struct rd_scratch *s, const double *x, size_t n) {
+    if (s->bins && (s->elements_ready || n >= ELEMENTS_WORTH))
+        add_to_bins(s, x, n, false);
+    else
+        for (size_t i = 0; i < n; i++)
+            rd_sum_add_double(s->terms.sum, x[i], 0);
+}
+
+/* Adds elements or absolute values that the window of terms does not hold. Returns as add_elements(). */
+static __attribute__((noinline)) const double *add_elements_again(struct rd_scratch *s, const void *x, size_t n,
+                                                                  bool single, bool absolute) {
+    const double *wide = x;
+    if (single) {
+        widen(x, n, s->clean[0]);
+        wide = s->clean[0];
+    }
+    bool added = s->elements_ready && stays_binned(&s->terms, n);
+    if (added && add_to_bins(s, wide, n, absolute))
+        return wide;
+    clean(s->partial, wide, n, absolute, s->clean[0]);
+    if (!added && !window_retry(&s->terms, s->clean[0], n))
+        add_far_elements(s, s->clean[0], n);
+    return s->clean[0];
+}
+
+/* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself, a copy, or
+ * null for floats that are as they were. */
+ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
+    if (window_try(&s->terms, x, n, single, absolute))
+        return single ? NULL : x;
+    return add_elements_again(s, x, n, single, absolute);
+}
+
+/* Copies of pairs that are finite, or that add nothing. Squares stay pairs of the same. */
+static void take_finite(struct rd_scratch *s, const double **x, const double **y, size_t n) {
+    bool square = *x == *y;
+    if (*x != s->clean[0])
+        memcpy(s->clean[0], *x, n * sizeof **x);
+    memcpy(s->clean[1], *y, n * sizeof **y);
+    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
+    *x = s->clean[0];
+    *y = s->clean[square ? 0 : 1];
+}
+
+/* Adds rounding errors of products that no window holds while one does hold the products: hardly ever. */
+static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const double *error, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        rd_sum_add_double(sum, error[i], 0);
+}
+
+/* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. */
+static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y, size_t n) {
+    if (stays_binned(w, n)) {
+        if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
+            take_finite(s, &x, &y, n);
+        add_far_products(s, w->sum, x, y, n);
+        return;
+    }
+    bool exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    if (!exact) {
+        take_finite(s, &x, &y, n);
+        exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
+    }
+    if (!exact)
+        window_give_up(w, n);
+    if (!exact || !window_add(w, s->product[0], n))
+        add_far_products(s, w->sum, x, y, n);
+    else if (!window_add(&s->errors, s->product[1], n)) {
+        add_far_errors(s->errors.sum, s->product[1], n);
+        window_give_up(w, n);
+    }
+}
+
+/* Adds the products of floats that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
+ * faster, where there are no elements to be added as well. */
+static void add_widened_products(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                 size_t n) {
+    for (size_t i = 0; i < n; i++)
+        s->product[0][i] = x[i] * y[i];
+    if (!stays_binned(w, n) && window_add(w, s->product[0], n))
+        return;
+    if (w == &s->terms)
+        add_far_elements(s, s->product[0], n);
+    else
+        add_far_products(s, w->sum, x, y, n);
+}
+
+/* Adds the products of floats, exact as doubles, to a window. */
+static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const float *x, const float *y, size_t n) {
+    if (w->level != RD_BINNED) {
+        for (size_t i = 0; i < n; i++)
+            s->product[0][i] = (double)x[i] * (double)y[i];
+        if (window_try(w, s->product[0], n, false, false))
+            return;
+    }
+    widen(x, n, s->clean[0]);
+    widen(y, n, s->clean[1]);
+    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
+    add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
+}
+
+static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
+    switch (transform) {
+    case RD_IDENTITY:
+        add_elements(s, x, n, false, false);
+        break;
+    case RD_ABSOLUTE:
+        add_elements(s, x, n, false, true);
+        break;
+    case RD_SQUARE:
+        add_products_f64(s, &s->terms, x, x, n);
+        break;
+    case RD_PRODUCT:
+        add_products_f64(s, &s->terms, x, y, n);
+        break;
+    case RD_MOMENTS:
+        x = add_elements(s, x, n, false, false);
+        add_products_f64(s, &s->squares, x, x, n);
+        break;
+    }
+}
+
+static void block_f32(struct rd_scratch *s, enum rd_transform transform, const float *x, const float *y, size_t n) {
+    const double *finite;
+    switch (transform) {
+    case RD_IDENTITY:
+        add_elements(s, x, n, true, false);
+        break;
+    case RD_ABSOLUTE:
+        add_elements(s, x, n, true, true);
+        break;
+    case RD_SQUARE:
+        add_products_f32(s, &s->terms, x, x, n);
+        break;
+    case RD_PRODUCT:
+        add_products_f32(s, &s->terms, x, y, n);
+        break;
+    case RD_MOMENTS:
+        finite = add_elements(s, x, n, true, false);
+        if (!finite) {
+            add_products_f32(s, &s->squares, x, x, n);
+            break;
+        }
+        add_widened_products(s, &s->squares, finite, finite, n);
+        break;
+    }
+}
+
+static const double *as_doubles_f64(const struct rd_scratch *s, const double *x) {
+    (void)s;
+    return x;
+}
+
+static const double *as_doubles_f32(const struct rd_scratch *s, const float *x) {
+    widen(x, RD_BLOCK, s->clean[0]);
+    return s->clean[0];
+}
+
+/* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
+ * lanes. */
+#define ADD(name, T)                                                                                                   \
+    static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
+        const bool absolute = transform == RD_ABSOLUTE, direct = absolute || transform == RD_IDENTITY;                 \
+        size_t done = 0;                                                                                               \
+        if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
+            window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
+        for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
+            if (!window_try(&s->terms, x + done, RD_SPAN, sizeof(T) == 4, absolute))                                   \
+                for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
+                    block_##name(s, transform, x + done + i, NULL, RD_BLOCK);                                          \
+        for (; count - done >= RD_BLOCK; done += RD_BLOCK)                                                             \
+            block_##name(s, transform, x + done, y ? y + done : NULL, RD_BLOCK);                                       \
+        size_t rest = count - done, filled = (rest + RD_LANES - 1) / RD_LANES * RD_LANES;                              \
+        if (!rest)                                                                                                     \
+            return;                                                                                                    \
+        T *tail[2] = {(void *)s->tail[0], (void *)s->tail[1]};                                                         \
+        for (int i = 0; i < (y ? 2 : 1); i++) {                                                                        \
+            memcpy(tail[i], (i ? y : x) + done, rest * sizeof(T));                                                     \
+            memset(tail[i] + rest, 0, (filled - rest) * sizeof(T));                                                    \
+        }                                                                                                              \
+        block_##name(s, transform, tail[0], y ? tail[1] : NULL, filled);                                               \
+    }
+ADD(f64, double)
+ADD(f32, float)
+
+static void finish(struct rd_scratch *s) {
+    window_close(&s->terms);
+    window_close(&s->squares);
+    window_close(&s->errors);
+    if (s->elements_ready)
+        empty_elements(s->bins, s->terms.sum);
+    if (s->products_ready)
+        empty_products(s->bins, s->errors.sum); /* which is that of products */
+}

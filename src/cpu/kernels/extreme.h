@@ -1,0 +1,168 @@
+/* Part of template.h: extremes. */
+
+/* Of integers: `magnitude` is the absolute value of x[i]. */
+#define INTEGER_EXTREMES(name, T, U, magnitude)                                                                        \
+    static void extreme_##name(const void *data, size_t count, enum rd_extreme which, struct rd_found *found) {        \
+        const T *x = data;                                                                                             \
+        T best = x[0];                                                                                                 \
+        U largest = 0;                                                                                                 \
+        if (which == RD_LARGEST)                                                                                       \
+            for (size_t i = 0; i < count; i++) {                                                                       \
+                U v = magnitude;                                                                                       \
+                largest = v > largest ? v : largest;                                                                   \
+            }                                                                                                          \
+        else if (which == RD_LOWEST)                                                                                   \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                best = x[i] < best ? x[i] : best;                                                                      \
+        else                                                                                                           \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                best = x[i] > best ? x[i] : best;                                                                      \
+        *found = (struct rd_found){which == RD_LARGEST ? largest : (U)best, false};                                    \
+    }
+INTEGER_EXTREMES(i8, int8_t, uint8_t, ABSOLUTE(uint8_t, x[i]))
+INTEGER_EXTREMES(u8, uint8_t, uint8_t, x[i])
+INTEGER_EXTREMES(i16, int16_t, uint16_t, ABSOLUTE(uint16_t, x[i]))
+INTEGER_EXTREMES(u16, uint16_t, uint16_t, x[i])
+INTEGER_EXTREMES(i32, int32_t, uint32_t, ABSOLUTE(uint32_t, x[i]))
+INTEGER_EXTREMES(u32, uint32_t, uint32_t, x[i])
+INTEGER_EXTREMES(i64, int64_t, uint64_t, ABSOLUTE(uint64_t, x[i]))
+INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
+
+/* Of floats, with the processor's own minimum and maximum, a < b ? a : b and a > b ? a : b. These do not tell zeros apart,
+ * so where the answer is a zero its sign is looked for; and they lose NaNs, which are looked for on the way. EITHER_NAN is a
+ * mask of the lanes in which one of two vectors is NaN. */
+#if defined(__AVX512F__)
+/* Masks of their own types, with their own operations: as integers, gcc 12 spills them as bytes and reads them as words. */
+typedef __mmask8 nans_f64;
+typedef __mmask16 nans_f32;
+#define EITHER_NAN_f64(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)
+#define EITHER_NAN_f32(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_UNORD_Q)
+#define OR_NANS_f64(a, b)    _kor_mask8(a, b)
+#define OR_NANS_f32(a, b)    _kor_mask16(a, b)
+#define ANY_NAN_f64(mask)    (!_kortestz_mask8_u8(mask, mask))
+#define ANY_NAN_f32(mask)    (!_kortestz_mask16_u8(mask, mask))
+#define LOWER_f64(a, b)      (vector_f64) _mm512_min_pd((__m512d)(a), (__m512d)(b))
+#define HIGHER_f64(a, b)     (vector_f64) _mm512_max_pd((__m512d)(a), (__m512d)(b))
+#define LOWER_f32(a, b)      (vector_f32) _mm512_min_ps((__m512)(a), (__m512)(b))
+#define HIGHER_f32(a, b)     (vector_f32) _mm512_max_ps((__m512)(a), (__m512)(b))
+#elif defined(__AVX2__)
+typedef __m256i nans_f64, nans_f32;
+#define EITHER_NAN_f64(a, b) _mm256_castpd_si256(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q))
+#define EITHER_NAN_f32(a, b) _mm256_castps_si256(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_UNORD_Q))
+#define OR_NANS_f64(a, b)    _mm256_or_si256(a, b)
+#define OR_NANS_f32(a, b)    _mm256_or_si256(a, b)
+#define ANY_NAN_f64(mask)    (!_mm256_testz_si256(mask, mask))
+#define ANY_NAN_f32(mask)    ANY_NAN_f64(mask)
+#define LOWER_f64(a, b)      (vector_f64) _mm256_min_pd((__m256d)(a), (__m256d)(b))
+#define HIGHER_f64(a, b)     (vector_f64) _mm256_max_pd((__m256d)(a), (__m256d)(b))
+#define LOWER_f32(a, b)      (vector_f32) _mm256_min_ps((__m256)(a), (__m256)(b))
+#define HIGHER_f32(a, b)     (vector_f32) _mm256_max_ps((__m256)(a), (__m256)(b))
+#else
+typedef words nans_f64, nans_f32;
+#define EITHER_NAN_f64(a, b) ((words)((a) != (a)) | (words)((b) != (b)))
+#define EITHER_NAN_f32(a, b) EITHER_NAN_f64(a, b)
+#define OR_NANS_f64(a, b)    ((a) | (b))
+#define OR_NANS_f32(a, b)    ((a) | (b))
+#define ANY_NAN_f64(mask)    (((mask)[0] | (mask)[1]) != 0)
+#define ANY_NAN_f32(mask)    ANY_NAN_f64(mask)
+#define CHOOSE(mask, a, b)   ((words)(mask) & (words)(a)) | (~(words)(mask) & (words)(b))
+#define LOWER_f64(a, b)      (vector_f64)(CHOOSE((a) < (b), a, b))
+#define HIGHER_f64(a, b)     (vector_f64)(CHOOSE((a) > (b), a, b))
+#define LOWER_f32(a, b)      (vector_f32)(CHOOSE((a) < (b), a, b))
+#define HIGHER_f32(a, b)     (vector_f32)(CHOOSE((a) > (b), a, b))
+#endif
+
+#define FLOAT_EXTREMES(name, T, U)                                                                                     \
+    typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES)));                                                \
+    enum { IN_VECTOR_##name = VECTOR_BYTES / sizeof(T) };                                                              \
+    static bool has_bits_##name(const unsigned char *x, size_t count, U bits) {                                        \
+        U different = 1;                                                                                               \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            U v;                                                                                                       \
+            memcpy(&v, x + i * sizeof v, sizeof v);                                                                    \
+            different &= (U)(v != bits);                                                                               \
+        }                                                                                                              \
+        return !different;                                                                                             \
+    }                                                                                                                  \
+    ALWAYS_INLINE vector_##name load_##name(const unsigned char *at, bool absolute) {                                  \
+        vector_##name v;                                                                                               \
+        memcpy(&v, at, sizeof v);                                                                                      \
+        return absolute ? (vector_##name)((words)v & MAGNITUDES_##name) : v;                                           \
+    }                                                                                                                  \
+    ALWAYS_INLINE void body_##name(const unsigned char *x, size_t count, enum rd_extreme which,                        \
+                                   struct rd_found *found) {                                                           \
+        const bool absolute = which == RD_LARGEST, least = which == RD_LOWEST;                                         \
+        const size_t step = VECTOR_BYTES, end = count * sizeof(T) / step * step, rest = count * sizeof(T) - end;       \
+        vector_##name padded, best[4], v[4];                                                                           \
+        for (int l = 0; l < IN_VECTOR_##name; l++)                                                                     \
+            memcpy((char *)&padded + (size_t)l * sizeof(T), x, sizeof(T));                                             \
+        memcpy(&padded, x + end, rest);                                                                                \
+        padded = load_##name((const unsigned char *)&padded, absolute);                                                \
+        for (int j = 0; j < 4; j++)                                                                                    \
+            best[j] = padded;                                                                                          \
+        nans_##name nan = EITHER_NAN_##name(padded, padded);                                                           \
+        size_t at = 0;                                                                                                 \
+        for (; at + 4 * step <= end; at += 4 * step) {                                                                 \
+            for (size_t j = 0; j < 4; j++) {                                                                           \
+                v[j] = load_##name(x + at + j * step, absolute);                                                       \
+                best[j] = least ? LOWER_##name(v[j], best[j]) : HIGHER_##name(v[j], best[j]);                          \
+            }                                                                                                          \
+            nan = OR_NANS_##name(nan, OR_NANS_##name(EITHER_NAN_##name(v[0], v[1]), EITHER_NAN_##name(v[2], v[3])));   \
+        }                                                                                                              \
+        for (; at < end; at += step) {                                                                                 \
+            v[0] = load_##name(x + at, absolute);                                                                      \
+            best[0] = least ? LOWER_##name(v[0], best[0]) : HIGHER_##name(v[0], best[0]);                              \
+            nan = OR_NANS_##name(nan, EITHER_NAN_##name(v[0], v[0]));                                                  \
+        }                                                                                                              \
+        for (int j = 1; j < 4; j++)                                                                                    \
+            best[0] = least ? LOWER_##name(best[j], best[0]) : HIGHER_##name(best[j], best[0]);                        \
+        T one = best[0][0];                                                                                            \
+        for (int l = 1; l < IN_VECTOR_##name; l++)                                                                     \
+            one = (least ? best[0][l] < one : best[0][l] > one) ? best[0][l] : one;                                    \
+        U bits, minus = (U)((U)1 << (8 * sizeof(T) - 1));                                                              \
+        memcpy(&bits, &one, sizeof bits);                                                                              \
+        if (one == 0 && !absolute)                                                                                     \
+            bits = least ? has_bits_##name(x, count, minus) ? minus : 0 : has_bits_##name(x, count, 0) ? 0 : minus;    \
+        *found = (struct rd_found){bits, ANY_NAN_##name(nan)};                                                         \
+    }                                                                                                                  \
+    static void extreme_##name(const void *x, size_t count, enum rd_extreme which, struct rd_found *found) {           \
+        if (which == RD_LARGEST)                                                                                       \
+            body_##name(x, count, RD_LARGEST, found);                                                                  \
+        else if (which == RD_LOWEST)                                                                                   \
+            body_##name(x, count, RD_LOWEST, found);                                                                   \
+        else                                                                                                           \
+            body_##name(x, count, RD_HIGHEST, found);                                                                  \
+    }
+#define MAGNITUDES_f64 (((words){0} - 1) >> 1)
+#define MAGNITUDES_f32 (MAGNITUDES_f64 & ~((words){0} + ((uint64_t)1 << 31)))
+FLOAT_EXTREMES(f64, double, uint64_t)
+FLOAT_EXTREMES(f32, float, uint32_t)
+
+/* The index of the first of `count` elements that has these bits: in blocks, so that many are compared at a time. */
+#define FIND(U)                                                                                                        \
+    do {                                                                                                               \
+        const U *element = x;                                                                                          \
+        size_t i = 0;                                                                                                  \
+        for (U different = 1; i + 64 <= count; i += 64) {                                                              \
+            for (size_t j = 0; j < 64; j++)                                                                            \
+                different &= (U)(element[i + j] != (U)bits);                                                           \
+            if (!different)                                                                                            \
+                break;                                                                                                 \
+        }                                                                                                              \
+        while (i < count && element[i] != (U)bits)                                                                     \
+            i++;                                                                                                       \
+        return i;                                                                                                      \
+    } while (0)
+
+static size_t find(const void *x, size_t count, uint64_t bits, size_t bytes) {
+    switch (bytes) {
+    case 1:
+        FIND(uint8_t);
+    case 2:
+        FIND(uint16_t);
+    case 4:
+        FIND(uint32_t);
+    default:
+        FIND(uint64_t);
+    }
+}

@@ -1,0 +1,133 @@
+/* Part of template.h: exact sums of few floats in two doubles, without scratch memory. */
+
+/* a + b, rounded, and its error, of numbers or vectors (O. Moller, 1965; D. E. Knuth, "The Art of Computer Programming", volume
+ * 2). */
+#define ADD_TWO(T, a, b, sum, error)                                                                                   \
+    do {                                                                                                               \
+        const T sum_ = (a) + (b), part_ = sum_ - (a);                                                                  \
+        (error) = ((a) - (sum_ - part_)) + ((b)-part_);                                                                \
+        (sum) = sum_;                                                                                                  \
+    } while (0)
+
+/* A sum as high + low. What that could not hold, or NaNs where something was not finite, left bits in `lost`. */
+struct pair {
+    double high, low;
+    uint64_t lost;
+};
+
+ALWAYS_INLINE void add_low(struct pair *pair, double term) {
+    double rest;
+    ADD_TWO(double, pair->low, term, pair->low, rest);
+    pair->lost |= bits_at(&rest) << 1;
+}
+
+ALWAYS_INLINE void add_high(struct pair *pair, double term) {
+    double error;
+    ADD_TWO(double, pair->high, term, pair->high, error);
+    add_low(pair, error);
+}
+
+/* The same, a pair for each lane. */
+struct pairs {
+    doubles high, low;
+    words lost;
+};
+
+ALWAYS_INLINE void add_lows(struct pairs *pairs, doubles terms) {
+    doubles rest;
+    ADD_TWO(doubles, pairs->low, terms, pairs->low, rest);
+    pairs->lost |= (words)rest << 1;
+}
+
+ALWAYS_INLINE void add_highs(struct pairs *pairs, doubles terms) {
+    doubles error;
+    ADD_TWO(doubles, pairs->high, terms, pairs->high, error);
+    add_lows(pairs, error);
+}
+
+ALWAYS_INLINE double load_term(const void *x, size_t i, bool single, bool absolute) {
+    double term = single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+    return absolute ? __builtin_fabs(term) : term;
+}
+
+ALWAYS_INLINE doubles load_terms(const void *x, size_t i, bool single, bool absolute) {
+    doubles terms;
+    floats narrow;
+    if (single) {
+        memcpy(&narrow, (const float *)x + i, sizeof narrow);
+        terms = WIDEN(narrow);
+    } else {
+        memcpy(&terms, (const double *)x + i, sizeof terms);
+    }
+    return absolute ? (doubles)((words)terms << 1 >> 1) : terms;
+}
+
+/* The sum of elements: of many in VECTORS_OF_PAIRS vectors of pairs, which then meet in one; of what is left one by one. */
+enum { VECTORS_OF_PAIRS = 4, IN_VECTOR = VECTOR_BYTES / 8, FEW = 15 };
+
+ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absolute, double *high, double *low) {
+    struct pair sum = {0, 0, 0};
+    size_t i = 0;
+    if (n > FEW) {
+        struct pairs lanes[VECTORS_OF_PAIRS] = {{{0}, {0}, {0}}};
+        for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
+#pragma GCC unroll 4
+            for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
+                add_highs(&lanes[j], load_terms(x, i + j * IN_VECTOR, single, absolute));
+        for (size_t j = 1; j < VECTORS_OF_PAIRS; j++) {
+            add_highs(&lanes[0], lanes[j].high);
+            add_lows(&lanes[0], lanes[j].low);
+            lanes[0].lost |= lanes[j].lost;
+        }
+        for (size_t l = 0; l < IN_VECTOR; l++) {
+            add_high(&sum, lanes[0].high[l]);
+            add_low(&sum, lanes[0].low[l]);
+            sum.lost |= lanes[0].lost[l];
+        }
+    }
+    for (; i < n; i++)
+        add_high(&sum, load_term(x, i, single, absolute));
+    *high = sum.high;
+    *low = sum.low;
+    return !sum.lost;
+}
+
+#ifndef HAS_BRIEF
+#define brief sum_in_pairs
+#endif
+#define BRIEF(single, absolute)                                                                                        \
+    (n > FEW ? brief(x, n, single, absolute, high, low) : sum_in_pairs(x, n, single, absolute, high, low))
+
+static bool brief_f64(const double *x, size_t n, bool absolute, double *high, double *low) {
+    return absolute ? BRIEF(false, true) : BRIEF(false, false);
+}
+
+static bool brief_f32(const float *x, size_t n, bool absolute, double *high, double *low) {
+    return absolute ? BRIEF(true, true) : BRIEF(true, false);
+}
+
+/* The same of what may be nothing but zeros, as the errors of products of short numbers are. */
+static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all |= bits_at(&x[i]) << 1;
+    *high = *low = 0;
+    return !all || brief_f64(x, n, false, high, low);
+}
+
+static bool brief_squares_f64(const double *x, size_t n, double part[4]) {
+    _Alignas(64) double element[RD_FEW], product[RD_FEW], error[RD_FEW];
+    size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
+    memcpy(element, x, n * sizeof *x);
+    memset(element + n, 0, (filled - n) * sizeof *x);
+    return multiply_exactly(element, element, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
+           sum_or_zero(error, n, &part[2], &part[3]);
+}
+
+static bool brief_squares_f32(const float *x, size_t n, double part[4]) {
+    double product[RD_FEW];
+    for (size_t i = 0; i < n; i++)
+        product[i] = (double)x[i] * (double)x[i];
+    part[2] = part[3] = 0;
+    return sum_or_zero(product, n, &part[0], &part[1]);
+}
