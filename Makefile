@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
+.PHONY: build demo check check-long check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
 build:
@@ -38,6 +38,12 @@ check: install-test-deps
 	$(BUILD) build --parallel $(JOBS)
 	@scripts/check-stamp
 	ctest --preset release --parallel $(JOBS)
+
+# What is slow, and tests more of what others test, too.
+check-long: install-test-deps
+	cmake --preset release -DREDUCT_BUILD_TESTS=ON
+	$(BUILD) build --parallel $(JOBS)
+	ctest --preset long --parallel $(JOBS)
 
 # Any static server does.
 web: install-web-deps
@@ -89,7 +95,8 @@ clean:
 help:
 	@echo 'make                   build everything; the command is build/reduct'
 	@echo 'make demo              install what is missing, build, and show what it does'
-	@echo 'make check             install what is missing, build, and run every test'
+	@echo 'make check             install what is missing, build, and run the tests'
+	@echo 'make check-long        the rest of them: more data, and software GPUs that are slow'
 	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'

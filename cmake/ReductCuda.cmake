@@ -3,7 +3,8 @@
 #
 #   REDUCT_CUDA                 ON: there must be an nvcc; OFF: no kernels; AUTO (the default): kernels where there is one
 #   REDUCT_CUDA_ARCHITECTURES   compute capabilities to make machine code for, as 75;80;90; PTX of the last one besides,
-#                               for devices that are newer still. Fewer build faster (75;80;90;120, as far as nvcc knows them)
+#                               for devices that are newer still. Fewer build faster: by default those of the GPUs of this
+#                               machine; where it has none 75;80;90;120, as far as nvcc knows them, which serve all
 #   REDUCT_NVCC                 the compiler
 #
 # Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed() and reduct_cuda_plugin().
@@ -22,13 +23,43 @@ if(REDUCT_CUDA STREQUAL "AUTO" OR REDUCT_CUDA)
   endif()
 endif()
 
+# The compute capabilities of this machine's GPUs, if there are any and nvcc knows all of them.
+function(reduct_cuda_here codes name)
+  set(${name} "" PARENT_SCOPE)
+  find_program(REDUCT_NVIDIA_SMI nvidia-smi DOC "Says which GPUs are here")
+  mark_as_advanced(REDUCT_NVIDIA_SMI)
+  if(NOT REDUCT_NVIDIA_SMI)
+    return()
+  endif()
+  execute_process(COMMAND ${REDUCT_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${text}")
+  if(result OR NOT capabilities)
+    return()
+  endif()
+  set(found "")
+  foreach(capability IN LISTS capabilities)
+    string(REPLACE "." "" architecture ${capability})
+    if(architecture LESS 75 OR NOT "${codes}" MATCHES "sm_${architecture}[^0-9a-z]")
+      return()
+    endif()
+    list(APPEND found ${architecture})
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  list(SORT found COMPARE NATURAL)
+  message(STATUS "CUDA kernels: for this machine's GPUs; -DREDUCT_CUDA_ARCHITECTURES='75;80;90;120' makes them for others, too")
+  set(${name} ${found} PARENT_SCOPE)
+endfunction()
+
 if(REDUCT_HAS_NVCC)
   execute_process(COMMAND ${REDUCT_NVCC} --version OUTPUT_VARIABLE reduct_nvcc_version)
   string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" reduct_nvcc_version "${reduct_nvcc_version}")
   set(REDUCT_CUDA_VERSION "${CMAKE_MATCH_1}")
   execute_process(COMMAND ${REDUCT_NVCC} --list-gpu-code OUTPUT_VARIABLE reduct_nvcc_codes)
   if(NOT REDUCT_CUDA_ARCHITECTURES)
-    set(reduct_nvcc_targets)
+    reduct_cuda_here("${reduct_nvcc_codes}" reduct_nvcc_targets)
+  endif()
+  if(NOT REDUCT_CUDA_ARCHITECTURES AND NOT reduct_nvcc_targets)
     # 8.6 to 8.9 run what is for 8.0. For 10.0 and 11.0, which few have, the driver compiles the PTX of 9.0, once for each
     # user: machine code takes a fifth longer to build.
     foreach(architecture 75 80 90 120)
@@ -36,6 +67,8 @@ if(REDUCT_HAS_NVCC)
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
     endforeach()
+  endif()
+  if(NOT REDUCT_CUDA_ARCHITECTURES)
     set(REDUCT_CUDA_ARCHITECTURES "${reduct_nvcc_targets}" CACHE STRING "Compute capabilities to build kernels for")
   endif()
   message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
@@ -181,11 +214,13 @@ function(reduct_cuda_plugin name)
     endforeach()
   endif()
   set(codes)
-  foreach(architecture 80 90)
-    if(architecture IN_LIST REDUCT_CUDA_ARCHITECTURES)
-      list(APPEND codes -gencode=arch=compute_${architecture},code=[sm_${architecture},compute_${architecture}])
+  foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
+    reduct_cuda_virtual(${architecture} virtual)
+    if(virtual GREATER_EQUAL 80)
+      list(APPEND codes -gencode=arch=compute_${virtual},code=[sm_${virtual},compute_${virtual}])
     endif()
   endforeach()
+  list(REMOVE_DUPLICATES codes)
   set(plugin ${PROJECT_BINARY_DIR}/${name}.so)
   set(options ${CMAKE_CURRENT_BINARY_DIR}/${name}.options) # so that other options compile it again
   file(CONFIGURE OUTPUT ${options} CONTENT "${includes} ${codes}\n" @ONLY)

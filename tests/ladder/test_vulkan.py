@@ -1,5 +1,7 @@
 """`reduct ladder --device vulkan:...`: rungs in both languages, several devices in one report, specimens, refusals. Runs on
-the driver that VK_ICD_FILENAMES names."""
+the driver that VK_ICD_FILENAMES names.
+
+  test_vulkan.py REDUCT SAMPLE [TEST...]    all tests by default"""
 import re
 import sys
 import unittest
@@ -156,4 +158,4 @@ class Devices(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
