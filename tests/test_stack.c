@@ -85,6 +85,31 @@ static void call_plan(void *context) {
     reduct_plan_destroy(plan);
 }
 
+/* Columns, rows and every other element, with a second reduction that shares nothing with the first. */
+static void call_many(void *context) {
+    static unsigned char results[2][COUNT][32];
+    const struct job *job = context;
+    const uint64_t n = job->count < 8 ? 1 : 8, rows = job->count / n;
+    const int64_t step = (int64_t)n;
+    const reduct_shape shapes[] = {
+        {1, rows, n, 0, step, 1}, {rows, n, 1, step, 1, 0}, {rows / 2 + 1, n / 2, 1, step, 2, 0}};
+    const reduct_reduction reductions[2] = {job->reduction, {.op = REDUCT_NORMINF, .element = job->reduction.element}};
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+        const reduct_plan_options options = {.reductions = reductions,
+                                             .reduction_count = 1 + i % 2,
+                                             .kind = REDUCT_SHAPE,
+                                             .shape = shapes[i / 2],
+                                             .device = job->device,
+                                             .threads = job->threads};
+        reduct_plan *plan = NULL;
+        reduct_error error;
+        if (reduct_plan_create(&options, &plan, &error) == REDUCT_OK)
+            reduct_plan_execute(plan, (const void *[]){job->x, job->y}, (void *[]){results[0], results[1]}, NULL,
+                                &error);
+        reduct_plan_destroy(plan);
+    }
+}
+
 static void call_once(void *context) {
     const struct job *job = context;
     unsigned char result[64];
@@ -190,6 +215,7 @@ static void check_type(struct rng *rng, const struct test_type *type, bool nans)
                 job.reduction.mode = variant % 2 ? REDUCT_FAST : REDUCT_EXACT;
                 job.reduction.nan = (reduct_nan)(variant / 2);
                 check(call_plan, &job, "a plan");
+                check(call_many, &job, "plans of many");
                 check(call_accumulators, &job, "accumulators");
                 check(call_once, &job, "one call");
             }

@@ -339,8 +339,8 @@ typedef struct reduct_outcome {
 
 /* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,
  * or null. A result that fails is then no failure of the call: it is written as NaN, of an integer type as 0, and its outcome says
- * why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN, and none of
- * their results is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
+ * why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN, and no result
+ * is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
 REDUCT_API reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs,
                                                   void *const *results, reduct_outcome *const *outcomes,
                                                   void *workspace, reduct_error *error);

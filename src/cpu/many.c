@@ -448,8 +448,7 @@ static bool make_room(struct rd_job *job) {
         wait = wait || may_fail(job, i);
     }
     for (size_t i = 0; made && wait && i < many->reductions; i++)
-        if (!(job->execution->outcomes && job->execution->outcomes[i]))
-            made = (job->held[i] = malloc(many->layout.results * rd_type(many->reduction[i].result)->bytes)) != NULL;
+        made = (job->held[i] = malloc(many->layout.results * rd_type(many->reduction[i].result)->bytes)) != NULL;
     if (made && job->parts > 1)
         made =
             (job->partials = malloc(many->layout.results * job->parts * many->states * sizeof *job->partials)) != NULL;
