@@ -105,7 +105,8 @@ static void check(lab *l, cuda_run *r) {
 static bool is_claimed(const lab *l, const cuda_rung *rung, ladder_finish finish, unsigned block) {
     if (rung->cover == CUDA_COVER_EXACT)
         return finish == LADDER_FINISH_LAST_BLOCK && block == CUDA_BLOCK_DEFAULT;
-    const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, rung->image);
+    char text[CUDA_IMAGE_NAME];
+    const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, cuda_rung_image(rung, text));
     return !image || l->cuda.facts->capability >= image->least;
 }
 

@@ -42,6 +42,10 @@ enum { CUDA_BLOCK_DEFAULT = 256 };
 
 /* Rung number i in order, null beyond the last; and the one of the list of all rungs, null if CUDA has none. */
 const cuda_rung *cuda_rung_at(size_t i);
+
+/* The name of the image that a rung's kernels are in, for which `text` has room. */
+enum { CUDA_IMAGE_NAME = 40 };
+const char *cuda_rung_image(const cuda_rung *rung, char text[CUDA_IMAGE_NAME]);
 const cuda_rung *cuda_rung_of(ladder_step step);
 
 /* ---------------------------------------------------------------------------------------------------------------------

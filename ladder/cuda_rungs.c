@@ -137,6 +137,10 @@ static bool prepare_exact(cuda_run *run, char *why, size_t room) {
     return true;
 }
 
+const char *cuda_rung_image(const cuda_rung *rung, char text[CUDA_IMAGE_NAME]) {
+    return rung->image ? rung->image : gpu_file_name(rung->step, text, CUDA_IMAGE_NAME);
+}
+
 bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
                       uint64_t n, unsigned block, char *why, size_t room) {
     *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
@@ -150,10 +154,9 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
         snprintf(why, room, "a block has 32 to 1024 threads");
         return false;
     }
-    char file[40];
-    const char *image = rung->image ? rung->image : gpu_file_name(rung->step, file, sizeof file);
+    char image[CUDA_IMAGE_NAME];
     name_kernel(run);
-    run->kernel = cuda_lab_kernel(lab, image, run->kernel_name, dynamic_shared(run), why, room);
+    run->kernel = cuda_lab_kernel(lab, cuda_rung_image(rung, image), run->kernel_name, dynamic_shared(run), why, room);
     if (!run->kernel.function)
         return false;
     if (run->finish == LADDER_FINISH_SECOND_LAUNCH) {

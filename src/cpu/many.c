@@ -234,7 +234,7 @@ void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t resu
     struct rd_partial *state =
         job->parts > 1 ? job->partials + (result * job->parts + part) * many->states : desk->state;
     rd_job_init_states(job, state);
-    if (job->direct) {
+    if (job->direct && end > first) { /* where there are no elements, there may be no array */
         rd_job_add(job, desk, state, source.input[0] + first * job->bytes,
                    source.input[1] ? source.input[1] + first * job->bytes : NULL, end - first);
     } else {
