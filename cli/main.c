@@ -30,6 +30,8 @@ static void print_help(FILE *stream) {
           "  reduct sum numbers.txt                sum of a text file\n"
           "  reduct std --population a.npy b.npy   of two arrays taken as one\n"
           "  reduct dot weights.npy values.npy     of two arrays of the same length\n"
+          "  reduct sum,mean --rows table.txt      two results for each line\n"
+          "  reduct max --axis 0 -o top.npy a.npy  along an axis, into a file\n"
           "  reduct max --type f32 dump.bin        raw binary\n"
           "  generate | reduct mean                standard input\n"
           "\n"
