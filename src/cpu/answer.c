@@ -6,27 +6,15 @@
 #include "core/environment.h"
 #include "core/reduction.h"
 #include "cpu/kernels.h"
+#include "cpu/numbers.h"
 #include "family/family.h"
 
 #include <string.h>
 
-/* high + low, of which the last bit is set if it is no double: then rounding it once more rounds high + low. S. Boldo,
- * G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008; the error of
- * the addition as in rd_partial_add_fast(). */
-static double add_to_odd(double high, double low) {
-    double sum = high + low, part = sum - high, error = (high - (sum - part)) + (low - part);
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    if (error != 0 && !(bits & 1))
-        bits += (error > 0) == (sum > 0) ? 1 : (uint64_t)-1;
-    memcpy(&sum, &bits, sizeof bits);
-    return sum;
-}
-
 /* Writes high + low, rounded as the contract has it: once. False for zeros, whose sign is another question, and for what
  * overflows. */
 static bool round_sum(double high, double low, reduct_type type, void *result) {
-    double sum = type == REDUCT_F64 ? high + low : add_to_odd(high, low);
+    double sum = type == REDUCT_F64 ? high + low : rd_add_to_odd(high, low);
     float narrow = (float)sum;
     if (sum == 0 || sum - sum != 0)
         return false;

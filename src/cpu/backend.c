@@ -10,6 +10,7 @@
 #include "cpu/answer.h"
 #include "cpu/call.h"
 #include "cpu/many.h"
+#include "cpu/numbers.h"
 #include "cpu/features.h"
 #include "cpu/team.h"
 
@@ -19,28 +20,24 @@
 /* Fewest elements of a piece: of fast sums, and of what may be cut anywhere, where more of them keep threads even. */
 enum { FAST_PIECE_MIN = 1 << 16, PIECE_MIN = 1 << 14, PIECES_PER_THREAD = 4 };
 
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
 /* Cuts the data into pieces of whole blocks. */
 static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
-    call->piece = piece < least ? least : divide_up(piece, RD_FAST_BLOCK) * RD_FAST_BLOCK;
-    call->pieces = divide_up(call->count, call->piece);
+    call->piece = piece < least ? least : rd_divide_up(piece, RD_FAST_BLOCK) * RD_FAST_BLOCK;
+    call->pieces = rd_divide_up(call->count, call->piece);
 }
 
 /* Finds how many threads pay, and cuts the data for them. */
 static void plan_pieces(struct rd_call *call, enum rd_family family) {
     uint64_t bytes = call->count * rd_element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
     if (family == RD_FAST_SUM)
-        cut(call, divide_up(call->count, RD_PIECES_MAX), FAST_PIECE_MIN);
+        cut(call, rd_divide_up(call->count, RD_PIECES_MAX), FAST_PIECE_MIN);
     else
         cut(call, 0, PIECE_MIN);
     call->threads = rd_team_threads(&call->crew, call->pieces, bytes);
     if (family == RD_FAST_SUM)
         return;
     uint64_t pieces = call->threads == 1 ? 1 : (uint64_t)call->threads * PIECES_PER_THREAD;
-    cut(call, divide_up(call->count, pieces < RD_PIECES_MAX ? pieces : RD_PIECES_MAX), PIECE_MIN);
+    cut(call, rd_divide_up(call->count, pieces < RD_PIECES_MAX ? pieces : RD_PIECES_MAX), PIECE_MIN);
 }
 
 static bool is_short(const struct rd_call *call) {

@@ -14,6 +14,7 @@
 #include "core/reduction.h"
 #include "core/status.h"
 #include "cpu/job.h"
+#include "cpu/numbers.h"
 #include "cpu/side.h"
 #include "family/family.h"
 
@@ -41,10 +42,6 @@ enum { SHARED_BYTES = 1 << 15 };
 
 static uint64_t at_least(uint64_t a, uint64_t b) {
     return a > b ? a : b;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -285,7 +282,7 @@ static void reduce_together(struct rd_job *job, const struct rd_desk *desk, uint
 
 /* The results of a unit: `tile` of them or, along rows, as many as are left in one. */
 static uint64_t results_of(const struct rd_job *job, uint64_t unit, uint64_t *first) {
-    uint64_t tile = unit / job->parts, tiles = divide_up(job->row, job->tile), left;
+    uint64_t tile = unit / job->parts, tiles = rd_divide_up(job->row, job->tile), left;
     *first = tile / tiles * job->row + tile % tiles * job->tile;
     left = job->row - tile % tiles * job->tile;
     return left < job->tile ? left : job->tile;
@@ -411,14 +408,14 @@ static unsigned cut(struct rd_job *job) {
     job->parts = 1;
     job->part = count;
     job->longest = UINT64_MAX;
-    uint64_t tiles = results / job->row * divide_up(job->row, job->tile), bytes = all * job->bytes * many->inputs;
+    uint64_t tiles = results / job->row * rd_divide_up(job->row, job->tile), bytes = all * job->bytes * many->inputs;
     unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
     if (job->direct && (!many->splits || (threads > 1 && rd_many_is_segmented(many)))) {
         job->longest = LONG; /* what is not cut must not depend on the number of threads */
     } else if (threads > 1 && tiles < wanted && many->splits && count >= 2 * PART_LEAST) {
-        uint64_t parts = divide_up(wanted, tiles);
-        job->part = divide_up(at_least(divide_up(count, parts), PART_LEAST), GATHERED) * GATHERED;
-        job->parts = divide_up(count, job->part);
+        uint64_t parts = rd_divide_up(wanted, tiles);
+        job->part = rd_divide_up(at_least(rd_divide_up(count, parts), PART_LEAST), GATHERED) * GATHERED;
+        job->parts = rd_divide_up(count, job->part);
     }
     job->units = tiles * job->parts;
     return threads < job->units ? threads : (unsigned)job->units;

@@ -5,6 +5,7 @@
 
 #include "core/environment.h"
 #include "core/reduction.h"
+#include "cpu/numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -236,18 +237,6 @@ static void empty(struct work *work, uint64_t first, uint64_t end) {
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* a + b rounded to odd: S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
- * 2008. Rounding that once more, to fewer bits, rounds a + b. */
-static double add_to_odd(double a, double b) {
-    double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    if (error != 0 && !(bits & 1))
-        bits += (error > 0) == (sum > 0) ? 1 : (uint64_t)-1;
-    memcpy(&sum, &bits, sizeof bits);
-    return sum;
-}
-
 /* (high + low) / count as a quotient and what is left of it, so small that only its sign and size beside the quotient's last bit matter.
  * The remainder of a division is exact where nothing under- or overflows. */
 static bool divide(double high, double low, double count, double *quotient, double *rest) {
@@ -273,7 +262,7 @@ static bool round_mean(const struct work *work, uint64_t lane, unsigned char *pl
     else if (!single && high + (low + margin) != high + (low - margin))
         return false;
     double rounded = high + low;
-    float narrow = (float)add_to_odd(high, low);
+    float narrow = (float)rd_add_to_odd(high, low);
     memcpy(place, single ? (const void *)&narrow : &rounded, single ? sizeof narrow : sizeof rounded);
     return true;
 }
