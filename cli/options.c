@@ -355,7 +355,7 @@ enum outcome options_parse(int argc, char **argv, struct options *options) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
     }
-    options->input.matrix = options->rows || options->columns || options->axis_count;
+    options->input.matrix = options_have_axes(options);
     return check(options, argv[0]);
 }
 
