@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of docs/ladder.md: python3 docs/ladder/draw.py writes the SVG files beside this one.
+"""Draws the diagrams of the tutorial, docs/ladder.md and its chapters: python3 docs/ladder/draw.py writes the SVG files beside this one.
 
 One visual language for all of them:
   square cells     numbers in memory: blue global (all blocks see it), green shared (one block), orange registers

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts measured results into docs/ladder.md, from what results/ keeps:
+"""Puts measured results into the chapters of the ladder, docs/ladder.md and docs/ladder/*.md, from what results/ keeps:
 
     ladder      reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
                     --peers --json >ladder.json; python3 results/results.py ladder ladder.json
@@ -17,6 +17,7 @@ import os
 import re
 import sys
 
+import chapters
 import draw
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -370,20 +371,26 @@ def blocks(report, languages, sass):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The page and the chart
+# The pages and the chart
 # ----------------------------------------------------------------------------------------------------------------------
 
-def insert(page, made):
-    """The page with every block in its place; doing it twice changes nothing."""
+def insert(text, made, places):
+    """A page with every block in its place, and the names of its places added to `places`; doing it twice changes nothing."""
     def replace(match):
-        text = made.get(match.group(1), '')
-        return f'<!-- results:{match.group(1)} -->\n{text}<!-- /results:{match.group(1)} -->'
-    filled = re.sub(r'<!-- results:([a-z-]+) -->\n.*?<!-- /results:\1 -->', replace, page, flags=re.S)
-    places = set(re.findall(r'<!-- results:([a-z-]+) -->', filled))
+        name = match.group(1)
+        places.add(name)
+        return f'<!-- results:{name} -->\n{made.get(name, "")}<!-- /results:{name} -->'
+    return re.sub(r'<!-- results:([a-z-]+) -->\n.*?<!-- /results:\1 -->', replace, text, flags=re.S)
+
+
+def fill(docs, made):
+    """Every page of the tutorial in a folder such as docs/."""
+    places = set()
+    for page in chapters.pages(docs):
+        chapters.write(page, insert(chapters.read(page), made, places))
     missing = [name for name, text in made.items() if text and name not in places]
     if missing:
-        raise SystemExit('tables.py: the page has no place for ' + ', '.join(missing))
-    return filled
+        raise SystemExit('tables.py: no page has a place for ' + ', '.join(missing))
 
 
 def chart(report, folder):
@@ -422,19 +429,14 @@ def read_sass(path):
 
 
 def main():
-    """tables.py [PAGE [FOLDER]]: the page to fill, and where all results lie."""
-    page = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(FOLDER), 'ladder.md')
-    folder, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
+    """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
+    docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
+    sources, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
     measured = results.read('ladder', kept)
     report = Report(measured) if measured else None
-    with open(page, encoding='utf-8') as file:
-        text = file.read()
-    made = blocks(report, results.read('languages', kept), read_sass(os.path.join(folder, 'sass.json')))
-    filled = insert(text, made)
-    with open(page, 'w', encoding='utf-8', newline='\n') as file:
-        file.write(filled)
+    fill(docs, blocks(report, results.read('languages', kept), read_sass(os.path.join(sources, 'sass.json'))))
     if report:
-        chart(report, folder)
+        chart(report, os.path.join(docs, 'ladder'))
 
 
 if __name__ == '__main__':

@@ -9,7 +9,7 @@
 //   LAST_BLOCK   each block stores its sum and takes a ticket; whoever draws the last one adds up all of them
 //
 // "Elsewhere" in a rung's file names Harris's kernel ("Optimizing Parallel Reduction in CUDA", 2007) and those of the
-// tutorials A to E, which docs/ladder.md lists.
+// tutorials A to E, which docs/ladder/names.md lists.
 //
 // Every rung takes any n, from 0 up, indexed in 64 bits, and any block of 32 to 1024 threads in one dimension. Arrays
 // begin at multiples of 256 bytes, as the allocator gives them.

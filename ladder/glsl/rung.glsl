@@ -12,7 +12,7 @@
 // invocations, as the device likes, and floats can be added atomically on some devices only.
 //
 // Every rung takes any n, from 0 up, and groups of any size. "Elsewhere" in a rung's file names Harris's kernel
-// ("Optimizing Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder.md lists.
+// ("Optimizing Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder/names.md lists.
 #ifndef RUNG_GLSL
 #define RUNG_GLSL
 

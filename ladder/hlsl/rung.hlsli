@@ -17,7 +17,7 @@
 // where a file says so.
 //
 // A binding has at most 2^32 bytes, so 32 bits count elements. "Elsewhere" in a rung's file names Harris's kernel
-// ("Optimizing Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder.md lists.
+// ("Optimizing Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder/names.md lists.
 
 #define WAY_STORE 0
 #define WAY_ATOMIC 1

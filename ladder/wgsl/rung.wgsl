@@ -9,7 +9,7 @@
 //
 // Every rung takes any n that fits into one buffer. Workgroup sizes are powers of two from 64: what WGSL calls an
 // override constant, known when the pipeline is made. "Elsewhere" in a rung's file names Harris's kernel ("Optimizing
-// Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder.md lists.
+// Parallel Reduction in CUDA", 2007) and those of the tutorials A to E, which docs/ladder/names.md lists.
 
 override size: u32 = 256; // threads of a workgroup
 

@@ -1,4 +1,4 @@
-"""docs/ladder.md: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
+"""The tutorial: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
 import os
 import re
 import shutil
@@ -11,10 +11,10 @@ import xml.dom.minidom
 import formats
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
-PAGE = os.path.join(DOCS, 'ladder.md')
 RESULTS = os.path.join(DOCS, '..', 'results')
 sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS, os.path.join(DOCS, '..', 'ladder')]
 sys.dont_write_bytecode = True
+import chapters  # noqa: E402
 import lists  # noqa: E402
 import results  # noqa: E402
 import sass  # noqa: E402
@@ -37,11 +37,13 @@ class Drawings(unittest.TestCase):
             self.assertGreater(len(drawn), 15)
             for name in drawn:
                 self.assertEqual(read(folder, name), read(DOCS, 'ladder', name), name)
-                self.assertIn(f'](ladder/{name})', read(PAGE))
+                self.assertTrue(any(re.search(rf'\]\((ladder/)?{re.escape(name)}\)', read(page)) for page in chapters.pages()), name)
 
     def test_they_are_whole(self):
-        for name in re.findall(r'\]\((ladder/[a-z0-9-]+\.svg)\)', read(PAGE)):
-            text = read(DOCS, name)
+        drawings = [name for name in os.listdir(os.path.join(DOCS, 'ladder')) if name.endswith('.svg')]
+        self.assertGreater(len(drawings), 15)
+        for name in drawings:
+            text = read(DOCS, 'ladder', name)
             root = xml.dom.minidom.parseString(text).documentElement
             self.assertEqual(root.tagName, 'svg')
             self.assertTrue(root.getElementsByTagName('title') and root.getElementsByTagName('desc'))
@@ -49,23 +51,44 @@ class Drawings(unittest.TestCase):
             self.assertNotRegex(text.replace('http://www.w3.org/2000/svg', ''), r'https?:|<script|<image')
 
 
-class Page(unittest.TestCase):
+def anchors(text):
+    """The names by which links lead to a page's headings."""
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in re.findall(r'(?m)^#+ (.*)$', text)}
+
+
+class Pages(unittest.TestCase):
     def test_a_chapter_per_rung(self):
-        text = read(PAGE)
         listed = formats.output(formats.REDUCT, 'ladder', '--list').split('On a GPU')[1]
-        for rung in re.findall(r'(?m)^  ([a-z-]+)  +\S', listed):
-            self.assertRegex(text, rf'(?m)^## \d+\. `{rung}`$')
+        rungs = re.findall(r'(?m)^  ([a-z-]+)  +\S', listed)
+        order = list(lists.RUNGS['gpu'])
+        self.assertEqual(set(rungs), set(order))
+        self.assertEqual([name for name in chapters.chapters() if name in rungs], order)
+        for rung in rungs:
+            text = read(DOCS, 'ladder', f'{rung}.md')
+            self.assertRegex(text, rf'\A# `{rung}`\n')
             self.assertIn(f'<!-- results:{rung} -->', text)
-            self.assertIn(f'](ladder/{rung}.svg)', text)
+            self.assertIn(f']({rung}.svg)', text)
+
+    def test_every_page_is_in_the_contents(self):
+        files = {name[:-len('.md')] for name in os.listdir(os.path.join(DOCS, 'ladder')) if name.endswith('.md')}
+        self.assertEqual(files, set(chapters.chapters()))
+
+    def test_chapters_lead_on(self):
+        names = chapters.chapters()
+        for name in names:
+            text = read(DOCS, 'ladder', f'{name}.md')
+            self.assertEqual(chapters.with_way(text, name, names), text, 'python3 docs/ladder/chapters.py has not been run')
 
     def test_links(self):
-        text = read(PAGE)
-        anchors = {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
-                   for heading in re.findall(r'(?m)^#+ (.*)$', text)}
-        for anchor in re.findall(r'\]\(#([^)]+)\)', text):
-            self.assertIn(anchor, anchors)
-        for path in re.findall(r'\]\(((?:\.\./|ladder/)[^)]+)\)', text):
-            self.assertTrue(os.path.exists(os.path.join(DOCS, path)), path)
+        for page in chapters.pages():
+            for link in re.findall(r'\]\(([^)\s]+)\)', re.sub(r'(?s)```.*?```', '', read(page))):
+                if '://' in link:
+                    continue
+                name, _, anchor = link.partition('#')
+                path = os.path.join(os.path.dirname(page), name) if name else page
+                self.assertTrue(os.path.exists(path), f'{page}: {link}')
+                if anchor and path.endswith('.md'):
+                    self.assertIn(anchor, anchors(read(path)), f'{page}: {link}')
 
 
 class Lists(unittest.TestCase):
@@ -104,11 +127,15 @@ class Lists(unittest.TestCase):
 
 class Results(unittest.TestCase):
     def fill(self, folder, times=1):
-        page = os.path.join(folder, 'page.md')
-        shutil.copy(PAGE, page)
+        """The tutorial, filled with the results in a folder: all of its text."""
+        docs = os.path.join(folder, 'docs')
+        for page in chapters.pages():
+            copy = os.path.join(docs, os.path.relpath(page, DOCS))
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy(page, copy)
         for _ in range(times):
-            script('tables.py', page, folder)
-        return read(page)
+            script('tables.py', docs, folder)
+        return ''.join(read(page) for page in chapters.pages(docs))
 
     def sample(self):
         """A report such as the GPU's ladder makes, its figures made up."""
@@ -122,20 +149,20 @@ class Results(unittest.TestCase):
         report['rows'] += [{**rungs[0], 'group': 'peers', 'name': 'CUB'}]
         return report
 
-    def test_the_page_is_up_to_date(self):
+    def test_the_pages_are_up_to_date(self):
         with tempfile.TemporaryDirectory() as folder:
             for path in (*(os.path.join(RESULTS, f'{name}.csv') for name in ('ladder', 'languages', 'facts')),
                          os.path.join(DOCS, 'ladder', 'sass.json')):
                 shutil.copy(path, folder)
-            self.assertEqual(self.fill(folder), read(PAGE))
-            self.assertEqual(read(folder, 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
+            self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.pages()))
+            self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
 
     def test_they_are_put_in_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
             results.write('ladder', self.sample(), folder)
             text = self.fill(folder)
             self.assertEqual(self.fill(folder, times=3), text)
-            chart = xml.dom.minidom.parse(os.path.join(folder, 'h200.svg'))
+            chart = xml.dom.minidom.parse(os.path.join(folder, 'docs', 'ladder', 'h200.svg'))
             self.assertEqual(chart.documentElement.tagName, 'svg')
         blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', text, flags=re.S))
         tables = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}

@@ -1,5 +1,5 @@
 /* The CPU's ladder for the browser: ways to add up an f32 array, from the plain loop to pairwise sums with vectors. The
- * last rung, the exact sum, is the library, which is in the same module. docs/ladder.md explains each; ladder/cpu/ has
+ * last rung, the exact sum, is the library, which is in the same module. docs/ladder/cpu.md explains each; ladder/cpu/ has
  * them for every processor. */
 #include <stddef.h>
 #include <wasm_simd128.h>
