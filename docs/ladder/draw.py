@@ -757,10 +757,140 @@ def numbers():
                    'and vector width is another order.')
     return d
 
+# ----------------------------------------------------------------------------------------------------------------------
+# Before the climb
+# ----------------------------------------------------------------------------------------------------------------------
 
-DRAWINGS = [gpu, global_halving, neighbour_modulo, neighbour_strided, halving, first_add, last_warp_implicit, last_warp_right,
-            unrolled, grid_stride, shuffle, warp_reduce, vector_loads, one_launch, bulk_copy, exact, levels, window, finishes,
-            numbers]
+def start():
+    d = Drawing('start', 'A first program: what lies where, and what moves',
+                'Numbers are made in host memory and copied to global memory of the GPU; a launch of many blocks reads them and '
+                'writes one sum per block; these are copied back, and the CPU adds them.', height=330)
+    d.rect(20, 48, 250, 226, 'box')
+    d.text(34, 70, 'host: CPU and its memory', 'dim')
+    d.rect(330, 48, 610, 226, 'box')
+    d.text(344, 70, 'device: GPU and its global memory', 'dim')
+    for i, v in enumerate(DIGITS[:6]):
+        d.cell(60 + i * 34, 92, v, 'empty')
+        d.cell(390 + i * 34, 92, v, 'global')
+    d.arrow(256, 105, 368, 105)
+    d.text(292, 96, '2', 'title')
+    for b in range(3):
+        x = 420 + b * 150
+        d.rect(x - 56, 158, 124, 40, 'box')
+        d.text(x + 6, 182, f'block {b}', 'middle')
+        d.line(390 + 2 * b * 34 + 17, 120, x + 6 - 20 * b, 156)
+        d.arrow(x + 6, 200, x + 6, 228)
+        d.cell(x + 6, 230, DIGITS[2 * b] + DIGITS[2 * b + 1], 'global', 44)
+    d.text(640, 100, '1  cudaMalloc: room for numbers and sums', 'small dim')
+    d.text(640, 118, '3  kernel<<<blocks, threads>>>(...)', 'small dim')
+    for b in range(3):
+        d.cell(80 + b * 56, 230, DIGITS[2 * b] + DIGITS[2 * b + 1], 'empty', 44)
+    d.path('M398 243L226 243', 'flow', True)
+    d.text(292, 234, '4', 'title')
+    d.text(44, 216, '5  the CPU adds, and checks', 'small dim')
+    d.text(44, 146, 'numbers', 'small dim')
+    d.caption(300, '2 and 4: cudaMemcpy, over a bus that is much slower than either memory. 3 only queues the work: the copy at 4 waits '
+                   'for it.')
+    return d
+
+
+def coalescing():
+    d = Drawing('coalescing', 'Coalescing: what a warp asks for at once should lie together',
+                'Eight threads that read eight neighbouring words need one piece of 32 bytes of memory. The same threads that read '
+                'every fourth word need four pieces, and use a quarter of what is moved.', height=330)
+    def row(y, stride, label, note, style):
+        touched = {t * stride // 8 for t in range(8)}
+        for i in range(32):
+            x = 130 + i * 25 + i // 8 * 8
+            used = i % stride == 0 and i // stride < 8
+            d.rect(x - 11, y + 56, 22, 26, 'global' if used else 'spent' if i // 8 in touched else 'off')
+        for piece in range(4):
+            left = 130 + piece * 8 * 25 + piece * 8 - 15
+            d.rect(left, y + 50, 204, 38, 'wrong' if piece in touched and stride > 1 else 'box' if piece in touched else 'off')
+        for t in range(8):
+            i = t * stride
+            x = 130 + i * 25 + i // 8 * 8
+            d.thread(180 + t * 80, y + 10, t)
+            d.line(180 + t * 80, y + 19, x, y + 55)
+        d.text(20, y + 14, label, 'code')
+        d.text(20, y + 72, 'memory', 'small dim')
+        d.text(130, y + 106, note, 'small ' + style)
+    row(52, 1, 'input[i]', 'one piece of 32 bytes for eight words: all that is moved is used', 'green')
+    row(178, 4, 'input[4 * i]', 'four pieces for eight words: three quarters of what is moved is thrown away', 'red')
+    d.caption(312, 'Memory is moved in pieces of 32 bytes (sectors). A warp has 32 threads; neighbouring floats are four pieces.')
+    return d
+
+
+def occupancy():
+    d = Drawing('occupancy', 'Occupancy: how many threads a multiprocessor holds at once',
+                'A multiprocessor has places for 2048 threads and 65536 registers. Threads with 32 registers fill all places; with '
+                '64 registers half of them; with 128 a quarter. Shared memory can be what runs out as well.', height=330)
+    for k, (registers, blocks) in enumerate(((32, 8), (64, 4), (128, 2))):
+        y = 70 + k * 72
+        d.text(20, y + 20, f'{registers} registers per thread', '')
+        for b in range(8):
+            x = 220 + b * 78
+            d.rect(x, y, 72, 30, 'register' if b < blocks else 'empty')
+            if b < blocks:
+                d.text(x + 36, y + 20, f'block {b}', 'small middle')
+        d.text(858, y + 20, f'{100 * blocks // 8}%', 'title')
+        d.text(220, y + 48, f'{blocks} blocks × 256 threads × {registers} registers = {blocks * 256 * registers} of 65536', 'small dim')
+    d.caption(300, 'While one warp waits for memory, another computes: that is what the others are for. More is not better by itself: '
+                   'a few threads with many loads under way each wait as well as many threads with one.')
+    return d
+
+
+def bytes_in_flight():
+    d = Drawing('bytes-in-flight', 'Bytes in flight: bandwidth × latency must be under way',
+                'Three time lines. With one load under way, the memory is idle most of the time; with two it is used twice as much; '
+                'with as many as fit in the latency, it never idles.', height=340)
+    def line(y, label, loads, note, style):
+        d.text(20, y + 16, label, '')
+        span, width = 236, 44
+        for i in range(loads * 3):
+            turn, k = divmod(i, loads)
+            x = 190 + turn * span + k * (width + 3)
+            if x + span > 930:
+                break
+            d.rect(x + span - width - 8, y + 30, width, 16, 'global')
+            d.path(f'M{x} {y + 8}L{x + span - width - 10} {y + 34}', 'line' if k else 'flow', k == 0)
+            d.text(x, y + 4, '↓', 'tiny middle')
+        d.text(20, y + 44, note, 'small ' + style)
+    line(62, 'one load at a time', 1, 'memory: mostly idle', 'red')
+    line(140, 'two at once', 2, 'memory: twice as busy', 'dim')
+    line(218, 'five at once', 5, 'memory: always busy', 'green')
+    d.caption(304, 'Arrows: a request and, a latency later, its bytes (blue). A thread that adds what it loaded before it asks again is the '
+                   'first line. Many threads, wide loads, and several loads per thread all fill the gaps.')
+    return d
+
+
+def brent():
+    d = Drawing('brent', 'Brent’s theorem: first many additions per thread, then the tree',
+                'Sixteen numbers. With eight threads the tree takes four steps, in which 15 of 32 places for additions are used. Two '
+                'threads take eight steps, in which 15 of 16 are used.', height=376)
+    def chart(left, threads, steps, title, note):
+        d.text(left, 66, title, '')
+        for t in range(threads):
+            for s, working in enumerate(steps):
+                busy = t < working
+                d.rect(left + 70 + t * 34, 84 + s * 26, 30, 22, 'on' if busy else 'off', 2)
+        for s, working in enumerate(steps):
+            d.text(left, 100 + s * 26, f'step {s + 1}', 'small dim')
+            d.text(left + 80 + threads * 34, 100 + s * 26, f'{working}', 'number dim')
+        used, room = sum(steps), threads * len(steps)
+        assert used == 15
+        d.text(left, 84 + len(steps) * 26 + 20, f'{used} of {room} places used; {note}', 'small dim')
+    chart(40, 8, (8, 4, 2, 1), 'eight threads, the tree at once', 'time 4, cost 8 × 4 = 32')
+    chart(560, 2, (2, 2, 2, 2, 2, 2, 2, 1), 'two threads, seven additions each, then the tree', 'time 8, cost 2 × 8 = 16')
+    d.caption(346, 'n numbers on p threads take n / p + log2 p steps, up to rounding. Up to about n / log2 n threads that costs no more additions '
+                   'than a loop, and hardly more time than all threads: so give each thread many numbers.')
+    return d
+
+
+
+DRAWINGS = [start, coalescing, occupancy, bytes_in_flight, brent, gpu, global_halving, neighbour_modulo, neighbour_strided,
+            halving, first_add, last_warp_implicit, last_warp_right, unrolled, grid_stride, shuffle, warp_reduce, vector_loads,
+            one_launch, bulk_copy, exact, levels, window, finishes, numbers]
 
 
 def main():

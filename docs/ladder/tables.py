@@ -12,6 +12,7 @@ Run it again whenever one of them changes: python3 docs/ladder/tables.py. It rep
 `<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
 h200.svg. No figure is typed by hand.
 """
+import itertools
 import json
 import os
 import re
@@ -169,6 +170,20 @@ def rung_block(report, name):
     return f'Measured on one {report.device()}, with the finish `{OWN_FINISH[name]}`:\n\n' + table(heading, rows, heading)
 
 
+def before_block(report, name):
+    """What a profile says of the last rung below that is measured: the largest array, f32."""
+    below = list(itertools.takewhile(lambda rung: rung != name, lists.RUNGS['gpu']))
+    row = next((report.own(rung, 'f32', report.sizes[-1]) for rung in reversed(below) if rung in report.names), None)
+    if not row:
+        return ''
+    heading = ['time', 'GB/s', 'of the read limit', 'registers', 'shared bytes', 'occupancy', 'shared transactions',
+               'bank conflicts', 'divergence']
+    values = [time(row['seconds']), rate(row['bytes_per_second']), percent(row['of_limit']),
+              *counters(row, ('registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence'))]
+    return (f'f32, {elements(row["n"])} elements, finish `{row["variant"]}`, on one {report.device()}:\n\n'
+            + table(heading, [values], heading))
+
+
 def summary_block(report):
     rows = []
     for name in report.names:
@@ -287,6 +302,11 @@ def numbers_block(report):
             + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
 
 
+def counters(row, names):
+    """What compiler and profiler say of a kernel."""
+    return [percent(row[name]) if name == 'occupancy' else '' if row[name] is None else f'{row[name]:g}' for name in names]
+
+
 def hardware_block(report):
     n = report.sizes[-1]
     names = ['block', 'registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence']
@@ -294,9 +314,7 @@ def hardware_block(report):
     for name in report.names:
         row = report.own(name, 'f32', n)
         if row and row['registers'] is not None:
-            values = [percent(row[field]) if field == 'occupancy' else '' if row[field] is None else f'{row[field]:g}'
-                      for field in names]
-            rows.append([f'`{name}`', *values])
+            rows.append([f'`{name}`', *counters(row, names)])
     if not rows:
         return ''
     heading = ['rung', *(field.replace('_', ' ') for field in names)]
@@ -362,6 +380,7 @@ def blocks(report, languages, sass):
         made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
     if report and report.rungs:
         made.update({name: rung_block(report, name) for name in report.names})
+        made.update({f'{name}-before': before_block(report, name) for name in lists.RUNGS['gpu']})
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),

@@ -1,0 +1,46 @@
+"""Compiles a whole CUDA program for the emulated GPU: translate.py, and launches as calls of runtime.h.
+
+    program.py [-I FOLDER] SOURCE OUTPUT      EMULATED_CUDA names the folder of the emulated libcuda.so.1
+
+Only what stands in one file, or in folders given by -I, is translated: of includes nothing."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Ends of lines within asm statements; addresses in shared memory, which have 32 bits on a GPU.
+PLAIN = {r'\n\t': '', 'uint32_t shared_address': 'size_t shared_address', 'uint32_t(__cvta': 'size_t(__cvta'}
+LAUNCH = re.compile(r'([\w:]+(?:<[\w, ]+>)?)<<<(.*?)>>>\((.*?)\);', re.S)
+
+
+def translated(source, folder):
+    """The program, as a file in a folder, such as a compiler of the host takes it."""
+    plain, path = (os.path.join(folder, os.path.basename(source) + ending) for ending in ('', '.cpp'))
+    with open(source) as file:
+        text = file.read()
+    for words, other in PLAIN.items():
+        text = text.replace(words, other)
+    with open(plain, 'w') as copy:
+        copy.write(text)
+    subprocess.run([sys.executable, '-B', os.path.join(HERE, 'translate.py'), plain, path], check=True)
+    with open(path) as file:
+        text = file.read()
+    with open(path, 'w') as file:
+        file.write(LAUNCH.sub(r'emulated_launch([&] { \1(\3); }, \2);', text))
+    return path
+
+
+def main():
+    *folders, source, output = sys.argv[1:]
+    library = os.environ['EMULATED_CUDA']
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.environ.get('CXX', 'c++'), '-std=c++17', '-O1', '-D__CUDA_ARCH__=900', f'-I{HERE}', *folders,
+                        f'-I{os.path.dirname(os.path.abspath(source))}', '-include', os.path.join(HERE, 'runtime.h'),
+                        '-ffp-contract=off', '-fno-strict-aliasing', translated(source, folder), '-o', output,
+                        os.path.join(library, 'libcuda.so.1'), f'-Wl,-rpath,{library}'], check=True)
+
+
+if __name__ == '__main__':
+    main()
