@@ -2,6 +2,7 @@
 #include "ladder.h"
 
 #include "ladder/ladder.h"
+#include "ladder/mine.h"
 #include "measure/machine.h"
 #include "program/command_line.h"
 #include "program/sizes.h"
@@ -31,6 +32,7 @@ struct climb {
     ladder_options ladder;  /* device, n and type of one run at a time */
     report_writer *write;   /* to standard output */
     const char *html;       /* file to write, or null */
+    const char *mine;       /* the file of a kernel that is climbed with, or null */
     const char *needs_gpu;  /* an option given that only GPUs have, or null */
     const char *needs_cuda; /* one that only CUDA's ladder has */
     bool list, quiet;
@@ -48,6 +50,7 @@ enum {
     FINISH = 257,
     BLOCK,
     LANGUAGE,
+    MINE,
     SPECIMENS,
     APPLICATIONS,
     PEERS
@@ -64,6 +67,10 @@ static const program_option OPTIONS[] = {
     {"finish", FINISH, "NAME",
      "how block sums become one; by default what suits the rung, with all one after the other:"},
     {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both"},
+    {"mine", MINE, "FILE",
+     "also the kernel in FILE, yours: compiled by nvcc, checked, timed and placed among the rungs; exercises/README.md "
+     "says how "
+     "it is written (CUDA)"},
     {"n", COUNT, "N[,N...]", "elements to sum, such as 1000 or 4Mi, which is the default; several for a run each"},
     {"peers", PEERS, NULL, "also other libraries on the same data (CUDA)"},
     {"rung", RUNG, "NAME", "this rung alone; --list names them"},
@@ -95,7 +102,8 @@ static const char NOTES[] =
     "  reduct ladder --rung halving --finish all --block 1000\n"
     "  reduct ladder --device cuda:0,vulkan:0 --n 256Mi    one GPU, two ways to it\n"
     "  reduct ladder --device vulkan:llvmpipe --language all\n"
-    "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n\n"
+    "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n"
+    "  reduct ladder --mine my.cu\n\n"
     "Results of integers must be exact; of floats, within the error that the method promises, which is shown in units "
     "in "
     "the last place (ulp). Exit status: 0 if all is right, 1 if a rung is wrong or cannot be run, 2 if the command "
@@ -289,6 +297,10 @@ static int take_option(int key, char *value, void *state) {
     case HTML:
         climb->html = value;
         return DONE;
+    case MINE:
+        climb->mine = value;
+        climb->needs_gpu = climb->needs_cuda = "--mine";
+        return DONE;
     default:
         return take_switch(key, climb) ? DONE : (int)take_value(key, value, climb);
     }
@@ -379,19 +391,27 @@ static reduct_status run_device(const ladder_options *options, report *r, reduct
     return ladder_cuda_run(options, r, error);
 }
 
+static size_t types_of(const struct climb *climb) {
+    return climb->every_type ? 3 : 1;
+}
+
+/* The types asked for, one after the other. */
+static reduct_type type_of(const struct climb *climb, size_t i) {
+    static const reduct_type EVERY[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
+    return climb->every_type ? EVERY[i] : climb->ladder.type;
+}
+
 /* One device: every size with every type. What does not depend on the size is done once. */
 static reduct_status run_all(const struct climb *climb, const char *device, report *r, reduct_error *error) {
-    static const reduct_type EVERY[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
-    size_t types = climb->every_type ? sizeof EVERY / sizeof *EVERY : 1;
     uint64_t largest = 0;
     for (size_t s = 0; s < climb->size_count; s++)
         largest = climb->sizes[s] > largest ? climb->sizes[s] : largest;
     for (size_t s = 0; s < climb->size_count; s++)
-        for (size_t t = 0; t < types; t++) {
+        for (size_t t = 0; t < types_of(climb); t++) {
             ladder_options options = climb->ladder;
             options.device = device;
             options.n = climb->sizes[s];
-            options.type = climb->every_type ? EVERY[t] : climb->ladder.type;
+            options.type = type_of(climb, t);
             options.sweep = climb->ladder.sweep && options.n == largest;
             options.specimens = climb->ladder.specimens && s == 0; /* on data of their own */
             reduct_status status = run_device(&options, r, error);
@@ -427,6 +447,10 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     if (is_on_gpu(rung))
         status = run_all(climb, "cuda:0", r, &error);
     bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
+    if (absent && climb->mine) { /* it has means of its own to find a GPU, and to say that there is none */
+        report_warning(r, "no rungs to compare with: %s", error.message);
+        return DONE;
+    }
     if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
     if (climb->needs_gpu || !is_on_cpu(rung))
@@ -435,6 +459,36 @@ static enum outcome run_any(const struct climb *climb, report *r) {
         fprintf(stderr, "reduct: %s; climbing the ladder of the CPU instead\n", error.message);
     status = run_all(climb, "cpu", r, &error);
     return status == REDUCT_OK ? DONE : fail_with(status, &error);
+}
+
+/* The reader's kernel, checked once, then timed with every size and type. */
+static reduct_status add_mine(const struct climb *climb, const ladder_mine *mine, report *r, reduct_error *error) {
+    reduct_status status = ladder_mine_check(mine, r, error);
+    for (size_t s = 0; s < climb->size_count && status == REDUCT_OK; s++)
+        for (size_t t = 0; t < types_of(climb) && status == REDUCT_OK; t++) {
+            ladder_options options = climb->ladder;
+            options.device = climb->device_count ? climb->devices[0] : "cuda:0";
+            options.n = climb->sizes[s];
+            options.type = type_of(climb, t);
+            status = ladder_mine_time(mine, &options, r, error);
+        }
+    return status;
+}
+
+static enum outcome run(const struct climb *climb, report *r) {
+    return climb->device_count ? run_devices(climb, r) : run_any(climb, r);
+}
+
+/* The rungs first, so that there is a ladder to place it on; but nothing where it does not compile. */
+static enum outcome run_with_mine(const struct climb *climb, report *r) {
+    reduct_error error = {.index = UINT64_MAX};
+    ladder_mine *mine = ladder_mine_create(climb->mine, &error);
+    if (!mine)
+        return fail("%s", error.message);
+    enum outcome outcome = run(climb, r);
+    reduct_status status = outcome == DONE ? add_mine(climb, mine, r, &error) : REDUCT_OK;
+    ladder_mine_destroy(mine);
+    return status == REDUCT_OK ? outcome : fail_with(status, &error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -461,7 +515,7 @@ enum outcome ladder_command(int argc, char **argv) {
     measure_machine_describe(&machine);
     report_fact(r, "program", "reduct %s", reduct_version());
     report_fact(r, "date", "%s", machine.date);
-    outcome = climb.device_count ? run_devices(&climb, r) : run_any(&climb, r);
+    outcome = climb.mine ? run_with_mine(&climb, r) : run(&climb, r);
     if (outcome == DONE && climb.html)
         outcome = write_page(r, climb.html);
     /* What cannot be written to standard output is noticed when the command ends. */

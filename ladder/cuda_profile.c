@@ -3,6 +3,7 @@
  * launches each kernel once and ends. */
 #include "ladder/cuda_ladder.h"
 
+#include "program/child.h"
 #include "program/memory.h"
 
 #include <errno.h>
@@ -35,30 +36,12 @@ bool cuda_profile_is_for(const ladder_options *options) {
     return asked && strcmp(asked, text) == 0;
 }
 
-/* A whole file as text, to be freed; null on failure. */
-static char *read_text(int file) {
-    size_t size = 0, room = 1 << 16;
-    char *text = program_reallocate(NULL, room);
-    for (;;) {
-        ssize_t got = read(file, text + size, room - size - 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        size += (size_t)got;
-        if (room - size < 2)
-            text = program_reallocate(text, room *= 2);
-    }
-    text[size] = 0;
-    return text;
-}
-
 /* This process's arguments, ended by null, behind `before`. The strings lie in `text`. */
 static char **arguments_after(const char *const *before, size_t count, char **text) {
     int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return NULL;
-    *text = read_text(file);
+    *text = program_read_all(file);
     close(file);
     char **arguments = program_allocate((count + 258) * sizeof *arguments);
     size_t used = 0;
@@ -186,7 +169,7 @@ size_t cuda_profile(const ladder_options *options, cuda_counters counters[CUDA_C
     int status = run_profiler(options, log);
     close(file); /* ncu may have put another in its place */
     file = open(log, O_RDONLY | O_CLOEXEC);
-    char *text = file < 0 ? NULL : read_text(file);
+    char *text = file < 0 ? NULL : program_read_all(file);
     size_t count = 0;
     if (status == 127) {
         snprintf(why, room, "NVIDIA's profiler, ncu, is not here");

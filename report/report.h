@@ -35,7 +35,7 @@ typedef struct report_row {
     char group[48];                 /* heading that rows are gathered under: "sum, normal data" */
     char name[40];                  /* what was measured */
     char variant[48];               /* in which way */
-    char type[8];                   /* element type */
+    char type[8];                   /* element type; empty where a group is not about arrays of one type */
     char device[40];                /* "cuda:0", "cpu:avx512", "cpu x 2 threads" */
     char language[8];               /* of its source: "c", "cuda" */
     uint64_t n;                     /* elements */

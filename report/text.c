@@ -342,7 +342,9 @@ char *report_section_text(const report_section *section, char *text, size_t room
     const report_row *row = section->rows[0];
     char count[32], buffer[32];
     const char *size = common_size(section, buffer, sizeof buffer);
-    int used = snprintf(text, room, "%s: %s, %s elements%s%s", row->group, row->type,
+    int used = snprintf(text, room, "%s", row->group);
+    if (*row->type) /* else its rows say themselves what they are about */
+        used = snprintf(text, room, "%s: %s, %s elements%s%s", row->group, row->type,
                         report_count_text(row->n, count, sizeof count), *size ? ", " : "", size);
     for (size_t i = 0; i < sizeof name_columns / sizeof *name_columns; i++) {
         char cell[REPORT_CELL];

@@ -1,8 +1,9 @@
-"""Compiles a whole CUDA program for the emulated GPU: translate.py, and launches as calls of runtime.h.
+"""Compiles a whole CUDA program, in one file, for the emulated GPU: translate.py, and launches as calls of runtime.h.
 
-    program.py [-I FOLDER] SOURCE OUTPUT      EMULATED_CUDA names the folder of the emulated libcuda.so.1
+    program.py SOURCE -o OUTPUT      other options of nvcc are for GPUs, and passed over
 
-Only what stands in one file, or in folders given by -I, is translated: of includes nothing."""
+EMULATED_CUDA in the environment names the folder of the emulated libcuda.so.1."""
+import argparse
 import os
 import re
 import subprocess
@@ -33,13 +34,17 @@ def translated(source, folder):
 
 
 def main():
-    *folders, source, output = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument('source')
+    parser.add_argument('-o', dest='output', required=True)
+    options, _ = parser.parse_known_args()
     library = os.environ['EMULATED_CUDA']
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.environ.get('CXX', 'c++'), '-std=c++17', '-O1', '-D__CUDA_ARCH__=900', f'-I{HERE}', *folders,
-                        f'-I{os.path.dirname(os.path.abspath(source))}', '-include', os.path.join(HERE, 'runtime.h'),
-                        '-ffp-contract=off', '-fno-strict-aliasing', translated(source, folder), '-o', output,
-                        os.path.join(library, 'libcuda.so.1'), f'-Wl,-rpath,{library}'], check=True)
+        command = [os.environ.get('CXX', 'c++'), '-std=c++17', '-O1', '-D__CUDA_ARCH__=900', f'-I{HERE}', '-include',
+                   os.path.join(HERE, 'runtime.h'), '-ffp-contract=off', '-fno-strict-aliasing',
+                   translated(options.source, folder), '-o', options.output, os.path.join(library, 'libcuda.so.1'),
+                   f'-Wl,-rpath,{library}']
+        sys.exit(subprocess.run(command).returncode)
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 /* What all ladders share: passes, names, data, the judge; and the CPU's loops for every short length. */
 #include "ladder/ladder.h"
+#include "ladder/mine.h"
 #include "report/judge.h"
 
 #include "ladder/cpu/cpu.h"
@@ -53,6 +54,47 @@ static void passes_without_a_group(void **state) {
     (void)state;
     assert_int_equal(ladder_passes(1000, 0), 0);
     assert_int_equal(ladder_passes(1000, 1), 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A reader's kernel among the rungs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static report_row timed(const char *group, const char *name, reduct_type type, uint64_t n, double seconds) {
+    report_row row = ladder_row(group, name, "cuda:0", "cuda", type, n);
+    row.seconds = seconds;
+    row.of_limit = 1 / seconds / 10;
+    row.verdict = REPORT_RIGHT;
+    return row;
+}
+
+static void mine_has_its_place(void **state) {
+    (void)state;
+    report *r = report_create("", "");
+    const report_row rows[] = {
+        timed("rungs", "slow", REDUCT_F32, 1000, 8),  timed("rungs", "middle", REDUCT_F32, 1000, 4),
+        timed("rungs", "fast", REDUCT_F32, 1000, 2),  timed("rungs", "shorter", REDUCT_F32, 100, 3),
+        timed("rungs", "other", REDUCT_F64, 1000, 3), timed("peers", "library", REDUCT_F32, 1000, 3)};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        report_add_row(r, &rows[i]);
+    const struct {
+        double seconds;
+        const char *note;
+    } cases[] = {{3, "faster than middle, slower than fast"},
+                 {5, "faster than slow, slower than middle"},
+                 {1, "faster than all, by time next to fast"},
+                 {9, "slower than all, by time next to slow"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        report_row mine = timed("rungs", "mine", REDUCT_F32, 1000, cases[i].seconds);
+        mine.of_limit = -1;
+        ladder_mine_place(&mine, r);
+        assert_string_equal(mine.note, cases[i].note);
+        assert_true(fabs(mine.of_limit - 0.1 / cases[i].seconds) < 1e-12);
+    }
+    report_row alone = timed("rungs", "mine", REDUCT_I32, 1000, 1);
+    ladder_mine_place(&alone, r);
+    assert_string_equal(alone.note, "");
+    report_destroy(r);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -357,6 +399,7 @@ int main(void) {
         cmocka_unit_test(passes_of_small_sizes),
         cmocka_unit_test(passes_at_exact_powers),
         cmocka_unit_test(passes_without_a_group),
+        cmocka_unit_test(mine_has_its_place),
         cmocka_unit_test(finishes_have_names),
         cmocka_unit_test(rungs_have_names_of_their_own),
         cmocka_unit_test(data_and_their_sums),

@@ -64,7 +64,7 @@ class Run(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 program = os.path.join(folder, 'program')
                 subprocess.run([sys.executable, '-B', os.path.join(ROOT, 'tests', 'emulated_cuda', 'program.py'),
-                                os.path.join(FOLDER, name), program], check=True, env={**os.environ, 'EMULATED_CUDA': ARGUMENT})
+                                os.path.join(FOLDER, name), '-o', program], check=True, env={**os.environ, 'EMULATED_CUDA': ARGUMENT})
                 for n in SIZES.get(name, (1, 2003)):
                     result = subprocess.run([program, str(n)], capture_output=True, text=True, timeout=120)
                     self.assertEqual(result.returncode, 0, f'{name} {n}: {result.stdout}{result.stderr}')

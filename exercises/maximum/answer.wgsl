@@ -1,0 +1,17 @@
+// Task: maximum
+var<workgroup> tile: array<number, size>;
+
+@compute @workgroup_size(size)
+fn rung(me: Place) {
+    let i = group(me) * size + me.tid;
+    tile[me.tid] = input[min(i, shape.n - 1)];
+    workgroupBarrier();
+
+    for (var s = size / 2; s > 0; s /= 2) {
+        if (me.tid < s) {
+            tile[me.tid] = max(tile[me.tid], tile[me.tid + s]);
+        }
+        workgroupBarrier();
+    }
+    deliver(tile[0], me);
+}

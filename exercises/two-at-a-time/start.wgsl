@@ -1,0 +1,21 @@
+// Elements per thread: 2
+var<workgroup> tile: array<number, size>;
+
+@compute @workgroup_size(size)
+fn rung(me: Place) {
+    let i = group(me) * (2 * size) + me.tid;
+    var sum = number(0);
+    if (i < shape.n) {
+        sum = input[i] + input[i + size];
+    }
+    tile[me.tid] = sum;
+    workgroupBarrier();
+
+    for (var s = size / 2; s > 0; s /= 2) {
+        if (me.tid < s) {
+            tile[me.tid] += tile[me.tid + s];
+        }
+        workgroupBarrier();
+    }
+    deliver(tile[0], me);
+}

@@ -1,0 +1,11 @@
+// What stands in front of a reader's kernel when `reduct ladder --mine` compiles it; ladder/mine/judge.cuh stands behind it.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+enum task { SUM, MAXIMUM, ROWS };
