@@ -23,11 +23,12 @@ async function fetchText(name) {
     return response.text();
 }
 
-/* One module: the element type, what all rungs share, a finish, the helpers, the rung. `enable` must come first. */
+/* One module: the element type, what all rungs share, a finish, the helpers, the rung, which may bring its own text. `enable` must come first. */
 export async function moduleText(rung, finish, type) {
-    const names = ['rung', finishText(finish, type), ...(rung.helpers ?? []), rung.id];
+    const names = ['rung', finishText(finish, type), ...(rung.helpers ?? [])];
+    const own = rung.text ?? text(rung.id);
     const enable = rung.feature === 'subgroups' ? 'enable subgroups;\n' : '';
-    return `${enable}alias number = ${type};\n${(await Promise.all(names.map(text))).join('\n')}`;
+    return `${enable}alias number = ${type};\n${(await Promise.all([...names.map(text), own])).join('\n')}`;
 }
 
 const pipelines = new WeakMap(); /* of each device: promises by text, entry point and constants */

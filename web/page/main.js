@@ -10,7 +10,9 @@ import { bytes, count, counted, left, parseCount } from './format.js';
 import { CLOCKS, circumstances, json, markdown, note, summary } from './report.js';
 import { isSlow, mostElements, openGpu, workgroupSizes } from './gpu.js';
 import { openTarget, rungList } from './sources.js';
+import { setUpExercises } from './exercises.js';
 import { setUpFiles } from './file.js';
+import { setUpStepper } from './stepper.js';
 
 const SEED = 1;
 
@@ -20,13 +22,14 @@ const MOST_ON_CPU = 2 ** 28;
 /* Elements to begin with on slow devices, where those of the headline take minutes. */
 const ELEMENTS_ON_SLOW = 2 ** 16;
 
-/* climb, abort: of the run that is on; ended: once the devices have done what runs gave them, which Stop does not wait
+/* mine: the visitor's own kernel, for one run; climb, abort: of the run that is on; ended: once the devices have done what runs gave them, which Stop does not wait
  * for. */
 const state = {
     gpu: null,
     cpu: new Cpu(),
     library: null,
     report: null,
+    mine: null,
     climb: null,
     abort: null,
     ended: Promise.resolve(),
@@ -159,6 +162,7 @@ function settings() {
         size: Number(byId('size').value),
         finish: byId('finish').value,
         library: state.library,
+        mine: state.mine,
     };
 }
 
@@ -222,8 +226,15 @@ async function run(event) {
         keep(state.climb, error);
     } finally {
         running(false);
-        state.abort = null;
+        state.abort = state.mine = null;
     }
+}
+
+/* With a kernel of the visitor's among the rungs. */
+function runWith(rung) {
+    if (state.abort) return;
+    state.mine = rung;
+    byId('settings').requestSubmit();
 }
 
 /* What is done stays, whatever ended the run. */
@@ -291,4 +302,5 @@ byId('rung-list').replaceChildren(...rungList());
 addEventListener('hashchange', openTarget);
 openTarget();
 setUpFiles();
+setUpExercises(runWith).then(setUpStepper);
 open();

@@ -45,7 +45,7 @@ class ExactClimb {
 
 /* Which GPU rungs run, and why the others do not. */
 export function plan(gpu, settings) {
-    return GPU_RUNGS.map(rung => {
+    return [...GPU_RUNGS, settings.mine].filter(Boolean).map(rung => {
         if (gpu.missing) return { rung, without: 'no WebGPU' };
         if (rung.feature && !gpu.features.includes(rung.feature))
             return { rung, without: `this GPU's driver or browser does not offer ${rung.feature}` };

@@ -149,6 +149,66 @@ test('sizes that cannot be are refused with what was expected', async () => {
     await context.close();
 });
 
+test('exercises: the judge, and a kernel of one’s own among the rungs', async () => {
+    const { page, context, problems } = await open();
+    await page.waitForSelector('#exercise-text code');
+    await page.click('#judge');
+    assert.match(await page.textContent('#verdict'), /^wrong.*reads input/);
+    assert.ok(await page.isDisabled('#run-mine'));
+    const answer = readFileSync(join(ROOT, 'exercises/beyond-the-end/answer.wgsl'), 'utf8');
+    await page.fill('#kernel', answer);
+    await page.click('#judge');
+    assert.match(await page.textContent('#verdict'), /^right/);
+    await page.fill('#count', '2000');
+    await page.click('#run-mine');
+    await waitUntilReady(page);
+    assert.match(await verdict(page, 'mine'), /^(right|within bound)$/);
+    await page.selectOption('#exercise', 'rows');
+    await page.waitForFunction(() => document.querySelector('#kernel').value.includes('Task: rows'));
+    assert.equal(await page.textContent('#verdict'), '');
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('step by step: turns, their order by keyboard and by dragging, a race', async () => {
+    const { page, context, problems } = await open();
+    await page.selectOption('#step-program', 'the last warp, a mistake');
+    await page.waitForFunction(() => document.querySelector('#step-code').textContent.includes('s > 4'));
+    const order = () => page.locator('#step-order button').allTextContents();
+    assert.ok(await page.isHidden('#step-play'), 'nothing moves by itself where motion is not wanted');
+    await page.focus('#step-order [data-tid="0"]');
+    for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowRight');
+    assert.deepEqual(await order(), ['1', '2', '0', '3', '4', '5', '6', '7']);
+    const [from, to] = await Promise.all(['0', '1'].map(tid => page.locator(`#step-order [data-tid="${tid}"]`).boundingBox()));
+    await page.mouse.move(from.x + 10, from.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 10, to.y + 10, { steps: 8 });
+    await page.mouse.up();
+    assert.deepEqual(await order(), ['0', '1', '2', '3', '4', '5', '6', '7']);
+    await page.click('#step-barrier');
+    assert.equal(await page.locator('#step-picture .raced').count(), 0);
+    await page.click('#step-ahead');
+    await page.click('#step-all');
+    await page.click('#step-barrier');
+    assert.ok((await page.locator('#step-picture .raced').count()) > 0);
+    assert.match(await page.textContent('#step-said'), /Race: thread .*Wrong\./s);
+    const turned = await page.textContent('#step-said');
+    await page.click('#step-back');
+    assert.notEqual(await page.textContent('#step-said'), turned);
+    await page.click('#step-barrier');
+    assert.equal(await page.textContent('#step-said'), turned);
+    await page.selectOption('#step-program', 'neighbour-strided');
+    await page.click('#step-barrier');
+    const told = [];
+    for (let i = 0; i < 7; i++) {
+        await page.click('#step-all');
+        told.push(await page.textContent('#step-said'));
+    }
+    assert.match(told.join('\n'), /Warp 0 asks for 2 words of bank 0 at once/);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
 test('without WebGPU: a clear sentence, and the CPU’s ladder', async () => {
     const { page, context, problems } = await open({
         prepare: page =>
