@@ -16,11 +16,12 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.anchors import anchors_plugin
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRST = ['docs/ladder.md', 'web/reduct/README.md', 'README.md']
+FIRST = ['docs/ladder.md', 'docs/zh/ladder.md', 'web/reduct/README.md', 'README.md']
 PICTURES = ('.svg', '.png')
+CHINESE = 'docs/zh/'
 
 PAGE = '''<!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <title>{title} · reduct</title>
@@ -129,7 +130,8 @@ class Site:
     def write(self, path, title, body):
         os.makedirs(os.path.dirname(self.place(path)), exist_ok=True)
         with open(self.place(path), 'w', encoding='utf-8', newline='\n') as file:
-            file.write(PAGE.format(title=escape(title), body=body, root='../' * path.count('/')))
+            file.write(PAGE.format(title=escape(title), body=body, root='../' * path.count('/'),
+                                   language='zh-Hans' if path.startswith(CHINESE) else 'en'))
 
 
 def page_of(path):

@@ -1,13 +1,23 @@
 #!/usr/bin/env python3
-"""The tutorial's chapters, in the order of the contents in docs/ladder.md.
+"""The tutorial's chapters, in the order of its contents: in English docs/ladder.md and docs/ladder/NAME.md, in Chinese the same
+below docs/zh/.
 
-    python3 docs/ladder/chapters.py        writes the way to the next chapter under each; run it when the contents change
+    python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
+    python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents)
+
+The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
+in, do not count. A test fails where one of the two has changed since.
 """
+import hashlib
 import os
 import re
+import sys
 
 DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CONTENTS = 'ladder.md'
+
+# Where each edition lies, and its word for the contents.
+ENGLISH, CHINESE = '', 'zh'
+CONTENTS = {ENGLISH: 'Contents', CHINESE: '目录'}
 
 
 def read(path):
@@ -20,33 +30,82 @@ def write(path, text):
         file.write(text)
 
 
-def chapters(docs=DOCS):
-    """Each chapter's name and title: the file is ladder/NAME.md."""
-    found = re.findall(r'(?m)^- \[(.+?)\]\(ladder/([a-z0-9-]+)\.md\)', read(os.path.join(docs, CONTENTS)))
+def contents(docs=DOCS, edition=ENGLISH):
+    return os.path.join(docs, edition, 'ladder.md')
+
+
+def path_of(name, docs=DOCS, edition=ENGLISH):
+    """The file of a chapter; of the contents where the name is 'ladder'."""
+    return contents(docs, edition) if name == 'ladder' else os.path.join(docs, edition, 'ladder', name + '.md')
+
+
+def chapters(docs=DOCS, edition=ENGLISH):
+    """Each chapter's name and title, in their order."""
+    found = re.findall(r'(?m)^- \[(.+?)\]\(ladder/([a-z0-9-]+)\.md\)', read(contents(docs, edition)))
     return {name: title for title, name in found}
 
 
-def pages(docs=DOCS):
-    """The files of the tutorial: the contents, then every chapter."""
-    return [os.path.join(docs, CONTENTS), *(os.path.join(docs, 'ladder', name + '.md') for name in chapters(docs))]
+def pages(docs=DOCS, edition=ENGLISH):
+    """The files of an edition: the contents, then every chapter."""
+    return [path_of(name, docs, edition) for name in ('ladder', *chapters(docs, edition))]
 
 
-def with_way(text, name, names):
+# ----------------------------------------------------------------------------------------------------------------------
+# The way from chapter to chapter
+# ----------------------------------------------------------------------------------------------------------------------
+
+def without_way(text):
+    return re.sub(r'\n*<!-- way -->.*?<!-- /way -->\n*$', '', text, flags=re.S).rstrip('\n') + '\n'
+
+
+def with_way(text, name, names, word):
     """The chapter with the line that leads on at its end, in place of the one that it has."""
     order = list(names)
     at = order.index(name)
     steps = [f'[← {names[order[at - 1]]}]({order[at - 1]}.md)'] if at else []
-    steps.append('[Contents](../ladder.md)')
+    steps.append(f'[{word}](../ladder.md)')
     steps += [f'[{names[order[at + 1]]} →]({order[at + 1]}.md)'] if at + 1 < len(order) else []
-    text = re.sub(r'\n*<!-- way -->.*?<!-- /way -->\n*$', '', text, flags=re.S).rstrip('\n')
-    return f'{text}\n\n<!-- way -->\n{" · ".join(steps)}\n<!-- /way -->\n'
+    return f'{without_way(text)}\n<!-- way -->\n{" · ".join(steps)}\n<!-- /way -->\n'
+
+
+def lead_on():
+    for edition, word in CONTENTS.items():
+        names = chapters(edition=edition)
+        for name in names:
+            path = path_of(name, edition=edition)
+            write(path, with_way(read(path), name, names, word))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Two languages in step
+# ----------------------------------------------------------------------------------------------------------------------
+
+STAMP = re.compile(r'\A<!-- in step: (\w+) (\w+) -->\n')
+
+
+def own_text(text):
+    """What somebody has written: without the stamp, the results and the way."""
+    text = re.sub(r'(<!-- results:([a-z-]+) -->\n).*?(<!-- /results:\2 -->)', r'\1\3', STAMP.sub('', text), flags=re.S)
+    return without_way(text)
+
+
+def stamp(name, docs=DOCS):
+    """The first line of a Chinese page for the two texts as they are."""
+    hashes = [hashlib.sha256(own_text(read(path_of(name, docs, edition))).encode()).hexdigest()[:12] for edition in CONTENTS]
+    return '<!-- in step: {} {} -->\n'.format(*hashes)
+
+
+def say_in_step(names):
+    for name in names:
+        path = path_of(name, edition=CHINESE)
+        write(path, stamp(name) + STAMP.sub('', read(path)))
 
 
 def main():
-    names = chapters()
-    for name in names:
-        path = os.path.join(DOCS, 'ladder', name + '.md')
-        write(path, with_way(read(path), name, names))
+    if sys.argv[1:2] == ['--in-step']:
+        say_in_step(sys.argv[2:])
+    else:
+        lead_on()
 
 
 if __name__ == '__main__':

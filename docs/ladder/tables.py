@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts measured results into the chapters of the ladder, docs/ladder.md and docs/ladder/*.md, from what results/ keeps:
+"""Puts measured results into the chapters of the ladder, in both languages, from what results/ keeps:
 
     ladder      reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
                     --peers --json >ladder.json; python3 results/results.py ladder ladder.json
@@ -19,6 +19,7 @@ import re
 import sys
 
 import chapters
+import chinese
 import draw
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -403,10 +404,12 @@ def insert(text, made, places):
 
 
 def fill(docs, made):
-    """Every page of the tutorial in a folder such as docs/."""
+    """Every page of the tutorial, in both languages, in a folder such as docs/."""
     places = set()
-    for page in chapters.pages(docs):
-        chapters.write(page, insert(chapters.read(page), made, places))
+    in_chinese = {name: chinese.translate(text) for name, text in made.items()}
+    for edition, texts in ((chapters.ENGLISH, made), (chapters.CHINESE, in_chinese)):
+        for page in chapters.pages(docs, edition):
+            chapters.write(page, insert(chapters.read(page), texts, places))
     missing = [name for name, text in made.items() if text and name not in places]
     if missing:
         raise SystemExit('tables.py: no page has a place for ' + ', '.join(missing))

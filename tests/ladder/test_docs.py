@@ -20,6 +20,9 @@ import results  # noqa: E402
 import sass  # noqa: E402
 
 
+ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
+
+
 def read(*path):
     with open(os.path.join(*path), encoding='utf-8') as file:
         return file.read()
@@ -74,13 +77,14 @@ class Pages(unittest.TestCase):
         self.assertEqual(files, set(chapters.chapters()))
 
     def test_chapters_lead_on(self):
-        names = chapters.chapters()
-        for name in names:
-            text = read(DOCS, 'ladder', f'{name}.md')
-            self.assertEqual(chapters.with_way(text, name, names), text, 'python3 docs/ladder/chapters.py has not been run')
+        for edition, word in chapters.CONTENTS.items():
+            names = chapters.chapters(edition=edition)
+            for name in names:
+                text = read(chapters.path_of(name, edition=edition))
+                self.assertEqual(chapters.with_way(text, name, names, word), text, 'python3 docs/ladder/chapters.py has not been run')
 
     def test_links(self):
-        for page in chapters.pages():
+        for page in ALL_PAGES:
             for link in re.findall(r'\]\(([^)\s]+)\)', re.sub(r'(?s)```.*?```', '', read(page))):
                 if '://' in link:
                     continue
@@ -89,6 +93,52 @@ class Pages(unittest.TestCase):
                 self.assertTrue(os.path.exists(path), f'{page}: {link}')
                 if anchor and path.endswith('.md'):
                     self.assertIn(anchor, anchors(read(path)), f'{page}: {link}')
+
+
+class Chinese(unittest.TestCase):
+    """The Chinese edition keeps step with the English one."""
+
+    def test_the_same_chapters(self):
+        self.assertEqual(list(chapters.chapters(edition=chapters.CHINESE)), list(chapters.chapters()))
+        folder = os.path.join(DOCS, chapters.CHINESE, 'ladder')
+        self.assertEqual(set(os.listdir(folder)), {f'{name}.md' for name in chapters.chapters()})
+
+    def test_no_side_has_changed_alone(self):
+        for name in ('ladder', *chapters.chapters()):
+            text = read(chapters.path_of(name, edition=chapters.CHINESE))
+            self.assertTrue(text.startswith(chapters.stamp(name)),
+                            f'{name}: one language has changed. Put the same into the other (docs/zh/ is Chinese), then run '
+                            f'python3 docs/ladder/chapters.py --in-step {name}')
+
+    def test_the_same_code_and_places(self):
+        for name in ('ladder', *chapters.chapters()):
+            english, chinese = (chapters.own_text(read(chapters.path_of(name, edition=edition))) for edition in chapters.CONTENTS)
+            for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
+                self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
+
+    def test_a_change_is_noticed(self):
+        with tempfile.TemporaryDirectory() as docs:
+            for edition in chapters.CONTENTS:
+                copy = chapters.path_of('halving', docs, edition)
+                os.makedirs(os.path.dirname(copy))
+                shutil.copy(chapters.path_of('halving', edition=edition), copy)
+            for edition in chapters.CONTENTS:
+                path = chapters.path_of('halving', docs, edition)
+                before, text = chapters.stamp('halving', docs), read(path)
+                chapters.write(path, text.replace('| 4 Mi |', '| 5 Mi |'))
+                self.assertEqual(chapters.stamp('halving', docs), before)  # a result, measured anew
+                chapters.write(path, text.replace('Harris', 'Harry'))
+                self.assertNotEqual(chapters.stamp('halving', docs), before)
+
+    def test_rungs_and_terms(self):
+        """Every rung, its file's three sentences in Chinese; the terms of the tutorial."""
+        rungs, glossary = (read(DOCS, 'zh', name) for name in ('rungs.md', 'glossary.md'))
+        for name, rung in lists.RUNGS['gpu'].items():
+            self.assertIn(f'| [`{name}`](ladder/{name}.md) |', rungs)
+        for name in lists.RUNGS['cpu']:
+            self.assertIn(f'| `{name}` |', rungs)
+        for term in ('warp', 'barrier', 'bank conflict', 'coalescing', 'occupancy', 'rung', 'finish', 'specimen', 'ulp'):
+            self.assertRegex(glossary, rf'(?m)^\| {term} \|')
 
 
 class Lists(unittest.TestCase):
@@ -129,13 +179,17 @@ class Results(unittest.TestCase):
     def fill(self, folder, times=1):
         """The tutorial, filled with the results in a folder: all of its text."""
         docs = os.path.join(folder, 'docs')
-        for page in chapters.pages():
+        for page in ALL_PAGES:
             copy = os.path.join(docs, os.path.relpath(page, DOCS))
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             shutil.copy(page, copy)
         for _ in range(times):
             script('tables.py', docs, folder)
         return ''.join(read(page) for page in chapters.pages(docs))
+
+    def in_chinese(self, folder):
+        """The same in Chinese, after fill()."""
+        return ''.join(read(page) for page in chapters.pages(os.path.join(folder, 'docs'), chapters.CHINESE))
 
     def sample(self):
         """A report such as the GPU's ladder makes, its figures made up."""
@@ -155,6 +209,7 @@ class Results(unittest.TestCase):
                          os.path.join(DOCS, 'ladder', 'sass.json')):
                 shutil.copy(path, folder)
             self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.pages()))
+            self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.pages(edition=chapters.CHINESE)))
             self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
 
     def test_they_are_put_in_their_places(self):

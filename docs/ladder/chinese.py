@@ -1,0 +1,55 @@
+"""Tables of results in Chinese: tables.py makes them in English, and here their sentences and headings are put into Chinese.
+What is not listed stays as it is, as names, figures and the command's own words do."""
+import re
+
+# Whole sentences that stand before a table; groups are kept.
+SENTENCES = [
+    (r'Measured on one (.+?), with the finish `(.+?)`:', r'在一块 \1 上测得，收尾 `\2`：'),
+    (r'f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'f32，\1 个元素，收尾 `\2`，在一块 \3 上：'),
+    (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
+     r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
+    (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
+    (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
+    (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
+    (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
+    (r'On one (.+?):', r'在一块 \1 上：'),
+    (r'Error of the sum of (.+?) numbers between 0 and 1, in ulp from the exact sum, on one (.+?):',
+     r'0 与 1 之间 \1 个数之和的误差，与精确和相距的 ulp，在一块 \2 上：'),
+    (r'f32, as compiled for (.+?):', r'f32，为 \1 编译：'),
+    (r'Exact sums through Vulkan, on one (.+?):', r'经 Vulkan 的精确求和，在一块 \1 上：'),
+    (r'Instructions in the machine code that (.+?) makes for (.+?):', r'\1 为 \2 生成的机器码中的指令数：'),
+    (r'How many times faster than the rung before: f32 on one (.+?), and as published \(there, than the rung before in the same '
+     r'source\):', r'比前一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）：'),
+]
+
+HEADINGS = {
+    'rung': '级', 'elements': '元素', 'of the read limit': '占读取极限', '× the rung before': '× 前一级', 'f32 error, ulp': 'f32 误差，ulp',
+    'time': '时间', 'registers': '寄存器', 'shared bytes': '共享字节', 'occupancy': '占用率', 'shared transactions': '共享内存事务',
+    'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'note': '备注', 'how': '方式',
+    'where': '在哪里', 'result': '结果', 'specimen': '标本', 'device': '设备', 'kernel': '核函数', 'all': '全部', 'add': '加法',
+    'global load': '全局加载', 'of 16 bytes': '其中 16 字节', 'shared load': '共享加载', 'shared store': '共享存储', 'block barrier': '块屏障',
+    'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
+}
+
+
+def heading(cell):
+    text = cell.strip()
+    for pattern, put in ((r'GB/s at (.+)', r'\1 时的 GB/s'), (r'(\w+), GB/s at (.+)', r'\1，\2 时的 GB/s'),
+                         (r'(\w+), of the read limit', r'\1，占读取极限'), (r'(\w+), (\d+ [KMG]i)', r'\1，\2')):
+        if re.fullmatch(pattern, text):
+            return re.sub(pattern, put, text)
+    return HEADINGS.get(text, text)
+
+
+def translate(text):
+    """A block of results in Chinese."""
+    lines = text.split('\n')
+    for i, line in enumerate(lines):
+        if i + 1 < len(lines) and line.startswith('|') and re.match(r'\|[-:|]+\|$', lines[i + 1]):
+            lines[i] = '| ' + ' | '.join(heading(cell) for cell in line.strip('|').split('|')) + ' |'
+        elif not line.startswith('|'):
+            for pattern, put in SENTENCES:
+                if re.fullmatch(pattern, line):
+                    lines[i] = re.sub(pattern, put, line)
+                    break
+    return '\n'.join(lines).replace('![Bandwidth by rung](ladder/', '![各级的带宽](../ladder/')
