@@ -3,7 +3,8 @@
 below docs/zh/.
 
     python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
-    python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents)
+    python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents;
+                                                        page: web/index.html and web/zh.html)
 
 The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
 in, do not count. A test fails where one of the two has changed since.
@@ -35,7 +36,9 @@ def contents(docs=DOCS, edition=ENGLISH):
 
 
 def path_of(name, docs=DOCS, edition=ENGLISH):
-    """The file of a chapter; of the contents where the name is 'ladder'."""
+    """The file of a chapter; of the contents where the name is 'ladder', of the page that runs in browsers where it is 'page'."""
+    if name == 'page':
+        return os.path.join(docs, '..', 'web', 'zh.html' if edition else 'index.html')
     return contents(docs, edition) if name == 'ladder' else os.path.join(docs, edition, 'ladder', name + '.md')
 
 

@@ -104,10 +104,10 @@ class Chinese(unittest.TestCase):
         self.assertEqual(set(os.listdir(folder)), {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
-        for name in ('ladder', *chapters.chapters()):
+        for name in ('page', 'ladder', *chapters.chapters()):
             text = read(chapters.path_of(name, edition=chapters.CHINESE))
             self.assertTrue(text.startswith(chapters.stamp(name)),
-                            f'{name}: one language has changed. Put the same into the other (docs/zh/ is Chinese), then run '
+                            f'{name}: one language has changed. Put the same into the other (docs/zh/ and web/zh.html are Chinese), then run '
                             f'python3 docs/ladder/chapters.py --in-step {name}')
 
     def test_the_same_code_and_places(self):
@@ -115,6 +115,13 @@ class Chinese(unittest.TestCase):
             english, chinese = (chapters.own_text(read(chapters.path_of(name, edition=edition))) for edition in chapters.CONTENTS)
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
+
+    def test_the_page_has_the_same_elements(self):
+        english, chinese = (re.findall(r'<(\w+)[^>]*?(?: id="([^"]*)")?[^>]*>', read(chapters.path_of('page', edition=edition)))
+                            for edition in chapters.CONTENTS)
+        ids = [[name for _, name in page if name] for page in (english, chinese)]
+        self.assertEqual(*ids)
+        self.assertGreater(len(ids[0]), 40)
 
     def test_a_change_is_noticed(self):
         with tempfile.TemporaryDirectory() as docs:

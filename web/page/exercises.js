@@ -41,7 +41,10 @@ const state = { name: null, start: '', verdict: null };
 
 function showVerdict({ verdict, message }) {
     state.verdict = verdict;
-    byId('verdict').replaceChildren(element('strong', { class: verdict === 'right' ? 'good' : 'bad' }, verdict), ` ${message}`);
+    byId('verdict').replaceChildren(
+        element('strong', { class: verdict === 'right' ? 'good' : 'bad' }, verdict),
+        ` ${message}`,
+    );
     showUse();
 }
 
@@ -95,7 +98,9 @@ function indent(event) {
 
 /* run(rung) climbs the ladder with the rung on it. */
 export function setUpExercises(run) {
-    const titles = EXERCISES.map((name, i) => element('option', { value: name }, `${i + 1}. ${name.replaceAll('-', ' ')}`));
+    const titles = EXERCISES.map((name, i) =>
+        element('option', { value: name }, `${i + 1}. ${name.replaceAll('-', ' ')}`),
+    );
     byId('exercise').replaceChildren(...titles);
     byId('exercise').addEventListener('change', event => select(event.target.value));
     byId('judge').addEventListener('click', () => showVerdict(judge(byId('kernel').value, state.start)));

@@ -25,7 +25,17 @@ const PROGRAMS = {
 };
 
 /* turns: thread numbers in the order in which they have taken a step; marks: how many there were before each button. */
-const state = { code: '', program: null, elements: 1, order: [], turns: [], marks: [], group: null, problem: null, timer: 0 };
+const state = {
+    code: '',
+    program: null,
+    elements: 1,
+    order: [],
+    turns: [],
+    marks: [],
+    group: null,
+    problem: null,
+    timer: 0,
+};
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -36,7 +46,8 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 function begin() {
     const input = Array.from({ length: SIZE * state.elements }, (_, i) => DIGITS[i % DIGITS.length]);
     Object.assign(state, { turns: [], marks: [], problem: null, last: [] });
-    state.group = state.program && guarded(() => new Workgroup(state.program, { size: SIZE, input, shape: { n: input.length } }));
+    state.group =
+        state.program && guarded(() => new Workgroup(state.program, { size: SIZE, input, shape: { n: input.length } }));
 }
 
 /* What the program does wrong ends it, and is shown. */
@@ -57,7 +68,8 @@ function turn(tid) {
     return true;
 }
 
-const ready = () => (state.problem || !state.group ? [] : state.order.filter(tid => state.group.threads[tid].state === 'ready'));
+const ready = () =>
+    state.problem || !state.group ? [] : state.order.filter(tid => state.group.threads[tid].state === 'ready');
 
 /* Each kind of move; false where nothing moves any more. */
 const MOVES = {
@@ -132,7 +144,12 @@ function place(tid, to) {
 function chip(tid, at) {
     const made = element(
         'button',
-        { type: 'button', class: 'thread-chip', 'data-tid': tid, 'aria-label': `Thread ${tid}, turn ${at + 1} of ${SIZE}; arrow keys move it` },
+        {
+            type: 'button',
+            class: 'thread-chip',
+            'data-tid': tid,
+            'aria-label': `Thread ${tid}, turn ${at + 1} of ${SIZE}; arrow keys move it`,
+        },
         String(tid),
     );
     made.addEventListener('keydown', event => {
@@ -216,8 +233,20 @@ function warpParts(warp) {
     const lines = new Set(threads.filter(thread => thread.state === 'ready').map(({ line }) => line));
     const first = x(warp * WARP) - 21;
     return [
-        drawn('rect', { x: first, y: 8, width: WARP * PITCH - 4, height: 74, rx: 6, class: lines.size > 1 ? 'warp diverged' : 'warp' }),
-        label(first + (WARP * PITCH) / 2, 22, lines.size > 1 ? `warp ${warp}: at ${lines.size} places` : `warp ${warp}`, 'tiny'),
+        drawn('rect', {
+            x: first,
+            y: 8,
+            width: WARP * PITCH - 4,
+            height: 74,
+            rx: 6,
+            class: lines.size > 1 ? 'warp diverged' : 'warp',
+        }),
+        label(
+            first + (WARP * PITCH) / 2,
+            22,
+            lines.size > 1 ? `warp ${warp}: at ${lines.size} places` : `warp ${warp}`,
+            'tiny',
+        ),
     ];
 }
 
@@ -226,17 +255,29 @@ function memoryParts() {
     if (!array) return [];
     const [name, words] = array;
     const raced = new Set(state.group.races.filter(race => race.name === name).map(({ at }) => at));
-    return words.slice(0, SIZE).flatMap((value, i) => [
-        drawn('rect', { x: x(i) - 18, y: Y.memory, width: 36, height: 28, rx: 3, class: raced.has(i) ? 'word raced' : 'word' }),
-        label(x(i), Y.memory + 19, value),
-        label(x(i), Y.memory + 42, `bank ${i % BANKS}`, 'tiny'),
-    ]);
+    return words
+        .slice(0, SIZE)
+        .flatMap((value, i) => [
+            drawn('rect', {
+                x: x(i) - 18,
+                y: Y.memory,
+                width: 36,
+                height: 28,
+                rx: 3,
+                class: raced.has(i) ? 'word raced' : 'word',
+            }),
+            label(x(i), Y.memory + 19, value),
+            label(x(i), Y.memory + 42, `bank ${i % BANKS}`, 'tiny'),
+        ]);
 }
 
 function inputParts() {
     return state.group.input.flatMap((value, i) => {
         const y = Y.input + Math.floor(i / SIZE) * 30;
-        return [drawn('rect', { x: x(i) - 16, y, width: 32, height: 24, rx: 3, class: 'element' }), label(x(i), y + 17, value)];
+        return [
+            drawn('rect', { x: x(i) - 16, y, width: 32, height: 24, rx: 3, class: 'element' }),
+            label(x(i), y + 17, value),
+        ];
     });
 }
 
@@ -271,7 +312,10 @@ function picture() {
 
 /* The picture in words. */
 function spoken() {
-    const threads = state.group.threads.map(({ tid, state: at, line }) => `thread ${tid} ${at === 'ready' ? `in line ${line}` : at === 'barrier' ? 'waits' : 'done'}`);
+    const threads = state.group.threads.map(
+        ({ tid, state: at, line }) =>
+            `thread ${tid} ${at === 'ready' ? `in line ${line}` : at === 'barrier' ? 'waits' : 'done'}`,
+    );
     const [array] = state.group.memory;
     return `${threads.join(', ')}. ${array ? `${array[0]}: ${array[1].slice(0, SIZE).join(', ')}` : ''}`;
 }
@@ -279,10 +323,15 @@ function spoken() {
 /* The code without the words before it, each line with the threads that are there. */
 function listing() {
     const lines = state.code.split('\n');
-    const first = Math.max(0, lines.findIndex(line => line.trim() && !line.startsWith('//')));
+    const first = Math.max(
+        0,
+        lines.findIndex(line => line.trim() && !line.startsWith('//')),
+    );
     return lines.slice(first).map((line, i) => {
         const number = first + i + 1;
-        const here = (state.group?.threads ?? []).filter(thread => thread.state !== 'ended' && thread.line === number).map(({ tid }) => tid);
+        const here = (state.group?.threads ?? [])
+            .filter(thread => thread.state !== 'ended' && thread.line === number)
+            .map(({ tid }) => tid);
         return element(
             'span',
             { class: here.length ? 'code-line here' : 'code-line' },
@@ -301,7 +350,9 @@ function messages() {
         : null;
     return [
         ...state.group.races.slice(-2).map(race => element('p', { class: 'bad' }, raceText(race))),
-        ...conflicts().map(([warp, bank, count]) => element('p', {}, `Warp ${warp} asks for ${count} words of bank ${bank} at once: one after the other.`)),
+        ...conflicts().map(([warp, bank, count]) =>
+            element('p', {}, `Warp ${warp} asks for ${count} words of bank ${bank} at once: one after the other.`),
+        ),
         outcome && element('p', {}, outcome),
     ];
 }
@@ -309,7 +360,17 @@ function messages() {
 function show() {
     byId('step-code').replaceChildren(...listing());
     const said = [...messages(), state.problem && element('p', { class: 'bad' }, state.problem)].filter(Boolean);
-    byId('step-said').replaceChildren(...(said.length ? said : [element('p', { class: 'dim' }, `${state.turns.length} steps, ${state.group?.barriers ?? 0} barriers passed.`)]));
+    byId('step-said').replaceChildren(
+        ...(said.length
+            ? said
+            : [
+                  element(
+                      'p',
+                      { class: 'dim' },
+                      `${state.turns.length} steps, ${state.group?.barriers ?? 0} barriers passed.`,
+                  ),
+              ]),
+    );
     byId('step-picture').replaceChildren(...(state.group ? [picture()] : []));
     byId('step-back').disabled = !state.marks.length;
     for (const kind of Object.keys(MOVES)) byId(`step-${kind}`).disabled = !ready().length;
@@ -334,7 +395,9 @@ async function choose(name) {
 }
 
 export function setUpStepper() {
-    byId('step-program').replaceChildren(...Object.keys(PROGRAMS).map(name => element('option', { value: name }, name)));
+    byId('step-program').replaceChildren(
+        ...Object.keys(PROGRAMS).map(name => element('option', { value: name }, name)),
+    );
     byId('step-program').addEventListener('change', event => choose(event.target.value));
     for (const kind of Object.keys(MOVES)) byId(`step-${kind}`).addEventListener('click', () => move(kind));
     byId('step-back').addEventListener('click', back);

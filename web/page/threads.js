@@ -29,7 +29,8 @@ function tokens(text) {
         const match = TOKEN.exec(text);
         if (!match) throw new ProgramError(line, `'${text[at]}' is nothing that can stand here`);
         const [whole, space, name, digits, sign] = match;
-        if (!space) found.push({ line, text: name ?? digits ?? sign, name: Boolean(name), digits: digits !== undefined });
+        if (!space)
+            found.push({ line, text: name ?? digits ?? sign, name: Boolean(name), digits: digits !== undefined });
         line += whole.split('\n').length - 1;
     }
     found.push({ line, text: 'the end of the text', end: true });
@@ -37,7 +38,18 @@ function tokens(text) {
 }
 
 /* From loosest to tightest. */
-const PRECEDENCE = [['||'], ['&&'], ['|'], ['^'], ['&'], ['==', '!='], ['<', '>', '<=', '>='], ['<<', '>>'], ['+', '-'], ['*', '/', '%']];
+const PRECEDENCE = [
+    ['||'],
+    ['&&'],
+    ['|'],
+    ['^'],
+    ['&'],
+    ['==', '!='],
+    ['<', '>', '<=', '>='],
+    ['<<', '>>'],
+    ['+', '-'],
+    ['*', '/', '%'],
+];
 const ASSIGNMENTS = ['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='];
 
 class Parser {
@@ -60,8 +72,7 @@ class Parser {
     }
 
     need(text) {
-        if (!this.take(text))
-            throw new ProgramError(this.token.line, `expected '${text}', found '${this.token.text}'`);
+        if (!this.take(text)) throw new ProgramError(this.token.line, `expected '${text}', found '${this.token.text}'`);
     }
 
     name() {
@@ -89,9 +100,9 @@ class Parser {
                 this.name();
                 if (this.is('(')) this.skipParentheses();
             } else if (this.take('fn')) {
-                const made_ = this.function(line);
-                made.functions.set(made_.name, made_);
-                if (isEntry) made.entry = made_;
+                const declared = this.function(line);
+                made.functions.set(declared.name, declared);
+                if (isEntry) made.entry = declared;
                 isEntry = false;
             } else if (this.take('var')) {
                 made.arrays.push(this.workgroupArray(line));
@@ -361,7 +372,10 @@ class Thread {
 
     *call(called, given, line) {
         if (given.length !== called.parameters.length)
-            throw new ProgramError(line, `${called.name} takes ${called.parameters.length} values, found ${given.length}`);
+            throw new ProgramError(
+                line,
+                `${called.name} takes ${called.parameters.length} values, found ${given.length}`,
+            );
         const scope = new Scope();
         called.parameters.forEach((name, i) => scope.values.set(name, { value: given[i] }));
         const ended = yield* this.execute(called.body, scope);
@@ -440,7 +454,8 @@ class Thread {
             if (variable.constant) throw new ProgramError(line, `'${target.name}' is a constant: declare it with var`);
             return { read: () => variable.value, write: result => (variable.value = result) };
         }
-        if (target.kind !== 'index' || target.of.kind !== 'name') throw new ProgramError(line, 'nothing can be assigned to this');
+        if (target.kind !== 'index' || target.of.kind !== 'name')
+            throw new ProgramError(line, 'nothing can be assigned to this');
         const { name } = target.of;
         const at = yield* this.evaluate(target.at, scope);
         if (name === 'input') throw new ProgramError(line, 'the input can only be read');
@@ -465,7 +480,8 @@ class Thread {
                 return this.value(expression, scope);
             case 'member': {
                 const of = yield* this.evaluate(expression.of, scope);
-                if (!Object.hasOwn(Object(of), expression.name)) throw new ProgramError(line, `there is no '${expression.name}' in it`);
+                if (!Object.hasOwn(Object(of), expression.name))
+                    throw new ProgramError(line, `there is no '${expression.name}' in it`);
                 return of[expression.name];
             }
             case 'index': {
@@ -507,7 +523,8 @@ class Thread {
         for (const each of given) values.push(yield* this.evaluate(each, scope));
         const own = workgroup.program.functions.get(name);
         if (own) return yield* this.call(own, values, line);
-        if (name === 'load') return values[0] < workgroup.shape.n ? workgroup.access(this, 'input', values[0], line) : 0;
+        if (name === 'load')
+            return values[0] < workgroup.shape.n ? workgroup.access(this, 'input', values[0], line) : 0;
         if (name === 'group') return workgroup.group;
         if (name === 'groups') return workgroup.groups;
         if (name === 'deliver') {
@@ -548,7 +565,10 @@ export class Workgroup {
         if (!array) throw new ProgramError(line, `there is no array '${name}'`);
         if (!Number.isInteger(at) || at < 0 || at >= array.length) {
             const does = value === undefined ? 'reads' : 'writes';
-            throw new ProgramError(line, `thread ${thread.tid} ${does} ${name}[${at}], which has ${array.length} elements`);
+            throw new ProgramError(
+                line,
+                `thread ${thread.tid} ${does} ${name}[${at}], which has ${array.length} elements`,
+            );
         }
         if (name !== 'input') {
             thread.accesses.push({ name, at, write: value !== undefined });
@@ -582,7 +602,10 @@ export class Workgroup {
         const elsewhere = waiting.find(other => other.line !== line);
         const ended = this.threads.find(({ state }) => state === 'ended');
         if (elsewhere)
-            throw new ProgramError(line, `thread ${tid} waits here, and thread ${elsewhere.tid} at another barrier, in line ${elsewhere.line}`);
+            throw new ProgramError(
+                line,
+                `thread ${tid} waits here, and thread ${elsewhere.tid} at another barrier, in line ${elsewhere.line}`,
+            );
         if (ended) throw new ProgramError(line, `thread ${tid} waits here for thread ${ended.tid}, which has ended`);
         this.barriers++;
         this.touched.clear();
@@ -594,7 +617,8 @@ export class Workgroup {
 function constant(expression, size) {
     if (expression.kind === 'number') return expression.value;
     if (expression.kind === 'name' && expression.name === 'size') return size;
-    if (expression.kind !== 'binary') throw new ProgramError(expression.line, 'the size of an array must be a constant');
+    if (expression.kind !== 'binary')
+        throw new ProgramError(expression.line, 'the size of an array must be a constant');
     return OPERATORS[expression.operator](constant(expression.left, size), constant(expression.right, size));
 }
 
@@ -640,7 +664,8 @@ function launch(program, { input, shape, groups, draw, found }) {
         while (!workgroup.ended) {
             const ready = workgroup.threads.filter(({ state }) => state === 'ready');
             const { tid } = ready[draw(ready.length)];
-            for (let steps = 1 + draw(6); steps > 0 && workgroup.threads[tid].state === 'ready'; steps--) workgroup.step(tid);
+            for (let steps = 1 + draw(6); steps > 0 && workgroup.threads[tid].state === 'ready'; steps--)
+                workgroup.step(tid);
         }
         found.barriers += workgroup.barriers;
         found.race ??= workgroup.races[0];
@@ -653,7 +678,10 @@ function launch(program, { input, shape, groups, draw, found }) {
 function reduceAll(program, numbers, draw, found) {
     let input = numbers;
     for (;;) {
-        const groups = input === numbers || program.settings.elements !== 'grid' ? groupsFor(program, input.length, program.settings.threads) : 1;
+        const groups =
+            input === numbers || program.settings.elements !== 'grid'
+                ? groupsFor(program, input.length, program.settings.threads)
+                : 1;
         const results = launch(program, { input, shape: { n: input.length }, groups, draw, found });
         if (groups === 1) return results;
         input = results;
@@ -672,7 +700,8 @@ const MATRICES = [
 ];
 
 function cases(task) {
-    if (task === 'rows') return MATRICES.map(([rows, columns]) => ({ rows, columns, n: rows * columns, negative: false }));
+    if (task === 'rows')
+        return MATRICES.map(([rows, columns]) => ({ rows, columns, n: rows * columns, negative: false }));
     const kinds = task === 'maximum' ? [false, true] : [false];
     return SIZES.flatMap(n => kinds.map(negative => ({ n, negative })));
 }
@@ -723,7 +752,12 @@ export function judge(text, start = text) {
                 if (found.race) return { verdict: 'wrong', message: raceText(found.race), line: found.race.line };
                 if (wrong) return { verdict: 'wrong', message: wrong };
             }
-        return asked.fewerBarriers ? judgeBarriers(program, start) : { verdict: 'right', message: `${cases(asked.task).length} arrays, three orders of threads each: right, and no races.` };
+        return asked.fewerBarriers
+            ? judgeBarriers(program, start)
+            : {
+                  verdict: 'right',
+                  message: `${cases(asked.task).length} arrays, three orders of threads each: right, and no races.`,
+              };
     } catch (error) {
         if (!(error instanceof ProgramError)) throw error;
         return { verdict: 'wrong', message: `${error.message}.`, line: error.line };
@@ -734,5 +768,7 @@ function judgeBarriers(program, start) {
     const before = barriersOf(parse(start));
     const now = barriersOf(program);
     const words = `${now} barriers for ${BARRIERS_COUNTED} elements; the start has ${before}.`;
-    return 2 * now <= before ? { verdict: 'right', message: words } : { verdict: 'wrong', message: `Right, but ${words} Half of them would do.` };
+    return 2 * now <= before
+        ? { verdict: 'right', message: words }
+        : { verdict: 'wrong', message: `Right, but ${words} Half of them would do.` };
 }

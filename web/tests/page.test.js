@@ -179,7 +179,9 @@ test('step by step: turns, their order by keyboard and by dragging, a race', asy
     await page.focus('#step-order [data-tid="0"]');
     for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowRight');
     assert.deepEqual(await order(), ['1', '2', '0', '3', '4', '5', '6', '7']);
-    const [from, to] = await Promise.all(['0', '1'].map(tid => page.locator(`#step-order [data-tid="${tid}"]`).boundingBox()));
+    const [from, to] = await Promise.all(
+        ['0', '1'].map(tid => page.locator(`#step-order [data-tid="${tid}"]`).boundingBox()),
+    );
     await page.mouse.move(from.x + 10, from.y + 10);
     await page.mouse.down();
     await page.mouse.move(to.x + 10, to.y + 10, { steps: 8 });

@@ -72,7 +72,7 @@ test('every link of every page leads somewhere, from the page on', async () => {
 });
 
 test('documents are accessible', async () => {
-    for (const path of ['docs/ladder.html', 'docs/ladder/shaders.html', 'README.html', 'ladder/cuda/index.html']) {
+    for (const path of ['docs/ladder.html', 'docs/ladder/shaders.html', 'docs/zh/ladder/halving.html', 'web/zh.html', 'README.html', 'ladder/cuda/index.html']) {
         await page.goto(`${site}${path}`);
         await page.evaluate(axe);
         const { violations } = await page.evaluate(() =>

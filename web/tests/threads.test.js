@@ -10,7 +10,9 @@ import { ProgramError, Workgroup, judge, parse } from '../page/threads.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 
-const folders = readdirSync(join(ROOT, 'exercises')).filter(name => statSync(join(ROOT, 'exercises', name)).isDirectory());
+const folders = readdirSync(join(ROOT, 'exercises')).filter(name =>
+    statSync(join(ROOT, 'exercises', name)).isDirectory(),
+);
 
 test('every exercise is on the page, with a text and hints', () => {
     assert.deepEqual([...EXERCISES].sort(), folders.sort());
@@ -43,17 +45,22 @@ const RUNGS = {
 for (const [name, elements] of Object.entries(RUNGS))
     test(`the rung ${name} is right, and has no race`, () => {
         const helper = elements === 'grid' ? read('ladder/wgsl/tree.wgsl') : '';
-        const { verdict, message } = judge(`// Threads: 64\n// Elements per thread: ${elements}\n${read(`ladder/wgsl/${name}.wgsl`)}${helper}`);
+        const { verdict, message } = judge(
+            `// Threads: 64\n// Elements per thread: ${elements}\n${read(`ladder/wgsl/${name}.wgsl`)}${helper}`,
+        );
         assert.equal(verdict, 'right', message);
     });
 
 test('the specimen races', () => {
-    const { verdict, message } = judge(`// Threads: 64\n// Elements per thread: 2\n${read('ladder/wgsl/last-warp-implicit.wgsl')}`);
+    const { verdict, message } = judge(
+        `// Threads: 64\n// Elements per thread: 2\n${read('ladder/wgsl/last-warp-implicit.wgsl')}`,
+    );
     assert.equal(verdict, 'wrong');
     assert.match(message, /^Race: thread \d+ .* no barrier stands between the two/);
 });
 
-const kernel = body => `var<workgroup> tile: array<number, size>;\n@compute @workgroup_size(size)\nfn rung(me: Place) {\n${body}\n}`;
+const kernel = body =>
+    `var<workgroup> tile: array<number, size>;\n@compute @workgroup_size(size)\nfn rung(me: Place) {\n${body}\n}`;
 const halving = read('ladder/wgsl/halving.wgsl');
 
 test('a barrier left out is a race, whatever comes out', () => {
@@ -63,7 +70,9 @@ test('a barrier left out is a race, whatever comes out', () => {
 });
 
 test('threads that only read do not race, nor does one with itself', () => {
-    const text = kernel('if (me.tid == 0) { tile[0] = load(0); tile[0] += 1; }\nworkgroupBarrier();\nlet x = tile[0];\ndeliver(x, me);');
+    const text = kernel(
+        'if (me.tid == 0) { tile[0] = load(0); tile[0] += 1; }\nworkgroupBarrier();\nlet x = tile[0];\ndeliver(x, me);',
+    );
     const group = new Workgroup(parse(text), { size: 4, input: [6], shape: { n: 1 } });
     while (!group.ended) for (const { tid } of group.threads) group.step(tid);
     assert.deepEqual([group.races, group.delivered, group.barriers], [[], 7, 1]);
@@ -95,9 +104,24 @@ test('what is wrong is said with its line', () => {
 });
 
 test('arithmetic is that of whole numbers', () => {
-    const values = { '7 / 2': 3, '2 + 3 * 4': 14, '(2 + 3) * 4': 20, '1 << 4 | 3': 19, '17 % 5': 2, '-3 + 5': 2, '0x10': 16, '4u': 4, 'max(2, min(9, 5))': 5, 'select(1, 2, 3 > 2 && !(1 >= 2))': 2 };
+    const values = {
+        '7 / 2': 3,
+        '2 + 3 * 4': 14,
+        '(2 + 3) * 4': 20,
+        '1 << 4 | 3': 19,
+        '17 % 5': 2,
+        '-3 + 5': 2,
+        '0x10': 16,
+        '4u': 4,
+        'max(2, min(9, 5))': 5,
+        'select(1, 2, 3 > 2 && !(1 >= 2))': 2,
+    };
     for (const [expression, value] of Object.entries(values)) {
-        const group = new Workgroup(parse(kernel(`deliver(${expression}, me);`)), { size: 1, input: [], shape: { n: 0 } });
+        const group = new Workgroup(parse(kernel(`deliver(${expression}, me);`)), {
+            size: 1,
+            input: [],
+            shape: { n: 0 },
+        });
         while (!group.ended) group.step(0);
         assert.equal(group.delivered, value, expression);
     }
