@@ -27,6 +27,8 @@
 #define SHARED_BYTES 0
 #endif
 
+static_assert(TASK == ROWS || PER_THREAD == 0 || THREADS * PER_THREAD > 1, "a block of one element reduces nothing");
+
 #define CHECK(call) check(call, #call)
 static void check(cudaError_t status, const char *call) {
     if (status != cudaSuccess) {

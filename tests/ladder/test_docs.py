@@ -72,6 +72,19 @@ class Pages(unittest.TestCase):
             self.assertIn(f'<!-- results:{rung} -->', text)
             self.assertIn(f']({rung}.svg)', text)
 
+    def test_chapters_open_and_end_alike(self):
+        """A rung's with the profile of the rung below, all with what to use; in both languages."""
+        rungs = list(lists.RUNGS['gpu'])
+        for edition, (profile, use) in {chapters.ENGLISH: ('**What the profile of ', '**Which should I use?** '),
+                                        chapters.CHINESE: ('性能剖析说明什么', '**该用哪一个？** ')}.items():
+            for name in chapters.chapters():
+                text = chapters.own_text(read(chapters.path_of(name, edition=edition)))
+                self.assertIn(use, text.rstrip().split('\n\n')[-1], name)
+                if name in rungs:
+                    self.assertIn(profile, text[:text.index('![')], name)
+                if name in rungs[1:]:
+                    self.assertIn(f'<!-- results:{name}-before -->', text)
+
     def test_every_page_is_in_the_contents(self):
         files = {name[:-len('.md')] for name in os.listdir(os.path.join(DOCS, 'ladder')) if name.endswith('.md')}
         self.assertEqual(files, set(chapters.chapters()))

@@ -3,7 +3,7 @@ emulated GPU, for several numbers of elements.
 
     test_single.py current              they are what ladder/single.py writes
     test_single.py nvcc NVCC            each compiles
-    test_single.py run EMULATED_CUDA    each sums rightly; the folder is that of the emulated libcuda.so.1
+    test_single.py run EMULATED_CUDA [NAME...]    each, or those named, sums rightly; the folder is that of the emulated libcuda.so.1
 """
 import concurrent.futures
 import os
@@ -31,9 +31,9 @@ def read(*path):
 
 
 def each(check):
-    """Every program, two at a time."""
+    """Every program that is asked for, two at a time."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        list(pool.map(check, PROGRAMS))
+        list(pool.map(check, [name for name in PROGRAMS if not sys.argv[3:] or name in sys.argv[3:]]))
 
 
 class Current(unittest.TestCase):
