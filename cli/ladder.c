@@ -467,7 +467,6 @@ static reduct_status add_mine(const struct climb *climb, const ladder_mine *mine
     for (size_t s = 0; s < climb->size_count && status == REDUCT_OK; s++)
         for (size_t t = 0; t < types_of(climb) && status == REDUCT_OK; t++) {
             ladder_options options = climb->ladder;
-            options.device = climb->device_count ? climb->devices[0] : "cuda:0";
             options.n = climb->sizes[s];
             options.type = type_of(climb, t);
             status = ladder_mine_time(mine, &options, r, error);
@@ -479,10 +478,18 @@ static enum outcome run(const struct climb *climb, report *r) {
     return climb->device_count ? run_devices(climb, r) : run_any(climb, r);
 }
 
+static const char *first_cuda(const struct climb *climb) {
+    for (size_t i = 0; i < climb->device_count; i++) {
+        if (strncmp(climb->devices[i], "cuda:", 5) == 0)
+            return climb->devices[i];
+    }
+    return "cuda:0";
+}
+
 /* The rungs first, so that there is a ladder to place it on; but nothing where it does not compile. */
 static enum outcome run_with_mine(const struct climb *climb, report *r) {
     reduct_error error = {.index = UINT64_MAX};
-    ladder_mine *mine = ladder_mine_create(climb->mine, &error);
+    ladder_mine *mine = ladder_mine_create(climb->mine, first_cuda(climb), &error);
     if (!mine)
         return fail("%s", error.message);
     enum outcome outcome = run(climb, r);

@@ -24,6 +24,7 @@ enum {
 struct ladder_mine {
     char folder[64];
     char source[80], program[80];
+    const char *device, *ordinal; /* "cuda:0", "0" */
 };
 
 static const char group[] = "your kernel, checked";
@@ -91,9 +92,9 @@ static reduct_status prepare(ladder_mine *mine, const char *path, reduct_error *
     return build(mine, path, error);
 }
 
-ladder_mine *ladder_mine_create(const char *path, reduct_error *error) {
+ladder_mine *ladder_mine_create(const char *path, const char *device, reduct_error *error) {
     ladder_mine *mine = program_allocate(sizeof *mine);
-    *mine = (ladder_mine){0};
+    *mine = (ladder_mine){.device = device, .ordinal = strchr(device, ':') + 1};
     if (prepare(mine, path, error) == REDUCT_OK)
         return mine;
     ladder_mine_destroy(mine);
@@ -179,8 +180,8 @@ static void complaint(const char *output, char *note, size_t room) {
 /* Races in shared memory, and accesses to what is not there. */
 static void watch(const ladder_mine *mine, const char *tool, report *r) {
     enum { FOUND = 9 };
-    const char *arguments[] = {"compute-sanitizer", "--tool", tool, "--error-exitcode", "9",
-                               mine->program,       "races",  NULL};
+    const char *arguments[] = {"compute-sanitizer", "--tool", tool, "--error-exitcode", "9", mine->program,
+                               mine->ordinal,       "races",  NULL};
     char *output;
     int status = program_run(arguments, WATCHED_SECONDS, 1, &output);
     report_row row = report_row_empty();
@@ -198,7 +199,7 @@ static void watch(const ladder_mine *mine, const char *tool, report *r) {
 }
 
 reduct_status ladder_mine_check(const ladder_mine *mine, report *r, reduct_error *error) {
-    const char *arguments[] = {mine->program, "check", NULL};
+    const char *arguments[] = {mine->program, mine->ordinal, "check", NULL};
     char *output, *rest = NULL;
     int status = program_run(arguments, RUN_SECONDS, 0, &output);
     reduct_status result = status == 0 || status == 1 ? REDUCT_OK : explain(output, status, error);
@@ -270,9 +271,9 @@ reduct_status ladder_mine_time(const ladder_mine *mine, const ladder_options *op
     char n[32], rounds[16], *output;
     snprintf(n, sizeof n, "%llu", (unsigned long long)options->n);
     snprintf(rounds, sizeof rounds, "%u", options->rounds < 256 ? options->rounds : 256);
-    const char *arguments[] = {mine->program, "time", reduct_type_name(options->type), n, rounds, NULL};
+    const char *arguments[] = {mine->program, mine->ordinal, "time", reduct_type_name(options->type), n, rounds, NULL};
     int status = program_run(arguments, RUN_SECONDS, 0, &output);
-    report_row row = ladder_row("rungs", "mine", options->device, "cuda", options->type, options->n);
+    report_row row = ladder_row("rungs", "mine", mine->device, "cuda", options->type, options->n);
     reduct_status result = REDUCT_OK;
     if (status != 0 || !read_time(output, &row)) {
         result = explain(output, status, error);

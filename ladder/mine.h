@@ -6,9 +6,9 @@
 
 typedef struct ladder_mine ladder_mine;
 
-/* Compiles the kernel in a file by nvcc, or by what REDUCT_NVCC names. Null, with a sentence in `error`, where that cannot be;
+/* Compiles the kernel in a file by nvcc, or by what REDUCT_NVCC names, for a device such as "cuda:0". Null, with a sentence in `error`, where that cannot be;
  * what the compiler has to say goes to standard error. */
-ladder_mine *ladder_mine_create(const char *path, reduct_error *error);
+ladder_mine *ladder_mine_create(const char *path, const char *device, reduct_error *error);
 void ladder_mine_destroy(ladder_mine *mine);
 
 /* Its share of the read limit, as the rungs beside it in the report tell the limit; and a note of the nearest of them: the

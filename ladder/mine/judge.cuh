@@ -1,8 +1,8 @@
 // The judge of a reader's kernel: `reduct ladder --mine FILE` compiles the file with this behind it, and runs it.
 //
-//     check                   every type, for many sizes: right or wrong
-//     races                   a few small launches, for compute-sanitizer to watch
-//     time TYPE N ROUNDS      seconds of a run, a sample per round
+//     DEVICE check                   every type, for many sizes: right or wrong
+//     DEVICE races                   a few small launches, for compute-sanitizer to watch
+//     DEVICE time TYPE N ROUNDS      seconds of a run, a sample per round
 //
 // Answers are lines of words between tabs, which ladder/mine.c reads: "check", type, verdict, expected, got, remark;
 // "time", verdict, expected, got, threads, seconds ...; "error", sentence.
@@ -273,22 +273,28 @@ template <typename T> void time_type(size_t n, int rounds) {
     printf("\n");
 }
 
-int main(int argc, char **argv) {
-    bool all_right = true;
-    if (argc > 4 && strcmp(argv[1], "time") == 0) {
-        size_t n = size_t(strtoull(argv[3], nullptr, 10));
-        int rounds = atoi(argv[4]);
-        if (strcmp(argv[2], "i32") == 0)
-            time_type<int>(n, rounds);
-        else if (strcmp(argv[2], "f32") == 0)
-            time_type<float>(n, rounds);
-        else
-            time_type<double>(n, rounds);
-        return 0;
-    }
-    size_t most = argc > 1 && strcmp(argv[1], "races") == 0 ? 8 : SIZE_MAX;
-    all_right &= check_type<int>("i32", most);
+static int check_all(size_t most) {
+    bool all_right = check_type<int>("i32", most);
     all_right &= check_type<float>("f32", most);
     all_right &= check_type<double>("f64", most);
     return all_right ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) {
+        printf("error\tthe judge wants a device, and what to do\n");
+        return 3;
+    }
+    CHECK(cudaSetDevice(atoi(argv[1])));
+    if (argc < 6)
+        return check_all(strcmp(argv[2], "races") == 0 ? 8 : SIZE_MAX);
+    size_t n = size_t(strtoull(argv[4], nullptr, 10));
+    int rounds = atoi(argv[5]);
+    if (strcmp(argv[3], "i32") == 0)
+        time_type<int>(n, rounds);
+    else if (strcmp(argv[3], "f32") == 0)
+        time_type<float>(n, rounds);
+    else
+        time_type<double>(n, rounds);
+    return 0;
 }
