@@ -567,7 +567,7 @@ export class Workgroup {
             const does = value === undefined ? 'reads' : 'writes';
             throw new ProgramError(
                 line,
-                `thread ${thread.tid} ${does} ${name}[${at}], which has ${array.length} elements`,
+                `thread ${thread.tid} ${does} ${name}[${at}], which has ${array.length} element${array.length === 1 ? '' : 's'}`,
             );
         }
         if (name !== 'input') {
