@@ -265,8 +265,29 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
     return most ? (double)gpu_cuda_resident_blocks(device, kernel, threads) * whole_warps / most : -1;
 }
 
+/* A launch with the attribute that its way asks for. */
+static void launch_in_its_way(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
+                              void **arguments) {
+    const rd_cu_launch_attribute attribute = {
+        .id = kernel->way == GPU_CUDA_COOPERATIVE ? RD_CU_LAUNCH_COOPERATIVE : RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION,
+        .value.number = 1};
+    const rd_cu_launch launch = {.grid = {blocks, 1, 1},
+                                 .block = {threads, 1, 1},
+                                 .dynamic_shared = kernel->dynamic_shared,
+                                 .stream = device->stream,
+                                 .attributes = &attribute,
+                                 .attribute_count = 1};
+    if (!device->driver->cuLaunchKernelEx)
+        gpu_cuda_fail(device, "this driver knows plain launches alone");
+    DO(device, cuLaunchKernelEx, &launch, kernel->function, arguments, NULL);
+}
+
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
                      void **arguments) {
+    if (kernel->way != GPU_CUDA_PLAIN) {
+        launch_in_its_way(device, kernel, blocks, threads, arguments);
+        return;
+    }
     DO(device, cuLaunchKernel, kernel->function, blocks, 1, 1, threads, 1, 1, kernel->dynamic_shared, device->stream,
        arguments, NULL);
 }

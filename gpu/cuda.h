@@ -86,10 +86,18 @@ uint64_t gpu_cuda_input_at(const gpu_cuda_input *input, uint64_t run);
 
 typedef struct gpu_cuda_module gpu_cuda_module;
 
+/* How a kernel is launched. */
+typedef enum gpu_cuda_way {
+    GPU_CUDA_PLAIN,
+    GPU_CUDA_OVERLAPPED, /* its blocks may come before the launch before has ended, for which they wait themselves */
+    GPU_CUDA_COOPERATIVE /* all blocks are on the device at the same time, so that they may wait for each other */
+} gpu_cuda_way;
+
 typedef struct gpu_cuda_kernel {
     void *function; /* null if it could not be had */
     unsigned registers, static_shared, max_threads;
     unsigned dynamic_shared; /* bytes that launches add */
+    gpu_cuda_way way;        /* plain unless it is set afterwards */
 } gpu_cuda_kernel;
 
 /* A module from an image in memory: a cubin, a fatbin or PTX. Null on failure. */
@@ -107,7 +115,8 @@ gpu_cuda_kernel gpu_cuda_kernel_of(gpu_cuda *device, void *function, unsigned dy
 unsigned gpu_cuda_resident_blocks(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned threads);
 double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned threads);
 
-/* Queues a launch; `arguments` are pointers to the kernel's parameters in order. */
+/* Queues a launch in the kernel's way; `arguments` are pointers to the kernel's parameters in order. Fails where the driver
+ * knows plain launches alone (before CUDA 11.8). */
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
                      void **arguments);
 
