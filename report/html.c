@@ -195,9 +195,13 @@ int report_write_html(const report *r, FILE *stream) {
     return fflush(stream) != 0 || ferror(stream) ? -1 : 0;
 }
 
-int report_write_page(const report *r, const char *path) {
+int report_write_file(const report *r, report_writer *write, const char *path) {
     FILE *file = fopen(path, "w");
-    int failed = !file || report_write_html(r, file) != 0;
+    int failed = !file || write(r, file) != 0;
     failed = (file && fclose(file) != 0) || failed;
     return failed ? -1 : 0;
+}
+
+int report_write_page(const report *r, const char *path) {
+    return report_write_file(r, report_write_html, path);
 }

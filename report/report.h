@@ -126,11 +126,13 @@ char *report_ulp_text(double ulp, char *text, size_t room);
 typedef int report_writer(const report *r, FILE *stream);
 int report_write_terminal(const report *r, FILE *stream); /* table with bars; colour as program/colour.h decides */
 int report_write_json(const report *r, FILE *stream);
+int report_write_submission(const report *r, FILE *stream); /* what docs/results/ collects: see report/submission.c */
 int report_write_csv(const report *r, FILE *stream);
 int report_write_markdown(const report *r, FILE *stream);
 int report_write_html(const report *r, FILE *stream); /* one self-contained page with charts */
 
-/* The same into a file. Returns 0, or -1 with errno saying why it could not be written. */
+/* A page, or what any writer writes, into a file. Returns 0, or -1 with errno saying why it could not be written. */
 int report_write_page(const report *r, const char *path);
+int report_write_file(const report *r, report_writer *write, const char *path);
 
 #endif
