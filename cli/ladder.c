@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SIZES_MOST = 16,
+    SIZES_MOST = 16, /* also lengths of rows */
     DEVICES_MOST = 8,
     BLOCK_LEAST = 16,
     BLOCK_MOST = 1024,
@@ -26,13 +26,15 @@ enum {
 struct climb {
     char *devices[DEVICES_MOST]; /* none: the first GPU if there is one, else the CPU */
     size_t device_count;
-    uint64_t sizes[SIZES_MOST];
-    size_t size_count;
+    uint64_t sizes[SIZES_MOST], columns[SIZES_MOST];
+    size_t size_count, column_count;
+    bool rows, sizes_given, columns_given; /* rows: the ladder of rows */
     bool every_type;
     ladder_options ladder;  /* device, n and type of one run at a time */
     report_writer *write;   /* to standard output */
     const char *html;       /* file to write, or null */
     const char *mine;       /* the file of a kernel that is climbed with, or null */
+    const char *submission; /* likewise */
     const char *needs_gpu;  /* an option given that only GPUs have, or null */
     const char *needs_cuda; /* one that only CUDA's ladder has */
     bool list, quiet;
@@ -53,14 +55,18 @@ enum {
     MINE,
     SPECIMENS,
     APPLICATIONS,
-    PEERS
+    PEERS,
+    COLUMNS,
+    DATA
 };
-enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, QUIET = 'q' };
+enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, SUBMIT, QUIET = 'q' };
 
 static const program_option OPTIONS[] = {
     {.text = "What is climbed:"},
     {"applications", APPLICATIONS, NULL, "also dot product, maximum, mean, norm and others built from a rung (CUDA)"},
     {"block", BLOCK, "N", "threads per block, from 16 to 1024; by default what suits the rung"},
+    {"columns", COLUMNS, "N[,N...]", "of `reduct ladder rows`: elements in each row (16,64,256,1024,4096,65536)"},
+    {"data", DATA, "NAME", "uniform (the default), or cancelling: floats whose sum is far smaller than they are"},
     {"device", DEVICE, "NAME[,NAME...]",
      "cpu, cuda:N, vulkan:N, or vulkan: and a part of a device's name; several for one report; by default cuda:0 where "
      "there is one, and the CPU elsewhere"},
@@ -87,12 +93,13 @@ static const program_option OPTIONS[] = {
     {"list", LIST, NULL, "the rungs, one line each; nothing is run"},
     {"markdown", MARKDOWN, NULL, "the report as Markdown"},
     {"quiet", QUIET, NULL, "no remarks"},
+    {"submit-file", SUBMIT, "FILE", "beside that, what docs/results/ collects, in FILE"},
     {0}};
 
 static const char ABOUT[] =
     "Climbs the ladder of parallel reduction: from the first loop or kernel that everyone writes to the exact one of "
     "this library, every rung sums the same numbers, is checked against the exact sum, and is timed beside what "
-    "reading alone takes.";
+    "reading alone takes. `reduct ladder rows` climbs that of row sums: one for each row of a matrix (CUDA).";
 
 static const char NOTES[] =
     "Examples:\n\n"
@@ -103,7 +110,9 @@ static const char NOTES[] =
     "  reduct ladder --device cuda:0,vulkan:0 --n 256Mi    one GPU, two ways to it\n"
     "  reduct ladder --device vulkan:llvmpipe --language all\n"
     "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n"
-    "  reduct ladder --mine my.cu\n\n"
+    "  reduct ladder --mine my.cu\n"
+    "  reduct ladder --device cpu --data cancelling      where sums differ\n"
+    "  reduct ladder rows --columns 64,4096\n\n"
     "Results of integers must be exact; of floats, within the error that the method promises, which is shown in units "
     "in "
     "the last place (ulp). Exit status: 0 if all is right, 1 if a rung is wrong or cannot be run, 2 if the command "
@@ -122,6 +131,7 @@ static void print_list(void) {
     print_list_of(LADDER_RUNG_CPU, "On the CPU:");
     print_list_of(LADDER_RUNG_GPU, "\nOn a GPU, with any finish (but exact, which has its own):");
     print_list_of(LADDER_RUNG_SPECIMEN, "\nA mistake, run with --specimens:");
+    print_list_of(LADDER_RUNG_ROWS, "\nSums of rows, by reduct ladder rows:");
 }
 
 /* "host, atomic, ... or all". */
@@ -147,20 +157,36 @@ static enum outcome refuse(const char *option, const char *value, size_t length,
     return misuse("%s: found %s; expected %s", option, quote(found, value, length), expected);
 }
 
-static enum outcome take_sizes(const char *value, struct climb *climb) {
+static enum outcome take_sizes(const char *option, const char *value, uint64_t sizes[SIZES_MOST], size_t *count) {
     static const char EXPECTED[] = "up to 16 numbers of elements, such as 1000 or 1Mi,4Mi";
-    climb->size_count = 0;
+    *count = 0;
     for (const char *from = value;; from++) {
         size_t length = strcspn(from, ",");
         char number[32];
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : 0), from);
-        if (climb->size_count == SIZES_MOST || program_size_parse(number, &climb->sizes[climb->size_count]) != 0)
-            return refuse("--n", value, strlen(value), EXPECTED);
-        climb->size_count++;
+        if (*count == SIZES_MOST || program_size_parse(number, &sizes[*count]) != 0)
+            return refuse(option, value, strlen(value), EXPECTED);
+        ++*count;
         from += length;
         if (!*from)
             return DONE;
     }
+}
+
+static enum outcome take_columns(const char *value, struct climb *climb) {
+    climb->columns_given = true;
+    enum outcome outcome = take_sizes("--columns", value, climb->columns, &climb->column_count);
+    for (size_t i = 0; outcome == DONE && i < climb->column_count; i++)
+        if (!climb->columns[i])
+            return refuse("--columns", value, strlen(value), "lengths of rows of one element at least");
+    return outcome;
+}
+
+static enum outcome take_data(const char *value, struct climb *climb) {
+    climb->ladder.cancelling = strcmp(value, "cancelling") == 0;
+    if (climb->ladder.cancelling || strcmp(value, "uniform") == 0)
+        return DONE;
+    return refuse("--data", value, strlen(value), "uniform or cancelling");
 }
 
 static enum outcome take_type(const char *value, struct climb *climb) {
@@ -242,7 +268,12 @@ static enum outcome take_value(int key, char *value, struct climb *climb) {
     case LANGUAGE:
         return take_language(value, climb);
     case COUNT:
-        return take_sizes(value, climb);
+        climb->sizes_given = true;
+        return take_sizes("--n", value, climb->sizes, &climb->size_count);
+    case COLUMNS:
+        return take_columns(value, climb);
+    case DATA:
+        return take_data(value, climb);
     case TYPE:
         return take_type(value, climb);
     case FINISH:
@@ -301,6 +332,9 @@ static int take_option(int key, char *value, void *state) {
         climb->mine = value;
         climb->needs_gpu = climb->needs_cuda = "--mine";
         return DONE;
+    case SUBMIT:
+        climb->submission = value;
+        return DONE;
     default:
         return take_switch(key, climb) ? DONE : (int)take_value(key, value, climb);
     }
@@ -323,6 +357,10 @@ static bool is_on_gpu(const char *rung) {
     return !rung || has_rung(LADDER_RUNG_GPU, rung) || has_rung(LADDER_RUNG_SPECIMEN, rung);
 }
 
+static bool is_of_rows(const char *rung) {
+    return !rung || has_rung(LADDER_RUNG_ROWS, rung);
+}
+
 static size_t count_devices(const struct climb *climb, const char *kind) {
     size_t count = 0;
     for (size_t i = 0; i < climb->device_count; i++)
@@ -339,10 +377,31 @@ static enum outcome check_rung(const struct climb *climb, bool cpu) {
                   quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
 }
 
+/* The ladder of rows has fewer choices. */
+static enum outcome check_rows(const struct climb *climb) {
+    const char *rung = climb->ladder.rung;
+    const char *strange = climb->needs_gpu           ? climb->needs_gpu
+                          : climb->ladder.sweep      ? "--sweep"
+                          : climb->ladder.cancelling ? "--data cancelling"
+                          : climb->ladder.language   ? "--language"
+                                                     : NULL;
+    if (strange)
+        return misuse("%s: the ladder of rows does not have it", strange);
+    if (!is_of_rows(rung))
+        return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names for rows");
+    if (climb->device_count > count_devices(climb, "cuda"))
+        return misuse("rows: only CUDA's ladder has them; found --device %s", climb->devices[0]);
+    return DONE;
+}
+
 /* Refuses what does not exist or does not go together. */
 static enum outcome check(const struct climb *climb) {
     const char *rung = climb->ladder.rung;
     size_t cpus = count_devices(climb, "cpu");
+    if (climb->rows)
+        return check_rows(climb);
+    if (climb->columns_given)
+        return misuse("--columns: only the ladder of rows has it; expected 'reduct ladder rows'");
     if (!is_on_cpu(rung) && !is_on_gpu(rung))
         return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names");
     if (climb->ladder.language && !count_devices(climb, "vulkan"))
@@ -358,6 +417,18 @@ static enum outcome check(const struct climb *climb) {
     return cpus < climb->device_count ? check_rung(climb, false) : DONE;
 }
 
+/* What the ladder of rows starts from where nothing else is asked for. */
+static void prepare_rows(struct climb *climb) {
+    static const uint64_t COLUMNS_DEFAULT[] = {16, 64, 256, 1024, 4096, 65536};
+    climb->rows = true;
+    if (!climb->sizes_given)
+        climb->sizes[0] = UINT64_C(16) << 20;
+    if (climb->columns_given)
+        return;
+    climb->column_count = sizeof COLUMNS_DEFAULT / sizeof *COLUMNS_DEFAULT;
+    memcpy(climb->columns, COLUMNS_DEFAULT, sizeof COLUMNS_DEFAULT);
+}
+
 static enum outcome parse(int argc, char **argv, struct climb *climb) {
     const program_command command = {.name = "reduct ladder",
                                      .version = reduct_version(),
@@ -368,11 +439,17 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
                                      .values = list_values};
     char found[QUOTED];
     int rest;
-    *climb = (struct climb){
-        .sizes = {UINT64_C(4) << 20}, .size_count = 1, .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
+    *climb = (struct climb){.sizes = {UINT64_C(4) << 20},
+                            .size_count = 1,
+                            .column_count = 1,
+                            .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
     int status = program_command_read(&command, argc, argv, climb, &rest);
     if (status != 0)
         return (enum outcome)status;
+    if (rest < argc && strcmp(argv[rest], "rows") == 0) {
+        prepare_rows(climb);
+        rest++;
+    }
     if (rest < argc)
         return misuse("%s: the ladder reads no files; it makes its own numbers",
                       quote(found, argv[rest], strlen(argv[rest])));
@@ -401,6 +478,16 @@ static reduct_type type_of(const struct climb *climb, size_t i) {
     return climb->every_type ? EVERY[i] : climb->ladder.type;
 }
 
+/* A matrix for each length of rows; or one array, whose length of rows is 0. */
+static reduct_status run_columns(const struct climb *climb, ladder_options *options, report *r, reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    for (size_t c = 0; c < climb->column_count && status == REDUCT_OK; c++) {
+        options->columns = climb->columns[c];
+        status = run_device(options, r, error);
+    }
+    return status;
+}
+
 /* One device: every size with every type. What does not depend on the size is done once. */
 static reduct_status run_all(const struct climb *climb, const char *device, report *r, reduct_error *error) {
     uint64_t largest = 0;
@@ -414,10 +501,11 @@ static reduct_status run_all(const struct climb *climb, const char *device, repo
             options.type = type_of(climb, t);
             options.sweep = climb->ladder.sweep && options.n == largest;
             options.specimens = climb->ladder.specimens && s == 0; /* on data of their own */
-            reduct_status status = run_device(&options, r, error);
+            reduct_status status = run_columns(climb, &options, r, error);
             if (status != REDUCT_OK)
                 return status;
-            ladder_references_add(&options, r);
+            if (!climb->rows)
+                ladder_references_add(&options, r);
         }
     return REDUCT_OK;
 }
@@ -444,7 +532,7 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     reduct_error error = {.index = UINT64_MAX};
     const char *rung = climb->ladder.rung;
     reduct_status status = REDUCT_ERROR_NO_DEVICE;
-    if (is_on_gpu(rung))
+    if (climb->rows || is_on_gpu(rung))
         status = run_all(climb, "cuda:0", r, &error);
     bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
     if (absent && climb->mine) { /* it has means of its own to find a GPU, and to say that there is none */
@@ -453,6 +541,8 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     }
     if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
+    if (climb->rows)
+        return fail("rows: only CUDA's ladder has them. %s", error.message);
     if (climb->needs_gpu || !is_on_cpu(rung))
         return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);
     if (*error.message && !climb->quiet)
@@ -502,8 +592,8 @@ static enum outcome run_with_mine(const struct climb *climb, report *r) {
  * Printing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static enum outcome write_page(const report *r, const char *path) {
-    return report_write_page(r, path) != 0 ? fail("%s: %s", path, strerror(errno)) : DONE;
+static enum outcome write_file(const report *r, report_writer *write, const char *path) {
+    return report_write_file(r, write, path) != 0 ? fail("%s: %s", path, strerror(errno)) : DONE;
 }
 
 enum outcome ladder_command(int argc, char **argv) {
@@ -515,7 +605,7 @@ enum outcome ladder_command(int argc, char **argv) {
         print_list();
         return DONE;
     }
-    report *r = report_create("The ladder of parallel reduction",
+    report *r = report_create(climb.rows ? "The ladder of row sums" : "The ladder of parallel reduction",
                               "Every rung sums the same numbers; every result is checked against the exact sum.");
     report_feature(r, "rungs");
     measure_machine machine;
@@ -524,7 +614,9 @@ enum outcome ladder_command(int argc, char **argv) {
     report_fact(r, "date", "%s", machine.date);
     outcome = climb.mine ? run_with_mine(&climb, r) : run(&climb, r);
     if (outcome == DONE && climb.html)
-        outcome = write_page(r, climb.html);
+        outcome = write_file(r, report_write_html, climb.html);
+    if (outcome == DONE && climb.submission)
+        outcome = write_file(r, report_write_submission, climb.submission);
     /* What cannot be written to standard output is noticed when the command ends. */
     if (outcome == DONE)
         (climb.write ? climb.write : report_write_terminal)(r, stdout);

@@ -269,7 +269,7 @@ reduct_status ladder_cpu_run(const ladder_options *options, report *r, reduct_er
                                                    : CPU_F64,
              .n = options->n,
              .vectors = cpu_vectors_best()};
-    if (ladder_data_create(&l.data, options->type, options->n) != 0)
+    if (ladder_data_create_for(options, &l.data) != 0)
         return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for %llu elements",
                            (unsigned long long)options->n);
     l.team.members = machine.processors < CPU_THREADS_MOST ? machine.processors : CPU_THREADS_MOST;

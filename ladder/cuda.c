@@ -1,5 +1,5 @@
 /* The CUDA ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
-#include "ladder/cuda_ladder.h"
+#include "ladder/cuda_rows.h"
 
 #include "program/memory.h"
 #include "program/sizes.h"
@@ -177,6 +177,10 @@ static void run_all(gpu_climb *c) {
     bool whole = !options->rung;
     c->limit = lab->read_limit = read_limit(lab);
     add_facts(lab, c->r);
+    if (options->columns) {
+        cuda_run_rows(lab, options, &c->data, c->r);
+        return;
+    }
     bool alive = gpu_add_rungs(c);
     if (alive && options->peers && whole)
         cuda_run_peers(lab, options, &c->data, &lab->input, c->r);
@@ -205,7 +209,7 @@ reduct_status ladder_cuda_run(const ladder_options *options, report *r, reduct_e
         return status;
     gpu_device device = cuda_device(&lab);
     gpu_climb c = {.device = &device, .lab = &lab, .options = options, .r = r};
-    if (ladder_data_create(&c.data, options->type, options->n) != 0) {
+    if (ladder_data_create_for(options, &c.data) != 0) {
         cuda_lab_close(&lab);
         return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements");
     }

@@ -1,14 +1,16 @@
 /* Verifies the CUDA ladder: every rung with every finish and type, over sizes and blocks at which mistakes show.
  *
- *   ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]
+ *   ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME] [--whole-warps] [--without NAME,NAME...]
  *
  * --quick is for compute-sanitizer's tools, under which kernels run a hundred times slower: few sizes and blocks, and
  * arrays that end where their memory ends. Otherwise each array is followed by bytes that would show in any sum (NaNs,
  * or -1), one array is longer than 2^32 elements, memory permitting, and the ladder is run as users run it.
  *
+ * --whole-warps and --without are for devices that cannot do everything: blocks whose last warp is not whole, and rungs.
+ *
  * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
 #include "ladder/check.h"
-#include "ladder/cuda_ladder.h"
+#include "ladder/cuda_rows.h"
 
 #include "measure/data.h"
 #include "measure/machine.h"
@@ -25,7 +27,9 @@ enum { GUARD = 1 << 16 };
 typedef struct lab {
     cuda_lab cuda;
     const char *device, *rung;
-    bool quick;
+    const char *without; /* names of rungs, with commas between them */
+    bool quick, whole_warps;
+    bool told; /* why the library does not sum rows here */
     check_count count;
     /* The data of the moment: as they should be, and as kernels may leave them. */
     ladder_data data;
@@ -101,10 +105,25 @@ static void check(lab *l, cuda_run *r) {
     }
 }
 
-/* What a rung does not claim to do is not checked: finishes and blocks of the exact one, devices too old. */
+/* Whether a name is one of those in a list. */
+static bool is_among(const char *names, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length]))
+            return true;
+    return false;
+}
+
+/* What a rung does not claim to do is not checked: finishes and blocks of the exact one, devices too old. Nor is what this
+ * run leaves out. */
 static bool is_claimed(const lab *l, const cuda_rung *rung, ladder_finish finish, unsigned block) {
+    char why[160];
+    if ((l->whole_warps && block % 32) || is_among(l->without, name_of(rung)))
+        return false;
     if (rung->cover == CUDA_COVER_EXACT)
-        return finish == LADDER_FINISH_LAST_BLOCK && block == CUDA_BLOCK_DEFAULT;
+        return (finish == LADDER_FINISH_LAST_BLOCK || finish == LADDER_FINISH_DEFAULT) && block == CUDA_BLOCK_DEFAULT;
+    if (!cuda_rung_suits(rung, finish, block, why, sizeof why))
+        return false;
     char text[CUDA_IMAGE_NAME];
     const rd_cuda_image *image = rd_cuda_image_find(ladder_cuda_images, cuda_rung_image(rung, text));
     return !image || l->cuda.facts->capability >= image->least;
@@ -151,6 +170,18 @@ static void check_sizes(lab *l) {
                 check_all(l, blocks, sizeof blocks / sizeof *blocks);
             release(l);
         }
+}
+
+/* So many elements that a small device uses the stages of a ring again. */
+static void check_rings(lab *l) {
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        if (!upload(l, types[t], 300007))
+            count(l, false, "data", "memory", "none");
+        for (size_t i = 0; cuda_rung_at(i); i++)
+            if (cuda_rung_at(i)->shared == CUDA_SHARED_RING && ladder_wants(l->rung, name_of(cuda_rung_at(i))))
+                check_rung(l, cuda_rung_at(i), LADDER_FINISH_LAST_BLOCK, CUDA_BLOCK_DEFAULT);
+        release(l);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -210,7 +241,7 @@ static void check_large_type(lab *l, reduct_type type, uint64_t n, uint64_t sum)
         if (!ladder_wants(l->rung, name_of(rung)))
             continue;
         if (!make(l) || !cuda_run_prepare(&r, &l->cuda, rung, LADDER_FINISH_DEFAULT, type, n, 0, why, sizeof why)) {
-            count(l, l->cuda.facts->capability < 90 && rung->cover == CUDA_COVER_TILES, name_of(rung), "a kernel", why);
+            count(l, !is_claimed(l, rung, LADDER_FINISH_DEFAULT, CUDA_BLOCK_DEFAULT), name_of(rung), "a kernel", why);
             continue;
         }
         cuda_run_once(&r, l->work);
@@ -237,6 +268,52 @@ static void check_large(lab *l) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * The ladder of rows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One rung on the data of the moment, seen as a matrix. What it says that it cannot do is not checked. */
+static void check_matrix(lab *l, size_t i, uint64_t rows, uint64_t columns) {
+    cuda_rows_run r;
+    char why[160] = "", what[160];
+    report_row row = report_row_empty();
+    if (cuda_rows_prepare(&r, &l->cuda, i, l->data.type, rows, columns, why, sizeof why)) {
+        gpu_cuda_fill(l->cuda.device, r.result, 0xff, r.results * r.result_bytes);
+        cuda_rows_once(&r, l->work);
+        cuda_rows_judge(&r, &l->data, &row);
+        const char *error = gpu_cuda_error(l->cuda.device);
+        snprintf(what, sizeof what, "%s %s, %" PRIu64 " x %" PRIu64, cuda_rows_name(i), reduct_type_name(l->data.type),
+                 rows, columns);
+        count(l, report_verdict_is_good(row.verdict) && !error, what, row.expected, error ? error : row.got);
+    } else if (r.step != LADDER_ROW_EXACT) {
+        bool vectors = columns * reduct_type_size(l->data.type) % 16 != 0;
+        count(l, vectors && r.step == LADDER_ROW_VECTORS, cuda_rows_name(i), "a kernel", why);
+    } else if (!l->told) {
+        l->told = true;
+        printf("Not checked: %s: %s\n", cuda_rows_name(i), why);
+    }
+    cuda_rows_release(&r);
+    gpu_cuda_forgive(l->cuda.device);
+}
+
+static void check_rows(lab *l) {
+    static const uint64_t shapes[][2] = {{0, 8},      {1, 1},      {1, 100003}, {3, 5},     {7, 1000},
+                                         {33, 64},    {257, 33},   {1000, 7},   {1000, 16}, {129, 129},
+                                         {100003, 1}, {4096, 128}, {5, 65536}};
+    static const uint64_t few[][2] = {{1, 1}, {3, 5}, {33, 64}, {300, 16}, {5, 2000}};
+    size_t shape_count = l->quick ? sizeof few / sizeof *few : sizeof shapes / sizeof *shapes;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < shape_count; s++) {
+            const uint64_t *shape = l->quick ? few[s] : shapes[s];
+            if (!upload(l, types[t], shape[0] * shape[1]))
+                count(l, false, "data", "memory", "none");
+            for (size_t i = 0; i < cuda_rows_count(); i++)
+                if (ladder_wants(l->rung, cuda_rows_name(i)))
+                    check_matrix(l, i, shape[0], shape[1]);
+            release(l);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -245,22 +322,30 @@ static void count_rows(lab *l, const report *r) {
         check_row(&l->count, report_row_at(r, i), "library");
 }
 
-/* The ladder as users run it, with everything but the specimens. */
-static void check_report(lab *l, reduct_type type) {
-    ladder_options options = {.device = l->device,
-                              .n = 1000003,
-                              .type = type,
-                              .every_finish = true,
-                              .rung = l->rung,
-                              .rounds = 3,
-                              .applications = true,
-                              .peers = true};
+static void check_run(lab *l, const ladder_options *options) {
     reduct_error error = {.message = ""};
     report *r = report_create("check", "");
-    if (ladder_cuda_run(&options, r, &error) != REDUCT_OK)
+    if (ladder_cuda_run(options, r, &error) != REDUCT_OK)
         count(l, false, "the ladder", "a report", error.message);
     count_rows(l, r);
     report_destroy(r);
+}
+
+/* The ladders as users run them, with everything but the specimens; on data that cancel as well. */
+static void check_reports(lab *l, reduct_type type) {
+    ladder_options options = {.device = l->device, .n = 1000003, .type = type, .rung = l->rung, .rounds = 3};
+    if (!l->rung || gpu_rung_named(l->rung)) {
+        options.cancelling = true;
+        check_run(l, &options);
+        options.cancelling = false;
+        options.every_finish = options.applications = options.peers = true;
+        check_run(l, &options);
+    }
+    if (!l->rung || !gpu_rung_named(l->rung)) {
+        options.every_finish = options.applications = options.peers = false;
+        options.columns = 1000;
+        check_run(l, &options);
+    }
 }
 
 static void check_applications(lab *l, reduct_type type) {
@@ -278,34 +363,51 @@ static void check_list(lab *l) {
             count(l, cuda_rung_of((ladder_step)i) != NULL, ladder_rungs[i].name, "a rung", "none");
 }
 
-int main(int argc, char **argv) {
-    lab l = {.device = "cuda:0"};
-    reduct_error error = {.message = ""};
+static int parse(int argc, char **argv, lab *l) {
     for (int i = 1; i < argc; i++) {
+        const char **value = strcmp(argv[i], "--device") == 0    ? &l->device
+                             : strcmp(argv[i], "--rung") == 0    ? &l->rung
+                             : strcmp(argv[i], "--without") == 0 ? &l->without
+                                                                 : NULL;
         if (strcmp(argv[i], "--quick") == 0) {
-            l.quick = true;
-        } else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
-            l.device = argv[++i];
-        } else if (strcmp(argv[i], "--rung") == 0 && i + 1 < argc) {
-            l.rung = argv[++i];
+            l->quick = true;
+        } else if (strcmp(argv[i], "--whole-warps") == 0) {
+            l->whole_warps = true;
+        } else if (value && i + 1 < argc) {
+            *value = argv[++i];
         } else {
-            fprintf(stderr, "usage: ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME]\n");
+            fprintf(stderr, "usage: ladder_cuda_check [--device cuda:N] [--quick] [--rung NAME] [--whole-warps] "
+                            "[--without NAME,NAME...]\n");
             return 2;
         }
     }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    lab l = {.device = "cuda:0"};
+    reduct_error error = {.message = ""};
+    if (parse(argc, argv, &l) != 0)
+        return 2;
+    if (l.whole_warps)
+        printf("Not checked, as this device has whole warps alone: blocks that are no multiples of 32\n");
+    if (l.without)
+        printf("Not checked, as this device cannot run them: %s\n", l.without);
     if (cuda_lab_open(&l.cuda, l.device, &error) != REDUCT_OK) {
         printf("%s\n0 passed, 1 failed\n", error.message);
         return 1;
     }
     check_list(&l);
     check_sizes(&l);
+    check_rings(&l);
+    check_rows(&l);
     if (l.quick) {
         check_applications(&l, REDUCT_F32);
         check_applications(&l, REDUCT_F64);
     } else {
         check_large(&l);
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-            check_report(&l, types[t]);
+            check_reports(&l, types[t]);
     }
     cuda_lab_close(&l.cuda);
     printf("%lu passed, %lu failed\n", l.count.passed, l.count.failed);

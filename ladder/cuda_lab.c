@@ -127,10 +127,14 @@ reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type,
 }
 
 void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y) {
+    cuda_lab_execute_into(lab, plan, x, y, lab->result);
+}
+
+void cuda_lab_execute_into(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y, uint64_t result) {
     reduct_error error;
     if (!gpu_cuda_error(lab->device) &&
         reduct_cuda_execute(plan, (const void *[]){gpu_cuda_pointer(x), gpu_cuda_pointer(y)},
-                            (void *[]){gpu_cuda_pointer(lab->result)}, NULL, NULL, gpu_cuda_stream(lab->device),
+                            (void *[]){gpu_cuda_pointer(result)}, NULL, NULL, gpu_cuda_stream(lab->device),
                             &error) != REDUCT_OK)
         gpu_cuda_fail(lab->device, error.message);
 }

@@ -20,6 +20,7 @@ typedef enum cuda_cover {
     CUDA_COVER_ONE,     /* an element per thread */
     CUDA_COVER_TWO,     /* two elements per thread */
     CUDA_COVER_WALK,    /* an element per thread, again and again: as many blocks as the device holds */
+    CUDA_COVER_PAIRS,   /* two elements per thread, again and again */
     CUDA_COVER_VECTORS, /* four 16-byte vectors per thread, again and again */
     CUDA_COVER_TILES,   /* 16 KiB per block, again and again */
     CUDA_COVER_EXACT    /* what the library chooses: the rung is one call of it */
@@ -33,10 +34,18 @@ typedef struct cuda_rung {
     const char *image;  /* of a specimen: where the kernels are; those of a rung are in a file of its name */
     const char *kernel; /* of a specimen: what their names begin with */
     cuda_cover cover;
-    cuda_shared shared; /* an element, or two, per thread; or the ring of bulk_copy.cu */
+    cuda_shared shared; /* an element, or two, per thread; or the ring of ring.cuh */
+    gpu_cuda_way way;
+    unsigned cluster;   /* blocks that leave one sum together; 0 where each leaves its own */
+    unsigned producers; /* threads of a block that order copies and add nothing */
     bool destroys_input;
     bool per_block_size; /* there is a kernel for each power of two, and one for other sizes */
+    bool whole_warps;    /* blocks must be multiples of 32 */
+    bool own_finish;     /* there is a kernel for last-block alone, which does it in another way */
 } cuda_rung;
+
+/* Whether a rung is made for a finish and for blocks of so many threads, or 0 for its own; if not, one sentence in `why`. */
+bool cuda_rung_suits(const cuda_rung *rung, ladder_finish finish, unsigned block, char *why, size_t room);
 
 enum { CUDA_BLOCK_DEFAULT = 256 };
 
@@ -64,7 +73,7 @@ typedef struct cuda_run {
     reduct_type type;
     uint64_t n;
     unsigned block;  /* threads */
-    unsigned blocks; /* of the first launch */
+    unsigned blocks; /* that leave a sum, of the first launch: clusters, where the rung has them */
     gpu_passes passes;
     char kernel_name[64];
     gpu_cuda_kernel kernel, last_step; /* last_step: of the finish second-launch */
@@ -75,7 +84,7 @@ typedef struct cuda_run {
 /* The profiler's counters for a kernel. */
 typedef struct cuda_counters {
     char kernel[64];
-    double bank_conflicts, shared_transactions, divergence;
+    double bank_conflicts, shared_transactions, divergence, active_lanes;
 } cuda_counters;
 
 /* A device, the modules loaded so far, and scratch memory that grows as needed. */
@@ -114,8 +123,10 @@ void cuda_lab_reserve(cuda_lab *lab, uint64_t bytes);
 /* The library's reduction of n elements, in the exact mode; null, and one sentence in `why`, where it cannot be had. */
 reduct_plan *cuda_plan(const char *device, reduct_operator op, reduct_type type, uint64_t n, char *why, size_t room);
 
-/* Queues one execution of a plan for the lab's device, into the lab's result. A failure is the device's. */
+/* Queues one execution of a plan for the lab's device, into the lab's result, or into memory of the device. A failure is the
+ * device's. */
 void cuda_lab_execute(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y);
+void cuda_lab_execute_into(cuda_lab *lab, const reduct_plan *plan, uint64_t x, uint64_t y, uint64_t result);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * A rung made ready

@@ -19,6 +19,7 @@ static const char watched_variable[] = "REDUCT_LADDER_WATCHED";
 static const char bank_conflicts[] = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
 static const char shared_transactions[] = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 static const char uniform_branches[] = "smsp__sass_average_branch_targets_threads_uniform.pct";
+static const char active_lanes[] = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
 
 bool cuda_profile_is_watched(void) {
     return getenv(watched_variable) != NULL;
@@ -56,12 +57,13 @@ static char **arguments_after(const char *const *before, size_t count, char **te
 
 /* Runs the profiler; its exit status, 127 where there is none. */
 static int run_profiler(const ladder_options *options, const char *log) {
-    char program[4096], metrics[256], purpose[64], *text = NULL;
+    char program[4096], metrics[320], purpose[64], *text = NULL;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0)
         return -1;
     program[length] = 0;
-    snprintf(metrics, sizeof metrics, "%s,%s,%s", bank_conflicts, shared_transactions, uniform_branches);
+    snprintf(metrics, sizeof metrics, "%s,%s,%s,%s", bank_conflicts, shared_transactions, uniform_branches,
+             active_lanes);
     describe(options, purpose, sizeof purpose);
     const char *before[] = {"ncu", "--csv",     "--page", "raw",  "--clock-control", "none", "--log-file",
                             log,   "--metrics", metrics,  program};
@@ -145,6 +147,7 @@ static size_t parse(char *text, cuda_counters *counters) {
             c->bank_conflicts = number(fields, count, column(names, name_count, bank_conflicts));
             c->shared_transactions = number(fields, count, column(names, name_count, shared_transactions));
             c->divergence = uniform < 0 ? -1 : 1 - uniform / 100;
+            c->active_lanes = number(fields, count, column(names, name_count, active_lanes));
         }
     }
     return found;

@@ -9,6 +9,9 @@
  * Rungs
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* As in vector_loads.cuh, ring.cuh and cluster.cu. */
+enum { LOADS = 4, STAGES = 6, STAGE_BYTES = 16 << 10, CLUSTER = 8, LAST_STEP_THREADS = 1024 };
+
 /* clang-format off */
 static const cuda_rung rungs[] = {
     {.step = LADDER_GLOBAL_HALVING,    .cover = CUDA_COVER_ONE, .destroys_input = true},
@@ -19,11 +22,17 @@ static const cuda_rung rungs[] = {
     {.step = LADDER_LAST_WARP,         .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE},
     {.step = LADDER_UNROLLED,          .cover = CUDA_COVER_TWO, .shared = CUDA_SHARED_ONE, .per_block_size = true},
     {.step = LADDER_GRID_STRIDE,       .cover = CUDA_COVER_WALK, .shared = CUDA_SHARED_ONE},
+    {.step = LADDER_HARRIS_SEVEN,      .cover = CUDA_COVER_PAIRS, .shared = CUDA_SHARED_ONE, .per_block_size = true},
     {.step = LADDER_SHUFFLE,           .cover = CUDA_COVER_WALK},
     {.step = LADDER_WARP_REDUCE,       .cover = CUDA_COVER_WALK},
+    {.step = LADDER_CG_REDUCE,         .cover = CUDA_COVER_WALK, .whole_warps = true},
     {.step = LADDER_VECTOR_LOADS,      .cover = CUDA_COVER_VECTORS},
     {.step = LADDER_ONE_LAUNCH,        .cover = CUDA_COVER_VECTORS},
+    {.step = LADDER_OVERLAPPED_LAUNCH, .cover = CUDA_COVER_VECTORS, .way = GPU_CUDA_OVERLAPPED},
+    {.step = LADDER_COOPERATIVE,       .cover = CUDA_COVER_VECTORS, .way = GPU_CUDA_COOPERATIVE, .own_finish = true},
+    {.step = LADDER_CLUSTER,           .cover = CUDA_COVER_VECTORS, .cluster = CLUSTER},
     {.step = LADDER_BULK_COPY,         .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING},
+    {.step = LADDER_PRODUCER_WARP,     .cover = CUDA_COVER_TILES, .shared = CUDA_SHARED_RING, .producers = 32},
     {.step = LADDER_GPU_EXACT,         .cover = CUDA_COVER_EXACT},
 };
 /* clang-format on */
@@ -43,16 +52,19 @@ const cuda_rung *cuda_rung_of(ladder_step step) {
  * Making ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* As in vector_loads.cuh and bulk_copy.cu. */
-enum { LOADS = 4, STAGES = 6, STAGE_BYTES = 16 << 10, LAST_STEP_THREADS = 1024 };
+static unsigned cluster_of(const cuda_run *run) {
+    return run->rung->cluster ? run->rung->cluster : 1;
+}
 
+/* What those blocks that leave one sum take at once. */
 static uint64_t elements_per_block(const cuda_run *run) {
     uint64_t size = reduct_type_size(run->type);
     switch (run->rung->cover) {
     case CUDA_COVER_TWO:
+    case CUDA_COVER_PAIRS:
         return 2 * (uint64_t)run->block;
     case CUDA_COVER_VECTORS:
-        return run->block * LOADS * (16 / size);
+        return cluster_of(run) * run->block * LOADS * (16 / size);
     case CUDA_COVER_TILES:
         return STAGE_BYTES / size;
     default:
@@ -66,7 +78,8 @@ static uint64_t blocks_for(const void *prepared, uint64_t n) {
     cuda_lab *lab = run->lab;
     uint64_t wanted = gpu_ceil_divide(n, elements_per_block(run)), most = wanted;
     if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
-        most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block);
+        most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block) /
+               cluster_of(run);
     if (wanted > most)
         wanted = most;
     return wanted ? wanted : 1; /* an empty array has a sum as well */
@@ -141,6 +154,20 @@ const char *cuda_rung_image(const cuda_rung *rung, char text[CUDA_IMAGE_NAME]) {
     return rung->image ? rung->image : gpu_file_name(rung->step, text, CUDA_IMAGE_NAME);
 }
 
+bool cuda_rung_suits(const cuda_rung *rung, ladder_finish finish, unsigned block, char *why, size_t room) {
+    if (rung->own_finish && finish != LADDER_FINISH_DEFAULT && finish != LADDER_FINISH_LAST_BLOCK)
+        snprintf(why, room, "it has a finish of its own: all blocks wait for each other");
+    else if (block && (block < 32 || block > 1024))
+        snprintf(why, room, "a block has 32 to 1024 threads");
+    else if (block && block < 32 + rung->producers)
+        snprintf(why, room, "a block has %u to 1024 threads here: one warp adds nothing", 32 + rung->producers);
+    else if (rung->whole_warps && block % 32)
+        snprintf(why, room, "blocks must be multiples of 32: its tiles are whole warps");
+    else
+        return true;
+    return false;
+}
+
 bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladder_finish finish, reduct_type type,
                       uint64_t n, unsigned block, char *why, size_t room) {
     *run = (cuda_run){.lab = lab, .rung = rung, .finish = finish, .type = type, .n = n, .block = block, .clears = true};
@@ -148,17 +175,16 @@ bool cuda_run_prepare(cuda_run *run, cuda_lab *lab, const cuda_rung *rung, ladde
         run->finish = ladder_rungs[rung->step].finish;
     if (rung->cover == CUDA_COVER_EXACT)
         return prepare_exact(run, why, room);
+    if (!cuda_rung_suits(rung, finish, block, why, room))
+        return false;
     if (!block)
         run->block = CUDA_BLOCK_DEFAULT;
-    if (run->block < 32 || run->block > 1024) {
-        snprintf(why, room, "a block has 32 to 1024 threads");
-        return false;
-    }
     char image[CUDA_IMAGE_NAME];
     name_kernel(run);
     run->kernel = cuda_lab_kernel(lab, cuda_rung_image(rung, image), run->kernel_name, dynamic_shared(run), why, room);
     if (!run->kernel.function)
         return false;
+    run->kernel.way = rung->way;
     if (run->finish == LADDER_FINISH_SECOND_LAUNCH) {
         char name[32];
         snprintf(name, sizeof name, "finish_%s", reduct_type_name(type));
@@ -192,7 +218,7 @@ typedef struct outlet {
 
 static void launch(const cuda_run *run, uint64_t input, uint64_t n, unsigned blocks, uint64_t partials) {
     outlet out = {partials, run->lab->result, run->lab->ticket};
-    gpu_cuda_launch(run->lab->device, &run->kernel, blocks, run->block, (void *[]){&input, &n, &out});
+    gpu_cuda_launch(run->lab->device, &run->kernel, blocks * cluster_of(run), run->block, (void *[]){&input, &n, &out});
 }
 
 /* Pass by pass, from one array of block sums to the other; the last one into the result. */
@@ -260,8 +286,9 @@ void cuda_run_result(cuda_run *run, void *result) {
 /* Additions in a launch: one after the other in a thread, then the tree. A thread takes whole rounds of what its block
  * covers, and adds up to four running sums and an element that is left over. */
 static double chain(const cuda_run *run, uint64_t n, uint64_t blocks) {
+    unsigned threads = cluster_of(run) * run->block;
     uint64_t cover = elements_per_block(run), rounds = gpu_ceil_divide(n, cover * blocks);
-    return (double)(rounds * gpu_ceil_divide(cover, run->block) + gpu_ceil_log2(run->block) + 8);
+    return (double)(rounds * gpu_ceil_divide(cover, threads - run->rung->producers) + gpu_ceil_log2(threads) + 8);
 }
 
 double cuda_run_terms(const cuda_run *run) {
@@ -292,13 +319,15 @@ static void add_counters(const cuda_run *run, report_row *row) {
         report_set(row, MEASURE_BANK_CONFLICTS, lab->counters[i].bank_conflicts);
         report_set(row, MEASURE_SHARED_TRANSACTIONS, lab->counters[i].shared_transactions);
         report_set(row, MEASURE_DIVERGENCE, lab->counters[i].divergence);
+        report_set(row, MEASURE_ACTIVE_LANES, lab->counters[i].active_lanes);
         return;
     }
 }
 
 void cuda_run_describe(const cuda_run *run, report_row *row) {
     cuda_lab *lab = run->lab;
-    snprintf(row->variant, sizeof row->variant, "%s", ladder_finish_name(run->finish));
+    snprintf(row->variant, sizeof row->variant, "%s",
+             run->rung->own_finish ? "grid.sync" : ladder_finish_name(run->finish));
     cuda_row_kernel(lab, row, &run->kernel, run->block);
     add_counters(run, row);
     if (run->rung->per_block_size && !gpu_is_power_of_two(run->block))

@@ -15,7 +15,8 @@
 
 const ladder_rung *gpu_rung_named(const char *name) {
     for (size_t i = 0; i < LADDER_RUNGS; i++)
-        if (ladder_rungs[i].kind != LADDER_RUNG_CPU && strcmp(ladder_rungs[i].name, name) == 0)
+        if ((ladder_rungs[i].kind == LADDER_RUNG_GPU || ladder_rungs[i].kind == LADDER_RUNG_SPECIMEN) &&
+            strcmp(ladder_rungs[i].name, name) == 0)
             return &ladder_rungs[i];
     return NULL;
 }
@@ -27,10 +28,20 @@ const char *gpu_file_name(ladder_step step, char *text, size_t room) {
     return text;
 }
 
+/* Whether what is climbed, the ladder or that of rows, has a rung of that name. */
+static bool has_rung(const ladder_options *options) {
+    if (!options->columns)
+        return gpu_rung_named(options->rung) != NULL;
+    for (size_t i = 0; i < LADDER_RUNGS; i++)
+        if (ladder_rungs[i].kind == LADDER_RUNG_ROWS && strcmp(ladder_rungs[i].name, options->rung) == 0)
+            return true;
+    return false;
+}
+
 reduct_status gpu_check_options(const ladder_options *options, const char *ladder, reduct_error *error) {
     if (options->type != REDUCT_I32 && options->type != REDUCT_F32 && options->type != REDUCT_F64)
         return ladder_fail(error, REDUCT_ERROR_UNSUPPORTED, "the ladder is for i32, f32 and f64");
-    if (options->rung && !gpu_rung_named(options->rung))
+    if (options->rung && !has_rung(options))
         return ladder_fail(error, REDUCT_ERROR_ARGUMENT, "there is no rung '%s' on the %s ladder", options->rung,
                            ladder);
     return REDUCT_OK;

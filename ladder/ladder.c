@@ -14,9 +14,12 @@
  * ------------------------------------------------------------------------------------------------------------------ */
 
 const ladder_rung ladder_rungs[] = {
-#define LADDER_CPU(ID, name, idea)                  {LADDER_RUNG_CPU, name, LADDER_FINISH_DEFAULT, idea},
-#define LADDER_GPU(ID, name, FINISH, idea)          {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea},
-#define LADDER_GPU_SPECIMEN(ID, name, FINISH, idea) {LADDER_RUNG_SPECIMEN, name, LADDER_FINISH_##FINISH, idea},
+#define LADDER_CPU(ID, name, idea)                      {LADDER_RUNG_CPU, name, LADDER_FINISH_DEFAULT, idea, false},
+#define LADDER_GPU(ID, name, FINISH, BEFORE, idea)      {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea, false},
+#define LADDER_GPU_CUDA(ID, name, FINISH, BEFORE, idea) {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea, true},
+#define LADDER_GPU_SPECIMEN(ID, name, FINISH, BEFORE, idea)                                                            \
+    {LADDER_RUNG_SPECIMEN, name, LADDER_FINISH_##FINISH, idea, false},
+#define LADDER_ROWS(ID, name, idea) {LADDER_RUNG_ROWS, name, LADDER_FINISH_DEFAULT, idea, true},
 #include "ladder/rungs.def"
 };
 
@@ -84,6 +87,33 @@ void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n
  * Data
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* A number from 0 to 1, in steps of 2^-53, or of 2^-24 where that is what the type has. */
+static double uniform(reduct_type type, uint64_t bits) {
+    return type == REDUCT_F32 ? (double)(bits >> 40) * 0x1p-24 : (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Element i of floats that cancel: see ladder.h. The place from the nearer end decides what a pair is. */
+static double cancelling_at(const ladder_data *data, uint64_t i) {
+    uint64_t mirrored = data->n - 1 - i, place = i < mirrored ? i : mirrored;
+    if (place % 8 == 7 || i == mirrored)
+        return uniform(data->type, measure_random_at(i)) * 0x1p-8;
+    uint64_t bits = measure_random_at(place);
+    double size = uniform(data->type, bits) * (double)(UINT32_C(1) << (bits & 15));
+    return i < mirrored ? size : -size;
+}
+
+static void fill_cancelling(void *context, unsigned member, unsigned members) {
+    const ladder_data *data = context;
+    size_t begin, end;
+    measure_share(data->n, 4096, member, members, &begin, &end);
+    for (size_t i = begin; i < end; i++) {
+        if (data->type == REDUCT_F32)
+            ((float *)data->values)[i] = (float)cancelling_at(data, i);
+        else
+            ((double *)data->values)[i] = cancelling_at(data, i);
+    }
+}
+
 static void fill_share(void *context, unsigned member, unsigned members) {
     const ladder_data *data = context;
     size_t begin, end;
@@ -145,21 +175,33 @@ static reduct_status sum_up(ladder_data *data) {
     return status;
 }
 
-int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n) {
+static int create(ladder_data *data, reduct_type type, uint64_t n, bool cancelling) {
     size_t size = reduct_type_size(type);
-    *data = (ladder_data){.type = type, .n = n};
+    *data = (ladder_data){.type = type, .cancelling = cancelling && reduct_type_is_float(type), .n = n};
     if (n > (SIZE_MAX - 64) / size)
         return -1;
     data->values = aligned_alloc(64, (n * size / 64 + 1) * 64);
     if (!data->values)
         return -1;
     measure_team *team = measure_team_create(n < 1 << 20 ? 1 : 4);
-    measure_team_run(team, fill_share, data);
+    measure_team_run(team, data->cancelling ? fill_cancelling : fill_share, data);
     measure_team_destroy(team);
     if (sum_up(data) == REDUCT_OK)
         return 0;
     ladder_data_destroy(data);
     return -1;
+}
+
+int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n) {
+    return create(data, type, n, false);
+}
+
+int ladder_data_create_cancelling(ladder_data *data, reduct_type type, uint64_t n) {
+    return create(data, type, n, true);
+}
+
+int ladder_data_create_for(const ladder_options *options, ladder_data *data) {
+    return create(data, options->type, options->n, options->cancelling);
 }
 
 void ladder_data_destroy(ladder_data *data) {

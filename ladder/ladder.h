@@ -21,19 +21,27 @@ const char *ladder_finish_name(ladder_finish finish);
 int ladder_finish_parse(const char *name, ladder_finish *finish);
 
 /* A step of a ladder: see rungs.def, where all are listed. */
-typedef enum ladder_rung_kind { LADDER_RUNG_CPU, LADDER_RUNG_GPU, LADDER_RUNG_SPECIMEN } ladder_rung_kind;
+typedef enum ladder_rung_kind {
+    LADDER_RUNG_CPU,
+    LADDER_RUNG_GPU,
+    LADDER_RUNG_SPECIMEN,
+    LADDER_RUNG_ROWS
+} ladder_rung_kind;
 typedef struct ladder_rung {
     ladder_rung_kind kind;
     const char *name;
     ladder_finish finish; /* its own; of the CPU's rungs the default, as they have none */
     const char *idea;     /* who adds what, in one line */
+    bool only_cuda;       /* shader languages cannot say it */
 } ladder_rung;
 
 /* Rungs as indices: LADDER_PLAIN to LADDER_EXACT are the CPU's. */
 typedef enum ladder_step {
-#define LADDER_CPU(ID, name, idea)                  LADDER_##ID,
-#define LADDER_GPU(ID, name, FINISH, idea)          LADDER_##ID,
-#define LADDER_GPU_SPECIMEN(ID, name, FINISH, idea) LADDER_##ID,
+#define LADDER_CPU(ID, name, idea)                          LADDER_##ID,
+#define LADDER_GPU(ID, name, FINISH, BEFORE, idea)          LADDER_##ID,
+#define LADDER_GPU_CUDA(ID, name, FINISH, BEFORE, idea)     LADDER_##ID,
+#define LADDER_GPU_SPECIMEN(ID, name, FINISH, BEFORE, idea) LADDER_##ID,
+#define LADDER_ROWS(ID, name, idea)                         LADDER_##ID,
 #include "ladder/rungs.def"
     LADDER_RUNGS
 } ladder_step;
@@ -45,12 +53,14 @@ extern const ladder_rung ladder_rungs[LADDER_RUNGS];
 typedef struct ladder_options {
     const char *device; /* "cpu", "cuda:0", "vulkan:0", "vulkan:llvmpipe" */
     uint64_t n;
+    uint64_t columns; /* of the ladder of rows: the length of each; 0 for one sum of everything */
     reduct_type type; /* REDUCT_I32, REDUCT_F32 or REDUCT_F64 */
     const char *rung; /* null for all */
     ladder_finish finish;
     bool every_finish; /* each rung with each finish */
     unsigned block;    /* threads per block, 0 for the rung's own */
     unsigned rounds;   /* timed rounds */
+    bool cancelling;   /* the floats cancel */
     bool specimens, applications, peers, profile, sweep;
     const char *language; /* of a Vulkan device's shaders: "glsl", "hlsl" or "all"; null for the device's own */
 } ladder_options;
@@ -72,6 +82,7 @@ void ladder_add_point(report *r, const char *curve, reduct_type type, uint64_t n
 /* The data that every rung reduces, and the answers that judge it. */
 typedef struct ladder_data {
     reduct_type type;
+    bool cancelling;
     uint64_t n;
     void *values;     /* n elements on the host */
     char exact[48];   /* the exact sum as text, shortest that reads back */
@@ -85,6 +96,14 @@ typedef struct ladder_data {
  * overflows; floats are uniform on [0, 1), in steps of 2^-24 (f32) or 2^-53 (f64). Sums are formed with the library.
  * Returns 0, or -1 without memory. Destroying what was never created is fine if it is all zero. */
 int ladder_data_create(ladder_data *data, reduct_type type, uint64_t n);
+
+/* The same with floats that cancel: seven of eight are large, up to 2^15, and have their negatives in the other half of the
+ * array, as far from its end as they are from its beginning; what remains are the others, below 2^-8. The sum is some seven
+ * million times smaller than the sum of magnitudes, so that every order of additions gives another one. */
+int ladder_data_create_cancelling(ladder_data *data, reduct_type type, uint64_t n);
+
+/* As the options say. */
+int ladder_data_create_for(const ladder_options *options, ladder_data *data);
 void ladder_data_destroy(ladder_data *data);
 
 /* Fills verdict, expected, got and ulp of a row from a result in the element type, as report/judge.h says. A float is within

@@ -29,12 +29,16 @@ def read_finishes():
 
 
 def read_rungs(finishes):
-    """The GPU's rungs and the CPU's, by name: a finish (None on the CPU), whether it is a specimen, the idea."""
-    names = {finish['id']: name for name, finish in finishes.items()}
-    rungs = {'gpu': {}, 'cpu': {}}
-    for macro, (_, name, *finish, idea) in lines('rungs.def'):
-        kind = 'cpu' if macro == 'LADDER_CPU' else 'gpu'
-        rungs[kind][name] = {'finish': names[finish[0]] if finish else None, 'specimen': macro.endswith('SPECIMEN'), 'idea': idea}
+    """The GPU's rungs, the CPU's and those of rows, by name: a finish and the rung that it starts from (None on the last two), whether it is a
+    specimen, whether only CUDA has it, the idea."""
+    finish_names = {finish['id']: name for name, finish in finishes.items()}
+    rungs, names = {'gpu': {}, 'cpu': {}, 'rows': {}}, {'NONE': None}
+    for macro, (identifier, name, *more, idea) in lines('rungs.def'):
+        finish, before = more or (None, 'NONE')
+        names[identifier] = name
+        rungs['gpu' if more else macro[len('LADDER_'):].lower()][name] = {
+            'finish': finish_names.get(finish), 'before': names[before], 'specimen': macro.endswith('SPECIMEN'),
+            'only_cuda': macro.endswith('CUDA'), 'idea': idea}
     return rungs
 
 
@@ -57,7 +61,8 @@ SOURCES = read_sources()
 
 def page():
     """The text of web/page/lists.js."""
-    tables = {'GPU_LIST': {name: {key: rung[key] for key in ('finish', 'idea')} for name, rung in RUNGS['gpu'].items()},
+    tables = {'GPU_LIST': {name: {key: rung[key] for key in ('finish', 'idea')}
+                           for name, rung in RUNGS['gpu'].items() if not rung['only_cuda']},
               'CPU_LIST': {name: {'idea': rung['idea']} for name, rung in RUNGS['cpu'].items()},
               'FINISH_LIST': {name: finish['idea'] for name, finish in FINISHES.items()},
               'SOURCES': [{'id': source['id'], 'name': name, 'machine': f'{source["machine"]}, {source["n"] >> 20} Mi',

@@ -14,10 +14,10 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 CUDA = os.path.join(FOLDER, 'cuda')
 
 # Elements that a block takes, by `cover`; whether the grid is as large as the device and no larger.
-COVERS = {'ONE': ('THREADS', False), 'TWO': ('2 * THREADS', False), 'WALK': ('THREADS', True),
+COVERS = {'ONE': ('THREADS', False), 'TWO': ('2 * THREADS', False), 'WALK': ('THREADS', True), 'PAIRS': ('2 * THREADS', True),
           'VECTORS': ('THREADS * LOADS * (16 / sizeof(T))', True), 'TILES': ('STAGE_BYTES / sizeof(T)', True)}
 SHARED = {None: '0', 'ONE': 'THREADS * sizeof(T)', 'RING': 'STAGES * STAGE_BYTES'}
-KNOWN = {'step', 'cover', 'shared', 'destroys_input', 'per_block_size'}
+KNOWN = {'step', 'cover', 'shared', 'destroys_input', 'per_block_size', 'producers'}
 
 HEADER = '''//
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/{file}.cu:
@@ -93,8 +93,8 @@ def gather(name, system, parts):
     for header in own:
         if header not in parts:
             gather(header, system, parts)
-    if name == 'rung.cuh':  # what makes many kernels of a rung; here there is one
-        body = body[:body.index('// The kernels of a rung')].rstrip('\n') + '\n'
+    body = body.split('// The kernels of a rung')[0].rstrip('\n') + '\n'  # what makes many of a rung; here there is one
+    if name == 'rung.cuh':
         comment = comment[:comment.index('// "Elsewhere"')]
     parts[name] = comment.rstrip('\n/ ') + '\n\n' + body
 
@@ -125,7 +125,7 @@ def single(file, fields):
     parts = {}
     for header in own:
         gather(header, system, parts)
-    body = re.split(r'(?m)^(?:#define|RUNG\()', body)[0].rstrip('\n') + '\n'
+    body = re.split(r'(?m)^(?:#define|(?:\w+_)?RUNG\()', body)[0].rstrip('\n') + '\n'
     cover, walks = COVERS[fields['cover'].removeprefix('CUDA_COVER_')]
     launch = LAUNCH.format(name=name, call=call(file, fields), cover=cover, shared=SHARED[shared_of(fields)],
                            walks='true' if walks else 'false',

@@ -198,7 +198,7 @@ reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct
     reduct_status status = gpu_check_options(options, "Vulkan", error);
     if (status != REDUCT_OK)
         return status;
-    if (ladder_data_create(&data, options->type, options->n) != 0)
+    if (ladder_data_create_for(options, &data) != 0)
         return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements");
     bool both = language && strcmp(language, "all") == 0;
     status = run_language(options, both ? "glsl" : language, &data, r, error);

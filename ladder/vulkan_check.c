@@ -315,10 +315,10 @@ static void check_report(lab *l, reduct_type type) {
     report_destroy(r);
 }
 
-/* Every rung of the list must be there, but bulk-copy: shaders cannot use the copy engine. */
+/* Every rung of the list must be there, but those that only CUDA can say. */
 static void check_list(lab *l) {
     for (int i = 0; i < LADDER_RUNGS; i++)
-        if (ladder_rungs[i].kind == LADDER_RUNG_GPU && i != LADDER_BULK_COPY)
+        if (ladder_rungs[i].kind == LADDER_RUNG_GPU && !ladder_rungs[i].only_cuda)
             count(l, vulkan_rung_of((ladder_step)i) != NULL, ladder_rungs[i].name, "a rung", "none");
 }
 

@@ -14,7 +14,7 @@ import sys
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WHOLE = {'n', 'bytes', 'block', 'registers', 'shared_bytes'}
 REAL = {'seconds', 'spread', 'bytes_per_second', 'of_limit', 'of_nominal', 'speedup', 'to_plain', 'to_fast', 'to_peer',
-        'to_gpu_to_gpu', 'to_sum', 'ulp', 'occupancy', 'bank_conflicts', 'shared_transactions', 'divergence'}
+        'to_gpu_to_gpu', 'to_sum', 'ulp', 'occupancy', 'bank_conflicts', 'shared_transactions', 'divergence', 'active_lanes'}
 FACTS = ('run', 'name', 'value')
 
 
@@ -65,6 +65,15 @@ def write(name, report, folder=FOLDER):
     path = os.path.join(folder, 'facts.csv')
     others = [row for row in read_table(path) if row['run'] != name]
     write_table(path, FACTS, sorted([*others, *(dict(zip(FACTS, (name, *fact))) for fact in facts)], key=lambda row: row['run']))
+
+
+def remove(name, folder=FOLDER):
+    """Forgets a run."""
+    path = os.path.join(folder, f'{name}.csv')
+    if os.path.exists(path):
+        os.remove(path)
+    path = os.path.join(folder, 'facts.csv')
+    write_table(path, FACTS, [row for row in read_table(path) if row['run'] != name])
 
 
 def main():

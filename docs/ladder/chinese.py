@@ -4,8 +4,18 @@ import re
 
 # Whole sentences that stand before a table; groups are kept.
 SENTENCES = [
-    (r'Measured on one (.+?), with the finish `(.+?)`:', r'在一块 \1 上测得，收尾 `\2`：'),
-    (r'f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'f32，\1 个元素，收尾 `\2`，在一块 \3 上：'),
+    (r'Measured on one (.+?), with the finish `(.+?)`\.', r'在一块 \1 上测得，收尾 `\2`。'),
+    (r'Measured on one (.+?), with the finish `(.+?)`\. The comparison with `(.+?)` is of both with the finish `(.+?)`\.',
+     r'在一块 \1 上测得，收尾 `\2`。与 `\3` 的比较，两者都用收尾 `\4`。'),
+    (r'`(.+?)`, f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'`\1`，f32，\2 个元素，收尾 `\3`，在一块 \4 上：'),
+    (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
+     r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
+    (r'Warnings of the whole run, all finishes and types:', r'整次运行的警告，所有收尾和类型：'),
+    (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', r'相消的 \1 个数之和的误差，以和的 ulp 计，机器：\2：'),
+    (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),
+    (r'`vector-loads` in f32 with three finishes, and the rungs that are launched overlapping:',
+     r'f32 的 `vector-loads` 用三种收尾，以及启动重叠的各级：'),
+    (r'(f32|f64), (.+?) elements in rows of so many, on one (.+?):', r'\1，\2 个元素，每行如此之多，在一块 \3 上：'),
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
@@ -18,12 +28,15 @@ SENTENCES = [
     (r'f32, as compiled for (.+?):', r'f32，为 \1 编译：'),
     (r'Exact sums through Vulkan, on one (.+?):', r'经 Vulkan 的精确求和，在一块 \1 上：'),
     (r'Instructions in the machine code that (.+?) makes for (.+?):', r'\1 为 \2 生成的机器码中的指令数：'),
-    (r'How many times faster than the rung before: f32 on one (.+?), and as published \(there, than the rung before in the same '
-     r'source\):', r'比前一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）：'),
+    (r'How many times faster than the rung that it starts from: f32 on one (.+?), and as published .*',
+     r'比它由之出发的那一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）。两者都用写明的收尾测得；只有到 `one-launch` 的一步是从 '
+     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。比 `last-block` 更多的见收尾的表。'),
 ]
 
 HEADINGS = {
-    'rung': '级', 'elements': '元素', 'of the read limit': '占读取极限', '× the rung before': '× 前一级', 'f32 error, ulp': 'f32 误差，ulp',
+    'rung': '级', 'elements': '元素', 'of the read limit': '占读取极限', 'than': '比', 'finish': '收尾', 'active lanes': '活动通道', 'active lanes of 32': '32 个里的活动通道',
+    'branches in the machine code': '机器码里的分支', 'by the source': '按源代码', 'counted': '数得', 'more': '多出',
+    '`last-block` less `atomic`': '`last-block` 减 `atomic`', 'f32 error, ulp': 'f32 误差，ulp',
     'time': '时间', 'registers': '寄存器', 'shared bytes': '共享字节', 'occupancy': '占用率', 'shared transactions': '共享内存事务',
     'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'note': '备注', 'how': '方式',
     'where': '在哪里', 'result': '结果', 'specimen': '标本', 'device': '设备', 'kernel': '核函数', 'all': '全部', 'add': '加法',

@@ -887,10 +887,186 @@ def brent():
     return d
 
 
+def blocks_of(d, y, count, text, left=150, pitch=110, style='box', width=96, height=40):
+    """Blocks in a row, each with a line of text."""
+    for b in range(count):
+        d.rect(left + b * pitch, y, width, height, style)
+        d.text(left + b * pitch + width / 2, y + 17, f'block {b}', 'small middle')
+        d.text(left + b * pitch + width / 2, y + 32, text[b] if isinstance(text, list) else text, 'tiny dim middle')
+
+
+def harris_seven():
+    d = Drawing('harris-seven', 'harris-seven: two elements per thread and turn, and no loop in the tree',
+                'Two blocks of four threads. In a turn each thread adds two elements, a block apart: block 0 takes elements 0 to 7, block 1 '
+                'elements 8 to 15; then the grid moves on.', height=300)
+    d.text(20, 78, 'global memory')
+    for i in range(32):
+        x = 150 + i * 25
+        d.rect(x - 11, 62, 22, 26, 'global')
+        d.text(x, 79, DIGITS[i % 16], 'number middle')
+        if i % 16 == 0:
+            d.text(x + 190, 50, ['first turn', 'second turn'][i // 16], 'small dim middle')
+    for block in range(2):
+        for t in range(4):
+            target = 230 + block * 360 + t * 60
+            for k in range(4):
+                x = 150 + (16 * (k // 2) + 8 * block + 4 * (k % 2) + t) * 25
+                d.path(f'M{x} 88C{x} 126 {target} 110 {target} 144', 'flow' if k < 2 else 'line')
+            d.thread(target, 154, 4 * block + t)
+            d.line(target, 163, target, 178)
+            values = [DIGITS[(16 * (k // 2) + 8 * block + 4 * (k % 2) + t) % 16] for k in range(4)]
+            d.cell(target, 178, sum(values), 'shared', 40)
+        d.text(230 + block * 360 + 90, 236, 'if (B >= 512) ... if (B >= 256) ...', 'code middle')
+        d.arrow(230 + block * 360 + 90, 206, 230 + block * 360 + 90, 222)
+    d.text(20, 196, 'shared memory')
+    d.caption(276, 'Harris’s kernel 7 of 2007: the grid walks, two loads are under way per turn, and the block’s size is known when compiling.')
+    return d
+
+
+def cg_reduce():
+    d = Drawing('cg-reduce', 'cg-reduce: a warp is an object, and its sum a call',
+                'A block of eight threads is cut into tiles of four. reduce() gives each thread of a tile the sum of the tile.', height=250)
+    for tile in range(2):
+        left = 150 + tile * 420
+        d.rect(left - 24, 56, 260, 132, 'box')
+        d.text(left - 14, 76, f'tile {tile}: tiled_partition<4>(block)', 'code')
+        for t in range(4):
+            x, value = left + 20 + t * 56, DIGITS[4 * tile + t]
+            d.thread(x, 98, 4 * tile + t)
+            d.cell(x, 112, value, 'register')
+            d.line(x, 138, x, 154)
+            d.cell(x, 154, sum(DIGITS[4 * tile:4 * tile + 4]), 'register')
+        d.text(left + 252, 171, 'reduce(tile, x, plus)', 'code')
+    d.text(20, 129, 'registers')
+    d.caption(222, 'No mask, no lane number, no distance in the source. Which instructions it becomes is decided by the type.')
+    return d
+
+
+def overlapped_launch():
+    d = Drawing('overlapped-launch', 'overlapped-launch: the next launch is there before this one has ended',
+                'Two launches in a stream. Plainly launched, the second begins some time after the first has ended. Overlapping, its blocks '
+                'come early, wait inside the kernel, and begin to read at once.', height=320)
+    def strip(y, title, first, second, gap, waits):
+        d.text(20, y + 20, title)
+        d.rect(190, y, first, 30, 'global')
+        d.text(190 + first / 2, y + 20, 'launch 1', 'middle')
+        start = 190 + first + gap
+        if waits:
+            d.rect(start - 150, y + 40, 150, 30, 'empty')
+            d.text(start - 75, y + 60, 'set up, wait', 'small middle')
+        else:
+            d.text(190 + first + gap / 2, y + 20, 'nothing', 'tiny red middle')
+        d.rect(start, y + (40 if waits else 0), second, 30, 'global')
+        d.text(start + second / 2, y + (60 if waits else 20), 'launch 2', 'middle')
+    strip(60, 'plain', 280, 280, 70, False)
+    strip(140, 'overlapping', 280, 280, 6, True)
+    d.line(476, 130, 476, 226, 'barrier')
+    d.text(484, 226, 'griddepcontrol.wait returns: launch 1 has ended, and all that it wrote is seen', 'small green')
+    d.caption(270, 'What the launch before wrote may be what this one reads or overwrites: so wait before anything in global memory is touched. '
+                   'Then let the next launch come.')
+    return d
+
+
+def cooperative():
+    d = Drawing('cooperative', 'cooperative: a barrier for the whole grid',
+                'Four blocks store their sums and meet at grid.sync(). Then block 0 adds the sums; the others end.', height=330)
+    sums = [sum(DIGITS[4 * b:4 * b + 4]) for b in range(4)]
+    blocks_of(d, 56, 4, 'adds its part', pitch=150)
+    for b in range(4):
+        x = 198 + b * 150
+        d.line(x, 96, x, 120)
+        d.cell(x, 120, sums[b], 'global', 44)
+        d.line(x, 146, x, 170)
+    d.line(140, 172, 800, 172, 'barrier')
+    d.text(806, 176, 'grid.sync()', 'small green')
+    d.text(20, 138, 'block sums')
+    for b in range(4):
+        d.path(f'M{198 + b * 150} 146C{198 + b * 150} 200 198 190 198 226', 'flow' if b == 0 else 'line')
+    d.thread(198, 236, 0)
+    d.line(198, 245, 198, 256)
+    d.cell(198, 256, sum(sums), 'global', 44)
+    d.text(236, 241, 'adds them', 'small')
+    for b in range(1, 4):
+        d.text(198 + b * 150, 241, 'ends', 'small dim middle')
+    d.text(20, 273, 'result')
+    d.caption(312, 'A cooperative launch promises that all blocks are on the device at once. Otherwise some would wait for blocks that cannot begin.')
+    return d
+
+
+def cluster():
+    d = Drawing('cluster', 'cluster: blocks that read each other’s shared memory',
+                'Two clusters of four blocks. Each block leaves its sum in its own shared memory; the first block of the cluster reads all four '
+                'and delivers one sum.', height=330)
+    for c in range(2):
+        left = 130 + c * 410
+        d.rect(left - 10, 50, 394, 190, 'box')
+        d.text(left, 68, f'cluster {c}', 'small dim')
+        total = 0
+        for b in range(4):
+            x, value = left + 48 + b * 94, DIGITS[8 * c + 2 * b] + DIGITS[8 * c + 2 * b + 1]
+            total += value
+            d.text(x, 90, f'block {4 * c + b}', 'small middle')
+            d.rect(x - 40, 98, 80, 52, 'box')
+            d.cell(x, 112, value, 'shared', 44)
+            d.path(f'M{x} 138C{x} 180 {left + 48} 160 {left + 48} 190', 'flow' if b else 'line')
+        d.thread(left + 48, 200, 0)
+        d.text(left + 70, 205, 'map_shared_rank(&slot, rank)', 'code')
+        d.line(left + 48, 209, left + 48, 262)
+        d.cell(left + 48, 262, total, 'global', 44)
+    d.text(20, 129, 'shared memory')
+    d.text(20, 279, 'one sum each')
+    d.caption(312, 'The blocks of a cluster run at the same time on neighbouring multiprocessors. None may end while its memory is being read.')
+    return d
+
+
+def producer_warp():
+    d = Drawing('producer-warp', 'producer-warp: one warp orders the copies, the others add',
+                'The producer warp runs ahead through a ring of stages and orders a copy into each that is free; the other warps add the '
+                'stages that have arrived.', height=330)
+    for i, state in enumerate(('free: order tile 6', 'tile 3, being added', 'tile 4, there', 'tile 5, on its way')):
+        x = 150 + i * 196
+        d.rect(x, 120, 176, 46, 'empty' if 'free' in state or 'way' in state else 'shared')
+        d.text(x + 88, 139, f'stage {i}', 'middle')
+        d.text(x + 88, 157, state, 'small dim middle')
+    d.text(20, 146, 'shared memory')
+    d.rect(170, 56, 136, 34, 'box')
+    d.text(238, 77, 'warp 0: orders', 'middle')
+    d.arrow(238, 90, 238, 118)
+    d.rect(350, 206, 400, 34, 'box')
+    d.text(550, 227, 'warps 1 to 7: wait for a tile, add it, say that it is read', 'middle')
+    d.arrow(434, 166, 434, 204)
+    d.path('M350 224C200 224 120 180 170 150', 'flow', True)
+    d.text(150, 252, '"read": the stage is free again', 'small')
+    d.text(330, 77, 'waits for "read" of a stage, never for data', 'small dim')
+    d.caption(296, 'In bulk-copy one thread does both, and its warp waits for the slowest. Here nobody who adds waits for anything but data.')
+    return d
+
+
+def rows():
+    d = Drawing('rows', 'Sums of rows: who takes a row',
+                'A matrix of four rows. A thread per row reads addresses a whole row apart; a warp per row reads neighbours; several rows per warp '
+                'read neighbours with no lane idle.', height=330)
+    def matrix(left, title, owner, note):
+        d.text(left, 60, title)
+        for r in range(4):
+            for c in range(8):
+                d.rect(left + c * 26, 72 + r * 30, 24, 24, 'global')
+                lane = owner(r, c)
+                if lane is not None:
+                    d.thread(left + c * 26 + 12, 84 + r * 30, lane, True, 8)
+        for i, line in enumerate(note):
+            d.text(left, 212 + 16 * i, line, 'small dim')
+    matrix(40, 'a thread per row', lambda r, c: r if c == 0 else None, ['one step: four addresses,', 'each a row from the next'])
+    matrix(360, 'a warp per row', lambda r, c: c if r == 0 and c < 4 else None, ['one step: four neighbours;', 'then shuffles, then the next row'])
+    matrix(680, 'two rows per warp', lambda r, c: 2 * r + c if r < 2 and c < 2 else None, ['one step: two rows at once;', 'half as many shuffles'])
+    d.caption(276, 'A matrix lies in memory row by row. Which way is best depends on the length of a row: short rows need several per warp, long ones a '
+                   'warp or a block each.')
+    return d
+
 
 DRAWINGS = [start, coalescing, occupancy, bytes_in_flight, brent, gpu, global_halving, neighbour_modulo, neighbour_strided,
-            halving, first_add, last_warp_implicit, last_warp_right, unrolled, grid_stride, shuffle, warp_reduce, vector_loads,
-            one_launch, bulk_copy, exact, levels, window, finishes, numbers]
+            halving, first_add, last_warp_implicit, last_warp_right, unrolled, grid_stride, harris_seven, shuffle, warp_reduce,
+            cg_reduce, vector_loads, one_launch, overlapped_launch, cooperative, cluster, bulk_copy, producer_warp, exact, rows, levels, window, finishes, numbers]
 
 
 def main():

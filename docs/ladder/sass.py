@@ -20,9 +20,11 @@ WANTED = [('global_halving', 'global_halving_f32_store'), ('neighbour_modulo', '
           ('neighbour_strided', 'neighbour_strided_f32_store'), ('halving', 'halving_f32_store'),
           ('first_add', 'first_add_f32_store'), ('last_warp', 'last_warp_f32_store'),
           ('unrolled', 'unrolled_f32_store_256'), ('grid_stride', 'grid_stride_f32_store'),
-          ('shuffle', 'shuffle_f32_store'), ('shuffle', 'shuffle_i32_store'), ('warp_reduce', 'warp_reduce_f32_store'),
-          ('warp_reduce', 'warp_reduce_i32_store'), ('vector_loads', 'vector_loads_f32_store'),
-          ('one_launch', 'one_launch_f32_last'), ('bulk_copy', 'bulk_copy_f32_last')]
+          ('harris_seven', 'harris_seven_f32_store_256'), ('shuffle', 'shuffle_f32_store'), ('shuffle', 'shuffle_i32_store'), ('warp_reduce', 'warp_reduce_f32_store'),
+          ('warp_reduce', 'warp_reduce_i32_store'), ('cg_reduce', 'cg_reduce_f32_store'), ('cg_reduce', 'cg_reduce_i32_store'),
+          ('vector_loads', 'vector_loads_f32_store'), ('one_launch', 'one_launch_f32_last'),
+          ('overlapped_launch', 'overlapped_launch_f32_last'), ('cooperative', 'cooperative_f32_last'),
+          ('cluster', 'cluster_f32_last'), ('bulk_copy', 'bulk_copy_f32_last'), ('producer_warp', 'producer_warp_f32_last')]
 
 # What is counted: a name for people, and the opcodes.
 CLASSES = [('add', r'FADD|IADD3?|VIADD'), ('global load', r'LDG\.|LDG$|LD\.|LD$'), ('of 16 bytes', r'LDG\..*128'),

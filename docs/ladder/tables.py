@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Puts measured results into the chapters of the ladder, in both languages, from what results/ keeps:
 
-    ladder      reduct ladder --device cuda:0 --n 1Mi,4Mi,10Mi,32Mi --type all --finish all --specimens --applications
-                    --peers --json >ladder.json; python3 results/results.py ladder ladder.json
-    languages   reduct ladder --device cuda:0,vulkan:0 --language all --n 4Mi,32Mi,256Mi --type all --json >languages.json;
-                    python3 results/results.py languages languages.json
+    ladder      every rung, finish, type, size and language
+    numbers     the rungs of the CPU and of the GPU on data that cancel
+    rows        the ladder of rows
+    profile     what the profiler counts
 
-and from sass.json beside this file, which is of python3 docs/ladder/sass.py >docs/ladder/sass.json.
+all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; and from sass.json beside this file, which is of
+python3 docs/ladder/sass.py >docs/ladder/sass.json. (languages: an older run of all languages, where ladder has CUDA's alone.)
 
 Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
 `<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
 h200.svg. No figure is typed by hand.
 """
-import itertools
 import json
 import os
 import re
@@ -32,6 +32,12 @@ FINISHES = tuple(lists.FINISHES)
 
 # The finish that a rung is run with unless another is asked for.
 OWN_FINISH = {name: rung['finish'] for name, rung in lists.RUNGS['gpu'].items()}
+
+
+def step_finish(name):
+    """The finish with which a rung is compared with the one before it: the same for both, but where the finish is the step."""
+    return 'last-block' if OWN_FINISH[name] == 'last-block' else 'second-launch'
+
 
 # Published seconds, by source: what each step bought in its day. Two cover most of the ladder.
 PUBLISHED = {name: lists.SOURCES[name]['seconds'] for name in ('Harris 2007', 'V100 notes')}
@@ -62,6 +68,11 @@ def rate(bytes_per_second):
     return digits(bytes_per_second / 1e9) if bytes_per_second else ''
 
 
+def spread(row):
+    """Half the distance between the quartiles of the times, as a share of the median."""
+    return '' if row['spread'] is None else f'{100 * row["spread"]:.1f}%'
+
+
 def percent(share):
     return '' if share is None else f'{100 * share:.{1 if share < 0.0995 else 0}f}%'
 
@@ -83,6 +94,9 @@ def ulps(row):
         return f'{ulp:.2g}'
     return f'{ulp:.{0 if ulp % 1 == 0 or ulp >= 9.95 else 1 if ulp >= 0.995 else 2}f}'
 
+
+# Times that spread by more than that are named: as in ladder/gpu.h.
+NOISY = 0.05
 
 # What is as its method promises: the words are those of report/report.h.
 GOOD = ('right', 'within bound')
@@ -116,13 +130,15 @@ SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL'}
 
 class Report:
     """The rows of one language of shaders, or those of none: CUDA's, and the CPU's."""
-    def __init__(self, report, language=None):
+    def __init__(self, report, language=None, profile=None):
         self.rows = [row for row in report['rows']
                      if (row['language'] == language if language else row['language'] not in SHADERS)]
         self.facts = report['facts']
+        self.warnings = report['warnings']
         self.rungs = self.group('rungs')
         self.sizes = sorted({row['n'] for row in self.rungs})
         self.names = list(dict.fromkeys(row['name'] for row in self.rungs))
+        self.profile = {row['name']: row for row in profile['rows'] if row['shared_transactions'] is not None} if profile else {}
 
     def group(self, name):
         return [row for row in self.rows if row['group'] == name]
@@ -135,14 +151,31 @@ class Report:
         return own[0] if own else rows[0] if len(rows) == 1 else None
 
     def before(self, name):
-        """The rung below; None below the first."""
-        at = self.names.index(name)
-        return self.names[at - 1] if at else None
+        """The rung that it starts from, or where that was not measured the one that that starts from; None below the first."""
+        below = lists.RUNGS['gpu'][name]['before']
+        while below and below not in self.names:
+            below = lists.RUNGS['gpu'][below]['before']
+        return below
+
+    def compared(self, name, kind, n):
+        """A rung with the finish with which steps are compared, or with the only one that it has."""
+        rows = [row for row in self.rungs
+                if (row['name'], row['type'], row['n']) == (name, kind, n) and row['verdict'] in GOOD and row['seconds']]
+        same = [row for row in rows if row['variant'] == step_finish(name)]
+        return same[0] if same else self.own(name, kind, n)
+
+    def profiled(self, name):
+        """A rung as the profiler saw it, f32 with its own finish; where it did not, as it was timed."""
+        return self.profile.get(name) or self.own(name, 'f32', self.sizes[-1])
+
+    def gain(self, name, kind, n):
+        """How many times faster a rung is than the one that it starts from; None where that is not known."""
+        here, below = self.compared(name, kind, n), self.before(name) and self.compared(self.before(name), kind, n)
+        return below['seconds'] / here['seconds'] if here and below else None
 
     def step(self, name, kind, n):
-        """How many times faster a rung is than the one below it."""
-        here, below = self.own(name, kind, n), self.before(name) and self.own(self.before(name), kind, n)
-        return digits(below['seconds'] / here['seconds']) if here and below else ''
+        gain = self.gain(name, kind, n)
+        return '' if gain is None else digits(gain)
 
     def device(self):
         """The name of the machine alone."""
@@ -163,25 +196,31 @@ def rung_block(report, name):
         if not any(of.values()):
             continue
         rows.append([elements(n), *(time(of[kind] and of[kind]['seconds']) for kind in TYPES),
-                     f32 and rate(f32['bytes_per_second']) or '', f32 and percent(f32['of_limit']) or '',
+                     f32 and spread(f32) or '', f32 and rate(f32['bytes_per_second']) or '', f32 and percent(f32['of_limit']) or '',
                      report.step(name, 'f32', n), f32 and ulps(f32) or ''])
     if not rows:
         return ''
-    heading = ['elements', 'i32', 'f32', 'f64', 'f32 GB/s', 'of the read limit', '× the rung before', 'f32 error, ulp']
-    return f'Measured on one {report.device()}, with the finish `{OWN_FINISH[name]}`:\n\n' + table(heading, rows, heading)
+    finish, before = step_finish(name), report.before(name)
+    heading = ['elements', 'i32', 'f32', 'f64', '± f32', 'f32 GB/s', 'of the read limit', f'× `{before}`', 'f32 error, ulp']
+    compared = ''
+    if before and (finish, step_finish(before)) != (OWN_FINISH[name], OWN_FINISH[before]):
+        compared = f' The comparison with `{before}` is of both with the finish `{finish}`.'
+    return (f'Measured on one {report.device()}, with the finish `{OWN_FINISH[name]}`.{compared}\n\n'
+            + table(heading, rows, heading))
 
 
 def before_block(report, name):
-    """What a profile says of the last rung below that is measured: the largest array, f32."""
-    below = list(itertools.takewhile(lambda rung: rung != name, lists.RUNGS['gpu']))
-    row = next((report.own(rung, 'f32', report.sizes[-1]) for rung in reversed(below) if rung in report.names), None)
+    """What a profile says of the rung that a rung starts from: the largest array that was profiled, f32."""
+    before = report.before(name)
+    row = before and report.profiled(before)
     if not row:
         return ''
     heading = ['time', 'GB/s', 'of the read limit', 'registers', 'shared bytes', 'occupancy', 'shared transactions',
-               'bank conflicts', 'divergence']
+               'bank conflicts', 'divergence', 'active lanes']
     values = [time(row['seconds']), rate(row['bytes_per_second']), percent(row['of_limit']),
-              *counters(row, ('registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence'))]
-    return (f'f32, {elements(row["n"])} elements, finish `{row["variant"]}`, on one {report.device()}:\n\n'
+              *counters(row, ('registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence',
+                             'active_lanes'))]
+    return (f'`{before}`, f32, {elements(row["n"])} elements, finish `{row["variant"]}`, on one {report.device()}:\n\n'
             + table(heading, [values], heading))
 
 
@@ -198,28 +237,49 @@ def summary_block(report):
     sizes = [elements(n) for n in report.sizes]
     heading = ['rung', *sizes, f'GB/s at {sizes[-1]}', 'of the read limit']
     return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, each rung with its own finish, on {report.where()}:\n\n'
-            + table(heading, rows, heading[1:]))
+            + table(heading, rows, heading[1:]) + '\n' + quality(report))
+
+
+def quality(report):
+    """How steady the times of the summary are, and what the run warned of."""
+    rows = [row for name in report.names for n in report.sizes if (row := report.own(name, 'f32', n)) and row['spread'] is not None]
+    wide = [f'`{row["name"]}` at {elements(row["n"])} ({spread(row)})' for row in rows if row['spread'] > NOISY]
+    steady = max((row['spread'] for row in rows if row['spread'] <= NOISY), default=0)
+    text = f'The times spread by at most {percent(steady)} of the median, half the distance between their quartiles'
+    text += f'; but those of {", ".join(wide)}' if wide else ''
+    launches = ' `exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
+    warnings = ''.join(f'\n- {warning}' for warning in report.warnings)
+    return f'{text}.{launches}\n' + (f'\nWarnings of the whole run, all finishes and types:\n{warnings}\n' if warnings else '')
 
 
 def steps_block(report):
     """What each step bought, then and now."""
     rows = []
-    for name in report.names[1:]:
+    for name in report.names:
+        if not report.before(name):
+            continue
         published = []
         for seconds in PUBLISHED.values():
             known = [rung for rung in report.names if rung in seconds]
             at = known.index(name) if name in known else 0
             published.append(digits(seconds[known[at - 1]] / seconds[name]) if at else '')
-        rows.append([f'`{name}`', *(report.step(name, 'f32', n) for n in report.sizes), *published])
-    if not any(row[1] for row in rows):
+        rows.append([f'`{name}`', f'`{report.before(name)}`', f'`{step_finish(name)}`',
+                     *(report.step(name, 'f32', n) for n in report.sizes), *published])
+    if not any(row[3] for row in rows):
         return ''
-    heading = ['rung', *(f'{elements(n)}' for n in report.sizes), *PUBLISHED]
-    return (f'How many times faster than the rung before: f32 on one {report.device()}, and as published (there, than the rung '
-            'before in the same source):\n\n' + table(heading, rows, heading[1:]))
+    heading = ['rung', 'than', 'finish', *(f'{elements(n)}' for n in report.sizes), *PUBLISHED]
+    return (f'How many times faster than the rung that it starts from: f32 on one {report.device()}, and as published (there, than '
+            'the rung before in the same source). Both are measured with the finish that is named; only the step to `one-launch` is '
+            'from `second-launch` to `last-block`, since the finish is what it changes. What is more than `last-block` does stands '
+            'in the table of finishes.\n\n' + table(heading, rows, heading[3:]))
 
 
 def finishes_block(report):
-    n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
+    sizes = dict.fromkeys((4 << 20 if 4 << 20 in report.sizes else report.sizes[0], report.sizes[-1]))
+    return '\n'.join(text for text in (finishes_at(report, n) for n in sizes) if text)
+
+
+def finishes_at(report, n):
     rows = []
     for name in report.names:
         found = {row['variant']: row for row in report.rungs
@@ -290,6 +350,22 @@ def peers_block(report):
     return f'On one {report.device()}:\n\n' + table(heading, rows, heading[2:-1])
 
 
+def cancelling_block(report):
+    """The rungs of CPU and GPU on data that cancel."""
+    rows = {}
+    for row in report.rungs:
+        if row['verdict'] in GOOD and row['seconds'] and row['type'] in ('f32', 'f64'):
+            where = 'GPU' if row['language'] == 'cuda' else 'CPU'
+            rows.setdefault((where, row['name']), {})[row['type']] = row
+    if not rows:
+        return ''
+    lines = [[where, f'`{name}`', *(ulps(of[kind]) if kind in of else '' for kind in ('f32', 'f64'))]
+             for (where, name), of in rows.items()]
+    n = report.sizes[-1]
+    return (f'Error of the sum of {elements(n)} numbers that cancel, in ulp of the sum, on {report.where()}:\n\n'
+            + table(['where', 'rung', 'f32', 'f64'], lines, ('f32', 'f64')))
+
+
 def numbers_block(report):
     n = report.sizes[-1]
     rows = []
@@ -309,11 +385,10 @@ def counters(row, names):
 
 
 def hardware_block(report):
-    n = report.sizes[-1]
-    names = ['block', 'registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence']
+    names = ['block', 'registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence', 'active_lanes']
     rows = []
     for name in report.names:
-        row = report.own(name, 'f32', n)
+        row = report.profiled(name)
         if row and row['registers'] is not None:
             rows.append([f'`{name}`', *counters(row, names)])
     if not rows:
@@ -364,6 +439,29 @@ def windows_block(languages):
     return f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
 
 
+def rows_block(report):
+    """Sums of rows: the time of each rung by the length of a row."""
+    blocks = []
+    for kind in ('f32', 'f64'):
+        found = {}
+        for row in report['rows']:
+            length = re.fullmatch(r'rows of (\d+)', row['group'])
+            if length and row['type'] == kind:
+                found.setdefault(row['name'], {})[int(length.group(1))] = row
+        lengths = sorted({length for of in found.values() for length in of})
+        lines = [[f'`{name}`', *(time(of[n]['seconds']) if n in of and of[n]['verdict'] in GOOD else '' for n in lengths),
+                  *(percent(of[n]['of_limit']) if n in of and of[n]['verdict'] in GOOD else '' for n in (64, 4096))]
+                 for name, of in found.items()]
+        if lines:
+            total = next(iter(next(iter(found.values())).values()))['n']
+            heading = ['rung', *(f'{n}' for n in lengths), 'of the read limit, 64', 'of the read limit, 4096']
+            why = dict.fromkeys(f'`{name}`: {row["note"]}' for name, of in found.items() for row in of.values()
+                                if row['verdict'] == 'not run' and row['note'])
+            blocks.append(f'{kind}, {elements(total)} elements in rows of so many, on one {Report(report).device()}:\n\n'
+                          + table(heading, lines, heading[1:]) + ''.join(f'\n{text}.\n' for text in why))
+    return '\n'.join(blocks)
+
+
 def sass_block(sass):
     if not sass:
         return ''
@@ -374,9 +472,70 @@ def sass_block(sass):
             + table(['kernel', 'all', *columns], rows, ['all', *columns]))
 
 
-def blocks(report, languages, sass):
+# ----------------------------------------------------------------------------------------------------------------------
+# What docs/ladder/cells.md explains
+# ----------------------------------------------------------------------------------------------------------------------
+
+# Rungs whose blocks are as many as n demands, by the elements of a block of 256 threads; and how many times each of its eight
+# warps meets an instruction on shared memory, as the source has them: one to store, three in each step of the tree, one to
+# deliver, and of the last warp two and ten.
+TREES = {'global-halving': (256, 0), 'neighbour-modulo': (256, 8 + 3 * 8 * 8 + 8), 'halving': (256, 8 + 3 * 8 * 8 + 8),
+         'first-add': (512, 8 + 3 * 8 * 8 + 8), 'last-warp': (512, 8 + 3 * 2 * 8 + 2 + 10)}
+
+
+def shared_per_block(report, name):
+    row = report.profiled(name) if name in report.names else None
+    if not row or row['shared_transactions'] is None:
+        return None
+    return (row['shared_transactions'] - (row['bank_conflicts'] or 0)) / -(-row['n'] // TREES[name][0])
+
+
+def divergence_cell(report, sass):
+    """Branches are what divergence counts: how many there are, and how many lanes work."""
+    branches = {kernel['kernel']: kernel['counts']['branch'] for kernel in sass['kernels']} if sass else {}
+    rows = []
+    for name in ('neighbour-modulo', 'neighbour-strided', 'halving', 'global-halving'):
+        row = report.profiled(name) if name in report.names else None
+        if row and row['divergence'] is not None:
+            rows.append([f'`{name}`', branches.get(f'{name.replace("-", "_")}_f32_store', ''), *counters(row, ['divergence', 'active_lanes'])])
+    heading = ['rung', 'branches in the machine code', 'divergence', 'active lanes of 32']
+    return table(heading, rows, heading[1:]) if rows else ''
+
+
+def shared_cell(report):
+    rows = []
+    for name, (_, counted) in TREES.items():
+        seen = shared_per_block(report, name)
+        if seen is not None:
+            rows.append([f'`{name}`', counted, digits(seen), digits(seen - counted)])
+    heading = ['rung', 'by the source', 'counted', 'more']
+    return ('Instructions on shared memory of a block, less bank conflicts:\n\n' + table(heading, rows, heading[1:])) if rows else ''
+
+
+def of_finish(report, name, finish, n):
+    return next((row for row in report.rungs if (row['name'], row['variant'], row['type'], row['n']) == (name, finish, 'f32', n)
+                 and row['seconds']), None)
+
+
+def atomic_cell(report):
+    """What the finish takes of the time, at every size."""
+    rows = []
+    for n in report.sizes:
+        of = [of_finish(report, 'vector-loads', finish, n) for finish in ('atomic', 'last-block', 'second-launch')]
+        others = [name in report.names and report.own(name, 'f32', n) for name in ('overlapped-launch', 'exact')]
+        if all(of):
+            rows.append([elements(n), *(time(row['seconds']) for row in of), time(of[1]['seconds'] - of[0]['seconds']),
+                         *(time(row['seconds']) if row else '' for row in others)])
+    heading = ['elements', '`atomic`', '`last-block`', '`second-launch`', '`last-block` less `atomic`', '`overlapped-launch`', '`exact`']
+    return ('`vector-loads` in f32 with three finishes, and the rungs that are launched overlapping:\n\n'
+            + table(heading, rows, heading[1:])) if rows else ''
+
+
+def blocks(report, languages, sass, numbers, rows):
     """Every block of results by name."""
     made = {'sass': sass_block(sass)}
+    if rows:
+        made['rows'] = rows_block(rows)
     if languages:
         made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
     if report and report.rungs:
@@ -386,7 +545,10 @@ def blocks(report, languages, sass):
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
                      'applications': applications_block(report), 'peers': peers_block(report),
-                     'numbers': numbers_block(report), 'hardware': hardware_block(report), 'steps': steps_block(report)})
+                     'numbers': '\n'.join(text for text in (numbers_block(report), cancelling_block(Report(numbers)) if numbers else '')
+                                          if text),
+                     'cell-divergence': divergence_cell(report, sass), 'cell-shared': shared_cell(report),
+                     'cell-atomic': atomic_cell(report), 'hardware': hardware_block(report), 'steps': steps_block(report)})
     return made
 
 
@@ -454,9 +616,11 @@ def main():
     """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
     docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
     sources, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
-    measured = results.read('ladder', kept)
-    report = Report(measured) if measured else None
-    fill(docs, blocks(report, results.read('languages', kept), read_sass(os.path.join(sources, 'sass.json'))))
+    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'profile')}
+    measured = kept_runs['ladder']
+    report = Report(measured, profile=kept_runs['profile']) if measured else None
+    fill(docs, blocks(report, kept_runs['languages'] or measured, read_sass(os.path.join(sources, 'sass.json')), kept_runs['numbers'],
+                      kept_runs['rows']))
     if report:
         chart(report, os.path.join(docs, 'ladder'))
 

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 #if __CUDA_ARCH__ >= 900
-__device__ inline uint32_t shared_address(const void *pointer) {
-    return uint32_t(__cvta_generic_to_shared(pointer));
+__device__ inline uint64_t shared_address(const void *pointer) {
+    return __cvta_generic_to_shared(pointer);
 }
 
 // So many arrivals per phase: one, of the thread that announces bytes; or one of each warp that has read them.
 __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t arrivals) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"l"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 // Makes initialised barriers visible to the copy engine.
@@ -24,33 +24,44 @@ __device__ inline void mbarrier_init_fence() {
 
 // The memory is free for other uses.
 __device__ inline void mbarrier_invalidate(uint64_t *barrier) {
-    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"l"(shared_address(barrier)) : "memory");
+}
+
+// One thread arrives, and announces `bytes` that are still to come in this phase.
+__device__ inline unsigned long long mbarrier_expect(uint64_t *barrier, uint32_t bytes) {
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], %2;"
+                 : "=l"(state)
+                 : "l"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+    return state;
 }
 
 // Announces `bytes` on the barrier's current phase and orders their copy. Addresses and size: multiples of 16.
 __device__ inline void bulk_copy_begin(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-                 : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+    mbarrier_expect(barrier, bytes);
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(
                      shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 "l"(from), "r"(bytes), "l"(shared_address(barrier))
                  : "memory");
 }
 
-// One thread arrives; what it has read by then is read before the phase is complete.
-__device__ inline void mbarrier_arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+// One thread arrives; what it has read by then is read before the phase is complete. Returns what one could wait for in
+// place of a parity.
+__device__ inline unsigned long long mbarrier_arrive(uint64_t *barrier) {
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "l"(shared_address(barrier)) : "memory");
+    return state;
 }
 
 // Returns once the phase of this parity is complete; what was copied can then be read.
 __device__ inline void mbarrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done = 0;
     while (!done)
-        asm volatile("{\n\t.reg .pred complete;\n\t"
-                     "mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;\n\t"
-                     "selp.u32 %0, 1, 0, complete;\n\t}"
+        asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
+                     " selp.u32 %0, 1, 0, complete; }"
                      : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "l"(shared_address(barrier)), "r"(parity)
                      : "memory");
 }
 #endif

@@ -20,51 +20,23 @@
 // where it does not exist.
 //
 // Elsewhere: none of the tutorials; the copy engine is younger than they are.
-#include "bulk.cuh"
-#include "rung.cuh"
-
-// Also known to the host, which asks for the shared memory: cuda_rungs.c.
-constexpr unsigned STAGES = 6, STAGE_BYTES = 16 << 10;
+#include "ring.cuh"
 
 template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64_t n, outlet<T> out) {
 #if __CUDA_ARCH__ >= 900
-    constexpr unsigned PER_TILE = STAGE_BYTES / sizeof(T), PER_VECTOR = 16 / sizeof(T);
     __shared__ uint64_t arrived[STAGES], read[STAGES];
-    T *ring = shared_memory<T>();
-    uint64_t tiles = n / PER_TILE;
+    ring<T> ring(arrived, read, (blockDim.x + 31) / 32);
+    uint64_t tiles = n / ring.PER_TILE;
     auto order = [&](uint64_t tile, unsigned stage) {
         if (threadIdx.x == 0 && tile < tiles)
-            bulk_copy_begin(ring + stage * PER_TILE, input + tile * PER_TILE, STAGE_BYTES, &arrived[stage]);
+            ring.order(input, tile, stage);
     };
-
-    if (threadIdx.x == 0) {
-        for (unsigned stage = 0; stage < STAGES; stage++) {
-            mbarrier_init(&arrived[stage], 1);
-            mbarrier_init(&read[stage], (blockDim.x + 31) / 32);
-        }
-        mbarrier_init_fence();
-    }
-    __syncthreads();
     for (unsigned stage = 0; stage < STAGES; stage++)
         order(blockIdx.x + uint64_t(stage) * gridDim.x, stage);
 
-    T sum[PER_VECTOR] = {};
     unsigned stage = 0, parity = 0;
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        mbarrier_wait(&arrived[stage], parity);
-        const uint4 *vectors = reinterpret_cast<const uint4 *>(ring + stage * PER_TILE);
-#pragma unroll 4
-        for (unsigned i = threadIdx.x; i < STAGE_BYTES / 16; i += blockDim.x) {
-            T value[PER_VECTOR];
-            uint4 bits = vectors[i];
-            memcpy(value, &bits, sizeof bits);
-#pragma unroll
-            for (unsigned k = 0; k < PER_VECTOR; k++)
-                sum[k] += value[k];
-        }
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            mbarrier_arrive(&read[stage]);
+        ring.add(stage, parity, threadIdx.x, blockDim.x);
         if (threadIdx.x == 0)
             mbarrier_wait(&read[stage], parity);
         order(tile + uint64_t(STAGES) * gridDim.x, stage);
@@ -73,17 +45,7 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
             parity ^= 1;
         }
     }
-
-    for (uint64_t i = tiles * PER_TILE + global_thread(); i < n; i += grid_threads())
-        sum[0] += input[i];
-    for (unsigned k = 1; k < PER_VECTOR; k++)
-        sum[0] += sum[k];
-    __syncthreads(); // nobody waits on the barriers any more
-    if (threadIdx.x < STAGES) {
-        mbarrier_invalidate(&arrived[threadIdx.x]);
-        mbarrier_invalidate(&read[threadIdx.x]);
-    }
-    deliver<F>(block_sum(sum[0]), out);
+    deliver<F>(block_sum(ring.finish(input, n)), out);
 #endif
 }
 

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rung.cuh"
+
 // Loads that a thread has under way at once. Memory answers after hundreds of cycles; what keeps it busy is the number
 // of bytes that have been asked for: threads x loads x 16.
 constexpr unsigned LOADS = 4;

@@ -23,7 +23,7 @@
 //
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/bulk_copy.cu:
 //
-//     nvcc -O3 -arch=sm_90 bulk-copy.cu && ./a.out
+//     nvcc -O3 -arch=native bulk-copy.cu && ./a.out
 
 #include <cmath>
 #include <cstdio>
@@ -43,13 +43,13 @@
 // come and all expected bytes have been delivered; then the next begins. Waiting is by the parity of the phase.
 
 #if __CUDA_ARCH__ >= 900
-__device__ inline uint32_t shared_address(const void *pointer) {
-    return uint32_t(__cvta_generic_to_shared(pointer));
+__device__ inline uint64_t shared_address(const void *pointer) {
+    return __cvta_generic_to_shared(pointer);
 }
 
 // So many arrivals per phase: one, of the thread that announces bytes; or one of each warp that has read them.
 __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t arrivals) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"l"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
 // Makes initialised barriers visible to the copy engine.
@@ -59,33 +59,44 @@ __device__ inline void mbarrier_init_fence() {
 
 // The memory is free for other uses.
 __device__ inline void mbarrier_invalidate(uint64_t *barrier) {
-    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"l"(shared_address(barrier)) : "memory");
+}
+
+// One thread arrives, and announces `bytes` that are still to come in this phase.
+__device__ inline unsigned long long mbarrier_expect(uint64_t *barrier, uint32_t bytes) {
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], %2;"
+                 : "=l"(state)
+                 : "l"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+    return state;
 }
 
 // Announces `bytes` on the barrier's current phase and orders their copy. Addresses and size: multiples of 16.
 __device__ inline void bulk_copy_begin(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-                 : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+    mbarrier_expect(barrier, bytes);
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"l"(
                      shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 "l"(from), "r"(bytes), "l"(shared_address(barrier))
                  : "memory");
 }
 
-// One thread arrives; what it has read by then is read before the phase is complete.
-__device__ inline void mbarrier_arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+// One thread arrives; what it has read by then is read before the phase is complete. Returns what one could wait for in
+// place of a parity.
+__device__ inline unsigned long long mbarrier_arrive(uint64_t *barrier) {
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "l"(shared_address(barrier)) : "memory");
+    return state;
 }
 
 // Returns once the phase of this parity is complete; what was copied can then be read.
 __device__ inline void mbarrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done = 0;
     while (!done)
-        asm volatile("{\n\t.reg .pred complete;\n\t"
-                     "mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;\n\t"
-                     "selp.u32 %0, 1, 0, complete;\n\t}"
+        asm volatile("{ .reg .pred complete; mbarrier.try_wait.parity.shared.b64 complete, [%1], %2;"
+                     " selp.u32 %0, 1, 0, complete; }"
                      : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "l"(shared_address(barrier)), "r"(parity)
                      : "memory");
 }
 #endif
@@ -188,16 +199,16 @@ __device__ inline uint64_t grid_threads() {
     return uint64_t(gridDim.x) * blockDim.x;
 }
 
-// True in every thread of the block that is last to get here, false in all others.
+// True in every thread of the block that is last of `count` to get here, false in all others.
 //
 // Thread 0 has stored its block's sum. The fence makes that visible to the device before the ticket is: whoever draws
-// the last ticket then sees every sum. atomicInc wraps to zero after gridDim.x - 1, so nothing has to be cleared. No
+// the last ticket then sees every sum. atomicInc wraps to zero after count - 1, so nothing has to be cleared. No
 // block waits for another, so this is safe however many blocks fit on the device at once.
-__device__ inline bool is_last_block(unsigned *ticket) {
+__device__ inline bool is_last_block(unsigned *ticket, unsigned count) {
     __shared__ bool last;
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        last = atomicInc(ticket, count - 1) == count - 1;
         __threadfence();
     }
     __syncthreads();
@@ -212,61 +223,74 @@ template <typename T> __device__ T sum_by_block(const T *values, uint64_t count)
     return block_sum(sum);
 }
 
-// The way out. Every thread of the block calls this; `sum` matters in thread 0 alone.
-template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+// The way out of block number `block` of `blocks` that leave a sum. Every thread of the block calls this; `sum` matters in
+// thread 0 alone.
+template <finish F, typename T>
+__device__ void deliver_as(unsigned block, unsigned blocks, T sum, const outlet<T> &out) {
     if constexpr (F == ATOMIC) {
         if (threadIdx.x == 0)
             atomicAdd(out.result, sum);
     } else {
         if (threadIdx.x == 0)
-            out.partials[blockIdx.x] = sum;
+            out.partials[block] = sum;
         if constexpr (F == LAST_BLOCK) {
-            if (!is_last_block(out.ticket))
+            if (!is_last_block(out.ticket, blocks))
                 return;
             // Always in the same order, whichever block is last: the same bits on every run.
-            T total = sum_by_block(out.partials, gridDim.x);
+            T total = sum_by_block(out.partials, blocks);
             if (threadIdx.x == 0)
                 *out.result = total;
         }
     }
 }
 
+// The same where every block of the grid leaves one.
+template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+    deliver_as<F>(blockIdx.x, gridDim.x, sum, out);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
-// The rung: bulk_copy.cu
+// ring.cuh
 // ---------------------------------------------------------------------------------------------------------------------
+
+// A ring of stages in shared memory that the copy engine fills: what the rungs `bulk-copy` and `producer-warp` share.
+// They differ in who orders the copies.
 
 // Also known to the host, which asks for the shared memory: cuda_rungs.c.
 constexpr unsigned STAGES = 6, STAGE_BYTES = 16 << 10;
 
-template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64_t n, outlet<T> out) {
 #if __CUDA_ARCH__ >= 900
-    constexpr unsigned PER_TILE = STAGE_BYTES / sizeof(T), PER_VECTOR = 16 / sizeof(T);
-    __shared__ uint64_t arrived[STAGES], read[STAGES];
-    T *ring = shared_memory<T>();
-    uint64_t tiles = n / PER_TILE;
-    auto order = [&](uint64_t tile, unsigned stage) {
-        if (threadIdx.x == 0 && tile < tiles)
-            bulk_copy_begin(ring + stage * PER_TILE, input + tile * PER_TILE, STAGE_BYTES, &arrived[stage]);
-    };
+template <typename T> struct ring {
+    static constexpr unsigned PER_TILE = STAGE_BYTES / sizeof(T), PER_VECTOR = 16 / sizeof(T);
+    T *stages;
+    uint64_t *arrived, *read; // a barrier of each kind per stage: the tile is there; all who add have read it
+    T sum[PER_VECTOR];        // of this thread
 
-    if (threadIdx.x == 0) {
-        for (unsigned stage = 0; stage < STAGES; stage++) {
-            mbarrier_init(&arrived[stage], 1);
-            mbarrier_init(&read[stage], (blockDim.x + 31) / 32);
+    // By all threads of the block; `readers` warps say that they have read.
+    __device__ ring(uint64_t *arrived, uint64_t *read, unsigned readers)
+        : stages(shared_memory<T>()), arrived(arrived), read(read), sum{} {
+        if (threadIdx.x == 0) {
+            for (unsigned stage = 0; stage < STAGES; stage++) {
+                mbarrier_init(&arrived[stage], 1);
+                mbarrier_init(&read[stage], readers);
+            }
+            mbarrier_init_fence();
         }
-        mbarrier_init_fence();
+        __syncthreads();
     }
-    __syncthreads();
-    for (unsigned stage = 0; stage < STAGES; stage++)
-        order(blockIdx.x + uint64_t(stage) * gridDim.x, stage);
 
-    T sum[PER_VECTOR] = {};
-    unsigned stage = 0, parity = 0;
-    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    // By one thread: tile number `tile` of the input into a stage.
+    __device__ void order(const T *input, uint64_t tile, unsigned stage) {
+        bulk_copy_begin(stages + stage * PER_TILE, input + tile * PER_TILE, STAGE_BYTES, &arrived[stage]);
+    }
+
+    // By whole warps, `threads` threads in all, of which this one is number `thread`: waits for a tile, adds it, says that
+    // it is read.
+    __device__ void add(unsigned stage, unsigned parity, unsigned thread, unsigned threads) {
         mbarrier_wait(&arrived[stage], parity);
-        const uint4 *vectors = reinterpret_cast<const uint4 *>(ring + stage * PER_TILE);
+        const uint4 *vectors = reinterpret_cast<const uint4 *>(stages + stage * PER_TILE);
 #pragma unroll 4
-        for (unsigned i = threadIdx.x; i < STAGE_BYTES / 16; i += blockDim.x) {
+        for (unsigned i = thread; i < STAGE_BYTES / 16; i += threads) {
             T value[PER_VECTOR];
             uint4 bits = vectors[i];
             memcpy(value, &bits, sizeof bits);
@@ -277,6 +301,43 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
         __syncwarp();
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&read[stage]);
+    }
+
+    // By all threads of the block, at the end: the sum of this one, with its share of the elements that fill no tile.
+    __device__ T finish(const T *input, uint64_t n) {
+        for (uint64_t i = n / PER_TILE * PER_TILE + global_thread(); i < n; i += grid_threads())
+            sum[0] += input[i];
+        for (unsigned k = 1; k < PER_VECTOR; k++)
+            sum[0] += sum[k];
+        __syncthreads(); // nobody waits on the barriers any more
+        if (threadIdx.x < STAGES) {
+            mbarrier_invalidate(&arrived[threadIdx.x]);
+            mbarrier_invalidate(&read[threadIdx.x]);
+        }
+        return sum[0];
+    }
+};
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The rung: bulk_copy.cu
+// ---------------------------------------------------------------------------------------------------------------------
+
+template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64_t n, outlet<T> out) {
+#if __CUDA_ARCH__ >= 900
+    __shared__ uint64_t arrived[STAGES], read[STAGES];
+    ring<T> ring(arrived, read, (blockDim.x + 31) / 32);
+    uint64_t tiles = n / ring.PER_TILE;
+    auto order = [&](uint64_t tile, unsigned stage) {
+        if (threadIdx.x == 0 && tile < tiles)
+            ring.order(input, tile, stage);
+    };
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        order(blockIdx.x + uint64_t(stage) * gridDim.x, stage);
+
+    unsigned stage = 0, parity = 0;
+    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        ring.add(stage, parity, threadIdx.x, blockDim.x);
         if (threadIdx.x == 0)
             mbarrier_wait(&read[stage], parity);
         order(tile + uint64_t(STAGES) * gridDim.x, stage);
@@ -285,17 +346,7 @@ template <typename T, finish F> __device__ void bulk_copy(const T *input, uint64
             parity ^= 1;
         }
     }
-
-    for (uint64_t i = tiles * PER_TILE + global_thread(); i < n; i += grid_threads())
-        sum[0] += input[i];
-    for (unsigned k = 1; k < PER_VECTOR; k++)
-        sum[0] += sum[k];
-    __syncthreads(); // nobody waits on the barriers any more
-    if (threadIdx.x < STAGES) {
-        mbarrier_invalidate(&arrived[threadIdx.x]);
-        mbarrier_invalidate(&read[threadIdx.x]);
-    }
-    deliver<F>(block_sum(sum[0]), out);
+    deliver<F>(block_sum(ring.finish(input, n)), out);
 #endif
 }
 

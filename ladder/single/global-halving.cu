@@ -124,16 +124,16 @@ __device__ inline uint64_t grid_threads() {
     return uint64_t(gridDim.x) * blockDim.x;
 }
 
-// True in every thread of the block that is last to get here, false in all others.
+// True in every thread of the block that is last of `count` to get here, false in all others.
 //
 // Thread 0 has stored its block's sum. The fence makes that visible to the device before the ticket is: whoever draws
-// the last ticket then sees every sum. atomicInc wraps to zero after gridDim.x - 1, so nothing has to be cleared. No
+// the last ticket then sees every sum. atomicInc wraps to zero after count - 1, so nothing has to be cleared. No
 // block waits for another, so this is safe however many blocks fit on the device at once.
-__device__ inline bool is_last_block(unsigned *ticket) {
+__device__ inline bool is_last_block(unsigned *ticket, unsigned count) {
     __shared__ bool last;
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        last = atomicInc(ticket, count - 1) == count - 1;
         __threadfence();
     }
     __syncthreads();
@@ -148,23 +148,30 @@ template <typename T> __device__ T sum_by_block(const T *values, uint64_t count)
     return block_sum(sum);
 }
 
-// The way out. Every thread of the block calls this; `sum` matters in thread 0 alone.
-template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+// The way out of block number `block` of `blocks` that leave a sum. Every thread of the block calls this; `sum` matters in
+// thread 0 alone.
+template <finish F, typename T>
+__device__ void deliver_as(unsigned block, unsigned blocks, T sum, const outlet<T> &out) {
     if constexpr (F == ATOMIC) {
         if (threadIdx.x == 0)
             atomicAdd(out.result, sum);
     } else {
         if (threadIdx.x == 0)
-            out.partials[blockIdx.x] = sum;
+            out.partials[block] = sum;
         if constexpr (F == LAST_BLOCK) {
-            if (!is_last_block(out.ticket))
+            if (!is_last_block(out.ticket, blocks))
                 return;
             // Always in the same order, whichever block is last: the same bits on every run.
-            T total = sum_by_block(out.partials, gridDim.x);
+            T total = sum_by_block(out.partials, blocks);
             if (threadIdx.x == 0)
                 *out.result = total;
         }
     }
+}
+
+// The same where every block of the grid leaves one.
+template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+    deliver_as<F>(blockIdx.x, gridDim.x, sum, out);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

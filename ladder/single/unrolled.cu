@@ -24,60 +24,6 @@
 #include <stdint.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
-// halving.cuh
-// ---------------------------------------------------------------------------------------------------------------------
-
-// The tree of the rung `halving`, used again by the rungs that keep it.
-
-// Adds element tid + half to element tid, half by half, from shared[0] ... shared[active - 1] until no more than `end` are
-// left; returns how many. Called by the whole block, after a barrier. `half` is rounded up: of an odd number the middle
-// one waits for the next step.
-template <typename T> __device__ unsigned halve(T *shared, unsigned active, unsigned end) {
-    unsigned tid = threadIdx.x;
-    while (active > end) {
-        unsigned half = (active + 1) / 2;
-        if (tid + half < active)
-            shared[tid] += shared[tid + half];
-        __syncthreads();
-        active = half;
-    }
-    return active;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// last_warp.cuh
-// ---------------------------------------------------------------------------------------------------------------------
-
-// The last 64 values of a tree in shared memory, by one warp: what the rung `last-warp` teaches, used again by the
-// rungs that keep the tree.
-
-// Adds up shared[0] to shared[count - 1] (1 <= count <= 64); lane 0 gets the sum. Called by the first warp alone,
-// whole, after a barrier. A warp's threads need not run in step since Volta, so that each step is two: everybody has
-// read before anybody writes, everybody has written before anybody reads. __syncwarp() says so; it costs a few cycles,
-// and volatile is no substitute.
-template <typename T> __device__ T last_warp_sum(T *shared, unsigned count) {
-    unsigned lane = threadIdx.x;
-    T sum = lane < count ? shared[lane] : T(0);
-    if (lane + 32 < count)
-        sum += shared[lane + 32];
-#pragma unroll
-    for (unsigned d = 16; d > 0; d /= 2) {
-        __syncwarp();
-        shared[lane] = sum;
-        __syncwarp();
-        sum += shared[(lane + d) % 32]; // lanes above d wrap around to values that nobody needs
-    }
-    return sum;
-}
-
-// The tree of `halving` from blockDim.x values down to 64, and then the last warp; thread 0 gets the sum.
-template <typename T> __device__ T tree_sum(T *shared) {
-    __syncthreads();
-    unsigned active = halve(shared, blockDim.x, 64);
-    return threadIdx.x < 32 ? last_warp_sum(shared, active) : T(0);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // shuffle.cuh
 // ---------------------------------------------------------------------------------------------------------------------
 
@@ -175,16 +121,16 @@ __device__ inline uint64_t grid_threads() {
     return uint64_t(gridDim.x) * blockDim.x;
 }
 
-// True in every thread of the block that is last to get here, false in all others.
+// True in every thread of the block that is last of `count` to get here, false in all others.
 //
 // Thread 0 has stored its block's sum. The fence makes that visible to the device before the ticket is: whoever draws
-// the last ticket then sees every sum. atomicInc wraps to zero after gridDim.x - 1, so nothing has to be cleared. No
+// the last ticket then sees every sum. atomicInc wraps to zero after count - 1, so nothing has to be cleared. No
 // block waits for another, so this is safe however many blocks fit on the device at once.
-__device__ inline bool is_last_block(unsigned *ticket) {
+__device__ inline bool is_last_block(unsigned *ticket, unsigned count) {
     __shared__ bool last;
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        last = atomicInc(ticket, count - 1) == count - 1;
         __threadfence();
     }
     __syncthreads();
@@ -199,37 +145,96 @@ template <typename T> __device__ T sum_by_block(const T *values, uint64_t count)
     return block_sum(sum);
 }
 
-// The way out. Every thread of the block calls this; `sum` matters in thread 0 alone.
-template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+// The way out of block number `block` of `blocks` that leave a sum. Every thread of the block calls this; `sum` matters in
+// thread 0 alone.
+template <finish F, typename T>
+__device__ void deliver_as(unsigned block, unsigned blocks, T sum, const outlet<T> &out) {
     if constexpr (F == ATOMIC) {
         if (threadIdx.x == 0)
             atomicAdd(out.result, sum);
     } else {
         if (threadIdx.x == 0)
-            out.partials[blockIdx.x] = sum;
+            out.partials[block] = sum;
         if constexpr (F == LAST_BLOCK) {
-            if (!is_last_block(out.ticket))
+            if (!is_last_block(out.ticket, blocks))
                 return;
             // Always in the same order, whichever block is last: the same bits on every run.
-            T total = sum_by_block(out.partials, gridDim.x);
+            T total = sum_by_block(out.partials, blocks);
             if (threadIdx.x == 0)
                 *out.result = total;
         }
     }
 }
 
+// The same where every block of the grid leaves one.
+template <finish F, typename T> __device__ void deliver(T sum, const outlet<T> &out) {
+    deliver_as<F>(blockIdx.x, gridDim.x, sum, out);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
-// The rung: unrolled.cu
+// halving.cuh
 // ---------------------------------------------------------------------------------------------------------------------
 
-template <typename T, finish F, unsigned B> __device__ void unrolled(const T *input, uint64_t n, outlet<T> out) {
-    T *shared = shared_memory<T>();
+// The tree of the rung `halving`, used again by the rungs that keep it.
+
+// Adds element tid + half to element tid, half by half, from shared[0] ... shared[active - 1] until no more than `end` are
+// left; returns how many. Called by the whole block, after a barrier. `half` is rounded up: of an odd number the middle
+// one waits for the next step.
+template <typename T> __device__ unsigned halve(T *shared, unsigned active, unsigned end) {
     unsigned tid = threadIdx.x;
-    uint64_t i = uint64_t(blockIdx.x) * (2 * B) + tid;
+    while (active > end) {
+        unsigned half = (active + 1) / 2;
+        if (tid + half < active)
+            shared[tid] += shared[tid + half];
+        __syncthreads();
+        active = half;
+    }
+    return active;
+}
 
-    shared[tid] = load(input, i, n) + load(input, i + B, n);
+// ---------------------------------------------------------------------------------------------------------------------
+// last_warp.cuh
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The last 64 values of a tree in shared memory, by one warp: what the rung `last-warp` teaches, used again by the
+// rungs that keep the tree.
+
+// Adds up shared[0] to shared[count - 1] (1 <= count <= 64); lane 0 gets the sum. Called by the first warp alone,
+// whole, after a barrier. A warp's threads need not run in step since Volta, so that each step is two: everybody has
+// read before anybody writes, everybody has written before anybody reads. __syncwarp() says so; it costs a few cycles,
+// and volatile is no substitute.
+template <typename T> __device__ T last_warp_sum(T *shared, unsigned count) {
+    unsigned lane = threadIdx.x;
+    T sum = lane < count ? shared[lane] : T(0);
+    if (lane + 32 < count)
+        sum += shared[lane + 32];
+#pragma unroll
+    for (unsigned d = 16; d > 0; d /= 2) {
+        __syncwarp();
+        shared[lane] = sum;
+        __syncwarp();
+        sum += shared[(lane + d) % 32]; // lanes above d wrap around to values that nobody needs
+    }
+    return sum;
+}
+
+// The tree of `halving` from blockDim.x values down to 64, and then the last warp; thread 0 gets the sum.
+template <typename T> __device__ T tree_sum(T *shared) {
     __syncthreads();
+    unsigned active = halve(shared, blockDim.x, 64);
+    return threadIdx.x < 32 ? last_warp_sum(shared, active) : T(0);
+}
 
+// ---------------------------------------------------------------------------------------------------------------------
+// unrolled.cuh
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The tree of the rung `unrolled`, used again by `harris-seven`: straight-line code for a block of B threads.
+
+// The sum of shared[0] to shared[B - 1], held by thread 0; B is a power of two, and every thread has stored its element.
+template <unsigned B, typename T> __device__ T unrolled_sum(T *shared) {
+    unsigned tid = threadIdx.x;
+    __syncthreads();
     if constexpr (B >= 1024) {
         if (tid < 512)
             shared[tid] += shared[tid + 512];
@@ -250,8 +255,19 @@ template <typename T, finish F, unsigned B> __device__ void unrolled(const T *in
             shared[tid] += shared[tid + 64];
         __syncthreads();
     }
-    T sum = tid < 32 ? last_warp_sum(shared, B < 64 ? B : 64) : T(0);
-    deliver<F>(sum, out);
+    return tid < 32 ? last_warp_sum(shared, B < 64 ? B : 64) : T(0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The rung: unrolled.cu
+// ---------------------------------------------------------------------------------------------------------------------
+
+template <typename T, finish F, unsigned B> __device__ void unrolled(const T *input, uint64_t n, outlet<T> out) {
+    T *shared = shared_memory<T>();
+    uint64_t i = uint64_t(blockIdx.x) * (2 * B) + threadIdx.x;
+
+    shared[threadIdx.x] = load(input, i, n) + load(input, i + B, n);
+    deliver<F>(unrolled_sum<B>(shared), out);
 }
 
 template <typename T, finish F> __device__ void unrolled_any(const T *input, uint64_t n, outlet<T> out) {

@@ -2,6 +2,9 @@
  * with the library's kernels compiled for the host (language.h), in grids that grid.h runs. So all of the backend is tested
  * with it: arguments, contexts, lanes, staging of host data, workspaces, what is launched and what kernels make of it.
  *
+ * Kernels of the ladder run here as well: translate.py gives them a function that takes parameters as the driver's calls have
+ * them. Those that need more than two blocks at the same time do not: clusters, launches that are cooperative.
+ *
  * Not a model of CUDA's queues: everything is done by the time that a call returns. */
 #include <dlfcn.h>
 #include <link.h>
@@ -364,7 +367,8 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
 
 struct CUfunc_st {
     void (*kernel)(struct rd_cuda_call call);
-    unsigned dynamic_most; /* bytes of dynamic shared memory that it may be launched with */
+    void (*call)(void **arguments); /* of kernels that are not the library's; else null */
+    unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
     rd_cu_function next;
 };
@@ -466,8 +470,11 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name);
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name) {
     struct CUfunc_st wanted = {.dynamic_most = 48 << 10, .module = module};
+    char call[128];
+    snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
         return NOT_FOUND;
+    find(module->library, call, &wanted.call);
     pthread_mutex_lock(&lock);
     rd_cu_function found = module->functions;
     while (found && found->kernel != wanted.kernel)
@@ -518,20 +525,24 @@ API cuFuncGetName(const char **name, rd_cu_function function) {
 
 struct launch {
     rd_cu_function function;
-    unsigned blocks, dynamic_bytes;
+    unsigned blocks, threads, dynamic_bytes;
     struct rd_cuda_call call;
+    void **arguments; /* of kernels that are not the library's */
 };
 
 static void run_thread(void *argument) {
     const struct launch *launch = argument;
-    launch->function->kernel(launch->call);
+    if (launch->function->call)
+        launch->function->call(launch->arguments);
+    else
+        launch->function->kernel(launch->call);
 }
 
 static rd_cu_result run(const struct launch *launch) {
     struct emulated_grid grid = {.body = run_thread,
                                  .argument = (void *)(uintptr_t)launch,
                                  .blocks = launch->blocks,
-                                 .threads = RD_CUDA_THREADS,
+                                 .threads = launch->threads,
                                  .shared_bytes = launch->function->module->shared_bytes,
                                  .dynamic_bytes = launch->dynamic_bytes};
     launch->function->module->shared(); /* so that this thread has any */
@@ -590,13 +601,20 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra) {
     (void)extra;
-    bool fits = grid_x >= 1 && grid_x <= RD_CUDA_BLOCKS && grid_y == 1 && grid_z == 1 && block_x == RD_CUDA_THREADS &&
-                block_y == 1 && block_z == 1 && shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
+    bool any_shape = function->call != NULL && block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
+    bool fits = grid_x >= 1 && (any_shape || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
+                grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
+                shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
     if (!fits)
         return INVALID_VALUE;
-    const struct launch launch = {function, grid_x, shared, *(const struct rd_cuda_call *)arguments[0]};
+    struct launch launch = {
+        .function = function, .blocks = grid_x, .threads = block_x, .dynamic_bytes = shared, .arguments = arguments};
+    if (!function->call)
+        launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (!stream || !stream->captured)
         return run(&launch);
+    if (function->call) /* whose arguments are gone when the graph is launched */
+        return INVALID_VALUE;
     graph into = stream->captured;
     if (into->count == NODES)
         return INVALID_VALUE;
@@ -606,6 +624,9 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
 
 API cuLaunchKernelEx(const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra);
 API cuLaunchKernelEx(const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra) {
+    for (unsigned i = 0; i < launch->attribute_count; i++)
+        if (launch->attributes[i].id == RD_CU_LAUNCH_COOPERATIVE)
+            return INVALID_VALUE;
     return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
                           launch->block[1], launch->block[2], launch->dynamic_shared, launch->stream, arguments, extra);
 }
@@ -638,7 +659,7 @@ API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_paramet
 API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_parameters *what) {
     *what = (struct node_parameters){.function = node->function,
                                      .grid = {node->blocks, 1, 1},
-                                     .block = {RD_CUDA_THREADS, 1, 1},
+                                     .block = {node->threads, 1, 1},
                                      .shared = node->dynamic_bytes,
                                      .context = &primary};
     return RD_CU_SUCCESS;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <type_traits>
+#include <utility>
 
 #define __CUDACC__ 1 /* its architecture, __CUDA_ARCH__, is given on the command line */
 
@@ -32,6 +33,21 @@
 #define blockIdx  (emulated_self->block)
 #define blockDim  (emulated_self->threads)
 #define gridDim   (emulated_self->blocks)
+
+/* A kernel, and a function that calls it as a driver does: translate.py writes these for kernels with any parameters. */
+template <class... Parameters, size_t... I>
+void emulated_call(void (*kernel)(Parameters...), void **arguments, std::index_sequence<I...>) {
+    kernel(*static_cast<typename std::remove_const<Parameters>::type *>(arguments[I])...);
+}
+template <class... Parameters> void emulated_call(void (*kernel)(Parameters...), void **arguments) {
+    emulated_call(kernel, arguments, std::index_sequence_for<Parameters...>());
+}
+#define EMULATED_KERNEL(name, ...)                                                                                     \
+    extern "C" __global__ void name(__VA_ARGS__);                                                                      \
+    extern "C" __global__ void name##_call(void **arguments) {                                                         \
+        emulated_call(name, arguments);                                                                                \
+    }                                                                                                                  \
+    extern "C" __global__ void name(__VA_ARGS__)
 
 /* An address in shared memory: all of it lies in one piece, the thread's storage of the module. */
 extern "C" __attribute__((visibility("default"))) void *emulated_shared() {
@@ -207,6 +223,12 @@ inline unsigned atomicAdd(unsigned *at, unsigned value, EMULATED_CALLER) {
     return emulated_atomic_add(at, value, file, line);
 }
 inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long value, EMULATED_CALLER) {
+    return emulated_atomic_add(at, value, file, line);
+}
+inline float atomicAdd(float *at, float value, EMULATED_CALLER) {
+    return emulated_atomic_add(at, value, file, line);
+}
+inline double atomicAdd(double *at, double value, EMULATED_CALLER) {
     return emulated_atomic_add(at, value, file, line);
 }
 template <class T>
@@ -401,6 +423,9 @@ static_assert(sizeof(emulated_mbarrier) == sizeof(uint64_t), "a barrier is a wor
 
 inline void ptx_mbarrier_init_shared_b64(uint64_t barrier, unsigned count) {
     emulated_mbarrier::at(barrier) = {0, count, count, 0};
+}
+inline void ptx_mbarrier_inval_shared_b64(uint64_t barrier) {
+    emulated_mbarrier::at(barrier) = {};
 }
 inline void ptx_fence_mbarrier_init_release_cluster() {
     emulated_fence();

@@ -11,8 +11,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Ends of lines within asm statements; addresses in shared memory, which have 32 bits on a GPU.
-PLAIN = {r'\n\t': '', 'uint32_t shared_address': 'size_t shared_address', 'uint32_t(__cvta': 'size_t(__cvta'}
+PLAIN = {r'\n\t': ''}  # ends of lines within asm statements
 LAUNCH = re.compile(r'([\w:]+(?:<[\w, ]+>)?)<<<(.*?)>>>\((.*?)\);', re.S)
 
 

@@ -122,11 +122,4 @@ template <class Call> void emulated_launch(const Call &call, unsigned blocks, un
     emulated_run(&grid);
 }
 
-/* Instructions that only the ladder's kernels use; `_` is where an instruction puts what nobody needs. */
-#if __CUDA_ARCH__ >= 900
-static unsigned long long _;
-inline void ptx_mbarrier_inval_shared_b64(uint64_t) {
-}
-#endif
-
 #endif

@@ -12,7 +12,7 @@ REDUCT, SAMPLE = (os.path.abspath(path) for path in sys.argv[1:3])
 
 FIELDS = ['group', 'name', 'variant', 'type', 'device', 'language', 'n', 'bytes', 'block', 'seconds', 'spread',
           'bytes_per_second', 'of_limit', 'of_nominal', 'speedup', 'to_plain', 'to_fast', 'to_peer', 'to_gpu_to_gpu', 'to_sum', 'verdict', 'expected', 'got',
-          'ulp', 'registers', 'shared_bytes', 'occupancy', 'bank_conflicts', 'shared_transactions', 'divergence', 'note']
+          'ulp', 'registers', 'shared_bytes', 'occupancy', 'bank_conflicts', 'shared_transactions', 'divergence', 'active_lanes', 'note']
 VERDICTS = {'right', 'within bound', 'wrong', 'lucky', 'not run', 'unchecked'}
 
 

@@ -1,4 +1,5 @@
 """`reduct ladder`: the CPU's ladder in every format, its options, and what it says when it cannot."""
+import json
 import os
 import pty
 import re
@@ -90,6 +91,33 @@ class Formats(unittest.TestCase):
                 formats.check_page(file.read())
 
 
+class Submissions(unittest.TestCase):
+    def test_submission(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'mine.json')
+            result = report(*SMALL, '--submit-file', path)
+            with open(path, encoding='utf-8') as file:
+                text = file.read()
+        given = json.loads(text)
+        self.assertEqual(given['format'], 'reduct ladder results 1')
+        self.assertEqual(given['facts']['program'], result['facts']['program'])
+        self.assertEqual((given['warnings'], given['facts']['processor']), (result['warnings'], result['facts']['processor']))
+        self.assertEqual([row['name'] for row in given['rows']], RUNGS)
+        for row, whole in zip(given['rows'], result['rows'], strict=True):
+            self.assertAlmostEqual(row['seconds'] / whole['seconds'], 1, 3)
+            for field in ('group', 'type', 'n', 'device', 'language', 'verdict'):
+                self.assertEqual(row[field], whole[field])
+        self.assertEqual(len(text.split('\n')), len(RUNGS) + 6)  # a line per row
+
+    def test_sums_that_cancel(self):
+        """Every rung gives another sum, and only the exact one is right."""
+        rows = report(*SMALL, '--data', 'cancelling')['rows']
+        self.assertEqual(rows[-1]['verdict'], 'right')
+        self.assertGreater(rows[0]['ulp'], 1000)
+        self.assertGreater(len({row['got'] for row in rows}), 4)
+        self.assertNotIn('wrong', {row['verdict'] for row in rows})
+
+
 class Colour(unittest.TestCase):
     def on_terminal(self, **environment):
         """What `reduct ladder` writes to a terminal."""
@@ -163,7 +191,7 @@ class Runs(unittest.TestCase):
     def test_help(self):
         text = formats.output(REDUCT, 'ladder', '--help')
         for option in ('device', 'n', 'type', 'rung', 'finish', 'block', 'specimens', 'applications', 'peers', 'profile',
-                       'sweep', 'rounds', 'list', 'quiet', 'json', 'csv', 'markdown', 'html'):
+                       'sweep', 'rounds', 'list', 'quiet', 'json', 'csv', 'markdown', 'html', 'columns', 'data', 'submit-file'):
             self.assertIn('--' + option, text)
         self.assertTrue(all(len(line) <= 80 for line in text.split('\n')))
         self.assertIn('reduct ladder', formats.output(REDUCT, '--help'))
@@ -202,6 +230,23 @@ class Refusals(unittest.TestCase):
         self.refuse(2, ['--rung', "'plain'", 'GPUs'], '--device', 'cuda:0', '--rung', 'plain')
         self.refuse(2, ["'data.npy'", 'no files'], 'data.npy')
 
+    def test_rows(self):
+        self.refuse(2, ['--columns', 'only the ladder of rows', 'reduct ladder rows'], '--columns', '64')
+        self.refuse(2, ['--columns', "found '0'", 'one element at least'], 'rows', '--columns', '0')
+        self.refuse(2, ['--columns', "found '1,x'"], 'rows', '--columns', '1,x')
+        self.refuse(2, ["'more'", 'no files'], 'rows', 'more')
+        self.refuse(2, ['rows', 'only CUDA', 'cpu'], 'rows', '--device', 'cpu')
+        self.refuse(2, ['--finish', 'ladder of rows'], 'rows', '--finish', 'atomic')
+        self.refuse(2, ['--sweep', 'ladder of rows'], 'rows', '--sweep')
+        self.refuse(2, ['--data cancelling', 'ladder of rows'], 'rows', '--data', 'cancelling')
+        self.refuse(2, ["'halving'", 'rows'], 'rows', '--rung', 'halving')
+        self.refuse(2, ["'row-warp'"], '--rung', 'row-warp')
+        if without_gpu():
+            self.refuse(1, ['rows', 'only CUDA'], 'rows')
+
+    def test_data(self):
+        self.refuse(2, ['--data', "found 'nonesuch'", 'uniform or cancelling'], '--data', 'nonesuch')
+
     def test_unknown_option(self):
         self.refuse(2, ['unrecognized option'], '--nonesuch')
 
@@ -219,6 +264,7 @@ class Refusals(unittest.TestCase):
 
     def test_files_that_cannot_be_written(self):
         self.refuse(1, ['/nonesuch/page.html', 'No such file'], *SMALL, '--html', '/nonesuch/page.html')
+        self.refuse(1, ['/nonesuch/mine.json', 'No such file'], *SMALL, '--submit-file', '/nonesuch/mine.json')
         if os.path.exists('/dev/full'):
             self.refuse(1, ['/dev/full', 'No space'], *SMALL, '--html', '/dev/full')
             for form in ([], ['--json'], ['--csv'], ['--markdown']):

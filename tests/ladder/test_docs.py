@@ -1,4 +1,5 @@
 """The tutorial: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
+import json
 import os
 import re
 import shutil
@@ -14,10 +15,13 @@ DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'doc
 RESULTS = os.path.join(DOCS, '..', 'results')
 sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS, os.path.join(DOCS, '..', 'ladder')]
 sys.dont_write_bytecode = True
+import adopt  # noqa: E402
 import chapters  # noqa: E402
+import claims  # noqa: E402
 import lists  # noqa: E402
 import results  # noqa: E402
 import sass  # noqa: E402
+import tables  # noqa: E402
 
 
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
@@ -61,7 +65,7 @@ def anchors(text):
 
 class Pages(unittest.TestCase):
     def test_a_chapter_per_rung(self):
-        listed = formats.output(formats.REDUCT, 'ladder', '--list').split('On a GPU')[1]
+        listed = formats.output(formats.REDUCT, 'ladder', '--list').split('On a GPU')[1].split('Sums of rows')[0]
         rungs = re.findall(r'(?m)^  ([a-z-]+)  +\S', listed)
         order = list(lists.RUNGS['gpu'])
         self.assertEqual(set(rungs), set(order))
@@ -170,7 +174,8 @@ class Lists(unittest.TestCase):
 
     def test_the_command_has_them(self):
         listed = formats.output(formats.REDUCT, 'ladder', '--list')
-        for rungs, part in ((lists.RUNGS['cpu'], listed.split('On a GPU')[0]), (lists.RUNGS['gpu'], listed.split('On a GPU')[1])):
+        parts = re.split('On a GPU|Sums of rows', listed)
+        for rungs, part in zip((lists.RUNGS['cpu'], lists.RUNGS['gpu'], lists.RUNGS['rows']), parts, strict=True):
             found = dict(re.findall(r'(?m)^  ([a-z-]+)  +(\S.*)$', part))
             self.assertEqual(found, {name: rung['idea'] for name, rung in rungs.items()})
         usage = formats.run(formats.REDUCT, 'ladder', '--finish', '?').stderr.decode()
@@ -185,14 +190,23 @@ class Lists(unittest.TestCase):
     def test_every_language_has_its_rungs(self):
         """A file per rung; what a language lacks is named here."""
         rungs = [name for name, rung in lists.RUNGS['gpu'].items() if not rung['specimen'] and name != 'exact']
-        lacks = {'cuda': set(), 'glsl': {'bulk-copy'}, 'hlsl': {'bulk-copy', 'vector-loads'},
-                 'wgsl': {'bulk-copy', 'global-halving', 'shuffle'}}
+        only_cuda = {name for name in rungs if lists.RUNGS['gpu'][name]['only_cuda']}
+        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda | {'vector-loads'},
+                 'wgsl': only_cuda | {'global-halving', 'shuffle'}}
         forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'wgsl': '.wgsl'}
         for language, ending in forms.items():
             files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))
             missing = {name for name in rungs if not {name + ending, name.replace('-', '_') + ending} & files}
             self.assertEqual(missing, lacks[language], language)
         self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
+
+    def test_rows_have_theirs(self):
+        """A file and a chapter's section for each rung of rows, but the library's, which has no file."""
+        chapter = read(DOCS, 'ladder', 'rows.md')
+        files = set(os.listdir(os.path.join(self.ROOT, 'ladder', 'cuda', 'rows'))) - {'rows.cuh'}
+        names = list(lists.RUNGS['rows'])
+        self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if name != 'row-exact'})
+        self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
 
 
 class Results(unittest.TestCase):
@@ -225,7 +239,7 @@ class Results(unittest.TestCase):
 
     def test_the_pages_are_up_to_date(self):
         with tempfile.TemporaryDirectory() as folder:
-            for path in (*(os.path.join(RESULTS, f'{name}.csv') for name in ('ladder', 'languages', 'facts')),
+            for path in (*(os.path.join(RESULTS, name) for name in os.listdir(RESULTS) if name.endswith('.csv')),
                          os.path.join(DOCS, 'ladder', 'sass.json')):
                 shutil.copy(path, folder)
             self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.pages()))
@@ -240,21 +254,23 @@ class Results(unittest.TestCase):
             chart = xml.dom.minidom.parse(os.path.join(folder, 'docs', 'ladder', 'h200.svg'))
             self.assertEqual(chart.documentElement.tagName, 'svg')
         blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', text, flags=re.S))
-        tables = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
-        self.assertEqual(tables['sass'], [])
-        self.assertEqual([row[0] for row in tables['halving'][0][2:]], ['4 Mi', '32 Mi'])
-        self.assertEqual(tables['halving'][0][0][:3], ['elements', 'i32', 'f32'])  # no f64, no column
-        self.assertEqual([row[1] for row in tables['last-warp-implicit'][0][2:]],
+        found = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
+        self.assertEqual(found['sass'], [])
+        self.assertEqual([row[0] for row in found['halving'][0][2:]], ['4 Mi', '32 Mi'])
+        self.assertEqual(found['halving'][0][0][:3], ['elements', 'i32', 'f32'])  # no f64, no column
+        self.assertEqual([row[1] for row in found['last-warp-implicit'][0][2:]],
                          ['no synchronisation', 'repaired: __syncwarp'])
         self.assertIn('**wrong**: 1787466, not 2097466.2', blocks['specimens'])
-        self.assertEqual([row[0] for row in tables['finishes'][0][2:]], ['`halving`'])
-        self.assertEqual(len(tables['summary'][0]), 2 + 14)
-        self.assertEqual(tables['numbers'][0][-1], ['`exact`', '0.42'])
-        peers = [row[0] for row in tables['peers'][0][2:]]
+        self.assertEqual([row[0] for row in found['finishes'][0][2:]], ['`halving`'])
+        self.assertEqual(len(found['summary'][0]), 2 + 14)
+        self.assertEqual(found['numbers'][0][-1], ['`exact`', '0.42'])
+        peers = [row[0] for row in found['peers'][0][2:]]
         self.assertTrue({'CUB recursive', '`one-launch`', '`exact`'} <= set(peers), peers)
-        self.assertIn('Harris 2007', tables['steps'][0][0])
-        self.assertEqual(tables['steps'][0][3][-2], '2.33')  # neighbour-strided, in its day
-        self.assertIn('registers', tables['hardware'][0][0])
+        self.assertIn('Harris 2007', found['steps'][0][0])
+        steps = {row[0]: row for row in found['steps'][0]}
+        self.assertEqual(steps['`neighbour-strided`'][-2], '2.33')  # in its day
+        self.assertEqual(steps['`bulk-copy`'][1:3], ['`one-launch`', '`last-block`'])
+        self.assertIn('registers', found['hardware'][0][0])
 
     def test_languages_stand_side_by_side(self):
         report = self.sample()
@@ -285,6 +301,124 @@ class Results(unittest.TestCase):
         f32 = [row for row in windows[2:] if row[0] == 'f32']
         self.assertEqual([row[1] for row in f32], ['window in f64', 'window in 32-bit integers'])
         self.assertEqual(f32[0][2], 'vulkan:0')
+
+    def test_steps_are_between_equal_finishes(self):
+        report = self.sample()
+        rungs = [row for row in report['rows'] if row['group'] == 'rungs' and row['variant'] == 'recursive']
+        report['rows'] += [{**row, 'variant': 'second-launch', 'seconds': 10 * row['seconds']} for row in rungs]
+        made = tables.Report({**report, 'rows': [results.Row(row) for row in report['rows']]})
+        halving, below = (made.compared(name, 'f32', 4 << 20) for name in ('halving', 'neighbour-strided'))
+        self.assertEqual((halving['variant'], below['variant']), ('second-launch', 'second-launch'))
+        self.assertEqual(made.own('halving', 'f32', 4 << 20)['variant'], 'recursive')
+        self.assertAlmostEqual(made.gain('halving', 'f32', 4 << 20), below['seconds'] / halving['seconds'])
+        one, vectors = (made.compared(name, 'f32', 4 << 20) for name in ('one-launch', 'vector-loads'))
+        self.assertEqual((one['variant'], vectors['variant']), ('last-block', 'second-launch'))
+
+    def measured(self):
+        """Reports such as scripts/measure-ladder leaves, by the names of its files."""
+        sample = self.sample()
+        rungs = [row for row in sample['rows'] if row['group'] == 'rungs']
+        shaders = [{**row, 'language': 'glsl', 'device': 'vulkan:0', 'seconds': 2 * row['seconds']}
+                   for row in rungs if row['type'] == 'f32' and row['name'] not in ('bulk-copy', 'exact')]
+        plain = {**rungs[0], 'name': 'plain', 'variant': '', 'language': 'c', 'device': 'cpu', 'ulp': 7e6}
+        rows = [{**rungs[0], 'group': f'rows of {length}', 'name': name, 'variant': 'sums of rows'}
+                for length in (64, 4096) for name in ('row-thread', 'row-warp')]
+        refused = {**rows[0], 'name': 'row-exact', 'verdict': 'not run', 'seconds': None, 'note': 'the backend refuses'}
+        parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'] + shaders,
+                 'ladder-i32': [row for row in sample['rows'] if row['type'] == 'i32'],
+                 'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
+                 'profile': [{**rungs[1], 'shared_transactions': 12345.0, 'divergence': 0.0, 'active_lanes': 11.5}]}
+        return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
+
+    def test_what_was_measured_is_adopted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            given = os.path.join(folder, 'measured')
+            os.mkdir(given)
+            for name, report in self.measured().items():
+                with open(os.path.join(given, name + '.json'), 'w', encoding='utf-8') as file:
+                    json.dump(report, file)
+            results.write('languages', self.sample(), folder)
+            self.assertEqual(adopt.keep(given, adopt.PARTS, folder), [])
+            self.assertIsNone(results.read('languages', folder))
+            blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', self.fill(folder), flags=re.S))
+            os.remove(os.path.join(given, 'rows-f64.json'))
+            self.assertEqual(adopt.keep(given, adopt.PARTS, folder), ['rows-f64'])
+            self.assertIsNotNone(results.read('rows', folder))
+        found = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
+        self.assertIn(['CPU', '`plain`', '7e+06'], found['numbers'][1])
+        self.assertEqual(found['rows'][0][0][:3], ['rung', '64', '4096'])
+        self.assertIn('`row-exact`: the backend refuses.', blocks['rows'])
+        self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
+        self.assertEqual(found['hardware'][0][3][-1], '11.5')
+        self.assertIn('12345', blocks['neighbour-strided-before'])
+
+    # A command that says what it was asked for in place of measuring, fails for one type and never ends for another.
+    PRETENDER = '''#!/bin/sh
+        echo "$*" >>"$LOG"
+        case "$*" in
+            *vulkan*:0*--rounds\\ 1*) [ -n "$WITH_VULKAN" ]; exit ;;
+            *--type\\ i32*) exit 2 ;;
+            *--type\\ f64*--specimens*) sleep 60 ;;
+            *--submit-file*) while [ $# -gt 1 ]; do [ "$1" = --submit-file ] && echo '{"format": "it"}' >"$2"; shift; done ;;
+        esac
+        echo '{"rows": []}'
+    '''
+
+    def measure(self, folder, **environment):
+        """What scripts/measure-ladder does with such a command: what it says, the files, the command's arguments."""
+        program, out, log = (os.path.join(folder, name) for name in ('reduct', 'out', 'log'))
+        with open(program, 'w', encoding='utf-8') as file:
+            file.write(self.PRETENDER)
+        os.chmod(program, 0o755)
+        run = subprocess.run([os.path.join(DOCS, '..', 'scripts', 'measure-ladder'), folder], stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', **environment}, timeout=60)
+        return run, {name for name in os.listdir(out) if name.endswith('.json')}, read(log)
+
+    def test_measuring_goes_on_after_what_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run, files, asked = self.measure(folder)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('ladder-i32: NOT MEASURED, status 2', run.stdout)
+        self.assertRegex(run.stdout, 'ladder-f64: NOT MEASURED, status 124')
+        self.assertIn('Vulkan: not measured', run.stdout)
+        self.assertIn('ladder-f32.json', files)
+        self.assertFalse(files & {'ladder-i32.json', 'ladder-f64.json'})
+        self.assertNotIn('--language', asked)
+
+    def test_measuring_names_every_part(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.PRETENDER = self.PRETENDER.replace('exit 2', 'true').replace('sleep 60', 'true')
+            run, files, asked = self.measure(folder, WITH_VULKAN='1', LIMIT='60')
+        self.assertEqual(run.returncode, 0, run.stdout)
+        parts = {part + '.json' for names in adopt.PARTS.values() for part in names}
+        self.assertEqual(files, parts | {'submission.json'})
+        self.assertIn('cuda:0,vulkan:0 --language all', asked)
+
+    def test_what_is_said_of_them_is_so(self):
+        run = subprocess.run([sys.executable, '-B', os.path.join(DOCS, 'ladder', 'claims.py')], stdout=subprocess.PIPE, text=True)
+        self.assertEqual((run.returncode, run.stdout), (0, ''))
+
+    def test_claims_can_be_untrue(self):
+        report = claims.kept()
+        for row in report.rungs:
+            if row['name'] == 'vector-loads' and row['of_limit']:
+                row['of_limit'] /= 3
+        self.assertEqual(claims.untrue(report),
+                         ['looking-back: vector-loads is the step from half of the read limit to more than four fifths'])
+
+    def test_results_from_anywhere(self):
+        """docs/results/: chart and entry of each file are as the script makes them."""
+        kept = os.path.join(DOCS, 'results')
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(kept):
+                if name.endswith(('.json', '.md')):
+                    shutil.copy(os.path.join(kept, name), folder)
+            subprocess.run([sys.executable, '-B', os.path.join(kept, 'chart.py'), folder], check=True)
+            made = sorted(os.listdir(folder))
+            self.assertEqual(made, sorted(name for name in os.listdir(kept) if name.endswith(('.json', '.md', '.svg'))))
+            for name in made:
+                self.assertEqual(read(folder, name), read(kept, name), name)
+        self.assertTrue({'lavapipe.json', 'nvidia-h200.json', 'swiftshader.json'} <= set(made))
 
     def test_without_results_nothing_is_claimed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -177,6 +177,37 @@ static void data_do_not_depend_on_their_length(void **state) {
     ladder_data_destroy(&many);
 }
 
+/* Each large number has its negative as far from the other end; what is left over is small, and so is the sum. */
+static void data_that_cancel(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {0, 1, 2, 999, 70000, 1 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ladder_data singles, doubles, integers, uniform;
+        const uint64_t n = sizes[i];
+        double rest = 0;
+        assert_int_equal(ladder_data_create_cancelling(&singles, REDUCT_F32, n), 0);
+        assert_int_equal(ladder_data_create_cancelling(&doubles, REDUCT_F64, n), 0);
+        for (uint64_t k = 0; k < n; k++) {
+            float single = ((float *)singles.values)[k], other = ((float *)singles.values)[n - 1 - k];
+            double number = ((double *)doubles.values)[k];
+            bool pair = k != n - 1 - k && single == -other && number == -((double *)doubles.values)[n - 1 - k];
+            assert_true(pair || (single >= 0 && single < 0x1p-8f && number >= 0 && number < 0x1p-8));
+            assert_true(fabs(number) < 0x1p15);
+            rest += pair ? 0 : (double)single; /* of few bits: exact */
+        }
+        assert_true(singles.real == (double)(float)rest);
+        assert_true(n < 1000 || singles.magnitude > 0x1p20 * singles.real);
+        assert_true(n < 1000 || doubles.magnitude > 0x1p20 * doubles.real);
+        assert_int_equal(ladder_data_create_cancelling(&integers, REDUCT_I32, n), 0); /* which are as always */
+        assert_int_equal(ladder_data_create(&uniform, REDUCT_I32, n), 0);
+        assert_memory_equal(integers.values, uniform.values, n * sizeof(int32_t));
+        ladder_data_destroy(&singles);
+        ladder_data_destroy(&doubles);
+        ladder_data_destroy(&integers);
+        ladder_data_destroy(&uniform);
+    }
+}
+
 static void data_that_fit_nowhere(void **state) {
     (void)state;
     ladder_data data;
@@ -404,6 +435,7 @@ int main(void) {
         cmocka_unit_test(rungs_have_names_of_their_own),
         cmocka_unit_test(data_and_their_sums),
         cmocka_unit_test(data_do_not_depend_on_their_length),
+        cmocka_unit_test(data_that_cancel),
         cmocka_unit_test(data_that_fit_nowhere),
         cmocka_unit_test(judge_integers),
         cmocka_unit_test(judge_floats),

@@ -53,10 +53,6 @@ export const GPU_LIST = {
         "finish": "last-block",
         "idea": "the last block to finish adds up the blocks: no second launch"
     },
-    "bulk-copy": {
-        "finish": "last-block",
-        "idea": "the copy engine fills a ring of stages in shared memory while threads add"
-    },
     "exact": {
         "finish": "last-block",
         "idea": "the library: the infinitely precise sum, rounded once"

@@ -66,7 +66,7 @@ __device__ void combine_grid(typename OP::part mine, uint64_t n, typename OP::pa
     mine = combine_block<OP>(mine);
     if (threadIdx.x == 0)
         partials[blockIdx.x] = mine;
-    if (!is_last_block(ticket))
+    if (!is_last_block(ticket, gridDim.x))
         return;
     unsigned share = (gridDim.x + THREADS - 1) / THREADS; // neighbours to the same thread, for the order
     typename OP::part total = OP::identity();

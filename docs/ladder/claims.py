@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What the tutorial says in words of measured figures, each as a test of the figures:
+
+    python3 docs/ladder/claims.py      names the sentences that the results in results/ do not bear out; status 1 if there are any
+
+So that sentences are looked at again when something is measured anew. Figures themselves are put in by tables.py.
+"""
+import sys
+
+import tables
+
+MI = 1 << 20
+
+
+def seconds(report, name, n, finish=None):
+    row = tables.of_finish(report, name, finish, n) if finish else report.own(name, 'f32', n)
+    return row['seconds'] if row else None
+
+
+def share(report, name, n):
+    return report.own(name, 'f32', n)['of_limit']
+
+
+def gains(report, name, sizes=None):
+    """How many times faster a rung is than the one that it starts from, at each size."""
+    return [gain for n in sizes or report.sizes if (gain := report.gain(name, 'f32', n)) is not None]
+
+
+def last_block_costs(report):
+    """What last-block takes more than atomic, up to 32 Mi."""
+    return [seconds(report, 'vector-loads', n, 'last-block') - seconds(report, 'vector-loads', n, 'atomic')
+            for n in report.sizes if n <= 32 * MI and seconds(report, 'vector-loads', n, 'atomic')]
+
+
+# Page, what it says, and whether it is so. What is not measured yet cannot be wrong: such claims are of rungs in NEEDS.
+CLAIMS = [
+    ('cells', 'the divergence of neighbour-modulo is 0', None, lambda r: r.profiled('neighbour-modulo')['divergence'] == 0),
+    ('cells', 'global-halving has shared transactions, and no shared memory', None,
+     lambda r: r.profiled('global-halving')['shared_transactions'] > 0 and r.profiled('global-halving')['shared_bytes'] == 0),
+    ('cells', 'counted by warps, shared transactions come out to ten or fifteen per block, in every kernel', None,
+     lambda r: all(5 < tables.shared_per_block(r, name) - counted < 18 for name, (_, counted) in tables.TREES.items())),
+    ('cells', 'atomic is the fastest finish of vector-loads at 4 Mi', None,
+     lambda r: all(seconds(r, 'vector-loads', 4 * MI, 'atomic') <= seconds(r, 'vector-loads', 4 * MI, finish)
+                   for finish in ('host', 'second-launch', 'recursive', 'last-block'))),
+    ('cells', 'last-block takes up to about a microsecond more than atomic, whatever n', None,
+     lambda r: all(0 < cost < 2e-6 for cost in last_block_costs(r))),
+    ('cells', 'there are a few percent between vector-loads with atomic and exact at 32 Mi', None,
+     lambda r: 0.95 < seconds(r, 'vector-loads', 32 * MI, 'atomic') / seconds(r, 'exact', 32 * MI) < 1.05),
+    ('cells', 'exact is level with vector-loads with a finish that gives the same bits on every run, or ahead', None,
+     lambda r: seconds(r, 'exact', 32 * MI) < 1.02 * seconds(r, 'vector-loads', 32 * MI, 'last-block')),
+    ('cells', 'where launches weigh more, exact is ahead of atomic, too', None,
+     lambda r: seconds(r, 'exact', 4 * MI) < seconds(r, 'vector-loads', 4 * MI, 'atomic')),
+    ('looking-back', 'vector-loads is the step from half of the read limit to more than four fifths', None,
+     lambda r: share(r, 'warp-reduce', 32 * MI) < 0.6 and share(r, 'vector-loads', 32 * MI) > 0.8),
+    ('looking-back', 'global-halving is not the worst rung any more', None,
+     lambda r: seconds(r, 'global-halving', 32 * MI) < seconds(r, 'neighbour-modulo', 32 * MI)),
+    ('looking-back', 'shuffles and the sum of a warp hardly show in the time of a large array', None,
+     lambda r: all(0.95 < gain < 1.05 for name in ('shuffle', 'warp-reduce') for gain in gains(r, name, [32 * MI]))),
+    ('numbers', 'of f32 that cancel, a plain loop has no digit right', None, lambda r: r.numbers['plain'] > 1 << 22),
+    ('numbers', 'of f32 that cancel, kahan and pairwise have some', None,
+     lambda r: all(1 < r.numbers[name] < 1 << 18 for name in ('kahan', 'pairwise'))),
+    ('numbers', 'of f32 that cancel, only the exact sum has all', None,
+     lambda r: r.numbers['exact'] <= 0.5 and all(ulp > 0.5 for name, ulp in r.numbers.items() if name != 'exact')),
+    ('cg-reduce', 'that it is shorter hardly shows', 'cg-reduce', lambda r: all(0.95 < gain < 1.05 for gain in gains(r, 'cg-reduce', [32 * MI]))),
+    ('harris-seven', 'vector-loads is faster', 'harris-seven',
+     lambda r: seconds(r, 'vector-loads', 32 * MI, 'second-launch') < seconds(r, 'harris-seven', 32 * MI, 'second-launch')),
+    ('overlapped-launch', 'for small arrays it saves the gap', 'overlapped-launch',
+     lambda r: all(gain > 1 for gain in gains(r, 'overlapped-launch', [MI]))),
+    ('cooperative', 'one-launch is the one to use', 'cooperative', lambda r: all(gain < 1.1 for gain in gains(r, 'cooperative', [4 * MI, 32 * MI]))),
+    ('cluster', 'a sum has little to gain', 'cluster', lambda r: all(gain < 1.1 for gain in gains(r, 'cluster', [32 * MI]))),
+    ('producer-warp', 'a sum has too little to do per byte', 'producer-warp',
+     lambda r: seconds(r, 'one-launch', 32 * MI) < 1.1 * seconds(r, 'producer-warp', 32 * MI)),
+]
+
+
+def kept():
+    """The report that the tutorial's tables are made from, with the errors in f32 of data that cancel, by rung."""
+    runs = {name: tables.results.read(name) for name in ('ladder', 'profile', 'numbers')}
+    report = tables.Report(runs['ladder'], profile=runs['profile'])
+    report.numbers = {row['name']: row['ulp'] for row in runs['numbers']['rows'] if row['type'] == 'f32' and row['ulp'] is not None}
+    return report
+
+
+def untrue(report):
+    """The page and the sentence of each claim that the report does not bear out."""
+    return [f'{page}: {sentence}' for page, sentence, needs, holds in CLAIMS
+            if (needs is None or needs in report.names) and not holds(report)]
+
+
+def main():
+    found = untrue(kept())
+    for sentence in found:
+        print(f'not so in these results: docs/ladder/{sentence}')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.dont_write_bytecode = True
+    sys.exit(main())

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Charts the results that docs/results/*.json collect, and lists them in README.md there: python3 docs/results/chart.py [FOLDER]
+
+Each file is what `reduct ladder --submit-file FILE` wrote on some machine. A chart shows f32 sums of the largest number of elements
+that was measured there, a bar per rung and language, as a share of the fastest.
+"""
+import json
+import os
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, '..', 'ladder'))
+import draw  # noqa: E402
+import tables  # noqa: E402
+
+FORMAT = 'reduct ladder results 1'
+PLACE = '<!-- results -->'
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        report = json.load(file)
+    if report['format'] != FORMAT:
+        raise SystemExit(f'{path}: format {report["format"]!r}; expected {FORMAT!r}')
+    return report
+
+
+def device(report):
+    """The name of the machine, or of the driver that stands in for one."""
+    facts = report['facts']
+    return facts.get('GPU') or facts.get('vulkan:0') or facts.get('processor') or 'unknown'
+
+
+def shown(report):
+    """The rows of the chart: f32, the largest n; of a rung measured in several ways the fastest."""
+    rows = [row for row in report['rows'] if row['group'] == 'rungs' and row['type'] == 'f32' and row['verdict'] in tables.GOOD]
+    n = max((row['n'] for row in rows), default=0)
+    best = {}
+    for row in rows:
+        key = row['name'], row['language']
+        if row['n'] == n and (key not in best or row['seconds'] < best[key]['seconds']):
+            best[key] = row
+    return list(best.values())
+
+
+def chart(name, report, folder):
+    rows = shown(report)
+    title = f'Sum of {tables.elements(rows[0]["n"])} f32: bandwidth by rung'
+    d = draw.Drawing(name, title, 'Bars of bandwidth, one per rung and language.', 960, 56 + 22 * len(rows) + 56)
+    fastest = min(row['seconds'] for row in rows)
+    for i, row in enumerate(rows):
+        y = 50 + 22 * i
+        d.text(190, y + 13, row['name'], 'end')
+        d.text(200, y + 13, row['language'], 'small dim')
+        d.rect(240, y + 2, max(1, 540 * fastest / row['seconds']), 15, 'on', 2)
+        rate = tables.rate(row['n'] * 4 / row['seconds'])
+        d.text(792, y + 13, f'{rate} GB/s ± {100 * row["spread"]:.1f}%', 'small')
+    d.caption(50 + 22 * len(rows) + 28, f'{device(report)}; {report["facts"].get("date", "")}; {report["facts"].get("program", "")}')
+    d.write(folder)
+
+
+def entry(name, report):
+    rows = shown(report)
+    best = min(rows, key=lambda row: row['seconds'])
+    lines = [f'## {device(report).split(",")[0].split(" (")[0]}', '']
+    lines += [f'![Bandwidth by rung]({name}.svg)', '']
+    lines += [f'{tables.elements(best["n"])} f32: fastest `{best["name"]}` in {tables.time(best["seconds"])}. '
+              f'All figures: [`{name}.json`]({name}.json).', '']
+    lines += [f'- {fact}: {text}' for fact, text in report['facts'].items()
+              if fact in ('GPU', 'vulkan:0', 'vulkan:0 driver', 'processor', 'driver', 'read limit', 'date', 'program')]
+    lines += [f'- warning: {text}' for text in report['warnings']]
+    return '\n'.join(lines) + '\n'
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else FOLDER
+    names = sorted(name[:-5] for name in os.listdir(folder) if name.endswith('.json'))
+    reports = {name: read(os.path.join(folder, name + '.json')) for name in names}
+    for name, report in reports.items():
+        chart(name, report, folder)
+    path = os.path.join(folder, 'README.md')
+    with open(path, encoding='utf-8') as file:
+        head = file.read().split(PLACE)[0]
+    with open(path, 'w', encoding='utf-8', newline='\n') as file:
+        file.write(head + PLACE + '\n\n' + '\n'.join(entry(name, report) for name, report in reports.items()))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,307 @@
+/* The ladder of rows: one sum for each row of a matrix, or, in column-tiles, for each column. Kernels are in cuda/rows/. */
+#include "ladder/cuda_rows.h"
+
+#include "gpu/whole.h"
+#include "program/memory.h"
+#include "report/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    THREADS = 256,
+    LANES = 32,
+    LOADS = 4,
+    VECTOR = 16,
+    CHUNK_LEAST = 64
+}; /* as in cuda/rows/; bytes; rows of a tile */
+
+/* Who takes a row. */
+typedef enum rows_cover { A_THREAD, A_BLOCK, A_WARP, SOME_LANES, VECTOR_LANES, TILES, LIBRARY } rows_cover;
+
+static const struct rows_rung {
+    ladder_step step;
+    rows_cover cover;
+} rungs[] = {{LADDER_ROW_THREAD, A_THREAD},      {LADDER_ROW_BLOCK, A_BLOCK},        {LADDER_ROW_WARP, A_WARP},
+             {LADDER_ROWS_PER_WARP, SOME_LANES}, {LADDER_ROW_VECTORS, VECTOR_LANES}, {LADDER_COLUMN_TILES, TILES},
+             {LADDER_ROW_EXACT, LIBRARY}};
+
+size_t cuda_rows_count(void) {
+    return sizeof rungs / sizeof *rungs;
+}
+
+const char *cuda_rows_name(size_t i) {
+    return ladder_rungs[rungs[i].step].name;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Making ready
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The greatest power of two that is at most x, within 1 and `most`. */
+static unsigned power_within(uint64_t x, unsigned most) {
+    unsigned power = 1;
+    while (power < most && 2 * (uint64_t)power <= x)
+        power *= 2;
+    return power;
+}
+
+/* Threads that share a row. */
+static unsigned lanes_for(const cuda_rows_run *run, rows_cover cover) {
+    uint64_t vectors = run->columns * reduct_type_size(run->type) / VECTOR;
+    switch (cover) {
+    case A_THREAD:
+        return 1;
+    case A_BLOCK:
+        return THREADS;
+    case SOME_LANES:
+        return run->columns < 4 ? 2 : power_within(run->columns, 16);
+    case VECTOR_LANES:
+        return power_within(gpu_ceil_divide(vectors, LOADS), LANES);
+    default:
+        return LANES;
+    }
+}
+
+/* The matrix cut into tiles: as many above each other as make a block for each that the device holds, but none of few rows. */
+static void cut(cuda_rows_run *run, uint64_t resident) {
+    uint64_t across = gpu_ceil_divide(run->columns, LANES);
+    uint64_t wanted = gpu_ceil_divide(resident, across ? across : 1), most = run->rows / CHUNK_LEAST;
+    run->down = gpu_least(wanted, most) ? gpu_least(wanted, most) : 1;
+    run->blocks = (unsigned)(across * run->down);
+}
+
+static bool prepare_kernel(cuda_rows_run *run, rows_cover cover, char *why, size_t room) {
+    char file[40], image[48], name[64], lanes[16] = "";
+    gpu_file_name(run->step, file, sizeof file);
+    run->lanes = lanes_for(run, cover);
+    if (cover == SOME_LANES || cover == VECTOR_LANES)
+        snprintf(lanes, sizeof lanes, "_%u", run->lanes);
+    snprintf(image, sizeof image, "rows/%s", file);
+    snprintf(name, sizeof name, "%s_%s%s", file, reduct_type_name(run->type), lanes);
+    run->kernel = cuda_lab_kernel(run->lab, image, name, 0, why, room);
+    if (cover == TILES && run->kernel.function) {
+        snprintf(name, sizeof name, "column_finish_%s", reduct_type_name(run->type));
+        run->last_step = cuda_lab_kernel(run->lab, image, name, 0, why, room);
+    }
+    return run->kernel.function && (cover != TILES || run->last_step.function);
+}
+
+/* The library's sum of each row. */
+static bool prepare_exact(cuda_rows_run *run, char *why, size_t room) {
+    const reduct_reduction reduction = {.op = REDUCT_SUM, .element = run->type};
+    const reduct_plan_options options = {.reductions = &reduction,
+                                         .reduction_count = 1,
+                                         .kind = REDUCT_SHAPE,
+                                         .shape = {.outer = run->rows,
+                                                   .n = run->columns,
+                                                   .inner = 1,
+                                                   .outer_stride = (int64_t)run->columns,
+                                                   .stride = 1},
+                                         .device = run->lab->name};
+    reduct_error error;
+    if (reduct_plan_create(&options, &run->plan, &error) == REDUCT_OK)
+        return true;
+    snprintf(why, room, "%s", error.message);
+    return false;
+}
+
+/* Additions that an element goes through, at most. */
+static double chain(const cuda_rows_run *run, rows_cover cover) {
+    if (cover == LIBRARY)
+        return 0;
+    if (cover == TILES) /* and the last tile is longer by what is left over */
+        return (double)(2 * gpu_ceil_divide(run->rows, run->down) / (THREADS / LANES) + THREADS / LANES + run->down +
+                        1);
+    return (double)(gpu_ceil_divide(run->columns, run->lanes) + gpu_ceil_log2(run->lanes) + 8);
+}
+
+bool cuda_rows_prepare(cuda_rows_run *run, cuda_lab *lab, size_t i, reduct_type type, uint64_t rows, uint64_t columns,
+                       char *why, size_t room) {
+    const rows_cover cover = rungs[i].cover;
+    *run = (cuda_rows_run){.lab = lab, .step = rungs[i].step, .type = type, .rows = rows, .columns = columns};
+    run->results = cover == TILES ? columns : rows;
+    run->result_bytes = cover == LIBRARY && type == REDUCT_I32 ? 8 : reduct_type_size(type); /* i64: of no overflow */
+    if (cover == VECTOR_LANES && columns * reduct_type_size(type) % VECTOR) {
+        snprintf(why, room, "rows of %llu elements do not begin at multiples of 16 bytes", (unsigned long long)columns);
+        return false;
+    }
+    if (!(cover == LIBRARY ? prepare_exact(run, why, room) : prepare_kernel(run, cover, why, room)))
+        return false;
+    if (cover != LIBRARY) {
+        uint64_t resident =
+            (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, THREADS);
+        uint64_t wanted = gpu_ceil_divide(rows, THREADS / run->lanes);
+        run->blocks = (unsigned)(gpu_least(wanted, resident) ? gpu_least(wanted, resident) : 1);
+        if (cover == TILES)
+            cut(run, resident);
+        cuda_lab_reserve(lab, run->down * columns * reduct_type_size(type));
+    }
+    run->terms = chain(run, cover);
+    run->result = gpu_cuda_allocate(lab->device, run->results * run->result_bytes);
+    if (gpu_cuda_error(lab->device))
+        snprintf(why, room, "%s", gpu_cuda_error(lab->device));
+    return !gpu_cuda_error(lab->device);
+}
+
+void cuda_rows_release(cuda_rows_run *run) {
+    gpu_cuda_free(run->lab->device, run->result);
+    reduct_plan_destroy(run->plan);
+    *run = (cuda_rows_run){.lab = run->lab};
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void cuda_rows_once(cuda_rows_run *run, uint64_t input) {
+    gpu_cuda *device = run->lab->device;
+    if (run->plan) {
+        cuda_lab_execute_into(run->lab, run->plan, input, 0, run->result);
+        return;
+    }
+    if (!run->blocks) /* a matrix without columns has no sums of columns */
+        return;
+    bool tiles = run->last_step.function != NULL;
+    uint64_t to = tiles && run->down > 1 ? run->lab->partials[0] : run->result;
+    gpu_cuda_launch(device, &run->kernel, run->blocks, THREADS, (void *[]){&input, &run->rows, &run->columns, &to});
+    if (to != run->result)
+        gpu_cuda_launch(device, &run->last_step, (unsigned)gpu_ceil_divide(run->columns, THREADS), THREADS,
+                        (void *[]){&to, &run->down, &run->columns, &run->result});
+}
+
+static void run_once(void *context, uint64_t number) {
+    cuda_rows_run *run = context;
+    cuda_rows_once(run, gpu_cuda_input_at(&run->lab->input, number));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Judging: sums in integers, which share nothing with the library
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Floats of the ladder's data are whole multiples of 2^-53 from 0 to 1, and so are their sums in floating point. */
+static const double UNITS = 0x1p53;
+
+static wide units_at(const ladder_data *data, uint64_t i) {
+    if (data->type == REDUCT_I32)
+        return ((const uint32_t *)data->values)[i];
+    return (wide)((data->type == REDUCT_F32 ? (double)((const float *)data->values)[i]
+                                            : ((const double *)data->values)[i]) *
+                  UNITS);
+}
+
+/* The sum of a row, or of a column. */
+static wide sum_units(const cuda_rows_run *run, const ladder_data *data, uint64_t which) {
+    bool column = run->last_step.function != NULL;
+    uint64_t at = column ? which : which * run->columns, step = column ? run->columns : 1;
+    wide sum = 0;
+    for (uint64_t i = 0; i < (column ? run->rows : run->columns); i++)
+        sum += units_at(data, at + i * step);
+    return sum;
+}
+
+/* As the judge takes it: rounded once by the conversion, and what that took off. */
+static judge_exact exact_of(reduct_type type, wide units) {
+    judge_exact exact = {.type = type};
+    wide rounded;
+    if (type == REDUCT_I32) {
+        exact.value.i32 = (int32_t)(uint32_t)units;
+        return exact;
+    }
+    if (type == REDUCT_F32) {
+        exact.value.f32 = (float)units * 0x1p-53f;
+        rounded = (wide)(float)units;
+    } else {
+        exact.value.f64 = (double)units * 0x1p-53;
+        rounded = (wide)(double)units;
+    }
+    exact.rest = (units > rounded ? (double)(units - rounded) : -(double)(rounded - units)) / UNITS;
+    return exact;
+}
+
+/* How bad a result is: 0 for the right bits, then the distance in bounds. */
+static double badness(const judge_exact *exact, const void *got, double bound) {
+    if (memcmp(&exact->value, got, reduct_type_size(exact->type)) == 0)
+        return 0;
+    double off = judge_real(exact->type, got) - judge_real(exact->type, &exact->value) - exact->rest;
+    return bound > 0 && fabs(off) <= bound ? fabs(off) / bound : INFINITY;
+}
+
+/* The worst of all results is the row's. */
+void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *row) {
+    unsigned char *results = program_allocate(run->results * run->result_bytes + 8);
+    gpu_cuda_download(run->lab->device, results, run->result, run->results * run->result_bytes);
+    double worst = -1;
+    for (uint64_t i = 0; i < run->results; i++) {
+        judge_exact exact = exact_of(run->type, sum_units(run, data, i));
+        double value = judge_real(run->type, &exact.value), bound = 0;
+        if (run->terms > 0 && run->type != REDUCT_I32)
+            bound = run->terms * judge_roundoff(run->type) * value + judge_unit(run->type, value) / 2;
+        double bad = badness(&exact, results + i * run->result_bytes, bound);
+        if (bad <= worst)
+            continue;
+        worst = bad;
+        judge_finding finding = judge_result(&exact, results + i * run->result_bytes, bound);
+        judge_fill(row, &finding);
+    }
+    if (!run->results)
+        row->verdict = REPORT_RIGHT;
+    free(results);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The climb
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct climb {
+    cuda_lab *lab;
+    const ladder_options *options;
+    const ladder_data *data;
+    uint64_t rows;
+    report *r;
+    double first;
+} climb;
+
+static void describe(const cuda_rows_run *run, report_row *row) {
+    snprintf(row->variant, sizeof row->variant, "%s", run->last_step.function ? "sums of columns" : "sums of rows");
+    if (run->lanes == 1)
+        snprintf(row->note, sizeof row->note, "a thread per row");
+    else if (run->lanes && !run->last_step.function)
+        snprintf(row->note, sizeof row->note, "%u threads per row", run->lanes);
+    else if (run->lanes)
+        snprintf(row->note, sizeof row->note, "%llu tiles above each other", (unsigned long long)run->down);
+    cuda_row_kernel(run->lab, row, &run->kernel, THREADS);
+}
+
+static void add_rung(climb *c, size_t i) {
+    cuda_rows_run run;
+    char group[48];
+    snprintf(group, sizeof group, "rows of %llu", (unsigned long long)c->options->columns);
+    report_row row = cuda_row(c->lab, group, cuda_rows_name(i), c->options->type, c->data->n);
+    if (cuda_rows_prepare(&run, c->lab, i, c->options->type, c->rows, c->options->columns, row.note, sizeof row.note)) {
+        describe(&run, &row);
+        measure_statistics seconds = gpu_cuda_time(c->lab->device, run_once, &run, c->options->rounds);
+        cuda_rows_once(&run, c->lab->input.address);
+        cuda_rows_judge(&run, c->data, &row);
+        cuda_row_time(c->lab, &row, &seconds);
+        c->first = c->first > 0 ? c->first : seconds.median;
+        report_set(&row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first / seconds.median : 0);
+        gpu_row_error(&row, "", gpu_cuda_error(c->lab->device));
+    } else {
+        row.verdict = REPORT_NOT_RUN;
+    }
+    cuda_rows_release(&run);
+    if (gpu_cuda_error(c->lab->device))
+        gpu_cuda_forgive(c->lab->device);
+    report_add_row(c->r, &row);
+}
+
+void cuda_run_rows(cuda_lab *lab, const ladder_options *options, const ladder_data *data, report *r) {
+    climb c = {.lab = lab, .options = options, .data = data, .rows = data->n / options->columns, .r = r};
+    for (size_t i = 0; i < cuda_rows_count(); i++)
+        if (ladder_wants(options->rung, cuda_rows_name(i)))
+            add_rung(&c, i);
+}
