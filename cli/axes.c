@@ -184,11 +184,12 @@ static void print(const struct axes *axes) {
         }
 }
 
-/* The type as NumPy names it; null where it has none. */
+/* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package ml_dtypes
+ * are saved as. */
 static const char *numpy_type(reduct_type type) {
     static const char *const NAMES[] = {
-        [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_I8] = "|i1",
-        [REDUCT_I16] = "<i2", [REDUCT_I32] = "<i4", [REDUCT_I64] = "<i8", [REDUCT_U8] = "|u1",
+        [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_BF16] = "<V2", [REDUCT_BOOL] = "|b1",
+        [REDUCT_I8] = "|i1",  [REDUCT_I16] = "<i2", [REDUCT_I32] = "<i4", [REDUCT_I64] = "<i8",  [REDUCT_U8] = "|u1",
         [REDUCT_U16] = "<u2", [REDUCT_U32] = "<u4", [REDUCT_U64] = "<u8"};
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
@@ -235,8 +236,7 @@ static enum outcome check_output_type(const struct axes *axes) {
     reduct_type type = axes->reductions[0].result;
     if (!axes->options->output || numpy_type(type))
         return DONE;
-    return misuse("--output: .npy files hold no %s; give another --result, such as %s", reduct_type_name(type),
-                  reduct_type_is_float(type) ? "f32" : "i64");
+    return misuse("--output: .npy files hold no %s; give another --result, such as i64", reduct_type_name(type));
 }
 
 enum outcome axes_command(const struct options *options) {

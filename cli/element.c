@@ -54,7 +54,7 @@ uint64_t element_key(reduct_type type, const void *element) {
     uint64_t bits = load(bytes, element), sign = (uint64_t)1 << (8 * bytes - 1), mask = sign | (sign - 1);
     switch (class_of(type)) {
     case CLASS_UNSIGNED:
-        return bits;
+        return type == REDUCT_BOOL ? bits != 0 : bits;
     case CLASS_SIGNED:
         return bits ^ sign;
     default:

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -33,9 +34,8 @@ unsigned_text strip_prefix(const char *text, const char *end) {
     return result;
 }
 
-/* What from_chars() calls out of range is a number too large or one that rounds to zero, and those are hundreds of
- * orders of magnitude apart: the sign of the exponent of the leading digit tells which. */
-bool is_below_one(const char *text, const char *end, bool hex) {
+/* The exponent of a number's leading digit, as if the point stood before that: of 10 or, in base 16, of 2. */
+long long leading_exponent(const char *text, const char *end, bool hex) {
     long long position = 0; /* of the leading digit: 1 for the last one before the point, 0 for the first one after */
     bool point = false, leading = false;
     for (; text < end && (*text | 0x20) != (hex ? 'p' : 'e'); text++) {
@@ -59,7 +59,7 @@ bool is_below_one(const char *text, const char *end, bool hex) {
             exponent = exponent * 10 + (*text - '0');
         exponent = negative ? -exponent : exponent;
     }
-    return position * (hex ? 4 : 1) + exponent < 0;
+    return position * (hex ? 4 : 1) + exponent;
 }
 
 /* In base 16, libstdc++ takes an exponent with two signs, "p+-3". */
@@ -85,7 +85,8 @@ template <class T> number_status parse_float(const char *text, const char *end, 
     if (std::isnan(parsed) && result.ptr[-1] == ')') /* nan(0x1): a payload would be lost */
         return NUMBER_BAD;
     if (result.ec == std::errc::result_out_of_range) {
-        if (!is_below_one(number.digits, result.ptr, number.hex))
+        /* Too large, or rounded to zero: hundreds of orders of magnitude apart. */
+        if (leading_exponent(number.digits, result.ptr, number.hex) >= 0)
             return NUMBER_TOO_LARGE;
         parsed = 0;
     } else if (result.ec != std::errc()) {
@@ -95,6 +96,108 @@ template <class T> number_status parse_float(const char *text, const char *end, 
         parsed = -parsed;
     std::memcpy(value, &parsed, sizeof parsed);
     return NUMBER_READ;
+}
+
+/* A floating-point format of 16 bits. */
+struct half_format {
+    int fraction_bits;
+    unsigned infinity;
+};
+
+/* The digits of a positive number of at most 12 bits, from the exponent of its leading digit on. In base 16 that of the text is
+ * taken, and the number of digits before that one is returned in its place, which for the same number is none. */
+long long write_digits(double value, bool hex, long long text_exponent, char digits[256]) {
+    if (!hex) {
+        char text[256]; /* 134 places suffice for the smallest midpoint of bfloat16 */
+        std::snprintf(text, sizeof text, "%.160e", value);
+        digits[0] = text[0];
+        std::memcpy(digits + 1, text + 2, 160);
+        digits[161] = 0;
+        return std::strtol(text + 163, nullptr, 10) + 1;
+    }
+    double rest = std::ldexp(value, static_cast<int>(-text_exponent));
+    if (rest >= 1)
+        return text_exponent + 1;
+    int count = 0;
+    for (; rest != 0; rest -= std::floor(rest)) {
+        rest *= 16;
+        digits[count++] = "0123456789abcdef"[static_cast<int>(rest)];
+    }
+    digits[count] = 0;
+    return text_exponent;
+}
+
+/* The sign of what the text says less `value`, which is that rounded to a double. */
+int compare_with(const char *text, const char *end, bool hex, double value) {
+    char digits[256];
+    long long exponent = leading_exponent(text, end, hex), other = write_digits(value, hex, exponent, digits);
+    if (exponent != other)
+        return exponent < other ? -1 : 1;
+    const char *digit = digits;
+    bool leading = false;
+    for (; text < end && (*text | 0x20) != (hex ? 'p' : 'e'); text++) {
+        leading = leading || (*text != '0' && *text != '.');
+        if (*text == '.' || !leading)
+            continue;
+        int expected = *digit ? *digit++ : '0', found = *text > '9' ? *text | 0x20 : *text;
+        if (found != expected)
+            return found < expected ? -1 : 1;
+    }
+    return std::strspn(digit, "0") == std::strlen(digit) ? 0 : -1;
+}
+
+/* The magnitude of a number of 16 bits nearest to a double that is not negative; halfway between two of them the sign of what
+ * rounding to the double has taken off decides, and if that is nothing, the even one. */
+template <class Sign> unsigned round_to_half(half_format format, double value, Sign excess) {
+    int exponent = 0,
+        least = 2 - (1 << (14 - format.fraction_bits)) - format.fraction_bits; /* of the smallest number */
+    std::frexp(value, &exponent);
+    int unit = exponent - 1 - format.fraction_bits;
+    unit = unit < least || value == 0 ? least : unit;
+    double units = std::ldexp(value, -unit), below = std::floor(units);
+    unsigned magnitude = (static_cast<unsigned>(unit - least) << format.fraction_bits) + static_cast<unsigned>(below);
+    if (units - below != 0.5)
+        return magnitude + (units - below > 0.5);
+    int sign = excess();
+    return magnitude + (sign > 0 || (sign == 0 && magnitude % 2));
+}
+
+template <unsigned INFINITE>
+number_status parse_half(const char *text, const char *end, const char **stop, void *value) {
+    const half_format format = {INFINITE == 0x7c00 ? 10 : 7, INFINITE};
+    double wide = 0;
+    number_status status = parse_float<double>(text, end, stop, &wide);
+    if (status != NUMBER_READ)
+        return status;
+    double size = std::fabs(wide);
+    unsigned magnitude = format.infinity;
+    if (std::isnan(wide)) {
+        magnitude |= 1u << (format.fraction_bits - 1);
+    } else if (!std::isinf(wide)) {
+        unsigned_text number = strip_prefix(text, *stop);
+        magnitude = size >= std::ldexp(1, 130) ? format.infinity : round_to_half(format, size, [&] {
+            return compare_with(number.digits, *stop, number.hex, size);
+        });
+        if (magnitude >= format.infinity)
+            return NUMBER_TOO_LARGE;
+    }
+    uint16_t bits = static_cast<uint16_t>(magnitude | (std::signbit(wide) ? 0x8000u : 0));
+    std::memcpy(value, &bits, sizeof bits);
+    return NUMBER_READ;
+}
+
+/* 0, 1, false or true, of which the words may begin with a capital. */
+number_status parse_bool(const char *text, const char *end, const char **stop, void *value) {
+    static const char *const WORDS[] = {"0", "1", "false", "true", "False", "True"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        size_t length = std::strlen(WORDS[i]);
+        if (static_cast<size_t>(end - text) < length || std::memcmp(text, WORDS[i], length) != 0)
+            continue;
+        *stop = text + length;
+        *static_cast<uint8_t *>(value) = i % 2;
+        return NUMBER_READ;
+    }
+    return NUMBER_BAD;
 }
 
 template <class T> number_status parse_integer(const char *text, const char *end, const char **stop, void *value) {
@@ -122,6 +225,12 @@ parser parser_of(reduct_type type) {
         return parse_float<double>;
     case REDUCT_F32:
         return parse_float<float>;
+    case REDUCT_F16:
+        return parse_half<0x7c00>;
+    case REDUCT_BF16:
+        return parse_half<0x7f80>;
+    case REDUCT_BOOL:
+        return parse_bool;
     case REDUCT_I8:
         return parse_integer<int8_t>;
     case REDUCT_I16:
@@ -195,11 +304,6 @@ void write_shortest_16(unsigned magnitude, int fraction_bits, char *text, char *
     if (!std::strpbrk(text, ".e")) /* a whole number in full: as to_chars() does, with all of its digits */
         terminate(std::to_chars(text, end, widen(magnitude, fraction_bits), std::chars_format::fixed));
 }
-
-struct half_format {
-    int fraction_bits;
-    unsigned infinity;
-};
 
 void format_16(half_format format, uint16_t bits, bool hex, char *text) {
     unsigned magnitude = bits & 0x7fffu;
@@ -320,7 +424,7 @@ void number_format(reduct_type type, const void *value, int hex, char text[NUMBE
         std::memcpy(&bits, value, sizeof bits);
         format_16(type == REDUCT_F16 ? half_format{10, 0x7c00} : half_format{7, 0x7f80}, bits, hex, text);
     } else {
-        reduct_type unsigned_types[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_U128};
+        reduct_type unsigned_types[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_U128, REDUCT_BOOL};
         bool is_signed = true;
         for (reduct_type candidate : unsigned_types)
             is_signed = is_signed && type != candidate;

@@ -25,7 +25,8 @@ int number_can_parse(reduct_type type);
 /* Reads the number that starts at `text` and ends at white space or at `end`, straight into `type`, rounding to
  * nearest, ties to even. `*stop` is set to where the number ends, or as far as one could be recognised.
  *   floats    decimal (-1.5e3), hexadecimal (0x1.8p3), inf, infinity, nan without a payload in brackets; a plus sign is accepted
- *   integers  decimal or hexadecimal (0xff) */
+ *   integers  decimal or hexadecimal (0xff)
+ *   bool      0, 1, false, true, False, True */
 enum number_status number_parse(reduct_type type, const char *text, const char *end, const char **stop, void *value);
 
 /* 1 for the white space that separates numbers. */

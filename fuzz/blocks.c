@@ -41,6 +41,8 @@ static bool read_digits(reduct_type type, const uint8_t *word, size_t size, unsi
             return false;
         number = 10 * number + (unsigned)(word[i] - '0');
     }
+    if (type == REDUCT_F16 || type == REDUCT_BF16 || type == REDUCT_BOOL) /* round further, or know other words */
+        return false;
     if (size > 15 || (traits->class != FLOAT && traits->precision < 64 && number >> traits->precision))
         return false;
     const double wide = (double)number;

@@ -9,6 +9,14 @@ reduct_status reduct_sum_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_SUM, REDUCT_F32, x, NULL, count, result);
 }
 
+reduct_status reduct_sum_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_sum_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_BF16, x, NULL, count, result);
+}
+
 reduct_status reduct_sum_i8(const int8_t *x, size_t count, int64_t *result) {
     return reduct_reduce(REDUCT_SUM, REDUCT_I8, x, NULL, count, result);
 }
@@ -41,12 +49,24 @@ reduct_status reduct_sum_u64(const uint64_t *x, size_t count, uint64_t *result) 
     return reduct_reduce(REDUCT_SUM, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_sum_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUM, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_mean_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_MEAN, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_mean_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_MEAN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_mean_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_mean_i8(const int8_t *x, size_t count, double *result) {
@@ -81,12 +101,24 @@ reduct_status reduct_mean_u64(const uint64_t *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_MEAN, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_mean_bool(const reduct_bool *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_MEAN, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_var_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_VAR, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_var_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_VAR, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_var_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_var_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_var_i8(const int8_t *x, size_t count, double *result) {
@@ -121,12 +153,24 @@ reduct_status reduct_var_u64(const uint64_t *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_VAR, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_var_bool(const reduct_bool *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_VAR, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_std_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_STD, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_std_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_STD, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_std_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_std_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_std_i8(const int8_t *x, size_t count, double *result) {
@@ -161,12 +205,24 @@ reduct_status reduct_std_u64(const uint64_t *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_STD, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_std_bool(const reduct_bool *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_STD, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_sumsq_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_SUMSQ, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_sumsq_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_SUMSQ, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_sumsq_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_sumsq_i8(const int8_t *x, size_t count, uint64_t *result) {
@@ -201,12 +257,24 @@ reduct_status reduct_sumsq_u64(const uint64_t *x, size_t count, uint64_t *result
     return reduct_reduce(REDUCT_SUMSQ, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_sumsq_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_SUMSQ, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_norm1_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_NORM1, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_norm1_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_NORM1, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm1_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_norm1_i8(const int8_t *x, size_t count, uint64_t *result) {
@@ -241,12 +309,24 @@ reduct_status reduct_norm1_u64(const uint64_t *x, size_t count, uint64_t *result
     return reduct_reduce(REDUCT_NORM1, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_norm1_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_NORM1, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_norm2_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_NORM2, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_norm2_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_NORM2, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_norm2_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_norm2_i8(const int8_t *x, size_t count, double *result) {
@@ -281,12 +361,24 @@ reduct_status reduct_norm2_u64(const uint64_t *x, size_t count, double *result) 
     return reduct_reduce(REDUCT_NORM2, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_norm2_bool(const reduct_bool *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_NORM2, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_norminf_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_NORMINF, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_norminf_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_NORMINF, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_norminf_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_norminf_i8(const int8_t *x, size_t count, uint8_t *result) {
@@ -321,12 +413,24 @@ reduct_status reduct_norminf_u64(const uint64_t *x, size_t count, uint64_t *resu
     return reduct_reduce(REDUCT_NORMINF, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_norminf_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_NORMINF, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_rms_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_RMS, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_rms_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_RMS, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_rms_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_rms_i8(const int8_t *x, size_t count, double *result) {
@@ -361,12 +465,24 @@ reduct_status reduct_rms_u64(const uint64_t *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_RMS, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_rms_bool(const reduct_bool *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_RMS, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_dot_f64(const double *x, const double *y, size_t count, double *result) {
     return reduct_reduce(REDUCT_DOT, REDUCT_F64, x, y, count, result);
 }
 
 reduct_status reduct_dot_f32(const float *x, const float *y, size_t count, float *result) {
     return reduct_reduce(REDUCT_DOT, REDUCT_F32, x, y, count, result);
+}
+
+reduct_status reduct_dot_f16(const reduct_f16 *x, const reduct_f16 *y, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_F16, x, y, count, result);
+}
+
+reduct_status reduct_dot_bf16(const reduct_bf16 *x, const reduct_bf16 *y, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_BF16, x, y, count, result);
 }
 
 reduct_status reduct_dot_i8(const int8_t *x, const int8_t *y, size_t count, int64_t *result) {
@@ -401,12 +517,24 @@ reduct_status reduct_dot_u64(const uint64_t *x, const uint64_t *y, size_t count,
     return reduct_reduce(REDUCT_DOT, REDUCT_U64, x, y, count, result);
 }
 
+reduct_status reduct_dot_bool(const reduct_bool *x, const reduct_bool *y, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_DOT, REDUCT_BOOL, x, y, count, result);
+}
+
 reduct_status reduct_min_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_MIN, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_min_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_MIN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_min_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_min_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_min_i8(const int8_t *x, size_t count, int8_t *result) {
@@ -441,12 +569,24 @@ reduct_status reduct_min_u64(const uint64_t *x, size_t count, uint64_t *result) 
     return reduct_reduce(REDUCT_MIN, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_min_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_MIN, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_max_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_MAX, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_max_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_MAX, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_max_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_max_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_max_i8(const int8_t *x, size_t count, int8_t *result) {
@@ -481,12 +621,24 @@ reduct_status reduct_max_u64(const uint64_t *x, size_t count, uint64_t *result) 
     return reduct_reduce(REDUCT_MAX, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_max_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_MAX, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_argmin_f64(const double *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_ARGMIN, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_argmin_f32(const float *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_ARGMIN, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_f16(const reduct_f16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmin_bf16(const reduct_bf16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_argmin_i8(const int8_t *x, size_t count, uint64_t *result) {
@@ -521,12 +673,24 @@ reduct_status reduct_argmin_u64(const uint64_t *x, size_t count, uint64_t *resul
     return reduct_reduce(REDUCT_ARGMIN, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_argmin_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMIN, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_argmax_f64(const double *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_ARGMAX, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_argmax_f32(const float *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_ARGMAX, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_f16(const reduct_f16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_argmax_bf16(const reduct_bf16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_argmax_i8(const int8_t *x, size_t count, uint64_t *result) {
@@ -561,12 +725,24 @@ reduct_status reduct_argmax_u64(const uint64_t *x, size_t count, uint64_t *resul
     return reduct_reduce(REDUCT_ARGMAX, REDUCT_U64, x, NULL, count, result);
 }
 
+reduct_status reduct_argmax_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_ARGMAX, REDUCT_BOOL, x, NULL, count, result);
+}
+
 reduct_status reduct_product_f64(const double *x, size_t count, double *result) {
     return reduct_reduce(REDUCT_PRODUCT, REDUCT_F64, x, NULL, count, result);
 }
 
 reduct_status reduct_product_f32(const float *x, size_t count, float *result) {
     return reduct_reduce(REDUCT_PRODUCT, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_product_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_product_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_BF16, x, NULL, count, result);
 }
 
 reduct_status reduct_product_i8(const int8_t *x, size_t count, int64_t *result) {
@@ -599,4 +775,8 @@ reduct_status reduct_product_u32(const uint32_t *x, size_t count, uint64_t *resu
 
 reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_PRODUCT, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_product_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PRODUCT, REDUCT_BOOL, x, NULL, count, result);
 }

@@ -22,7 +22,7 @@ static const struct format formats[] = {
     {REDUCT_F64, 64, 11, true},  {REDUCT_F32, 32, 8, true},    {REDUCT_F16, 16, 5, true},   {REDUCT_BF16, 16, 8, true},
     {REDUCT_I8, 8, 0, true},     {REDUCT_I16, 16, 0, true},    {REDUCT_I32, 32, 0, true},   {REDUCT_I64, 64, 0, true},
     {REDUCT_U8, 8, 0, false},    {REDUCT_U16, 16, 0, false},   {REDUCT_U32, 32, 0, false},  {REDUCT_U64, 64, 0, false},
-    {REDUCT_I128, 128, 0, true}, {REDUCT_U128, 128, 0, false}, {REDUCT_I256, 256, 0, true},
+    {REDUCT_I128, 128, 0, true}, {REDUCT_U128, 128, 0, false}, {REDUCT_I256, 256, 0, true}, {REDUCT_BOOL, 8, 0, false},
 };
 
 static const struct format *format_of(reduct_type type) {
@@ -122,7 +122,9 @@ static struct oracle_number decode_float(const struct format *format, uint64_t b
 }
 
 static struct oracle_number decode(const struct format *format, const void *array, uint64_t index) {
-    const uint64_t bits = load_bits(format, array, index);
+    uint64_t bits = load_bits(format, array, index);
+    if (format->type == REDUCT_BOOL)
+        bits = bits != 0;
     return is_float(format) ? decode_float(format, bits) : decode_integer(format, bits);
 }
 
@@ -419,7 +421,7 @@ reduct_type oracle_default_result(reduct_operator op, reduct_type element) {
     case REDUCT_MAX:
         return element;
     case REDUCT_NORMINF:
-        return is_float(format) ? element : unsigned_of_size[format->bits / 8];
+        return is_float(format) || element == REDUCT_BOOL ? element : unsigned_of_size[format->bits / 8];
     case REDUCT_SUM:
     case REDUCT_DOT:
     case REDUCT_PRODUCT:

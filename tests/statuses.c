@@ -634,6 +634,7 @@ static void call_reduce_first(void) {
     end_call("reduct_reduce", reduct_reduce(REDUCT_SUM, REDUCT_F64, much, NULL, MUCH, watch->output), watch, true);
 }
 
+#undef bool /* a part of names here, not the macro of stdbool.h */
 #define TYPED(op, name, T, arguments)                                                                                  \
     do {                                                                                                               \
         const T *x = any_array(), *y = any_array();                                                                    \
@@ -665,6 +666,8 @@ static void call_reduce_first(void) {
     }
 ALL_TYPED(f64, double)
 ALL_TYPED(f32, float)
+ALL_TYPED(f16, reduct_f16)
+ALL_TYPED(bf16, reduct_bf16)
 ALL_TYPED(i8, int8_t)
 ALL_TYPED(i16, int16_t)
 ALL_TYPED(i32, int32_t)
@@ -673,6 +676,8 @@ ALL_TYPED(u8, uint8_t)
 ALL_TYPED(u16, uint16_t)
 ALL_TYPED(u32, uint32_t)
 ALL_TYPED(u64, uint64_t)
+ALL_TYPED(bool, reduct_bool)
+#define bool _Bool
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Plans and accumulators
@@ -744,7 +749,9 @@ int main(void) {
                                           call_i8,         call_i16,
                                           call_i32,        call_i64,
                                           call_u8,         call_u16,
-                                          call_u32,        call_u64};
+                                          call_u32,        call_u64,
+                                          call_f16,        call_bf16,
+                                          call_bool};
     const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();

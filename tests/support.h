@@ -23,7 +23,7 @@ struct test_type {
     size_t size;
     int precision, max_exponent;
     bool element;  /* can be an element type: not one of the wide integers */
-    bool required; /* must be supported as an element type by this version */
+    bool required; /* must be supported as an element type by this version's CPUs */
 };
 extern const struct test_type test_types[];
 extern const size_t test_type_count;
@@ -57,7 +57,7 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]);
  * need one device, whichever it is. */
 const char *test_device(void);
 
-/* The element types that this version supports; prints those that it does not, fails when a required one is missing. */
+/* The element types that the tested devices support; prints those that they do not, fails when a required one is missing. */
 enum { TEST_MAX_TYPES = 16 };
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]);
 

@@ -62,7 +62,7 @@ static void plan_pointers(void **state) {
 static void plan_enumerations(void **state) {
     (void)state;
     const reduct_reduction good = {.op = REDUCT_SUM, .element = REDUCT_F64};
-    static const int numbers[] = {-1, 0, 16, 99, 255, 256, INT32_MAX, INT32_MIN};
+    static const int numbers[] = {-1, 0, 17, 99, 255, 256, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         reduct_reduction bad = good;
         reduct_plan_options options = good_options(&bad);

@@ -15,7 +15,8 @@ _Static_assert(REDUCT_OK == 0 && REDUCT_ERROR_ARGUMENT == 1 && REDUCT_ERROR_UNSU
                "statuses are pinned");
 _Static_assert(REDUCT_F64 == 1 && REDUCT_F32 == 2 && REDUCT_F16 == 3 && REDUCT_BF16 == 4 && REDUCT_I8 == 5 &&
                    REDUCT_I16 == 6 && REDUCT_I32 == 7 && REDUCT_I64 == 8 && REDUCT_U8 == 9 && REDUCT_U16 == 10 &&
-                   REDUCT_U32 == 11 && REDUCT_U64 == 12 && REDUCT_I128 == 13 && REDUCT_U128 == 14 && REDUCT_I256 == 15,
+                   REDUCT_U32 == 11 && REDUCT_U64 == 12 && REDUCT_I128 == 13 && REDUCT_U128 == 14 &&
+                   REDUCT_I256 == 15 && REDUCT_BOOL == 16,
                "types are pinned");
 _Static_assert(REDUCT_SUM == 1 && REDUCT_MEAN == 2 && REDUCT_VAR == 3 && REDUCT_STD == 4 && REDUCT_SUMSQ == 5 &&
                    REDUCT_NORM1 == 6 && REDUCT_NORM2 == 7 && REDUCT_NORMINF == 8 && REDUCT_RMS == 9 &&
@@ -72,7 +73,7 @@ static void modes_and_policies(void **state) {
 /* Numbers outside the tables have no names. */
 static void no_such_number(void **state) {
     (void)state;
-    static const int numbers[] = {-1, 16, 17, 100, 255, 256, 1000000, INT32_MAX, INT32_MIN};
+    static const int numbers[] = {-1, 17, 18, 100, 255, 256, 1000000, INT32_MAX, INT32_MIN};
     assert_null(reduct_type_name(REDUCT_DEFAULT));
     assert_null(reduct_operator_name((reduct_operator)0));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

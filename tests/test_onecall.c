@@ -6,6 +6,8 @@
 #include "support.h"
 #include "values.h"
 
+#undef bool /* a part of names here, not the macro of stdbool.h */
+
 enum { MOST = 3000 };
 
 /* A call by name with the types that the header promises, seen through untyped pointers. */
@@ -58,6 +60,8 @@ typedef reduct_status call(const void *x, const void *y, size_t count, void *res
     };
 ALL(f64, F64, double, double, double, double, double)
 ALL(f32, F32, float, float, float, float, float)
+ALL(f16, F16, reduct_f16, reduct_f16, reduct_f16, reduct_f16, reduct_f16)
+ALL(bf16, BF16, reduct_bf16, reduct_bf16, reduct_bf16, reduct_bf16, reduct_bf16)
 ALL(i8, I8, int8_t, int64_t, uint64_t, double, uint8_t)
 ALL(i16, I16, int16_t, int64_t, uint64_t, double, uint16_t)
 ALL(i32, I32, int32_t, int64_t, uint64_t, double, uint32_t)
@@ -66,11 +70,13 @@ ALL(u8, U8, uint8_t, uint64_t, uint64_t, double, uint8_t)
 ALL(u16, U16, uint16_t, uint64_t, uint64_t, double, uint16_t)
 ALL(u32, U32, uint32_t, uint64_t, uint64_t, double, uint32_t)
 ALL(u64, U64, uint64_t, uint64_t, uint64_t, double, uint64_t)
+ALL(bool, BOOL, reduct_bool, uint64_t, uint64_t, double, reduct_bool)
 
 static call *const *const calls[] = {
-    [REDUCT_F64] = calls_f64, [REDUCT_F32] = calls_f32, [REDUCT_I8] = calls_i8, [REDUCT_I16] = calls_i16,
-    [REDUCT_I32] = calls_i32, [REDUCT_I64] = calls_i64, [REDUCT_U8] = calls_u8, [REDUCT_U16] = calls_u16,
-    [REDUCT_U32] = calls_u32, [REDUCT_U64] = calls_u64,
+    [REDUCT_F64] = calls_f64,   [REDUCT_F32] = calls_f32, [REDUCT_F16] = calls_f16, [REDUCT_BF16] = calls_bf16,
+    [REDUCT_BOOL] = calls_bool, [REDUCT_I8] = calls_i8,   [REDUCT_I16] = calls_i16, [REDUCT_I32] = calls_i32,
+    [REDUCT_I64] = calls_i64,   [REDUCT_U8] = calls_u8,   [REDUCT_U16] = calls_u16, [REDUCT_U32] = calls_u32,
+    [REDUCT_U64] = calls_u64,
 };
 
 /* One array through the call by name and through reduct_reduce. */

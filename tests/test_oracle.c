@@ -31,14 +31,7 @@ static void exact_sum(mpfr_t sum, const struct test_type *type, const void *x, c
     mpfr_t terms[MOST];
     mpfr_ptr pointers[MOST] = {0};
     for (size_t i = 0; i < count; i++) {
-        double a, b = 1;
-        if (type->type == REDUCT_F64) {
-            a = ((const double *)x)[i];
-            b = y ? ((const double *)y)[i] : 1;
-        } else {
-            a = (double)((const float *)x)[i];
-            b = y ? (double)((const float *)y)[i] : 1;
-        }
+        const double a = values_get(type, x, i), b = y ? values_get(type, y, i) : 1;
         mpfr_init2(terms[i], 106);
         mpfr_set_d(terms[i], a, MPFR_RNDN);
         assert_int_equal(mpfr_mul_d(terms[i], terms[i], b, MPFR_RNDN), 0);
@@ -147,13 +140,13 @@ static void compare_one(const struct test_type *type, const char *name, const vo
 
 static void oracle_agrees_with_mpfr(void **state) {
     (void)state;
-    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32};
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16};
     struct rng rng = rng_of(test_seed());
     struct oracle single, pairs;
-    double x[MOST], y[MOST]; /* room for either type */
+    double x[MOST], y[MOST]; /* room for any type */
     oracle_init(&single);
     oracle_init(&pairs);
-    for (size_t t = 0; t < 2; t++)
+    for (size_t t = 0; t < 4; t++)
         for (size_t d = 0; d < distribution_count; d++)
             for (uint64_t round = test_scaled(12, 2); round-- > 0;) {
                 const struct test_type *type = test_type(types[t]);
@@ -217,7 +210,7 @@ static void compare_product(const struct test_type *type, const char *name, cons
                             struct oracle *oracle) {
     static double wide[PRODUCT_MOST];
     for (size_t i = 0; i < count; i++)
-        wide[i] = type->type == REDUCT_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+        wide[i] = values_get(type, x, i);
     mpfr_t product, rounded;
     mpfr_init2(product, 53);
     tree_by_mpfr(product, wide, count);
@@ -249,7 +242,8 @@ static void products_agree_with_mpfr(void **state) {
     mpfr_set_emin(mpfr_get_emin_min());
     mpfr_set_emax(mpfr_get_emax_max());
     for (uint64_t round = test_scaled(300, 30); round-- > 0;) {
-        const struct test_type *type = test_type(rng_next(&rng) & 1 ? REDUCT_F64 : REDUCT_F32);
+        static const reduct_type types[] = {REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16};
+        const struct test_type *type = test_type(types[rng_below(&rng, 4)]);
         const char *name = names[rng_below(&rng, 5)];
         const size_t count = 1 + rng_below(&rng, rng_next(&rng) & 1 ? 200 : PRODUCT_MOST);
         distribution_named(name)->fill(&rng, type, x, NULL, count);

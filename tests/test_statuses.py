@@ -20,7 +20,8 @@ OUTCOME = re.compile(r'struct (reduct_(?:cuda_)?outcome) \{\s*uint32_t status;\s
 # Whether the program uses a device with memory of its own, and what only such a one gives.
 DEVICE = bool(os.environ.get('REDUCT_TEST_DEVICES'))
 DEVICES_ONLY = {('reduct_plan_execute', 'OUT_OF_MEMORY'), ('reduct_accumulator_add', 'OUT_OF_MEMORY'),
-                ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_cuda_execute', 'DEVICE_LOST')}
+                ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_accumulator_load', 'UNSUPPORTED'),
+                ('reduct_cuda_execute', 'DEVICE_LOST')}
 
 # What it takes a device that breaks to give: these find another context where theirs is lost.
 NEVER = {(function, 'DEVICE_LOST') for function in (
@@ -65,7 +66,7 @@ def returned_by(program, statuses):
 
 def of_any_type(function):
     """reduct_sum_f64() as reduct_sum_TYPE(), other names as they are."""
-    return re.sub(r'^(reduct_[a-z0-9]+)_[fiu]\d+$', r'\1_TYPE', function)
+    return re.sub(r'^(reduct_[a-z0-9]+)_(?:b?f\d+|[iu]\d+|bool)$', r'\1_TYPE', function)
 
 
 def complaints_of(documented, returned):

@@ -106,6 +106,18 @@ static uint64_t float_bits(const struct test_type *type, double value) {
     return sign | (((uint64_t)(spacing - unit_exponent(type)) << (type->precision - 1)) + significand);
 }
 
+double values_get(const struct test_type *type, const void *array, size_t index) {
+    const uint64_t bits = values_bits(type, array, index), magnitude = bits & (sign_bit(type) - 1);
+    const uint64_t hidden = (uint64_t)1 << (type->precision - 1), field = magnitude / hidden,
+                   fraction = magnitude % hidden;
+    const double value =
+        magnitude > values_infinity(type) ? (double)NAN
+        : magnitude == values_infinity(type)
+            ? (double)INFINITY
+            : ldexp((double)(field ? fraction + hidden : fraction), unit_exponent(type) + (field ? (int)field - 1 : 0));
+    return bits & sign_bit(type) ? -value : value;
+}
+
 void values_put(const struct test_type *type, void *array, size_t index, double value) {
     values_put_bits(type, array, index, type->class == FLOAT ? float_bits(type, value) : (uint64_t)(int64_t)value);
 }
@@ -500,10 +512,7 @@ static void fill_factors(struct rng *rng, const struct test_type *type, void *x,
         int exponent = (int)(aim < lowest ? lowest : aim > highest ? highest : aim);
         const double drawn = rng_sign(rng) * ldexp(significand, exponent);
         put_pair(type, x, y, i, drawn, draw_normal(rng, type));
-        /* as the type holds it; of halves, which no product has yet, about that */
-        const double value = type->type == REDUCT_F64   ? ((double *)x)[i]
-                             : type->type == REDUCT_F32 ? (double)((float *)x)[i]
-                                                        : drawn;
+        const double value = values_get(type, x, i); /* as the type holds it */
         if (value == 0)
             put_pair(type, x, y, i, 1, 1);
         else

@@ -36,6 +36,9 @@ uint64_t values_bits(const struct test_type *type, const void *array, size_t ind
 void values_put_bits(const struct test_type *type, void *array, size_t index, uint64_t bits);
 void values_put(const struct test_type *type, void *array, size_t index, double value);
 
+/* A number of a floating-point type. */
+double values_get(const struct test_type *type, const void *array, size_t index);
+
 /* Floating-point types: the bits of infinity, the largest finite number, the smallest positive one. */
 uint64_t values_infinity(const struct test_type *type);
 double values_max(const struct test_type *type);

@@ -100,9 +100,8 @@ static const char *kind_refused(char kind) {
     case 'f':
     case 'i':
     case 'u':
-        return NULL;
     case 'b':
-        return "booleans; convert them, as in a.astype('u1')";
+        return NULL;
     case 'c':
         return "complex numbers; reduce a.real and a.imag";
     case 'O':
@@ -127,9 +126,10 @@ static reduct_type type_of(char kind, size_t bytes) {
         char kind;
         size_t bytes;
         reduct_type type;
-    } TYPES[] = {{'f', 8, REDUCT_F64}, {'f', 4, REDUCT_F32}, {'i', 1, REDUCT_I8}, {'i', 2, REDUCT_I16},
-                 {'i', 4, REDUCT_I32}, {'i', 8, REDUCT_I64}, {'u', 1, REDUCT_U8}, {'u', 2, REDUCT_U16},
-                 {'u', 4, REDUCT_U32}, {'u', 8, REDUCT_U64}};
+    } TYPES[] = {{'f', 8, REDUCT_F64},  {'f', 4, REDUCT_F32}, {'f', 2, REDUCT_F16}, {'V', 2, REDUCT_BF16},
+                 {'b', 1, REDUCT_BOOL}, {'i', 1, REDUCT_I8},  {'i', 2, REDUCT_I16}, {'i', 4, REDUCT_I32},
+                 {'i', 8, REDUCT_I64},  {'u', 1, REDUCT_U8},  {'u', 2, REDUCT_U16}, {'u', 4, REDUCT_U32},
+                 {'u', 8, REDUCT_U64}};
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         if (TYPES[i].kind == kind && TYPES[i].bytes == bytes)
             return TYPES[i].type;
@@ -152,7 +152,8 @@ static bool parse_descr(struct cursor *cursor, struct npy_header *header) {
         order = *text++;
         size--;
     }
-    const char *reason = size > 0 ? kind_refused(text[0]) : "a type unknown here";
+    const bool pairs = size == 2 && memcmp(text, "V2", 2) == 0;
+    const char *reason = pairs ? NULL : size > 0 ? kind_refused(text[0]) : "a type unknown here";
     if (reason)
         return refuse(cursor, "the elements are %s: %s", shown, reason);
     header->type = size == 2 ? type_of(text[0], (size_t)(text[1] - '0')) : REDUCT_DEFAULT;
@@ -160,6 +161,8 @@ static bool parse_descr(struct cursor *cursor, struct npy_header *header) {
         return refuse(cursor, "the elements are %s: numbers of a width that cannot be read; convert them, as in %s",
                       shown, text[0] == 'f' ? "a.astype('f4') or 'f8'" : "a.astype('i8')");
     const char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    header->untyped =
+        pairs && order != '<' && order != '>'; /* an order is what ml_dtypes' bfloat16 has, not plain bytes */
     header->swap = (order == '<' || order == '>') && order != native && reduct_type_size(header->type) > 1;
     return true;
 }
@@ -339,6 +342,10 @@ enum outcome npy_open(struct reader *reader, const struct input_options *options
     enum outcome outcome = read_header(reader, &header);
     if (outcome != DONE)
         return outcome;
+    if (header.untyped && !reader->type_said)
+        return fail(
+            "%s: the elements are '|V2', two bytes each that may be anything; if they are bfloat16, give --type bf16",
+            source->name);
     if (reader->type_said && options->type != header.type)
         return misuse("--type: %s was given, but %s holds %s", reduct_type_name(options->type), source->name,
                       reduct_type_name(header.type));

@@ -32,7 +32,8 @@ const char *layout_text(const struct layout *layout, char text[LAYOUT_TEXT]);
 
 struct npy_header {
     reduct_type type;
-    bool swap; /* the elements have the other byte order than this machine */
+    bool swap;    /* the elements have the other byte order than this machine */
+    bool untyped; /* two bytes each, of which nothing says that they are the bf16 which they are taken for */
     struct layout layout;
     uint64_t count;
 };

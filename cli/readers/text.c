@@ -166,6 +166,8 @@ static enum outcome refuse_number(const struct reader *reader, const char *bad, 
     if (memchr(bad, ',', (size_t)(end - bad)) || memchr(bad, ';', (size_t)(end - bad)))
         return fail("%s: %s is not a number; expected white space between numbers, no commas, and decimal points",
                     place, found);
+    if (reader->type == REDUCT_BOOL)
+        return fail("%s: %s is not a truth value; expected 0, 1, false or true", place, found);
     if (reduct_type_is_float(reader->type))
         return fail("%s: %s is not a number; expected one such as -1.5e3, 0x1.8p3, inf or nan", place, found);
     return fail("%s: %s is not a whole number; expected %s (%s)", place, found, type, reduct_type_text(reader->type));

@@ -109,8 +109,8 @@ typedef struct reduct_error {
  * Types and operators: see reduct/types.def and reduct/operators.def, from which these expand
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16, REDUCT_I8 to REDUCT_I64, REDUCT_U8 to REDUCT_U64 and, for results
- * only, REDUCT_I128, REDUCT_U128, REDUCT_I256. */
+/* REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16, REDUCT_I8 to REDUCT_I64, REDUCT_U8 to REDUCT_U64, REDUCT_BOOL and, for
+ * results only, REDUCT_I128, REDUCT_U128, REDUCT_I256. */
 typedef enum reduct_type {
     REDUCT_DEFAULT = 0, /* as a result type: the default one of the operator and element type */
 #define REDUCT_TYPE(ID, name, number, ...) REDUCT_##ID = number,
@@ -137,13 +137,23 @@ typedef struct reduct_i256 {
     uint64_t word[4];
 } reduct_i256;
 
+/* Numbers of binary16 and of bfloat16, as their bits, since not every compiler has such types: arrays of _Float16, __fp16 or
+ * __bf16 are passed with a cast of their pointer. */
+typedef uint16_t reduct_f16;
+typedef uint16_t reduct_bf16;
+
+/* A truth value: anything but 0 is true, and counts as the number 1. Arrays of C's bool are passed with a cast. As a result it
+ * is 0 or 1. */
+typedef uint8_t reduct_bool;
+
 /* How floating-point sums are formed. */
 typedef enum reduct_mode {
     REDUCT_EXACT = 0, /* correctly rounded */
     /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks
      * of 4096 elements are summed in 32 (f32: 64) interleaved running sums of the element type, and the block sums
      * are added with compensation in f64, so that the absolute error is at most 140 u * (sum of absolute terms), u =
-     * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. On CUDA devices: tiles of
+     * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. Elements of f16 and bf16
+     * are widened to f32 first; the result is rounded to its type once more. On CUDA devices: tiles of
      * 4 to 16 elements pairwise in the element type, tiles with compensation in f64, threads and blocks in f64 in a
      * fixed order; the bound is the same. Integers are exact all the same. */
     REDUCT_FAST = 1
@@ -195,12 +205,13 @@ enum {
  * Result types, the default first:
  *   sum, sumsq, dot, norm1       of floats: the element type, any float type
  *                                of integers: i64 for signed, u64 for unsigned elements (sumsq, norm1: u64 for both);
- *                                i64, u64, i128, u128, i256, any float type
+ *                                i64, u64, i128, u128, i256, any float type. The sum of bool counts what is true
  *   product                      of floats: the element type, any float type
- *                                of integers: i64 for signed, u64 for unsigned elements; i64, u64, i128, u128, i256
+ *                                of integers: i64 for signed, u64 for unsigned elements; i64, u64, i128, u128, i256. Of
+ *                                bool: 1 if all are true, else 0
  *   mean, var, std, norm2, rms   of floats: the element type, any float type; of integers: f64, any float type
- *   min, max                     the element type
- *   norminf                      of floats: the element type; of integers: the unsigned type of the same width
+ *   min, max                     the element type: of bool whether all are true, whether any is
+ *   norminf                      of floats and bool: the element type; of integers: the unsigned type of the same width
  *   argmin, argmax               u64
  */
 typedef struct reduct_reduction {
@@ -466,8 +477,8 @@ REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const
 REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
                                        size_t count, void *result);
 
-/* The same by name for every element type that C has a name for, so that the compiler checks the pointers: reduct_sum_f64(),
- * reduct_dot_f32(), reduct_max_i16() and so on. Sums and products of integers are 64 bits wide, sums of what cannot be negative
+/* The same by name for every element type, so that the compiler checks the pointers: reduct_sum_f64(), reduct_dot_f32(),
+ * reduct_max_i16() and so on. Sums and products of integers are 64 bits wide, sums of what cannot be negative
  * unsigned; means and roots of integers are double; the largest absolute value is unsigned. var and std are of a sample. */
 
 /* What follows is written by scripts/generate from types.def and operators.def. */
@@ -475,6 +486,8 @@ REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, 
 /* sum: sum of the elements. */
 REDUCT_API reduct_status reduct_sum_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_sum_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_sum_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_sum_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_sum_i8(const int8_t *x, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_sum_i16(const int16_t *x, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_sum_i32(const int32_t *x, size_t count, int64_t *result);
@@ -483,10 +496,13 @@ REDUCT_API reduct_status reduct_sum_u8(const uint8_t *x, size_t count, uint64_t 
 REDUCT_API reduct_status reduct_sum_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sum_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sum_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sum_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* mean: arithmetic mean. */
 REDUCT_API reduct_status reduct_mean_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_mean_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_mean_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_mean_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_mean_i8(const int8_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_mean_i16(const int16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_mean_i32(const int32_t *x, size_t count, double *result);
@@ -495,10 +511,13 @@ REDUCT_API reduct_status reduct_mean_u8(const uint8_t *x, size_t count, double *
 REDUCT_API reduct_status reduct_mean_u16(const uint16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_mean_u32(const uint32_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_mean_u64(const uint64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_mean_bool(const reduct_bool *x, size_t count, double *result);
 
 /* var: variance, of a sample (divided by n - 1) unless told otherwise. */
 REDUCT_API reduct_status reduct_var_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_var_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_var_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_var_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_var_i8(const int8_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_var_i16(const int16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_var_i32(const int32_t *x, size_t count, double *result);
@@ -507,10 +526,13 @@ REDUCT_API reduct_status reduct_var_u8(const uint8_t *x, size_t count, double *r
 REDUCT_API reduct_status reduct_var_u16(const uint16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_var_u32(const uint32_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_var_u64(const uint64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_var_bool(const reduct_bool *x, size_t count, double *result);
 
 /* std: standard deviation, the square root of the variance. */
 REDUCT_API reduct_status reduct_std_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_std_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_std_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_std_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_std_i8(const int8_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_std_i16(const int16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_std_i32(const int32_t *x, size_t count, double *result);
@@ -519,10 +541,13 @@ REDUCT_API reduct_status reduct_std_u8(const uint8_t *x, size_t count, double *r
 REDUCT_API reduct_status reduct_std_u16(const uint16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_std_u32(const uint32_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_std_u64(const uint64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_std_bool(const reduct_bool *x, size_t count, double *result);
 
 /* sumsq: sum of squares. */
 REDUCT_API reduct_status reduct_sumsq_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_sumsq_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_sumsq_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_sumsq_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_sumsq_i8(const int8_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sumsq_i16(const int16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sumsq_i32(const int32_t *x, size_t count, uint64_t *result);
@@ -531,10 +556,13 @@ REDUCT_API reduct_status reduct_sumsq_u8(const uint8_t *x, size_t count, uint64_
 REDUCT_API reduct_status reduct_sumsq_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sumsq_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_sumsq_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_sumsq_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* norm1: sum of absolute values. */
 REDUCT_API reduct_status reduct_norm1_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm1_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norm1_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_norm1_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_norm1_i8(const int8_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_norm1_i16(const int16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_norm1_i32(const int32_t *x, size_t count, uint64_t *result);
@@ -543,10 +571,13 @@ REDUCT_API reduct_status reduct_norm1_u8(const uint8_t *x, size_t count, uint64_
 REDUCT_API reduct_status reduct_norm1_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_norm1_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_norm1_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norm1_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* norm2: Euclidean norm, the root of the sum of squares. */
 REDUCT_API reduct_status reduct_norm2_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm2_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norm2_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_norm2_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_norm2_i8(const int8_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm2_i16(const int16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm2_i32(const int32_t *x, size_t count, double *result);
@@ -555,10 +586,13 @@ REDUCT_API reduct_status reduct_norm2_u8(const uint8_t *x, size_t count, double 
 REDUCT_API reduct_status reduct_norm2_u16(const uint16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm2_u32(const uint32_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norm2_u64(const uint64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_norm2_bool(const reduct_bool *x, size_t count, double *result);
 
 /* norminf: largest absolute value. */
 REDUCT_API reduct_status reduct_norminf_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_norminf_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_norminf_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_norminf_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_norminf_i8(const int8_t *x, size_t count, uint8_t *result);
 REDUCT_API reduct_status reduct_norminf_i16(const int16_t *x, size_t count, uint16_t *result);
 REDUCT_API reduct_status reduct_norminf_i32(const int32_t *x, size_t count, uint32_t *result);
@@ -567,10 +601,13 @@ REDUCT_API reduct_status reduct_norminf_u8(const uint8_t *x, size_t count, uint8
 REDUCT_API reduct_status reduct_norminf_u16(const uint16_t *x, size_t count, uint16_t *result);
 REDUCT_API reduct_status reduct_norminf_u32(const uint32_t *x, size_t count, uint32_t *result);
 REDUCT_API reduct_status reduct_norminf_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_norminf_bool(const reduct_bool *x, size_t count, reduct_bool *result);
 
 /* rms: root mean square. */
 REDUCT_API reduct_status reduct_rms_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_rms_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_rms_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_rms_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_rms_i8(const int8_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_rms_i16(const int16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_rms_i32(const int32_t *x, size_t count, double *result);
@@ -579,10 +616,13 @@ REDUCT_API reduct_status reduct_rms_u8(const uint8_t *x, size_t count, double *r
 REDUCT_API reduct_status reduct_rms_u16(const uint16_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_rms_u32(const uint32_t *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_rms_u64(const uint64_t *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_rms_bool(const reduct_bool *x, size_t count, double *result);
 
 /* dot: dot product of two arrays. */
 REDUCT_API reduct_status reduct_dot_f64(const double *x, const double *y, size_t count, double *result);
 REDUCT_API reduct_status reduct_dot_f32(const float *x, const float *y, size_t count, float *result);
+REDUCT_API reduct_status reduct_dot_f16(const reduct_f16 *x, const reduct_f16 *y, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_dot_bf16(const reduct_bf16 *x, const reduct_bf16 *y, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_dot_i8(const int8_t *x, const int8_t *y, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_dot_i16(const int16_t *x, const int16_t *y, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_dot_i32(const int32_t *x, const int32_t *y, size_t count, int64_t *result);
@@ -591,10 +631,13 @@ REDUCT_API reduct_status reduct_dot_u8(const uint8_t *x, const uint8_t *y, size_
 REDUCT_API reduct_status reduct_dot_u16(const uint16_t *x, const uint16_t *y, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_dot_u32(const uint32_t *x, const uint32_t *y, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_dot_u64(const uint64_t *x, const uint64_t *y, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_dot_bool(const reduct_bool *x, const reduct_bool *y, size_t count, uint64_t *result);
 
 /* min: smallest element. */
 REDUCT_API reduct_status reduct_min_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_min_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_min_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_min_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_min_i8(const int8_t *x, size_t count, int8_t *result);
 REDUCT_API reduct_status reduct_min_i16(const int16_t *x, size_t count, int16_t *result);
 REDUCT_API reduct_status reduct_min_i32(const int32_t *x, size_t count, int32_t *result);
@@ -603,10 +646,13 @@ REDUCT_API reduct_status reduct_min_u8(const uint8_t *x, size_t count, uint8_t *
 REDUCT_API reduct_status reduct_min_u16(const uint16_t *x, size_t count, uint16_t *result);
 REDUCT_API reduct_status reduct_min_u32(const uint32_t *x, size_t count, uint32_t *result);
 REDUCT_API reduct_status reduct_min_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_min_bool(const reduct_bool *x, size_t count, reduct_bool *result);
 
 /* max: largest element. */
 REDUCT_API reduct_status reduct_max_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_max_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_max_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_max_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_max_i8(const int8_t *x, size_t count, int8_t *result);
 REDUCT_API reduct_status reduct_max_i16(const int16_t *x, size_t count, int16_t *result);
 REDUCT_API reduct_status reduct_max_i32(const int32_t *x, size_t count, int32_t *result);
@@ -615,10 +661,13 @@ REDUCT_API reduct_status reduct_max_u8(const uint8_t *x, size_t count, uint8_t *
 REDUCT_API reduct_status reduct_max_u16(const uint16_t *x, size_t count, uint16_t *result);
 REDUCT_API reduct_status reduct_max_u32(const uint32_t *x, size_t count, uint32_t *result);
 REDUCT_API reduct_status reduct_max_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_max_bool(const reduct_bool *x, size_t count, reduct_bool *result);
 
 /* argmin: index of the first smallest element, from 0. */
 REDUCT_API reduct_status reduct_argmin_f64(const double *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_f16(const reduct_f16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_bf16(const reduct_bf16 *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_i8(const int8_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_i16(const int16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_i32(const int32_t *x, size_t count, uint64_t *result);
@@ -627,10 +676,13 @@ REDUCT_API reduct_status reduct_argmin_u8(const uint8_t *x, size_t count, uint64
 REDUCT_API reduct_status reduct_argmin_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmin_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmin_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* argmax: index of the first largest element, from 0. */
 REDUCT_API reduct_status reduct_argmax_f64(const double *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_f16(const reduct_f16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_bf16(const reduct_bf16 *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_i8(const int8_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_i16(const int16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_i32(const int32_t *x, size_t count, uint64_t *result);
@@ -639,10 +691,13 @@ REDUCT_API reduct_status reduct_argmax_u8(const uint8_t *x, size_t count, uint64
 REDUCT_API reduct_status reduct_argmax_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_argmax_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_argmax_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* product: product of the elements. */
 REDUCT_API reduct_status reduct_product_f64(const double *x, size_t count, double *result);
 REDUCT_API reduct_status reduct_product_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_product_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_product_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
 REDUCT_API reduct_status reduct_product_i8(const int8_t *x, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_product_i16(const int16_t *x, size_t count, int64_t *result);
 REDUCT_API reduct_status reduct_product_i32(const int32_t *x, size_t count, int64_t *result);
@@ -651,6 +706,7 @@ REDUCT_API reduct_status reduct_product_u8(const uint8_t *x, size_t count, uint6
 REDUCT_API reduct_status reduct_product_u16(const uint16_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_product_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_product_bool(const reduct_bool *x, size_t count, uint64_t *result);
 
 /* Here ends what scripts/generate writes. */
 

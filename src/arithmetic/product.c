@@ -1,6 +1,8 @@
 /* Products: the tree over blocks, single elements, and integers. */
 #include "arithmetic/product.h"
 
+#include "arithmetic/element.h"
+
 #include <string.h>
 
 #if !defined(__CUDACC__) && __FLT_EVAL_METHOD__ != 0
@@ -107,7 +109,7 @@ RD_SHARED uint64_t rd_product_add(struct rd_product *product, reduct_type elemen
     uint64_t nans = 0;
     for (uint64_t i = 0; i < count; i++) {
         int64_t exponent = 0;
-        double value = element == REDUCT_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+        double value = rd_element_value(element, x, i);
         if (value == value)
             add_number(product, &product->lane[product->count % RD_PRODUCT_LANES], value, &exponent);
         else

@@ -51,7 +51,7 @@ struct rd_product {
 /* No factors: 1. All functions here multiply, so they run within rd_environment_enter(). */
 RD_SHARED void rd_product_init(struct rd_product *product);
 
-/* Multiplies by elements of type f32 or f64 one by one, of any value and from any place in the tree on. NaNs count as 1;
+/* Multiplies by elements of a floating-point type one by one, of any value and from any place in the tree on. NaNs count as 1;
  * returns how many there were. */
 RD_SHARED uint64_t rd_product_add(struct rd_product *product, reduct_type element, const void *x, uint64_t count);
 

@@ -4,9 +4,9 @@
 #include "core/options.h"
 #include "core/status.h"
 
-/* The unsigned integer type of the same width; a float is its own. */
+/* The type of absolute values: the unsigned integer type of the same width, of what has no sign bit and of floats their own. */
 static reduct_type unsigned_of(reduct_type type) {
-    if (rd_type(type)->kind == RD_FLOAT)
+    if (rd_type(type)->kind != RD_SIGNED)
         return type;
     for (int other = 0; other < RD_TYPE_END; other++) {
         const struct rd_type *candidate = rd_type((reduct_type)other);

@@ -85,8 +85,7 @@ static bool answer_sum(const struct rd_kernels *kernels, const reduct_reduction 
                    op->finish == RD_VALUE && (reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32);
     double part[2];
     rd_environment caller = rd_environment_enter();
-    bool held = reduction->element == REDUCT_F32 ? kernels->brief_f32(x, count, absolute, &part[0], &part[1])
-                                                 : kernels->brief_f64(x, count, absolute, &part[0], &part[1]);
+    bool held = kernels->brief[reduction->element](x, count, absolute, &part[0], &part[1]);
     bool done = held && rounds_at_once && round_sum(part[0], part[1], reduction->result, result);
     rd_environment_leave(caller);
     return done || (held && !rounds_at_once && finish_parts(reduction, part, 2, NULL, count, result));
@@ -98,11 +97,8 @@ static __attribute__((noinline)) bool answer_squares(const struct rd_kernels *ke
                                                      uint64_t count, void *result) {
     double sum[2] = {0}, squares[4];
     rd_environment caller = rd_environment_enter();
-    bool held = reduction->element == REDUCT_F32
-                    ? (!moments || kernels->brief_f32(x, count, false, &sum[0], &sum[1])) &&
-                          kernels->brief_squares_f32(x, count, squares)
-                    : (!moments || kernels->brief_f64(x, count, false, &sum[0], &sum[1])) &&
-                          kernels->brief_squares_f64(x, count, squares);
+    bool held = (!moments || kernels->brief[reduction->element](x, count, false, &sum[0], &sum[1])) &&
+                kernels->brief_squares[reduction->element](x, count, squares);
     rd_environment_leave(caller);
     if (!held)
         return false;
@@ -115,7 +111,7 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t c
     const struct rd_kernels *kernels = prepared->device.private;
     const struct rd_operator *op = rd_operator(reduction->op);
     if (!count || count > RD_BRIEF || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
-        !(reduction->element == REDUCT_F64 || reduction->element == REDUCT_F32))
+        rd_type(reduction->element)->kind != RD_FLOAT)
         return false;
     switch (op->transform) {
     case RD_IDENTITY:

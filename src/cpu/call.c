@@ -100,8 +100,13 @@ void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call)) {
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-bool rd_is_nan(const void *x, uint64_t i, size_t bytes) {
-    if (bytes == 8) {
+bool rd_is_nan(const void *x, uint64_t i, reduct_type element) {
+    if (element == REDUCT_F16 || element == REDUCT_BF16) {
+        uint16_t half;
+        memcpy(&half, (const unsigned char *)x + 2 * i, sizeof half);
+        return (half & 0x7fff) > (element == REDUCT_F16 ? 0x7c00 : 0x7f80);
+    }
+    if (element == REDUCT_F64) {
         uint64_t bits;
         memcpy(&bits, (const unsigned char *)x + 8 * i, sizeof bits);
         return bits << 1 > (uint64_t)0x7ff << 53;
@@ -111,13 +116,13 @@ bool rd_is_nan(const void *x, uint64_t i, size_t bytes) {
     return bits << 1 > (uint32_t)0xff << 24;
 }
 
-bool rd_range_nan(const struct rd_range *range, uint64_t i, size_t bytes) {
-    return rd_is_nan(range->x, i, bytes) || (range->y && rd_is_nan(range->y, i, bytes));
+bool rd_range_nan(const struct rd_range *range, uint64_t i, reduct_type element) {
+    return rd_is_nan(range->x, i, element) || (range->y && rd_is_nan(range->y, i, element));
 }
 
-uint64_t rd_first_nan(const struct rd_range *range, size_t bytes) {
+uint64_t rd_first_nan(const struct rd_range *range, reduct_type element) {
     for (uint64_t i = 0; i < range->count; i++)
-        if (rd_range_nan(range, i, bytes))
+        if (rd_range_nan(range, i, element))
             return range->first + i;
     return UINT64_MAX;
 }

@@ -58,13 +58,13 @@ static inline size_t rd_element_size(const struct rd_partial *partial) {
 }
 
 /* Whether element i of floats at x is NaN. */
-bool rd_is_nan(const void *x, uint64_t i, size_t bytes);
+bool rd_is_nan(const void *x, uint64_t i, reduct_type element);
 
 /* Whether element i of a range of floats is NaN: of a pair, either. */
-bool rd_range_nan(const struct rd_range *range, uint64_t i, size_t bytes);
+bool rd_range_nan(const struct rd_range *range, uint64_t i, reduct_type element);
 
 /* The index of the first NaN of a range of floats, or UINT64_MAX. */
-uint64_t rd_first_nan(const struct rd_range *range, size_t bytes);
+uint64_t rd_first_nan(const struct rd_range *range, reduct_type element);
 
 /* Notes that a NaN which was not ignored is there. */
 void rd_note_nan(struct rd_partial *partial, uint64_t index);

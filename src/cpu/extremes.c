@@ -14,7 +14,7 @@ static void take_extreme(const struct rd_call *call, struct rd_partial *partial,
     rd_partial_take(partial, bits, block->first);
     bool is_new = partial->index == block->first; /* no two blocks start alike */
     if (is_new && rd_operator(partial->reduction.op)->finish == RD_INDEX)
-        partial->index += call->kernels->find(block->x, block->count, bits, rd_element_size(partial));
+        partial->index += call->kernels->find(block->x, block->count, bits, partial->reduction.element);
 }
 
 /* Takes the elements of a block one by one, leaving out its NaNs. */
@@ -23,7 +23,7 @@ static void take_numbers(const struct rd_call *call, struct rd_partial *partial,
     size_t bytes = rd_element_size(partial);
     for (uint64_t i = 0; i < block->count; i++) {
         struct rd_found found;
-        if (rd_is_nan(block->x, i, bytes)) {
+        if (rd_is_nan(block->x, i, partial->reduction.element)) {
             partial->ignored++;
             continue;
         }
@@ -48,7 +48,7 @@ static void take_blocks(const struct rd_call *call, struct rd_partial *partial, 
         } else if (partial->reduction.nan == REDUCT_NAN_IGNORE) {
             take_numbers(call, partial, &block);
         } else {
-            rd_note_nan(partial, rd_first_nan(&block, bytes));
+            rd_note_nan(partial, rd_first_nan(&block, partial->reduction.element));
             return; /* nothing that follows can matter */
         }
     }

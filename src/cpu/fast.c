@@ -9,12 +9,24 @@ struct room {
     double *numbers[2], *moments;
 };
 
+/* Elements of 16 bits as floats, in the room for numbers behind where as many elements may be; others as they are. */
+static const void *as_floats(const struct rd_call *call, const struct rd_partial *piece, const unsigned char *x,
+                             uint64_t count, double *numbers) {
+    void (*to_floats)(const void *from, size_t n, float *to) = call->kernels->to_floats[piece->reduction.element];
+    if (!x || !to_floats)
+        return x;
+    float *floats = (float *)(void *)numbers + count;
+    to_floats(x, count, floats);
+    return floats;
+}
+
 /* Adds a block; returns whether a NaN came of it. */
 static bool add_block(const struct rd_call *call, const struct room *room, struct rd_partial *piece,
                       const struct rd_range *block) {
-    bool single = piece->reduction.element == REDUCT_F32;
+    bool single = piece->reduction.element != REDUCT_F64;
     enum rd_transform transform = rd_operator(piece->reduction.op)->transform;
-    const void *x = block->x, *y = block->y;
+    const void *x = as_floats(call, piece, block->x, block->count, room->numbers[0]),
+               *y = as_floats(call, piece, block->y, block->count, room->numbers[1]);
     double value;
     if (transform == RD_MOMENTS) {
         double mean;
@@ -32,10 +44,11 @@ static bool add_block(const struct rd_call *call, const struct room *room, struc
 }
 
 /* Copies what is not NaN; returns how much. */
-static uint64_t compact(const struct rd_range *block, size_t bytes, unsigned char *x, unsigned char *y) {
+static uint64_t compact(const struct rd_range *block, reduct_type element, unsigned char *x, unsigned char *y) {
+    size_t bytes = rd_type(element)->bytes;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < block->count; i++) {
-        if (rd_range_nan(block, i, bytes))
+        if (rd_range_nan(block, i, element))
             continue;
         memcpy(x + kept * bytes, block->x + i * bytes, bytes);
         if (block->y)
@@ -50,10 +63,10 @@ static uint64_t compact(const struct rd_range *block, size_t bytes, unsigned cha
 static void add_block_again(const struct rd_call *call, const struct room *room, struct rd_partial *piece,
                             const struct rd_range *block) {
     unsigned char *x = (unsigned char *)room->numbers[0], *y = (unsigned char *)room->numbers[1];
-    size_t bytes = rd_element_size(piece);
-    struct rd_range numbers = {x, block->y ? y : NULL, block->first, compact(block, bytes, x, y)};
+    reduct_type element = piece->reduction.element;
+    struct rd_range numbers = {x, block->y ? y : NULL, block->first, compact(block, element, x, y)};
     if (piece->reduction.nan == REDUCT_NAN_ERROR)
-        rd_note_nan(piece, rd_first_nan(block, bytes));
+        rd_note_nan(piece, rd_first_nan(block, element));
     piece->reduction.nan = REDUCT_NAN_PROPAGATE;
     if (numbers.count)
         add_block(call, room, piece, &numbers);

@@ -11,7 +11,7 @@ static bool always(void) {
 
 #ifdef RD_X86
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
 }
 
 static bool has_avx512(void) {

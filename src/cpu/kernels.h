@@ -76,22 +76,18 @@ struct rd_kernels {
     /* Whether the processor, or what emulates it, computes and raises flags as the kernels assume. */
     bool (*self_test)(void);
 
-    /* Exact sums of floating-point elements: adds the transform of `count` elements to the windows and the partial
+    /* Exact sums of floating-point elements, by element type: adds the transform of `count` elements to the windows and the partial
      * result. finish() brings everything home into the partial result. Run within rd_environment_enter(). */
-    void (*add_f64)(struct rd_scratch *scratch, enum rd_transform transform, const double *x, const double *y,
-                    size_t count);
-    void (*add_f32)(struct rd_scratch *scratch, enum rd_transform transform, const float *x, const float *y,
-                    size_t count);
+    void (*add[RD_TYPE_END])(struct rd_scratch *scratch, enum rd_transform transform, const void *x, const void *y,
+                             size_t count);
     void (*finish)(struct rd_scratch *scratch);
 
     /* The exact sum of 1 to RD_BRIEF elements, or of their absolute values, as high + low, without scratch memory. False
      * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
-    bool (*brief_f64)(const double *x, size_t count, bool absolute, double *high, double *low);
-    bool (*brief_f32)(const float *x, size_t count, bool absolute, double *high, double *low);
+    bool (*brief[RD_TYPE_END])(const void *x, size_t count, bool absolute, double *high, double *low);
 
     /* The same of the squares of 1 to RD_FEW elements, as the sum of four parts. */
-    bool (*brief_squares_f64)(const double *x, size_t count, double part[4]);
-    bool (*brief_squares_f32)(const float *x, size_t count, double part[4]);
+    bool (*brief_squares[RD_TYPE_END])(const void *x, size_t count, double part[4]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
      * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
@@ -125,10 +121,12 @@ struct rd_kernels {
     double (*fast_moments_f64)(const double *x, size_t count, double *room, double *mean);
     double (*fast_moments_f32)(const float *x, size_t count, double *room, double *mean);
 
-    /* The product of one block of RD_PRODUCT_BLOCK floats. False if one of them is zero, infinite, NaN or, of f64, a
-     * subnormal number; `factor` is then of no use. Run within rd_environment_enter(). */
-    bool (*multiply_f64)(const double *x, struct rd_factor *factor);
-    bool (*multiply_f32)(const float *x, struct rd_factor *factor);
+    /* Elements of 16 bits as floats, by element type. Run within rd_environment_enter(). */
+    void (*to_floats[RD_TYPE_END])(const void *x, size_t count, float *to);
+
+    /* The product of one block of RD_PRODUCT_BLOCK floats, by element type. False if one of them is zero, infinite, NaN or, of f64,
+     * a subnormal number; `factor` is then of no use. Run within rd_environment_enter(). */
+    bool (*multiply_block[RD_TYPE_END])(const void *x, struct rd_factor *factor);
 
     /* Products of integers, by element type. `wrap` as in rd_whole_multiply(). */
     void (*multiply_integer[RD_TYPE_END])(struct rd_whole *whole, const void *x, size_t count, bool wrap);
@@ -136,8 +134,8 @@ struct rd_kernels {
     /* An extreme of at least one element, by element type. Run within rd_environment_enter(). */
     void (*extreme[RD_TYPE_END])(const void *x, size_t count, enum rd_extreme which, struct rd_found *found);
 
-    /* The index of the first of `count` elements of so many bytes that has these bits, or `count`. */
-    size_t (*find)(const void *x, size_t count, uint64_t bits, size_t bytes);
+    /* The index of the first of `count` elements that has these bits, of bool this value, or `count`. */
+    size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);
 };
 
 enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128 };

@@ -21,12 +21,12 @@ static void take_nans(struct rd_partial *partial, uint64_t nans, uint64_t index)
 static void multiply_singly(struct rd_partial *partial, const struct rd_range *range) {
     uint64_t nans = rd_product_add(&partial->product, partial->reduction.element, range->x, range->count);
     if (nans)
-        take_nans(partial, nans, rd_first_nan(range, rd_element_size(partial)));
+        take_nans(partial, nans, rd_first_nan(range, partial->reduction.element));
 }
 
 static bool multiply_block(const struct rd_call *call, struct rd_product *product, reduct_type element, const void *x) {
     struct rd_factor factor;
-    if (!(element == REDUCT_F64 ? call->kernels->multiply_f64(x, &factor) : call->kernels->multiply_f32(x, &factor)))
+    if (!call->kernels->multiply_block[element](x, &factor))
         return false;
     rd_product_push(product, &factor, 0);
     return true;

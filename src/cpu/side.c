@@ -54,8 +54,10 @@ static int64_t distance(int64_t stride) {
 
 bool rd_side_suits(const struct rd_many *many) {
     const struct rd_layout *layout = &many->layout;
-    if (many->states != 1 || rd_many_is_segmented(many) || rd_family(&many->state[0].reduction) != RD_EXACT_SUM ||
-        !layout->count || !layout->kept_axes || layout->kept[layout->kept_axes - 1].length < 8)
+    const size_t bytes = rd_type(many->state[0].reduction.element)->bytes;
+    if (many->states != 1 || bytes < sizeof(float) || rd_many_is_segmented(many) ||
+        rd_family(&many->state[0].reduction) != RD_EXACT_SUM || !layout->count || !layout->kept_axes ||
+        layout->kept[layout->kept_axes - 1].length < 8)
         return false;
     int64_t beside = distance(layout->kept[layout->kept_axes - 1].stride[0]),
             step = distance(rd_cursor_step(layout, 0));

@@ -1,29 +1,23 @@
 /* Exact sums on the CPU: of floats through windows (cpu/kernels.h), of integers as they are. */
 #include "cpu/call.h"
 
+#include "arithmetic/element.h"
 #include "core/environment.h"
 
 /* Whether term i of a range of floats, an element or a product, is anything but -0. A NaN that is ignored is no term.
  */
-static bool is_nonzero(const struct rd_range *range, uint64_t i, size_t bytes, bool ignore_nan) {
-    double x, y = 1;
-    if (ignore_nan && rd_range_nan(range, i, bytes))
+static bool is_nonzero(const struct rd_range *range, uint64_t i, reduct_type element, bool ignore_nan) {
+    if (ignore_nan && rd_range_nan(range, i, element))
         return false;
-    if (bytes == 8) {
-        x = ((const double *)(const void *)range->x)[i];
-        y = range->y ? ((const double *)(const void *)range->y)[i] : y;
-    } else {
-        x = (double)((const float *)(const void *)range->x)[i];
-        y = range->y ? (double)((const float *)(const void *)range->y)[i] : y;
-    }
+    double x = rd_element_value(element, range->x, i), y = range->y ? rd_element_value(element, range->y, i) : 1;
     return (x != 0 && y != 0) || !__builtin_signbit(x) == !__builtin_signbit(y);
 }
 
 /* Looks for a term that is not -0, most often the first one. */
-static void find_nonzero(struct rd_partial *partial, const struct rd_range *range, size_t bytes) {
+static void find_nonzero(struct rd_partial *partial, const struct rd_range *range) {
     bool ignore = partial->reduction.nan == REDUCT_NAN_IGNORE;
     for (uint64_t i = 0; i < range->count && !partial->nonzero; i++)
-        partial->nonzero = is_nonzero(range, i, bytes, ignore);
+        partial->nonzero = is_nonzero(range, i, partial->reduction.element, ignore);
 }
 
 static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
@@ -40,8 +34,8 @@ static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, doubl
     bool moments = op->transform == RD_MOMENTS;
     bool elements = moments || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
     s->partial = partial;
-    /* 24-bit elements mostly fit one slice; 53-bit elements and all products need two. */
-    window_init(&s->terms, elements && partial->reduction.element == REDUCT_F32 ? 1 : 2, &partial->sum);
+    /* Elements of at most 24 bits mostly fit one slice; 53-bit elements and all products need two. */
+    window_init(&s->terms, elements && partial->reduction.element != REDUCT_F64 ? 1 : 2, &partial->sum);
     window_init(&s->squares, 2, &partial->squares);
     window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum);
     for (int i = 0; i < 2; i++, block += 3 * length) {
@@ -61,13 +55,11 @@ bool rd_cpu_add_briefly(const struct rd_call *call) {
     if (call->count > RD_BRIEF || !(absolute || transform == RD_IDENTITY))
         return false;
     rd_environment caller = rd_environment_enter();
-    bool held = total->reduction.element == REDUCT_F32
-                    ? call->kernels->brief_f32((const void *)call->x, call->count, absolute, &high, &low)
-                    : call->kernels->brief_f64((const void *)call->x, call->count, absolute, &high, &low);
+    bool held = call->kernels->brief[total->reduction.element](call->x, call->count, absolute, &high, &low);
     if (held) {
         rd_sum_add_double(&total->sum, high, 0);
         rd_sum_add_double(&total->sum, low, 0);
-        find_nonzero(total, &(struct rd_range){call->x, NULL, 0, call->count}, rd_element_size(total));
+        find_nonzero(total, &(struct rd_range){call->x, NULL, 0, call->count});
     }
     rd_environment_leave(caller);
     return held;
@@ -76,15 +68,12 @@ bool rd_cpu_add_briefly(const struct rd_call *call) {
 static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, const struct rd_range *range) {
     struct rd_partial *partial = scratch->partial;
     enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
-    size_t bytes = rd_element_size(partial);
+    reduct_type element = partial->reduction.element;
     uint64_t nans = partial->nans;
-    find_nonzero(partial, range, bytes);
-    if (partial->reduction.element == REDUCT_F64)
-        call->kernels->add_f64(scratch, transform, (const void *)range->x, (const void *)range->y, range->count);
-    else
-        call->kernels->add_f32(scratch, transform, (const void *)range->x, (const void *)range->y, range->count);
+    find_nonzero(partial, range);
+    call->kernels->add[element](scratch, transform, range->x, range->y, range->count);
     if (partial->nans > nans && partial->reduction.nan == REDUCT_NAN_ERROR)
-        rd_note_nan(partial, rd_first_nan(range, bytes));
+        rd_note_nan(partial, rd_first_nan(range, element));
 }
 
 void rd_cpu_add_exactly(struct rd_call *call) {

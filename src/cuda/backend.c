@@ -40,8 +40,8 @@ static reduct_status make_workspace(struct rd_cuda_context *context, rd_cu_addre
 
 static reduct_status check_element(const struct rd_prepared *prepared, reduct_error *error) {
     const struct rd_type *element = rd_type(prepared->reduction.element);
-    bool half = element->kind == RD_FLOAT && element->bytes == 2;
-    if (!half)
+    const bool half = element->kind == RD_FLOAT && element->bytes == 2;
+    if (!half && prepared->reduction.element != REDUCT_BOOL)
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
                    prepared->device.name, element->name);

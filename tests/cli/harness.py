@@ -19,10 +19,10 @@ SANITIZED = bool(os.environ.get('REDUCT_TEST_SANITIZED'))  # slow, and with much
 LACKS = os.environ.get('REDUCT_TEST_LACKS')
 needs_every_part = unittest.skipIf(LACKS, f'this build lacks {LACKS}')
 
-# Element types: struct code, bytes, and the name that NumPy gives them.
-CODES = {'f64': 'd', 'f32': 'f', 'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q',
+# Element types of numbers, with their struct codes; bf16, which has none, is packed as its bits. bool has tests of its own.
+CODES = {'f64': 'd', 'f32': 'f', 'f16': 'e', 'bf16': 'H', 'i8': 'b', 'i16': 'h', 'i32': 'i', 'i64': 'q',
          'u8': 'B', 'u16': 'H', 'u32': 'I', 'u64': 'Q'}
-FLOATS = ('f64', 'f32')
+FLOATS = ('f64', 'f32', 'f16', 'bf16')
 INTEGERS = tuple(t for t in CODES if t not in FLOATS)
 # Float formats: significand bits, largest exponent.
 FORMATS = {'f64': (53, 1023), 'f32': (24, 127), 'f16': (11, 15), 'bf16': (8, 127)}
@@ -33,7 +33,8 @@ def size_of(element):
 
 
 def numpy_name(element):
-    return element[0] + str(size_of(element))
+    """What NumPy calls it; bf16 what the package ml_dtypes does."""
+    return ('V' if element == 'bf16' else element[0]) + str(size_of(element))
 
 
 def limits(element):
@@ -42,6 +43,8 @@ def limits(element):
 
 
 def pack(element, values, order='<'):
+    if element == 'bf16':  # the upper half of f32
+        values = [struct.unpack('<I', struct.pack('<f', v))[0] >> 16 for v in values]
     return struct.pack(order + str(len(values)) + CODES[element], *values)
 
 
@@ -116,7 +119,9 @@ def value_of(element, bits):
 
 def as_float(element, number):
     """The nearest number of a float element type, as a Python float."""
-    return struct.unpack('<f', struct.pack('<f', number))[0] if element == 'f32' else float(number)
+    if element == 'f64' or math.isnan(number) or math.isinf(number):
+        return float(number)
+    return math.copysign(float(value_of(element, round_to(element, Fraction(number)))), number)
 
 
 def text_of(value):

@@ -6,7 +6,7 @@ import random
 import struct
 from fractions import Fraction
 
-from harness import CommandTest, in_fortran_order, main, npy_array
+from harness import CommandTest, in_fortran_order, main, npy, npy_array
 
 GENERATOR = random.Random(11)
 SHAPES = ((3,), (2, 3), (3, 2), (1, 7), (40, 25), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (0, 3), (3, 0), ())
@@ -110,6 +110,19 @@ class Axes(CommandTest):
         self.assertEqual(self.run_command('sum', '--rows', '--output', out, integers), (0, '', ''))
         with open(out, 'rb') as file:
             self.assertEqual(file.read()[-16:], struct.pack('<2q', 300, 300))
+        for result, name, expected in (('f16', b"'<f2'", struct.pack('<2e', 300, 300)), ('bf16', b"'<V2'", b'\x96\x43' * 2)):
+            self.assertEqual(self.run_command('sum', '--rows', '--result', result, '-o', out, integers), (0, '', ''))
+            with open(out, 'rb') as file:
+                data = file.read()
+            self.assertIn(name, data)
+            self.assertEqual(data[-4:], expected)
+            self.good('600', 'sum', out)
+        flags = self.file('b.npy', npy({'descr': '|b1', 'fortran_order': False, 'shape': (2, 3)}, bytes([1, 2, 3, 0, 0, 4])))
+        self.assertEqual(self.run_command('min', '--rows', '-o', out, flags), (0, '', ''))
+        with open(out, 'rb') as file:
+            data = file.read()
+        self.assertIn(b"'|b1'", data)
+        self.assertEqual(data[-2:], b'\x01\x00')
         self.bad(2, 'hold no i128', 'sum', '--rows', '--result', 'i128', '-o', out, integers)
         self.bad(1, 'No such file', 'sum', '--rows', '-o', os.path.join(out + 's', 'x.npy'), integers)
 

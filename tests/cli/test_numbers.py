@@ -52,12 +52,12 @@ class Parsing(unittest.TestCase):
             self.assertEqual(got, expected, text)
 
     def test_decimals_at_the_turning_points(self):
-        for element in ('f64', 'f32'):
+        for element in FORMATS:
             values = list(hard_cases(element))
             self.check(element, [decimal_near(v) for v in values], values)
 
     def test_hexadecimals_at_the_turning_points(self):
-        for element in ('f64', 'f32'):
+        for element in FORMATS:
             values = list(hard_cases(element))
             self.check(element, [hexadecimal(v) for v in values], values)
 
@@ -69,7 +69,7 @@ class Parsing(unittest.TestCase):
             power = RANDOM.randrange(-1100, 1000)
             texts.append('0x%s.%sp%+d' % (whole, fraction, power))
             values.append(int(whole + fraction, 16) * Fraction(2) ** (power - 4 * len(fraction)))
-        for element in ('f64', 'f32'):
+        for element in FORMATS:
             self.check(element, texts, values)
 
     def test_random_decimals(self):
@@ -80,7 +80,7 @@ class Parsing(unittest.TestCase):
             text = digits[:point] + '.' + digits[point:]
             texts.append(RANDOM.choice(('', '-')) + text + 'e%d' % RANDOM.randrange(-400, 320))
         texts = [text for text in texts if Fraction(text) != 0]
-        for element in ('f64', 'f32'):
+        for element in FORMATS:
             self.check(element, texts, [Fraction(text) for text in texts])
 
     def test_forms(self):
@@ -108,6 +108,24 @@ class Parsing(unittest.TestCase):
         texts = ['1e309', '-1e309', '1e999999999999999999999', '0x1p1024', '9' * 400, '0x' + 'f' * 300,
                  '0.' + '0' * 400 + '1e800', '0x1p99999999999999999999']
         self.assertEqual(tool('parse', 'f64', texts), ['large'] * len(texts))
+
+    def test_every_16_bit_number(self):
+        for element in ('f16', 'bf16'):
+            infinity = 2 * FORMATS[element][1] + 1 << FORMATS[element][0] - 1
+            numbers = [bits for bits in range(1 << 16) if bits & 0x7fff <= infinity]
+            texts = tool('format', element, ['%x' % bits for bits in numbers])
+            self.assertEqual(tool('parse', element, texts), ['%x' % bits for bits in numbers])
+            self.assertEqual(tool('parse', element, ['nan', '-nan']),
+                             ['%x' % (infinity | infinity >> 1 & ~infinity | sign | 1 << FORMATS[element][0] - 2)
+                              for sign in (0, 1 << 15)])
+        self.assertEqual(tool('parse', 'f16', ['65519', '65520', '65519.99999999999999999999999', '-0x1.ffep15',
+                                               '0x1p-25', '0x1.000000000000000000001p-25', '2.98023223876953125e-8']),
+                         ['7bff', 'large', '7bff', 'large', '0', '1', '0'])
+
+    def test_truth_values(self):
+        self.assertEqual(tool('parse', 'bool', ['0', '1', 'false', 'true', 'False', 'True']), ['0', '1'] * 3)
+        texts = ['', '2', '-1', '+1', '1.0', '00', 'TRUE', 't', 'truely', 'nan', '0x1']
+        self.assertEqual(tool('parse', 'bool', texts), ['bad'] * len(texts))
 
     def test_integers_at_their_limits(self):
         for element in INTEGERS:

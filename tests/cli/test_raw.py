@@ -26,6 +26,12 @@ class Good(CommandTest):
                 self.good(total, 'sum', *RAW, element, '--byte-order', option, stdin=data)
             self.good(total, 'sum', *RAW, element, path)
 
+    def test_truth_values(self):
+        path = self.file('a.bin', bytes([0, 1, 2, 255, 0]))
+        self.good('3', 'sum', *RAW, 'bool', path)
+        self.good('1', 'max', '--type', 'bool', '--offset', '1', '--count', '3', path)
+        self.good('1', 'min', '--type', 'bool', '--offset', '1', '--count', '3', path)
+
     def test_offset_and_count(self):
         """Also where the elements are not aligned."""
         for element in ('f64', 'i16', 'u8'):

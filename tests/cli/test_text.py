@@ -57,6 +57,20 @@ class Good(CommandTest):
             self.good(str(low + 2 * high), 'sum', '--type', element, stdin='%d %d\n%d' % (low, high, high))
         self.good('9223372036854775807', 'max', '--type', 'i64', stdin='9223372036854775807 9223372036854775806')
 
+    def test_halves(self):
+        """Each number is rounded straight to its type."""
+        for element, ulp in (('f16', 2.0 ** -10), ('bf16', 2.0 ** -7)):
+            middle = '%.20f' % (1 + ulp / 2)
+            self.good('1', 'sum', '--type', element, stdin=middle)
+            self.good(text_of(1 + ulp), 'sum', '--type', element, stdin=middle + '0' * 400 + '1')
+        self.bad(1, ("'65520'", 'does not fit f16'), 'sum', '--type', 'f16', stdin='1 65520')
+        self.good('65504', 'max', '--type', 'f16', stdin='1 65519 -inf')
+
+    def test_truth_values(self):
+        self.good('3', 'sum', '--type', 'bool', stdin='1 0 true\nFalse True\tfalse')
+        for text in ('2', 'yes', 'nan', '1.0'):
+            self.bad(1, ("'%s'" % text, '0, 1, false or true'), 'sum', '--type', 'bool', stdin='1 ' + text)
+
     def test_names_of_files(self):
         odd = self.file('-1', '1 2')
         self.good('3', 'sum', odd)

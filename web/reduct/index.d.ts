@@ -312,6 +312,7 @@ interface Types {
     i128: { kind: 'signed'; bytes: 16 };
     u128: { kind: 'unsigned'; bytes: 16 };
     i256: { kind: 'signed'; bytes: 32 };
+    bool: { kind: 'unsigned'; bytes: 1 };
 }
 
 /* Every way in which the library can fail. */

@@ -36,6 +36,7 @@ export const TYPES = {
     i128: { number: 13, kind: 'signed', bytes: 16, precision: 127 },
     u128: { number: 14, kind: 'unsigned', bytes: 16, precision: 128 },
     i256: { number: 15, kind: 'signed', bytes: 32, precision: 255 },
+    bool: { number: 16, kind: 'unsigned', bytes: 1, precision: 1 },
 };
 
 export const STATUSES = {

@@ -26,7 +26,7 @@ function constants(prefix, text) {
 
 /* The typed array of a type's elements. Some types have none. */
 function arrayOf(name, kind, bytes) {
-    if (name === 'bf16' || bytes > 8)
+    if (name === 'bf16' || name === 'bool' || bytes > 8)
         return undefined;
     const word = { float: 'Float', signed: 'Int', unsigned: 'Uint' }[kind];
     return `${bytes === 8 && kind !== 'float' ? 'Big' : ''}${word}${8 * bytes}Array`;

@@ -1,6 +1,6 @@
-/* Kernels for AVX2 with FMA (x86-64-v3: Intel since 2013, AMD since 2015). */
-#if !defined(__AVX2__) || !defined(__FMA__)
-#error "compile this file with -mavx2 -mfma"
+/* Kernels for AVX2 with FMA and F16C (x86-64-v3: Intel since 2013, AMD since 2015). */
+#if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
+#error "compile this file with -mavx2 -mfma -mf16c"
 #endif
 
 #define KERNELS          rd_kernels_avx2
@@ -9,6 +9,8 @@
 #define SIDE_MINUS(a, b) ((a) - (b))
 
 #include "cpu/kernels/flags.h"
+
+#include "cpu/kernels/elements.h"
 
 /* AVX2 has no additions that leave the flags alone, but a rounding to integers that does. So terms are scaled until the
  * unit of the first slice is 1: hi = round(x * 2^s), S += hi, and the rest x * 2^s - hi, below 1/2, goes on to the next
@@ -41,7 +43,7 @@ static inline __attribute__((always_inline)) __m256d round_quietly(__m256d x) {
 /* One block in `slices` slices, a constant. The rest is formed by a fused multiply-add because AMD's processors have units for
  * these beside those for additions, which are busy. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            bool single, bool absolute) {
+                                                            reduct_type element, bool absolute) {
     const __m256d sign = _mm256_set1_pd(-0.0);
     __m256d S[RD_SLICES][VECTORS], factor[RD_SLICES];
     for (int k = 0; k < slices; k++) {
@@ -54,11 +56,10 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     const char *at = x;
     for (size_t i = 0; i < n; i += LANES) {
 #pragma GCC unroll 4
-        for (int j = 0; j < VECTORS; j++, at += single ? 16 : 32) {
-            if (j % (single ? 4 : 2) == 0)
+        for (size_t j = 0; j < VECTORS; j++, at += 4 * size_of(element)) {
+            if (j * 4 * size_of(element) % 64 == 0)
                 READ_AHEAD(at);
-            __m256d rest =
-                single ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)at)) : _mm256_loadu_pd((const double *)at);
+            __m256d rest = (__m256d)load_doubles(at, element);
             if (absolute)
                 rest = _mm256_andnot_pd(sign, rest);
 #pragma GCC unroll 3
@@ -132,28 +133,34 @@ enum { BRIEF_HEAD = 40 };
 _Static_assert((int64_t)RD_BRIEF << BRIEF_HEAD < (int64_t)1 << 53, "the sum of the first slice is a double");
 
 /* Up to four elements, and zeros. */
-static inline __attribute__((always_inline)) __m256d load_brief(const void *x, size_t i, size_t n, bool single) {
+static inline __attribute__((always_inline)) __m256d load_brief(const void *x, size_t i, size_t n,
+                                                                reduct_type element) {
     const int left = n - i < 4 ? (int)(n - i) : 4;
     const __m128i mask = _mm_cmpgt_epi32(_mm_set1_epi32(left), _mm_set_epi32(3, 2, 1, 0));
-    return single ? _mm256_cvtps_pd(_mm_maskload_ps((const float *)x + i, mask))
-                  : _mm256_maskload_pd((const double *)x + i, _mm256_cvtepi32_epi64(mask));
+    if (element == REDUCT_F64)
+        return _mm256_maskload_pd((const double *)x + i, _mm256_cvtepi32_epi64(mask));
+    if (element == REDUCT_F32)
+        return _mm256_cvtps_pd(_mm_maskload_ps((const float *)x + i, mask));
+    uint16_t few[4] = {0};
+    memcpy(few, (const uint16_t *)x + i, (size_t)left * sizeof *few);
+    return (__m256d)load_doubles(few, element);
 }
 
 /* The largest exponent field of a few elements from all over the array. */
-static inline __attribute__((always_inline)) int sample_exponent(const void *x, size_t n, bool single) {
+static inline __attribute__((always_inline)) int sample_exponent(const void *x, size_t n, reduct_type element) {
     const __m256d sign = _mm256_set1_pd(-0.0);
     __m256d largest = _mm256_setzero_pd();
     for (size_t k = 0; k <= 4; k++)
-        largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, load_brief(x, k * (n - 1) / 4, n, single)));
+        largest = _mm256_max_pd(largest, _mm256_andnot_pd(sign, load_brief(x, k * (n - 1) / 4, n, element)));
     __m128d half = _mm_max_pd(_mm256_castpd256_pd128(largest), _mm256_extractf128_pd(largest, 1));
     half = _mm_max_pd(half, _mm_unpackhi_pd(half, half));
     return (int)(_mm_cvtsi128_si64(_mm_castpd_si128(half)) >> 52);
 }
 
 #define HAS_BRIEF
-static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, bool single, bool absolute,
+static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, reduct_type element, bool absolute,
                                                         double *high, double *low) {
-    const int scale = BRIEF_HEAD - (sample_exponent(x, n, single) - 1023 + 1);
+    const int scale = BRIEF_HEAD - (sample_exponent(x, n, element) - 1023 + 1);
     if (scale > 1022 || scale < -1022)
         return false;
     const __m256d sign = _mm256_set1_pd(-0.0), factor = _mm256_set1_pd(power_of_two(scale));
@@ -173,12 +180,11 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
     for (; n - i >= LANES; i += LANES)
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++)
-            ADD_BRIEF(single ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)x + i + 4 * j))
-                             : _mm256_loadu_pd((const double *)x + i + 4 * j));
+            ADD_BRIEF((__m256d)load_doubles((const char *)x + (i + 4 * j) * size_of(element), element));
 #pragma GCC unroll 4
     for (size_t j = 0; j < VECTORS; j++)
         if (i + 4 * j < n)
-            ADD_BRIEF(load_brief(x, i + 4 * j, n, single));
+            ADD_BRIEF(load_brief(x, i + 4 * j, n, element));
 #undef ADD_BRIEF
     *high = across(_mm256_add_pd(_mm256_add_pd(S[0], S[1]), _mm256_add_pd(S[2], S[3]))) * power_of_two(-scale);
     *low = across(_mm256_add_pd(_mm256_add_pd(T[0], T[1]), _mm256_add_pd(T[2], T[3]))) * power_of_two(-scale);

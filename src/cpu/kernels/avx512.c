@@ -10,6 +10,8 @@
 
 #include "cpu/kernels/flags.h"
 
+#include "cpu/kernels/elements.h"
+
 /* Vectors per slice; bits kept above the terms; bits from one slice to the next. With terms below 2^(52 - HEAD) units a
  * slice that started at 1.5 * 2^52 units rounds terms to whole ones; if it grows, to multiples. */
 enum { VECTORS = 4, HEAD = 7, STEP = 46 };
@@ -47,7 +49,7 @@ static inline __attribute__((always_inline)) __m512d one(void) {
 
 /* One block in `slices` slices, a constant: S takes the high part of a term, T the high part of the rest, and so on. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            bool single, bool absolute) {
+                                                            reduct_type element, bool absolute) {
     __m512d S[RD_SLICES][VECTORS];
     for (int k = 0; k < slices; k++)
         for (int j = 0; j < VECTORS; j++) {
@@ -58,10 +60,10 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     const __m512d times = one();
     for (size_t i = 0; i < n; i += RD_LANES) {
 #pragma GCC unroll 4
-        for (int j = 0; j < VECTORS; j++, at += single ? 32 : 64) {
-            if (!single || j % 2)
+        for (size_t j = 0; j < VECTORS; j++, at += 8 * size_of(element)) {
+            if ((j + 1) * 8 * size_of(element) % 64 == 0)
                 READ_AHEAD(at);
-            __m512d rest = single ? _mm512_cvtps_pd(_mm256_loadu_ps((const float *)at)) : _mm512_loadu_pd(at);
+            __m512d rest = (__m512d)load_doubles(at, element);
             if (absolute)
                 rest = _mm512_abs_pd(rest);
 #pragma GCC unroll 3
@@ -133,25 +135,31 @@ enum { BRIEF_HEAD = 9, BRIEF_LOW = 12 };
 
 _Static_assert(RD_BRIEF / RD_LANES <= 1 << (BRIEF_HEAD - 2), "a lane stays in its binade");
 
-static inline __attribute__((always_inline)) __m512d load_brief(const void *x, size_t i, size_t n, bool single) {
+static inline __attribute__((always_inline)) __m512d load_brief(const void *x, size_t i, size_t n,
+                                                                reduct_type element) {
     __mmask8 mask = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : 0xff;
-    return single ? _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, (const float *)x + i))
-                  : _mm512_maskz_loadu_pd(mask, (const double *)x + i);
+    const char *at = (const char *)x + i * size_of(element);
+    if (element == REDUCT_F64)
+        return _mm512_maskz_loadu_pd(mask, at);
+    if (element == REDUCT_F32)
+        return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, at));
+    __m128i few = _mm_maskz_loadu_epi16(mask, at);
+    return (__m512d)load_doubles(&few, element);
 }
 
 /* The largest exponent field of a few elements from all over the array. */
-static inline __attribute__((always_inline)) int sample_exponent(const void *x, size_t n, bool single) {
+static inline __attribute__((always_inline)) int sample_exponent(const void *x, size_t n, reduct_type element) {
     __m512d largest = _mm512_setzero_pd();
     for (size_t k = 0; k < 4; k++)
-        largest = _mm512_max_pd(largest, _mm512_abs_pd(load_brief(x, k * (n - 1) / 4, n, single)));
-    largest = _mm512_max_pd(largest, _mm512_abs_pd(load_brief(x, (n - 1) & ~(size_t)7, n, single)));
+        largest = _mm512_max_pd(largest, _mm512_abs_pd(load_brief(x, k * (n - 1) / 4, n, element)));
+    largest = _mm512_max_pd(largest, _mm512_abs_pd(load_brief(x, (n - 1) & ~(size_t)7, n, element)));
     return (int)(_mm512_reduce_max_epu64(_mm512_castpd_si512(largest)) >> 52);
 }
 
 #define HAS_BRIEF
-static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, bool single, bool absolute,
+static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, reduct_type element, bool absolute,
                                                         double *high, double *low) {
-    const int unit = sample_exponent(x, n, single) - 1023 + 1 - (52 - BRIEF_HEAD);
+    const int unit = sample_exponent(x, n, element) - 1023 + 1 - (52 - BRIEF_HEAD);
     if (unit < -1022 || unit + 52 > 1022)
         return false;
     const __m512d magic = _mm512_set1_pd(1.5 * power_of_two(52 + unit)), times = one();
@@ -172,12 +180,11 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
     for (; n - i >= RD_LANES; i += RD_LANES)
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++)
-            ADD_BRIEF(single ? _mm512_cvtps_pd(_mm256_loadu_ps((const float *)x + i + 8 * j))
-                             : _mm512_loadu_pd((const double *)x + i + 8 * j));
+            ADD_BRIEF((__m512d)load_doubles((const char *)x + (i + 8 * j) * size_of(element), element));
 #pragma GCC unroll 4
     for (size_t j = 0; j < VECTORS; j++)
         if (i + 8 * j < n)
-            ADD_BRIEF(load_brief(x, i + 8 * j, n, single));
+            ADD_BRIEF(load_brief(x, i + 8 * j, n, element));
 #undef ADD_BRIEF
     __m512i units = _mm512_setzero_si512(), strayed = units;
     for (int j = 0; j < VECTORS; j++) {

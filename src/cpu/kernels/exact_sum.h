@@ -27,18 +27,22 @@ static void window_give_up(struct rd_window *w, size_t n) {
 }
 
 /* Constants for every parameter, so that each variant is compiled by itself. */
-static bool window_block(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
+static bool window_block(struct rd_window *w, const void *x, size_t n, reduct_type element, bool absolute) {
+#define OF(element, slices)                                                                                            \
+    (absolute ? add_block(w, x, n, slices, element, true) : add_block(w, x, n, slices, element, false))
 #define VARIANTS(slices)                                                                                               \
-    (single     ? absolute ? add_block(w, x, n, slices, true, true) : add_block(w, x, n, slices, true, false)          \
-         : absolute ? add_block(w, x, n, slices, false, true)                                                          \
-                : add_block(w, x, n, slices, false, false))
+    (element == REDUCT_F64   ? OF(REDUCT_F64, slices)                                                                  \
+     : element == REDUCT_F32 ? OF(REDUCT_F32, slices)                                                                  \
+     : element == REDUCT_F16 ? OF(REDUCT_F16, slices)                                                                  \
+                             : OF(REDUCT_BF16, slices))
     return w->level == 1 ? VARIANTS(1) : w->level == 2 ? VARIANTS(2) : VARIANTS(3);
 #undef VARIANTS
+#undef OF
 }
 
 /* Adds a block if the window is open and can hold it. */
-ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, bool single, bool absolute) {
-    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, single, absolute))
+ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, reduct_type element, bool absolute) {
+    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, element, absolute))
         return false;
     w->added += n;
     w->held += n;
@@ -82,7 +86,7 @@ static __attribute__((noinline)) bool window_retry(struct rd_window *w, const do
     for (; level <= RD_SLICES; level++) {
         if (!window_open(w, level, (field ? field : 1) - 1023, negative))
             break;
-        if (window_block(w, x, n, false, false)) {
+        if (window_block(w, x, n, REDUCT_F64, false)) {
             w->added = w->held = n;
             return true;
         }
@@ -92,7 +96,7 @@ static __attribute__((noinline)) bool window_retry(struct rd_window *w, const do
 }
 
 static bool window_add(struct rd_window *w, const double *x, size_t n) {
-    return window_try(w, x, n, false, false) || window_retry(w, x, n);
+    return window_try(w, x, n, REDUCT_F64, false) || window_retry(w, x, n);
 }
 
 /* Whether a block goes into bins, as those before it, without looking for a window first. */
@@ -117,9 +121,12 @@ static void count_specials(struct rd_partial *partial, struct specials found) {
     partial->minus_infinities += found.minus;
 }
 
-static void widen(const float *x, size_t n, double *wide) {
-    for (size_t i = 0; i < n; i++)
-        wide[i] = x[i];
+/* n is a multiple of RD_LANES. */
+ALWAYS_INLINE void widen(const void *x, size_t n, reduct_type element, double *wide) {
+    for (size_t i = 0; i < n; i += IN_VECTOR) {
+        doubles v = load_doubles((const char *)x + i * size_of(element), element);
+        memcpy(wide + i, &v, sizeof v);
+    }
 }
 
 /* Cleans doubles from x to clean, which may be the same. */
@@ -185,12 +192,14 @@ static void add_far_elements(struct rd_scratch *s, const double *x, size_t n) {
 
 /* Adds elements or absolute values that the window of terms does not hold. Returns as add_elements(). */
 static __attribute__((noinline)) const double *add_elements_again(struct rd_scratch *s, const void *x, size_t n,
-                                                                  bool single, bool absolute) {
-    const double *wide = x;
-    if (single) {
-        widen(x, n, s->clean[0]);
-        wide = s->clean[0];
-    }
+                                                                  reduct_type element, bool absolute) {
+    const double *wide = element == REDUCT_F64 ? x : s->clean[0];
+    if (element == REDUCT_F32)
+        widen(x, n, REDUCT_F32, s->clean[0]);
+    else if (element == REDUCT_F16)
+        widen(x, n, REDUCT_F16, s->clean[0]);
+    else if (element == REDUCT_BF16)
+        widen(x, n, REDUCT_BF16, s->clean[0]);
     bool added = s->elements_ready && stays_binned(&s->terms, n);
     if (added && add_to_bins(s, wide, n, absolute))
         return wide;
@@ -201,11 +210,12 @@ static __attribute__((noinline)) const double *add_elements_again(struct rd_scra
 }
 
 /* Adds elements or absolute values to the window of terms. Returns finite doubles of the same squares: x itself, a copy, or
- * null for floats that are as they were. */
-ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, bool single, bool absolute) {
-    if (window_try(&s->terms, x, n, single, absolute))
-        return single ? NULL : x;
-    return add_elements_again(s, x, n, single, absolute);
+ * null for narrower elements that are as they were. */
+ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, size_t n, reduct_type element,
+                                         bool absolute) {
+    if (window_try(&s->terms, x, n, element, absolute))
+        return element == REDUCT_F64 ? x : NULL;
+    return add_elements_again(s, x, n, element, absolute);
 }
 
 /* Copies of pairs that are finite, or that add nothing. Squares stay pairs of the same. */
@@ -248,7 +258,7 @@ static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const do
     }
 }
 
-/* Adds the products of floats that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
+/* Adds the products of elements that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
  * faster, where there are no elements to be added as well. */
 static void add_widened_products(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
                                  size_t n) {
@@ -262,16 +272,21 @@ static void add_widened_products(struct rd_scratch *s, struct rd_window *w, cons
         add_far_products(s, w->sum, x, y, n);
 }
 
-/* Adds the products of floats, exact as doubles, to a window. */
-static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const float *x, const float *y, size_t n) {
+/* Adds the products of elements narrower than f64, exact as doubles, to a window. */
+ALWAYS_INLINE void add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
+                                       size_t n, reduct_type element) {
+    const size_t bytes = size_of(element);
     if (w->level != RD_BINNED) {
-        for (size_t i = 0; i < n; i++)
-            s->product[0][i] = (double)x[i] * (double)y[i];
-        if (window_try(w, s->product[0], n, false, false))
+        for (size_t i = 0; i < n; i += IN_VECTOR) {
+            doubles product =
+                load_doubles((const char *)x + i * bytes, element) * load_doubles((const char *)y + i * bytes, element);
+            memcpy(s->product[0] + i, &product, sizeof product);
+        }
+        if (window_try(w, s->product[0], n, REDUCT_F64, false))
             return;
     }
-    widen(x, n, s->clean[0]);
-    widen(y, n, s->clean[1]);
+    widen(x, n, element, s->clean[0]);
+    widen(y, n, element, s->clean[1]);
     clean_pairs(s->partial, s->clean[0], s->clean[1], n);
     add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
 }
@@ -279,10 +294,10 @@ static void add_products_f32(struct rd_scratch *s, struct rd_window *w, const fl
 static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
     switch (transform) {
     case RD_IDENTITY:
-        add_elements(s, x, n, false, false);
+        add_elements(s, x, n, REDUCT_F64, false);
         break;
     case RD_ABSOLUTE:
-        add_elements(s, x, n, false, true);
+        add_elements(s, x, n, REDUCT_F64, true);
         break;
     case RD_SQUARE:
         add_products_f64(s, &s->terms, x, x, n);
@@ -291,31 +306,32 @@ static void block_f64(struct rd_scratch *s, enum rd_transform transform, const d
         add_products_f64(s, &s->terms, x, y, n);
         break;
     case RD_MOMENTS:
-        x = add_elements(s, x, n, false, false);
+        x = add_elements(s, x, n, REDUCT_F64, false);
         add_products_f64(s, &s->squares, x, x, n);
         break;
     }
 }
 
-static void block_f32(struct rd_scratch *s, enum rd_transform transform, const float *x, const float *y, size_t n) {
+ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transform, const void *x, const void *y,
+                                size_t n, reduct_type element) {
     const double *finite;
     switch (transform) {
     case RD_IDENTITY:
-        add_elements(s, x, n, true, false);
+        add_elements(s, x, n, element, false);
         break;
     case RD_ABSOLUTE:
-        add_elements(s, x, n, true, true);
+        add_elements(s, x, n, element, true);
         break;
     case RD_SQUARE:
-        add_products_f32(s, &s->terms, x, x, n);
+        add_narrow_products(s, &s->terms, x, x, n, element);
         break;
     case RD_PRODUCT:
-        add_products_f32(s, &s->terms, x, y, n);
+        add_narrow_products(s, &s->terms, x, y, n, element);
         break;
     case RD_MOMENTS:
-        finite = add_elements(s, x, n, true, false);
+        finite = add_elements(s, x, n, element, false);
         if (!finite) {
-            add_products_f32(s, &s->squares, x, x, n);
+            add_narrow_products(s, &s->squares, x, x, n, element);
             break;
         }
         add_widened_products(s, &s->squares, finite, finite, n);
@@ -323,26 +339,35 @@ static void block_f32(struct rd_scratch *s, enum rd_transform transform, const f
     }
 }
 
+#define NARROW(name, T, element)                                                                                       \
+    static void block_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t n) {    \
+        block_narrow(s, transform, x, y, n, element);                                                                  \
+    }                                                                                                                  \
+    static const double *as_doubles_##name(const struct rd_scratch *s, const T *x) {                                   \
+        widen(x, RD_BLOCK, element, s->clean[0]);                                                                      \
+        return s->clean[0];                                                                                            \
+    }
+NARROW(f32, float, REDUCT_F32)
+NARROW(f16, uint16_t, REDUCT_F16)
+NARROW(bf16, uint16_t, REDUCT_BF16)
+
 static const double *as_doubles_f64(const struct rd_scratch *s, const double *x) {
     (void)s;
     return x;
 }
 
-static const double *as_doubles_f32(const struct rd_scratch *s, const float *x) {
-    widen(x, RD_BLOCK, s->clean[0]);
-    return s->clean[0];
-}
-
 /* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
  * lanes. */
-#define ADD(name, T)                                                                                                   \
-    static void add_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y, size_t count) {  \
+#define ADD(name, T, element)                                                                                          \
+    static void add_##name(struct rd_scratch *s, enum rd_transform transform, const void *from, const void *other,     \
+                           size_t count) {                                                                             \
+        const T *x = from, *y = other;                                                                                 \
         const bool absolute = transform == RD_ABSOLUTE, direct = absolute || transform == RD_IDENTITY;                 \
         size_t done = 0;                                                                                               \
         if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
             window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
         for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
-            if (!window_try(&s->terms, x + done, RD_SPAN, sizeof(T) == 4, absolute))                                   \
+            if (!window_try(&s->terms, x + done, RD_SPAN, element, absolute))                                          \
                 for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
                     block_##name(s, transform, x + done + i, NULL, RD_BLOCK);                                          \
         for (; count - done >= RD_BLOCK; done += RD_BLOCK)                                                             \
@@ -357,8 +382,10 @@ static const double *as_doubles_f32(const struct rd_scratch *s, const float *x) 
         }                                                                                                              \
         block_##name(s, transform, tail[0], y ? tail[1] : NULL, filled);                                               \
     }
-ADD(f64, double)
-ADD(f32, float)
+ADD(f64, double, REDUCT_F64)
+ADD(f32, float, REDUCT_F32)
+ADD(f16, uint16_t, REDUCT_F16)
+ADD(bf16, uint16_t, REDUCT_BF16)
 
 static void finish(struct rd_scratch *s) {
     window_close(&s->terms);

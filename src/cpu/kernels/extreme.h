@@ -28,7 +28,12 @@ INTEGER_EXTREMES(u32, uint32_t, uint32_t, x[i])
 INTEGER_EXTREMES(i64, int64_t, uint64_t, ABSOLUTE(uint64_t, x[i]))
 INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
 
-/* Of floats, with the processor's own minimum and maximum, a < b ? a : b and a > b ? a : b. These do not tell zeros apart,
+static void extreme_bool(const void *x, size_t count, enum rd_extreme which, struct rd_found *found) {
+    size_t ones = count_true(x, x, count);
+    *found = (struct rd_found){which == RD_LOWEST ? ones == count : ones != 0, false};
+}
+
+/* Of f32 and f64, with the processor's own minimum and maximum, a < b ? a : b and a > b ? a : b. These do not tell zeros apart,
  * so where the answer is a zero its sign is looked for; and they lose NaNs, which are looked for on the way. EITHER_NAN is a
  * mask of the lanes in which one of two vectors is NaN. */
 #if defined(__AVX512F__)
@@ -138,31 +143,62 @@ typedef words nans_f64, nans_f32;
 FLOAT_EXTREMES(f64, double, uint64_t)
 FLOAT_EXTREMES(f32, float, uint32_t)
 
-/* The index of the first of `count` elements that has these bits: in blocks, so that many are compared at a time. */
-#define FIND(U)                                                                                                        \
+/* Of 16-bit floats, as integers that order as they do, -0 below +0. NaNs are those whose magnitudes are greater than that of
+ * infinity. */
+ALWAYS_INLINE int16_t half_order(int16_t bits) {
+    return (int16_t)(bits ^ (bits >> 15 & 0x7fff));
+}
+
+#define HALF_EXTREMES(name, infinity)                                                                                  \
+    static void extreme_##name(const void *data, size_t count, enum rd_extreme which, struct rd_found *found) {        \
+        const int16_t *x = data;                                                                                       \
+        int16_t best = half_order(x[0]), largest = 0;                                                                  \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            int16_t magnitude = (int16_t)(x[i] & 0x7fff);                                                              \
+            largest = magnitude > largest ? magnitude : largest;                                                       \
+        }                                                                                                              \
+        if (which == RD_LOWEST)                                                                                        \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                best = half_order(x[i]) < best ? half_order(x[i]) : best;                                              \
+        else if (which == RD_HIGHEST)                                                                                  \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                best = half_order(x[i]) > best ? half_order(x[i]) : best;                                              \
+        *found = (struct rd_found){which == RD_LARGEST ? (uint16_t)largest : (uint16_t)half_order(best),               \
+                                   largest > infinity};                                                                \
+    }
+HALF_EXTREMES(f16, 0x7c00)
+HALF_EXTREMES(bf16, 0x7f80)
+
+/* The index of the first of `count` elements that has these bits: in blocks, so that many are compared at a time. `value`:
+ * of an element, its bits. */
+#define FIND(U, value)                                                                                                 \
     do {                                                                                                               \
-        const U *element = x;                                                                                          \
+        const U *number = x;                                                                                           \
         size_t i = 0;                                                                                                  \
         for (U different = 1; i + 64 <= count; i += 64) {                                                              \
             for (size_t j = 0; j < 64; j++)                                                                            \
-                different &= (U)(element[i + j] != (U)bits);                                                           \
+                different &= (U)(value(number[i + j]) != (U)bits);                                                     \
             if (!different)                                                                                            \
                 break;                                                                                                 \
         }                                                                                                              \
-        while (i < count && element[i] != (U)bits)                                                                     \
+        while (i < count && value(number[i]) != (U)bits)                                                               \
             i++;                                                                                                       \
         return i;                                                                                                      \
     } while (0)
+#define AS_IT_IS(v) (v)
+#define TRUTH(v)    ((v) != 0)
 
-static size_t find(const void *x, size_t count, uint64_t bits, size_t bytes) {
-    switch (bytes) {
+static size_t find(const void *x, size_t count, uint64_t bits, reduct_type element) {
+    if (element == REDUCT_BOOL)
+        FIND(uint8_t, TRUTH);
+    switch (rd_type(element)->bytes) {
     case 1:
-        FIND(uint8_t);
+        FIND(uint8_t, AS_IT_IS);
     case 2:
-        FIND(uint16_t);
+        FIND(uint16_t, AS_IT_IS);
     case 4:
-        FIND(uint32_t);
+        FIND(uint32_t, AS_IT_IS);
     default:
-        FIND(uint64_t);
+        FIND(uint64_t, AS_IT_IS);
     }
 }

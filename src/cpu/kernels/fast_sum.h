@@ -44,3 +44,18 @@
     }
 FAST(f64, double, 32, __builtin_fabs)
 FAST(f32, float, 64, __builtin_fabsf)
+
+/* Halves as floats. What is left of a vector is done one by one. */
+#define TO_FLOATS(name, element)                                                                                       \
+    static void to_floats_##name(const void *x, size_t count, float *to) {                                             \
+        const char *at = x;                                                                                            \
+        size_t i = 0;                                                                                                  \
+        for (; i + IN_VECTOR <= count; i += IN_VECTOR) {                                                               \
+            floats v = load_floats(at + i * size_of(element), element);                                                \
+            memcpy(to + i, &v, sizeof v);                                                                              \
+        }                                                                                                              \
+        for (; i < count; i++)                                                                                         \
+            to[i] = (float)rd_element_value(element, x, i);                                                            \
+    }
+TO_FLOATS(f16, REDUCT_F16)
+TO_FLOATS(bf16, REDUCT_BF16)

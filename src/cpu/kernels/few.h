@@ -45,27 +45,21 @@ ALWAYS_INLINE void add_highs(struct pairs *pairs, doubles terms) {
     add_lows(pairs, error);
 }
 
-ALWAYS_INLINE double load_term(const void *x, size_t i, bool single, bool absolute) {
-    double term = single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+ALWAYS_INLINE double load_term(const void *x, size_t i, reduct_type element, bool absolute) {
+    double term = rd_element_value(element, x, i);
     return absolute ? __builtin_fabs(term) : term;
 }
 
-ALWAYS_INLINE doubles load_terms(const void *x, size_t i, bool single, bool absolute) {
-    doubles terms;
-    floats narrow;
-    if (single) {
-        memcpy(&narrow, (const float *)x + i, sizeof narrow);
-        terms = WIDEN(narrow);
-    } else {
-        memcpy(&terms, (const double *)x + i, sizeof terms);
-    }
+ALWAYS_INLINE doubles load_terms(const void *x, size_t i, reduct_type element, bool absolute) {
+    doubles terms = load_doubles((const char *)x + i * size_of(element), element);
     return absolute ? (doubles)((words)terms << 1 >> 1) : terms;
 }
 
 /* The sum of elements: of many in VECTORS_OF_PAIRS vectors of pairs, which then meet in one; of what is left one by one. */
-enum { VECTORS_OF_PAIRS = 4, IN_VECTOR = VECTOR_BYTES / 8, FEW = 15 };
+enum { VECTORS_OF_PAIRS = 4, FEW = 15 };
 
-ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absolute, double *high, double *low) {
+ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, reduct_type element, bool absolute, double *high,
+                                double *low) {
     struct pair sum = {0, 0, 0};
     size_t i = 0;
     if (n > FEW) {
@@ -73,7 +67,7 @@ ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absol
         for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
 #pragma GCC unroll 4
             for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
-                add_highs(&lanes[j], load_terms(x, i + j * IN_VECTOR, single, absolute));
+                add_highs(&lanes[j], load_terms(x, i + j * IN_VECTOR, element, absolute));
         for (size_t j = 1; j < VECTORS_OF_PAIRS; j++) {
             add_highs(&lanes[0], lanes[j].high);
             add_lows(&lanes[0], lanes[j].low);
@@ -86,7 +80,7 @@ ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absol
         }
     }
     for (; i < n; i++)
-        add_high(&sum, load_term(x, i, single, absolute));
+        add_high(&sum, load_term(x, i, element, absolute));
     *high = sum.high;
     *low = sum.low;
     return !sum.lost;
@@ -95,16 +89,19 @@ ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, bool single, bool absol
 #ifndef HAS_BRIEF
 #define brief sum_in_pairs
 #endif
-#define BRIEF(single, absolute)                                                                                        \
-    (n > FEW ? brief(x, n, single, absolute, high, low) : sum_in_pairs(x, n, single, absolute, high, low))
-
-static bool brief_f64(const double *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? BRIEF(false, true) : BRIEF(false, false);
-}
-
-static bool brief_f32(const float *x, size_t n, bool absolute, double *high, double *low) {
-    return absolute ? BRIEF(true, true) : BRIEF(true, false);
-}
+#define BRIEF_OF(element, absolute)                                                                                    \
+    (n > FEW ? brief(x, n, element, absolute, high, low) : sum_in_pairs(x, n, element, absolute, high, low))
+#define BRIEF(name, element)                                                                                           \
+    static bool brief_##name(const void *x, size_t n, bool absolute, double *high, double *low) {                      \
+        return absolute ? BRIEF_OF(element, true) : BRIEF_OF(element, false);                                          \
+    }
+BRIEF(f64, REDUCT_F64)
+BRIEF(f32, REDUCT_F32)
+BRIEF(f16, REDUCT_F16)
+BRIEF(bf16, REDUCT_BF16)
+#ifndef HAS_BRIEF
+#undef brief
+#endif
 
 /* The same of what may be nothing but zeros, as the errors of products of short numbers are. */
 static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
@@ -115,19 +112,24 @@ static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
     return !all || brief_f64(x, n, false, high, low);
 }
 
-static bool brief_squares_f64(const double *x, size_t n, double part[4]) {
+static bool brief_squares_f64(const void *x, size_t n, double part[4]) {
     _Alignas(64) double element[RD_FEW], product[RD_FEW], error[RD_FEW];
     size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
-    memcpy(element, x, n * sizeof *x);
-    memset(element + n, 0, (filled - n) * sizeof *x);
+    memcpy(element, x, n * sizeof *element);
+    memset(element + n, 0, (filled - n) * sizeof *element);
     return multiply_exactly(element, element, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
            sum_or_zero(error, n, &part[2], &part[3]);
 }
 
-static bool brief_squares_f32(const float *x, size_t n, double part[4]) {
-    double product[RD_FEW];
-    for (size_t i = 0; i < n; i++)
-        product[i] = (double)x[i] * (double)x[i];
-    part[2] = part[3] = 0;
-    return sum_or_zero(product, n, &part[0], &part[1]);
-}
+/* The squares of narrower elements are doubles. */
+#define BRIEF_SQUARES(name, element)                                                                                   \
+    static bool brief_squares_##name(const void *x, size_t n, double part[4]) {                                        \
+        double product[RD_FEW];                                                                                        \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            product[i] = load_term(x, i, element, false) * load_term(x, i, element, false);                            \
+        part[2] = part[3] = 0;                                                                                         \
+        return sum_or_zero(product, n, &part[0], &part[1]);                                                            \
+    }
+BRIEF_SQUARES(f32, REDUCT_F32)
+BRIEF_SQUARES(f16, REDUCT_F16)
+BRIEF_SQUARES(bf16, REDUCT_BF16)

@@ -3,7 +3,7 @@
  * Exponents are taken off as integers, and what remains, in [1, 2) with its sign, is multiplied on. Wherever they are
  * taken the exponent fields' extremes are noted: 0 or 0x7ff among them mean that something was not a normal number. */
 
-/* A row of 64 lanes is so many vectors, and so many rows of floats can be multiplied as they are, from a lane in [1, 2)
+/* A row of 64 lanes is so many vectors, and so many rows of f32, and of what is narrower, can be multiplied as they are, from a lane in [1, 2)
  * on, without leaving the range of a normal double: 2^(4 * -149) to 2^(4 * 128 + 1). */
 enum { ROW = RD_PRODUCT_LANES * 8 / VECTOR_BYTES, ROWS = RD_PRODUCT_BLOCK / RD_PRODUCT_LANES, RAW_ROWS = 4 };
 
@@ -35,10 +35,10 @@ static bool close_block(const struct taken *taken, const doubles product[ROW], i
     return true;
 }
 
-static bool multiply_f64(const double *x, struct rd_factor *factor) {
+static bool multiply_f64(const void *x, struct rd_factor *factor) {
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
-    const char *at = (const char *)x;
+    const char *at = x;
     for (int j = 0; j < ROW; j++)
         product[j] = (doubles){0} + 1;
     for (int row = 0; row < ROWS; row++)
@@ -54,24 +54,31 @@ static bool multiply_f64(const double *x, struct rd_factor *factor) {
     return close_block(&taken, product, RD_PRODUCT_BLOCK, factor);
 }
 
-static bool multiply_f32(const float *x, struct rd_factor *factor) {
+ALWAYS_INLINE bool multiply_narrow(const void *x, reduct_type element, struct rd_factor *factor) {
+    const size_t bytes = size_of(element);
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
-    const char *at = (const char *)x;
+    const char *at = x;
     for (int j = 0; j < ROW; j++)
         product[j] = (doubles){0} + 1;
-    for (int row = 0; row < ROWS; row += RAW_ROWS, at += (RAW_ROWS - 1) * RD_PRODUCT_LANES * sizeof(float))
+    for (int row = 0; row < ROWS; row += RAW_ROWS, at += (RAW_ROWS - 1) * RD_PRODUCT_LANES * bytes)
 #pragma GCC unroll 32
-        for (int j = 0; j < ROW; j++, at += VECTOR_BYTES / 2) {
+        for (size_t j = 0; j < ROW; j++, at += IN_VECTOR * bytes) {
 #pragma GCC unroll 4
             for (size_t raw = 0; raw < RAW_ROWS; raw++) {
-                floats elements;
-                memcpy(&elements, at + raw * RD_PRODUCT_LANES * sizeof(float), sizeof elements);
-                if (j * VECTOR_BYTES % 128 == 0)
-                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * sizeof(float));
-                product[j] *= WIDEN(elements);
+                if (j * IN_VECTOR * bytes % 64 == 0)
+                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * bytes);
+                product[j] *= load_doubles(at + raw * RD_PRODUCT_LANES * bytes, element);
             }
             take_exponents(&taken, &product[j]);
         }
     return close_block(&taken, product, RD_PRODUCT_BLOCK / RAW_ROWS, factor);
 }
+
+#define MULTIPLY_NARROW(name, element)                                                                                 \
+    static bool multiply_##name(const void *x, struct rd_factor *factor) {                                             \
+        return multiply_narrow(x, element, factor);                                                                    \
+    }
+MULTIPLY_NARROW(f32, REDUCT_F32)
+MULTIPLY_NARROW(f16, REDUCT_F16)
+MULTIPLY_NARROW(bf16, REDUCT_BF16)

@@ -33,3 +33,8 @@ MULTIPLY(i32, int32_t, uint32_t, ABSOLUTE, IS_NEGATIVE)
 MULTIPLY(u32, uint32_t, uint32_t, ITSELF, NEVER)
 MULTIPLY(i64, int64_t, uint64_t, ABSOLUTE, IS_NEGATIVE)
 MULTIPLY(u64, uint64_t, uint64_t, ITSELF, NEVER)
+
+static void multiply_bool(struct rd_whole *whole, const void *x, size_t count, bool wrap) {
+    struct rd_whole all = {.magnitude = {count_true(x, x, count) == count}};
+    rd_whole_multiply(whole, &all, wrap);
+}

@@ -144,3 +144,32 @@ INTEGER(u32, uint32_t, uint32_t, NARROW_SUM(uint64_t, x[i]), NARROW_SUM(uint64_t
 INTEGER(i64, int64_t, uint64_t, WIDE_SUM(x[i], SIGN_BIT), WIDE_SUM(ABSOLUTE(uint64_t, x[i]), (uint64_t)0),
         WIDE_PRODUCTS(rd_i128, (int64_t)(product >> 127)))
 INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (uint64_t)0), WIDE_PRODUCTS(rd_u128, 0))
+
+/* Of pairs, how many have no zero byte: in vectors of bytes, of which as many are added up as a byte counts. */
+static size_t count_true(const unsigned char *x, const unsigned char *y, size_t count) {
+    typedef unsigned char bytes __attribute__((vector_size(VECTOR_BYTES)));
+    size_t total = 0, i = 0;
+    while (count - i >= VECTOR_BYTES) {
+        bytes found = {0}, a, b;
+        for (int row = 0; row < 255 && count - i >= VECTOR_BYTES; row++, i += VECTOR_BYTES) {
+            memcpy(&a, x + i, sizeof a);
+            memcpy(&b, y + i, sizeof b);
+            READ_AHEAD((const char *)x + i);
+            found -= (bytes)((a != 0) & (b != 0)); /* a comparison gives -1 */
+        }
+        for (int l = 0; l < VECTOR_BYTES; l++)
+            total += found[l];
+    }
+    for (; i < count; i++)
+        total += x[i] && y[i];
+    return total;
+}
+
+/* bool: 1 where a byte is not 0. Squares and absolute values are the same. */
+static void add_bool(struct rd_partial *partial, enum rd_transform transform, const void *x, const void *y,
+                     size_t count) {
+    size_t ones = count_true(x, transform == RD_PRODUCT ? y : x, count);
+    rd_sum_add(&partial->sum, (rd_i128)ones, 0);
+    if (transform == RD_MOMENTS)
+        rd_sum_add(&partial->squares, (rd_i128)ones, 0);
+}

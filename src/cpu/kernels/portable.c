@@ -18,6 +18,8 @@
 
 #include "cpu/kernels.h"
 
+#include "cpu/kernels/elements.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -57,7 +59,7 @@ static bool window_open(struct rd_window *w, int level, int e, bool negative) {
 
 /* One block in `slices` slices, a constant. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            bool single, bool absolute) {
+                                                            reduct_type element, bool absolute) {
     double slice[RD_SLICES][LANES];
     uint64_t strayed[RD_SLICES][LANES] = {{0}}, remains[LANES] = {0};
     for (int k = 0; k < slices; k++)
@@ -65,7 +67,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
             slice[k][j] = w->magic[k];
     for (size_t i = 0; i < n; i += LANES)
         for (int j = 0; j < LANES; j++) {
-            double rest = single ? (double)((const float *)x)[i + (size_t)j] : ((const double *)x)[i + (size_t)j];
+            double rest = rd_element_value(element, x, i + (size_t)j);
             if (absolute)
                 rest = fabs(rest);
             for (int k = 0; k < slices; k++) {

@@ -7,17 +7,16 @@
  *   window_open(w, level, e, negative)
  *       sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most of them negative or not;
  *       false if exponents do not reach that far
- *   add_block(w, x, n, slices, single, absolute)
- *       always inline; adds to so many slices n elements, n a multiple of RD_LANES: doubles or (single) floats, or
+ *   add_block(w, x, n, slices, element, absolute)
+ *       always inline; adds to so many slices n elements of a floating-point type, n a multiple of RD_LANES, or
  *       their absolute values; true if that was exact, otherwise `w` is as it was. No NaN or infinity passes as exact
  *   window_flush(w)
  *       brings the slices home to w->sum; the window stays open, holding zero
  *   multiply_exactly(x, y, n, product, error)
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
- *   brief(x, n, single, absolute, high, low)
- *       optional, with HAS_BRIEF: always inline; brief_f64 and brief_f32 of cpu/kernels.h, of doubles or (single) floats, more
- *       than FEW of them
+ *   brief(x, n, element, absolute, high, low)
+ *       optional, with HAS_BRIEF: always inline; `brief` of cpu/kernels.h, of more than FEW elements
  *
  * Everything else is in the files included here, one for each family: plain C that the compiler vectorises for the set. They
  * share one scope and come in this order.
@@ -32,12 +31,13 @@
 #include "cpu/kernels/bins.h"
 #include "cpu/kernels/exact_sum.h"
 
+#include "cpu/kernels/integer_sum.h"
+
 #include "cpu/kernels/extreme.h"
 #include "cpu/kernels/fast_sum.h"
 #include "cpu/kernels/few.h"
 #include "cpu/kernels/float_product.h"
 #include "cpu/kernels/integer_product.h"
-#include "cpu/kernels/integer_sum.h"
 #include "cpu/kernels/side.h"
 
 #define HIDE(array) __asm__ volatile("" ::"r"(array) : "memory")
@@ -57,7 +57,7 @@ static bool self_test(void) {
         _Alignas(64) double x[2 * RD_LANES] = {1 + 0x1p-50, [RD_LANES] = cases[i].added}; /* both in the first lane */
         HIDE(x); /* or compilers work it all out beforehand, and no flag is ever raised */
         rd_sum_init(&sum, rd_type(REDUCT_F64), false);
-        passed &= window_open(&w, 2, 0, false) && window_block(&w, x, 2 * RD_LANES, false, false) == cases[i].fits;
+        passed &= window_open(&w, 2, 0, false) && window_block(&w, x, 2 * RD_LANES, REDUCT_F64, false) == cases[i].fits;
     }
     _Alignas(64) double factors[RD_LANES] = {0x1.1p0, 0x1p-600}, product[RD_LANES], error[RD_LANES];
     HIDE(factors);
@@ -71,13 +71,15 @@ static bool self_test(void) {
 
 #define INTEGERS(entry)                                                                                                \
     [REDUCT_I8] = entry##_i8, [REDUCT_I16] = entry##_i16, [REDUCT_I32] = entry##_i32, [REDUCT_I64] = entry##_i64,      \
-    [REDUCT_U8] = entry##_u8, [REDUCT_U16] = entry##_u16, [REDUCT_U32] = entry##_u32, [REDUCT_U64] = entry##_u64
+    [REDUCT_U8] = entry##_u8, [REDUCT_U16] = entry##_u16, [REDUCT_U32] = entry##_u32, [REDUCT_U64] = entry##_u64,      \
+    [REDUCT_BOOL] = entry##_bool
+#define FLOATS(entry)                                                                                                  \
+    [REDUCT_F64] = entry##_f64, [REDUCT_F32] = entry##_f32, [REDUCT_F16] = entry##_f16, [REDUCT_BF16] = entry##_bf16
 
 const struct rd_kernels KERNELS = {
     .name = KERNELS_DEVICE,
     .self_test = self_test,
-    .add_f64 = add_f64,
-    .add_f32 = add_f32,
+    .add = {FLOATS(add)},
     .finish = finish,
     .add_side_f64 = add_side_f64,
     .add_side_f32 = add_side_f32,
@@ -88,18 +90,16 @@ const struct rd_kernels KERNELS = {
     .fetch_f64 = fetch_side_f64,
     .fetch_f32 = fetch_side_f32,
     .multiply = multiply_exactly,
-    .brief_f64 = brief_f64,
-    .brief_f32 = brief_f32,
-    .brief_squares_f64 = brief_squares_f64,
-    .brief_squares_f32 = brief_squares_f32,
+    .brief = {FLOATS(brief)},
+    .brief_squares = {FLOATS(brief_squares)},
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
     .fast_f32 = fast_f32,
     .fast_moments_f64 = fast_moments_f64,
     .fast_moments_f32 = fast_moments_f32,
-    .multiply_f64 = multiply_f64,
-    .multiply_f32 = multiply_f32,
+    .to_floats = {[REDUCT_F16] = to_floats_f16, [REDUCT_BF16] = to_floats_bf16},
+    .multiply_block = {FLOATS(multiply)},
     .multiply_integer = {INTEGERS(multiply)},
-    .extreme = {INTEGERS(extreme), [REDUCT_F64] = extreme_f64, [REDUCT_F32] = extreme_f32},
+    .extreme = {INTEGERS(extreme), FLOATS(extreme)},
     .find = find,
 };
