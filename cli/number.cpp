@@ -429,6 +429,10 @@ void number_format(reduct_type type, const void *value, int hex, char text[NUMBE
         for (reduct_type candidate : unsigned_types)
             is_signed = is_signed && type != candidate;
         reduct_i256 wide = load_integer(value, reduct_type_size(type), is_signed);
+        if (type == REDUCT_BOOL) {
+            wide.word[0] = wide.word[0] != 0;
+            hex = 0;
+        }
         format_integer(wide, is_signed && wide.word[3] >> 63, hex, text);
     }
 }

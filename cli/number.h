@@ -38,7 +38,7 @@ static inline int number_is_space(char c) {
 #define NUMBER_TEXT 96
 
 /* Writes a number of any type as text: floats as the shortest decimal that reads back to the same bits of their type,
- * integers in full; with `hex`, exactly in base 16 (as printf's %a, and as 0x...). Terminated. */
+ * integers in full; with `hex`, exactly in base 16 (as printf's %a, and as 0x...), but for bool, 0 or 1. Terminated. */
 void number_format(reduct_type type, const void *value, int hex, char text[NUMBER_TEXT]);
 
 #ifdef __cplusplus

@@ -62,7 +62,9 @@ static void check_places(const struct npy_header *header) {
 
 /* A header as NumPy writes it. Returns its size. */
 static size_t write_header(const struct npy_header *header, char *text, size_t room) {
-    const char kind = reduct_type_is_float(header->type) ? 'f' : *reduct_type_name(header->type) == 'i' ? 'i' : 'u';
+    const char kind = header->type == REDUCT_BF16          ? 'V'
+                      : reduct_type_is_float(header->type) ? 'f'
+                                                           : *reduct_type_name(header->type); /* i, u, or b for bool */
     const bool little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != header->swap;
     const size_t bytes = reduct_type_size(header->type);
     size_t used =

@@ -1,6 +1,6 @@
 /* Fuzz target: numbers from text and back.
  *
- * The first byte chooses the type, the rest is the text. What number_parse() takes, strtod(), strtof() or GMP must take
+ * The first byte chooses the type, the rest is the text. What number_parse() takes, strtod(), strtof(), MPFR or GMP must take
  * too, as the same bits; what it refuses, they must refuse. Every number is then written and read back, and so are the
  * bytes of the text taken as a number themselves.
  */
@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <mpfr.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,41 @@ static void broken(const char *condition, int line) {
 /* ---------------------------------------------------------------------------------------------------------------------
  * What the C library and GMP make of the token
  * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A number of 16 bits, rounded once by MPFR; its syntax is that of strtod(). */
+static enum number_status expect_half(unsigned char value[8]) {
+    char *end;
+    const double wide = strtod(token, &end);
+    memset(value, 0, 8);
+    if (end == token || *end)
+        return NUMBER_BAD;
+    const struct test_type *traits = test_type(type);
+    mpfr_t number;
+    mpfr_init2(number, traits->precision);
+    mpfr_set_emin(3 - traits->max_exponent - traits->precision);
+    mpfr_set_emax(traits->max_exponent + 1);
+    const int ternary = mpfr_strtofr(number, token, NULL, strpbrk(token, "xX") ? 16 : 10, MPFR_RNDN);
+    mpfr_subnormalize(number, ternary, MPFR_RNDN);
+    const bool said = strpbrk(token, "nN"), infinite = mpfr_inf_p(number);
+    const uint64_t sign = signbit(wide) ? 0x8000 : 0;
+    if (isnan(wide) || infinite || isinf(wide))
+        values_put_bits(traits, value, 0, values_infinity(traits) | (isnan(wide) ? 1 : sign));
+    else
+        values_put(traits, value, 0, copysign(mpfr_get_d(number, MPFR_RNDN), wide));
+    mpfr_clear(number);
+    return infinite && !said ? NUMBER_TOO_LARGE : NUMBER_READ;
+}
+
+static enum number_status expect_bool(unsigned char value[8]) {
+    static const char *const words[] = {"0", "1", "false", "true", "False", "True"};
+    memset(value, 0, 8);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(token, words[i])) {
+            value[0] = i % 2;
+            return NUMBER_READ;
+        }
+    return NUMBER_BAD;
+}
 
 /* The value's bits, NaN being one and the same. */
 static enum number_status expect_float(unsigned char value[8]) {
@@ -78,11 +114,21 @@ static enum number_status expect_integer(unsigned char value[8]) {
     return fits ? NUMBER_READ : NUMBER_TOO_LARGE;
 }
 
+static enum number_status expect(unsigned char value[8]) {
+    if (type == REDUCT_BOOL)
+        return expect_bool(value);
+    if (type == REDUCT_F16 || type == REDUCT_BF16)
+        return expect_half(value);
+    return reduct_type_is_float(type) ? expect_float(value) : expect_integer(value);
+}
+
 static bool is_nan(const unsigned char value[8]) {
     double number;
     float narrow;
     memcpy(&number, value, sizeof number);
     memcpy(&narrow, value, sizeof narrow);
+    if (type == REDUCT_F16 || type == REDUCT_BF16)
+        return isnan(values_get(test_type(type), value, 0));
     return (type == REDUCT_F64 && isnan(number)) || (type == REDUCT_F32 && isnan(narrow));
 }
 
@@ -121,7 +167,7 @@ static void check_text(const char *text, const char *end) {
     }
     memcpy(token, text, length);
     token[length] = 0;
-    require(status == (reduct_type_is_float(type) ? expect_float(expected) : expect_integer(expected)));
+    require(status == expect(expected));
     require(status == NUMBER_BAD || stop == after);
     if (status == NUMBER_READ) {
         require(same(got, expected));
@@ -159,6 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (length >= 8) {
         unsigned char value[8] = {0};
         memcpy(value, text, reduct_type_size(type));
+        if (type == REDUCT_BOOL)
+            value[0] = value[0] != 0;
         check_written(value, 0);
         check_written(value, 1);
     }

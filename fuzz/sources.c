@@ -119,6 +119,9 @@ static void check(const struct work *work, size_t before, size_t after) {
 
 static void put_npy_header(struct work *work, bool big) {
     static const char kinds[] = {[FLOAT] = 'f', [SIGNED] = 'i', [UNSIGNED] = 'u'};
+    const char kind = work->type->type == REDUCT_BF16   ? 'V'
+                      : work->type->type == REDUCT_BOOL ? 'b'
+                                                        : kinds[work->type->class];
     memset(work->bytes, ' ', NPY_HEADER);
     memcpy(work->bytes, "\x93NUMPY\1\0\x76\0", 10);
     const int length = snprintf((char *)work->bytes + 10, NPY_HEADER - 10,
@@ -126,7 +129,7 @@ static void put_npy_header(struct work *work, bool big) {
                                 work->type->size == 1 ? '|'
                                 : big                 ? '>'
                                                       : '<',
-                                kinds[work->type->class], work->type->size, work->announced);
+                                kind, work->type->size, work->announced);
     work->bytes[10 + length] = ' ';
     work->bytes[NPY_HEADER - 1] = '\n';
 }

@@ -35,9 +35,10 @@ static long unit_of(const struct test_type *type) {
     return 2L - type->max_exponent - type->precision;
 }
 
-/* The type whose arithmetic it is: deviations from the mean are formed in f64. */
+/* The type whose arithmetic it is: deviations from the mean are formed in f64, elements of 16 bits are widened to f32. */
 static const struct test_type *arithmetic_of(const reduct_reduction *reduction) {
-    return test_type(is_moments(reduction->op) ? REDUCT_F64 : reduction->element);
+    const struct test_type *element = test_type(reduction->element);
+    return is_moments(reduction->op) ? test_type(REDUCT_F64) : element->size == 2 ? test_type(REDUCT_F32) : element;
 }
 
 static void set_scaled(mpfr_t value, const mpz_t integer, long exponent) {
