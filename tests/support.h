@@ -23,7 +23,7 @@ struct test_type {
     size_t size;
     int precision, max_exponent;
     bool element;  /* can be an element type: not one of the wide integers */
-    bool required; /* must be supported as an element type by this version's CPUs */
+    bool required; /* must be supported as an element type by this version */
 };
 extern const struct test_type test_types[];
 extern const size_t test_type_count;

@@ -990,19 +990,6 @@ static void no_context(void **state) {
     doubles_free(&data);
 }
 
-/* Element types for which there are no kernels yet are refused where plans are made, by name. */
-static void refused(void **state) {
-    (void)state;
-    static const reduct_type types[] = {REDUCT_F16, REDUCT_BF16, REDUCT_BOOL};
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        for (size_t o = 0; o < test_operator_count; o++) {
-            const reduct_reduction reduction = {.op = test_operators[o].op, .element = types[t]};
-            const struct test_outcome outcome = test_run(&reduction, test_device(), 1, NULL, NULL, 4);
-            test_status(outcome.status, REDUCT_ERROR_UNSUPPORTED);
-            assert_non_null(strstr(outcome.error.message, reduct_type_name(types[t])));
-        }
-}
-
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
@@ -1010,7 +997,7 @@ int test_cuda_calls(void) {
         cmocka_unit_test(driver_calls), cmocka_unit_test(many_workspaces), cmocka_unit_test(graphs),
         cmocka_unit_test(chained),      cmocka_unit_test(streams),         cmocka_unit_test(threads),
         cmocka_unit_test(host_data),    cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
-        cmocka_unit_test(no_context),   cmocka_unit_test(refused),
+        cmocka_unit_test(no_context),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

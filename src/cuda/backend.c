@@ -38,25 +38,13 @@ static reduct_status make_workspace(struct rd_cuda_context *context, rd_cu_addre
     return REDUCT_OK;
 }
 
-static reduct_status check_element(const struct rd_prepared *prepared, reduct_error *error) {
-    const struct rd_type *element = rd_type(prepared->reduction.element);
-    const bool half = element->kind == RD_FLOAT && element->bytes == 2;
-    if (!half && prepared->reduction.element != REDUCT_BOOL)
-        return REDUCT_OK;
-    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s does not reduce %s elements in this version",
-                   prepared->device.name, element->name);
-}
-
 static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *error) {
-    reduct_status status = check_element(prepared, error);
-    if (status != REDUCT_OK)
-        return status;
     struct rd_cuda_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *kept);
     struct rd_cuda_stay stay;
     rd_environment caller = rd_environment_enter();
-    status = rd_cuda_enter(cuda_name(prepared)->device, &stay, error);
+    reduct_status status = rd_cuda_enter(cuda_name(prepared)->device, &stay, error);
     if (status == REDUCT_OK) {
         status = rd_cuda_launch_make(stay.context, cuda_name(prepared)->integers, &prepared->reduction, &kept->launch,
                                      error);

@@ -18,6 +18,11 @@ struct kernel {
     bool claims;
 };
 
+/* Exact sums of these have a kernel of their own, the same on all devices. */
+static bool is_half(const struct rd_type *type) {
+    return type->kind == RD_FLOAT && type->bytes == 2;
+}
+
 /* As kernels are named. A magnitude of an unsigned integer is that integer. */
 static const char *transform_name(const struct rd_operator *op, const struct rd_type *element) {
     static const char *const names[] = {[RD_IDENTITY] = "identity",
@@ -36,7 +41,8 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool integers)
     struct kernel kernel = {.claims = true};
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
-        snprintf(kernel.image, sizeof kernel.image, "kernels/exact_%s%s", type->name, integers ? "_integer" : "");
+        snprintf(kernel.image, sizeof kernel.image, "kernels/exact_%s%s", is_half(type) ? "half" : type->name,
+                 integers && !is_half(type) ? "_integer" : "");
         snprintf(kernel.name, sizeof kernel.name, "exact_%s", transform);
         kernel.ring_caches = RD_CUDA_RING_L2_EXACT;
         break;
@@ -80,6 +86,7 @@ static struct rd_cuda_call describe(const reduct_reduction *reduction) {
                                  .population = (reduction->flags & REDUCT_POPULATION) != 0,
                                  .wrap = (reduction->flags & REDUCT_WRAP) != 0,
                                  .is_float = rd_type(reduction->element)->kind == RD_FLOAT,
+                                 .of_f16 = reduction->element == REDUCT_F16,
                                  .result_class = (uint8_t)result->kind,
                                  .result_bytes = result->bytes,
                                  .result_precision = result->precision,
@@ -129,9 +136,12 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     if (result != RD_CU_SUCCESS)
         return rd_cuda_fail(context->device, result, "to plan a launch", error);
     launch->most_blocks = grid_limit(launch, resident > 0 ? (unsigned)resident : 1);
-    launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform));
+    const bool halves = family == RD_EXACT_SUM && is_half(rd_type(reduction->element));
+    launch->tile_bytes =
+        RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
     const bool newer = is_newer(driver, launch->function);
-    launch->most_ringed = newer && RD_CUDA_HAS_RING(family, transform) ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->most_ringed =
+        newer && !halves && RD_CUDA_HAS_RING(family, transform) ? grid_limit(launch, ringed_blocks(launch)) : 0;
     launch->ring_from = (uint64_t)context->device->l2_bytes * kernel.ring_caches;
     launch->claims = kernel.claims;
     launch->overlaps =

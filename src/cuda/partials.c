@@ -14,6 +14,15 @@ static void add_limbs(struct rd_sum *sum, const int64_t *limb) {
     rd_sum_merge(sum, &added);
 }
 
+/* How many limbs those of a kernel begin further down: it sums f16 as f32. */
+static int limbs_below(const struct rd_sum *sum, const reduct_reduction *reduction, bool products) {
+    struct rd_sum wide;
+    if (reduction->element != REDUCT_F16)
+        return 0;
+    rd_sum_init(&wide, rd_type(REDUCT_F32), products);
+    return sum->first - wide.first;
+}
+
 static struct rd_product product_of(const struct rd_cuda_product *from) {
     struct rd_product product = {.negative = from->negative != 0,
                                  .zero = from->zero != 0,
@@ -26,6 +35,7 @@ static struct rd_product product_of(const struct rd_cuda_product *from) {
 }
 
 void rd_cuda_merge(struct rd_partial *total, const struct rd_cuda_partial *from, uint64_t count) {
+    const enum rd_transform transform = rd_operator(total->reduction.op)->transform;
     struct rd_partial part;
     rd_partial_init(&part, &total->reduction);
     part.seen = count;
@@ -38,9 +48,10 @@ void rd_cuda_merge(struct rd_partial *total, const struct rd_cuda_partial *from,
     switch (rd_family(&total->reduction)) {
     case RD_EXACT_SUM:
     case RD_INTEGER_SUM:
-        add_limbs(&part.sum, from->limb[0]);
-        if (rd_operator(total->reduction.op)->transform == RD_MOMENTS)
-            add_limbs(&part.squares, from->limb[1]);
+        add_limbs(&part.sum, from->limb[0] + limbs_below(&part.sum, &total->reduction,
+                                                         transform == RD_SQUARE || transform == RD_PRODUCT));
+        if (transform == RD_MOMENTS)
+            add_limbs(&part.squares, from->limb[1] + limbs_below(&part.squares, &total->reduction, true));
         break;
     case RD_FAST_SUM:
         part.high = from->high;

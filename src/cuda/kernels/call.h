@@ -71,7 +71,7 @@ struct rd_cuda_call {
     uint64_t turns;                  /* of each block, if the launch has room for a ring; otherwise 0 */
     /* The reduction, in the terms of core/tables.h. */
     uint8_t transform, combine, finish, nan;
-    uint8_t reserved, population, wrap, is_float;
+    uint8_t of_f16, population, wrap, is_float; /* of_f16: a kernel that serves both kinds of 16 bits reads f16 */
     uint8_t result_class;
     uint8_t result_bytes, result_precision;
     int16_t result_max_exponent;

@@ -1,4 +1,4 @@
-/* Exact sums of f64 and f32 elements, of their squares and products, in one pass.
+/* Exact sums of floats, of their squares and products, in one pass.
  *
  * Overview. A thread adds terms to running sums in f64, the slices of a window: slice k starts at 1.5 * 2^52 of its
  * units, so that while it stays in its binade every addition rounds to whole units and is otherwise exact. What an
@@ -23,6 +23,9 @@
  * multiply-add gives exactly unless the product is near the ends of f64's range; such tiles are added in integers.
  *
  * Where f64 arithmetic is slow, the slices of a window are integers instead (IntegerWindow); all else is the same.
+ *
+ * Elements of 16 bits are widened as they are loaded, and are f32 from there on. One kernel serves f16 and bf16, on all devices in
+ * integers: two more of each would take as long to compile as those of f32.
  *
  * Sources: S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008 (extraction of high parts);
  * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
@@ -119,7 +122,14 @@ template <class T> __device__ void deposit_product(int64_t *limb, T x, T y) {
  * Sums: a warp's windows and a block's bins for one transform
  * ------------------------------------------------------------------------------------------------------------------ */
 
-template <class T, int TRANSFORM, class WINDOW> struct Sums {
+/* A tile of f32 whose elements were of 16 bits, eight to a vector, and have their places. */
+template <int V> struct WidenedTile : Tile<float, V> {
+    static __device__ __forceinline__ u64 place(unsigned i) {
+        return Tile<AnyHalf, V / 2>::place(i);
+    }
+};
+
+template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
     typedef WINDOW Window;
     static constexpr bool WIDE = sizeof(T) == 8, INTEGERS = std::is_same<Window, IntegerWindow>::value;
     static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
@@ -129,7 +139,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
     static constexpr int VECTORS = RD_CUDA_VECTORS(RD_EXACT_SUM, TRANSFORM);
     static constexpr int WINDOWS = ELEMENTS + PRODUCTS + ERRORS;
     static constexpr int SUMS = WINDOWS * SLICES; /* of slices */
-    typedef Tile<T, VECTORS> Part;
+    typedef typename std::conditional<WIDENED, WidenedTile<VECTORS>, Tile<T, VECTORS>>::type Part;
     typedef typename std::conditional<WIDE, DoubleBins, FloatBins>::type ElementBins;
     static constexpr int LOWEST_BIN =
         WIDE ? -1075 : -150; /* exponent of what 1 in the lowest bin of elements is worth */
@@ -931,7 +941,7 @@ template <class T, int TRANSFORM, class WINDOW> struct Sums {
 
 /* The kernel of one element type and transform. */
 template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void exact_sum(const rd_cuda_call &call) {
-    typedef Sums<T, TRANSFORM, WINDOW> Method;
+    typedef Sums<T, TRANSFORM, WINDOW, false> Method;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
     __shared__ RingOf<RD_EXACT_SUM, TRANSFORM> ring;
@@ -946,6 +956,63 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     for_tiles<Method::PAIRS, T, Method::VECTORS>(call, span, ring, sums, strays);
     let_next_come(); /* measured: earlier takes up to 0.6 us longer */
     sums.end();
+}
+
+/* The same of elements of 16 bits. */
+template <int TRANSFORM> struct Widening {
+    typedef Sums<float, TRANSFORM, IntegerWindow, true> Method;
+    static constexpr int VECTORS = Method::VECTORS / RD_CUDA_FEWER_OF_HALVES;
+    typedef Tile<AnyHalf, VECTORS> Raw;
+    static_assert(RD_CUDA_FEWER_OF_HALVES == 2, "so many vectors of f32 come of one");
+    Method sums;
+    const bool of_f16;
+
+    __device__ __forceinline__ Widening(typename Method::Shared &shared, const rd_cuda_call &call)
+        : sums(shared, call), of_f16(call.of_f16) {
+    }
+
+    template <class H> static __device__ __forceinline__ typename Method::Part widen(const Raw &raw) {
+        typename Method::Part wide;
+#pragma unroll
+        for (int i = 0; i < Raw::COUNT; i++) {
+            H half;
+            half.bits = raw.get(i);
+            wide.set(i, half);
+        }
+        return wide;
+    }
+
+    __device__ __forceinline__ typename Method::Part widen(const Raw &raw) const {
+        return of_f16 ? widen<F16>(raw) : widen<BF16>(raw);
+    }
+
+    static __device__ __forceinline__ uint4 padding() {
+        return make_uint4(0x80008000, 0x80008000, 0x80008000, 0x80008000);
+    }
+
+    __device__ __forceinline__ void take(const Raw &x, const Raw &y, u64 index) {
+        typename Method::Part wide = widen(x), other = Method::PAIRS ? widen(y) : wide;
+        sums.take(wide, other, index);
+    }
+};
+
+template <int TRANSFORM> __device__ __forceinline__ void exact_sum_of_halves(const rd_cuda_call &call) {
+    typedef Widening<TRANSFORM> Family;
+    typedef typename Family::Method Method;
+    __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
+    typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
+    NoRing no_ring;
+    Family family(shared, call);
+    const Span<AnyHalf> span(call.x, call.count, false);
+    const AnyHalf *other = static_cast<const AnyHalf *>(call.y);
+    if (threadIdx.x == 0)
+        fetch_first_tile<Method::PAIRS, Family::VECTORS>(call, span);
+    family.sums.open();
+    wait_for_previous();
+    const StrayTile<AnyHalf> strays(span, Method::PAIRS ? other : nullptr, 0x8000);
+    for_tiles<Method::PAIRS, AnyHalf, Family::VECTORS>(call, span, no_ring, family, strays);
+    let_next_come();
+    family.sums.end();
 }
 
 } // namespace

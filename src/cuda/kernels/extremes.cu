@@ -13,7 +13,11 @@
 namespace {
 
 template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
+template <int PLACES> constexpr bool IS_FLOAT<Half<PLACES>> = true;
+template <> constexpr bool IS_FLOAT<Truth> = false;
 template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
+template <int PLACES> constexpr bool IS_SIGNED<Half<PLACES>> = true;
+template <> constexpr bool IS_SIGNED<Truth> = false;
 
 template <int BYTES> struct Unsigned { typedef unsigned Key; };
 template <> struct Unsigned<8> { typedef u64 Key; };
@@ -27,6 +31,8 @@ template <class T> struct Order {
     static __device__ __forceinline__ Key bits(T x) {
         if constexpr (IS_FLOAT<T> && sizeof(T) == 8)
             return (Key)__double_as_longlong(x);
+        else if constexpr (IS_HALF<T>)
+            return x.bits;
         else if constexpr (IS_FLOAT<T>)
             return __float_as_uint(x);
         else
@@ -152,26 +158,46 @@ template <class T, int V> struct Search {
         return O::key(x, absolute) ^ flip;
     }
 
-    /* The best key of small integers, two halves at a time. */
-    __device__ __forceinline__ Key best_of_small(const Part &tile) const {
+    /* A word of small elements as integers that order as they do, or as their magnitudes. */
+    __device__ __forceinline__ unsigned as_integers(unsigned word) const {
+        if constexpr (IS_HALF<T>)
+            return absolute ? word & 0x7fff7fff : word ^ (word >> 15 & 0x00010001) * 0x7fff;
+        else if constexpr (IS_TRUTH<T>)
+            return truths(word);
+        else if (IS_SIGNED<T> && absolute)
+            return sizeof(T) == 1 ? __vabs4(word) : __vabs2(word);
+        else
+            return word;
+    }
+
+    /* Whether one of two halves is NaN: its magnitude is greater than that of infinity. */
+    static __device__ __forceinline__ bool has_nan_half(unsigned word) {
+        if constexpr (IS_HALF<T>)
+            return ((word & 0x7fff7fff) + (0x7fff - T::INFINITE) * 0x00010001) & 0x80008000;
+        else
+            return false;
+    }
+
+    /* The best key of small elements, two halves at a time; and whether one is NaN. */
+    __device__ __forceinline__ Key best_of_small(const Part &tile, bool &nan) const {
         unsigned halves = 0xffffffff;
-        const unsigned sign = absolute || !IS_SIGNED<T> ? 0 : sizeof(T) == 1 ? 0x80808080 : 0x80008000;
+        const unsigned sign = IS_HALF<T>                  ? 0x80008000
+                              : absolute || !IS_SIGNED<T> ? 0
+                              : sizeof(T) == 1            ? 0x80808080
+                                                          : 0x80008000;
         const unsigned turn = sign ^ (unsigned)(flip ? 0xffffffff : 0);
 #pragma unroll
         for (int v = 0; v < V; v++)
 #pragma unroll
             for (int w = 0; w < 4; w += sizeof(T)) {
-                unsigned word = tile.vector[v].word[w];
-                if (IS_SIGNED<T> && absolute)
-                    word = sizeof(T) == 1 ? __vabs4(word) : __vabs2(word);
-                word ^= turn;
+                const unsigned word = as_integers(tile.vector[v].word[w]) ^ turn;
+                nan = nan || has_nan_half(tile.vector[v].word[w]);
                 if constexpr (sizeof(T) == 1) {
                     halves = least_halves(halves, word & 0x00ff00ff, word >> 8 & 0x00ff00ff);
                 } else {
-                    unsigned next = tile.vector[v].word[w + 1];
-                    if (IS_SIGNED<T> && absolute)
-                        next = __vabs2(next);
-                    halves = least_halves(halves, word, next ^ turn);
+                    const unsigned next = as_integers(tile.vector[v].word[w + 1]) ^ turn;
+                    nan = nan || has_nan_half(tile.vector[v].word[w + 1]);
+                    halves = least_halves(halves, word, next);
                 }
             }
         return smaller(halves & 0xffff, halves >> 16);
@@ -228,7 +254,7 @@ template <class T, int V> struct Search {
     __device__ __forceinline__ Key bound(const Part &tile, bool &suspect) const {
         suspect = false;
         if constexpr (sizeof(T) <= 2) {
-            return best_of_small(tile);
+            return best_of_small(tile, suspect);
         } else if constexpr (!IS_FLOAT<T>) {
             Key least = O::MASK;
             if (IS_SIGNED<T> && absolute) {
@@ -326,7 +352,8 @@ template <class T, int V> struct Search {
             vector.bits = __ldcg(x + v * THREADS);
 #pragma unroll
             for (int w = 3; w >= 0; w--) {
-                unsigned equal = equal_to(vector.word[w], bits) | equal_to(vector.word[w], opposite);
+                const unsigned word = IS_TRUTH<T> ? truths(vector.word[w]) : vector.word[w];
+                unsigned equal = equal_to(word, bits) | equal_to(word, opposite);
                 if (equal)
                     found = at + w * (4 / sizeof(T)) + (__ffs((int)equal) - 1) / O::BITS;
             }
@@ -459,6 +486,8 @@ template <class T> struct Extreme : Search<T, RD_CUDA_VECTORS(RD_EXTREME, RD_IDE
 
 KERNEL(f64, double)
 KERNEL(f32, float)
+KERNEL(f16, F16)
+KERNEL(bf16, BF16)
 KERNEL(i8, int8_t)
 KERNEL(i16, int16_t)
 KERNEL(i32, int32_t)
@@ -467,3 +496,4 @@ KERNEL(u8, uint8_t)
 KERNEL(u16, uint16_t)
 KERNEL(u32, uint32_t)
 KERNEL(u64, u64)
+KERNEL(bool, Truth)

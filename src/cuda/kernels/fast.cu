@@ -1,5 +1,5 @@
-/* Fast sums of f64 and f32 elements, of their squares and products, and fast moments: plain hardware arithmetic, the
- * same bits run to run on the same device.
+/* Fast sums of floats, of their squares and products, and fast moments: plain hardware arithmetic, that of f32 for elements of
+ * 16 bits, the same bits run to run on the same device.
  *
  * Sums. A thread adds the terms of a tile pairwise in the element type, and tiles with compensation in f64 (2Sum: D. E.
  * Knuth, "The Art of Computer Programming", volume 2, section 4.2.2), so that the error does not grow with the number of
@@ -169,6 +169,7 @@ __device__ void drop_nan(Block &block, const rd_cuda_call &call, u64 index) {
 template <class T, int TRANSFORM> struct FastSum : Fast<T, TRANSFORM, Sum> {
     typedef Fast<T, TRANSFORM, Sum> Base;
     typedef typename Base::Part Part;
+    typedef typename std::conditional<IS_HALF<T>, float, T>::type Number;
     static constexpr bool PAIRS = Base::PAIRS;
     Compensated total;
 
@@ -177,20 +178,20 @@ template <class T, int TRANSFORM> struct FastSum : Fast<T, TRANSFORM, Sum> {
         : Base(call, span, block, of_warps), total{0.0, -0.0} {
     }
 
-    static __device__ __forceinline__ T term(T x, T y) {
+    static __device__ __forceinline__ Number term(Number x, Number y) {
         return TRANSFORM == RD_IDENTITY   ? x
-               : TRANSFORM == RD_ABSOLUTE ? (T)fabs(x)
+               : TRANSFORM == RD_ABSOLUTE ? (Number)fabs(x)
                : TRANSFORM == RD_SQUARE   ? x * x
                                           : x * y;
     }
 
-    static __device__ __forceinline__ T sum_tile(const Part &x, const Part &y) {
+    static __device__ __forceinline__ Number sum_tile(const Part &x, const Part &y) {
         return pairwise<Part::COUNT>(x, y, 0);
     }
 
-    template <int N> static __device__ __forceinline__ T pairwise(const Part &x, const Part &y, int first) {
+    template <int N> static __device__ __forceinline__ Number pairwise(const Part &x, const Part &y, int first) {
         if constexpr (N == 1)
-            return term(x.get(first), PAIRS ? y.get(first) : (T)0);
+            return term(x.get(first), PAIRS ? (Number)y.get(first) : (Number)0);
         else
             return pairwise<N / 2>(x, y, first) + pairwise<N / 2>(x, y, first + N / 2);
     }
@@ -202,7 +203,8 @@ template <class T, int TRANSFORM> struct FastSum : Fast<T, TRANSFORM, Sum> {
         double sum = -0.0;
         for (int i = 0; i < count && index + Part::place(i) < end; i++) {
             u64 at = index + Part::place(i) - call.first;
-            T x = static_cast<const T *>(call.x)[at], y = PAIRS ? static_cast<const T *>(call.y)[at] : (T)0;
+            const Number x = static_cast<const T *>(call.x)[at],
+                         y = PAIRS ? (Number) static_cast<const T *>(call.y)[at] : (Number)0;
             if (call.nan != REDUCT_NAN_PROPAGATE && (x != x || y != y))
                 drop_nan(block, call, index + Part::place(i));
             else
@@ -212,7 +214,7 @@ template <class T, int TRANSFORM> struct FastSum : Fast<T, TRANSFORM, Sum> {
     }
 
     static __device__ __forceinline__ uint4 padding() { /* -0 adds nothing */
-        const unsigned sign = 0x80000000;
+        const unsigned sign = IS_HALF<T> ? 0x80008000 : 0x80000000;
         return sizeof(T) == 8 ? make_uint4(0, sign, 0, sign) : make_uint4(sign, sign, sign, sign);
     }
 
@@ -362,3 +364,5 @@ template <class T> struct FastMoments : Fast<T, RD_MOMENTS, Deviations> {
 
 KERNELS(f64, double)
 KERNELS(f32, float)
+KERNELS(f16, F16)
+KERNELS(bf16, BF16)

@@ -13,6 +13,7 @@ template <class T> constexpr int TERM_WORDS = sizeof(T) == 8 ? 2 : 1;
 template <class T> constexpr int PRODUCT_WORDS = sizeof(T) == 8 ? 4 : sizeof(T) == 4 ? 2 : 1;
 
 template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
+template <> constexpr bool IS_SIGNED<Truth> = false;
 
 /* A term of up to 64 bits, in as many words as the sum has. */
 template <int WORDS, class V> __device__ __forceinline__ void add_value(i64 *word, V value) {
@@ -50,7 +51,7 @@ template <class T> __device__ __forceinline__ void add_product(i64 *word, T x, T
     } else if constexpr (sizeof(T) == 4) {
         add_value<2>(word, (u64)x * y);
     } else {
-        word[0] += (i64)x * y;
+        word[0] += (i64)x * (i64)y;
     }
 }
 
@@ -78,14 +79,15 @@ __device__ __forceinline__ void add_vector(i64 *terms, i64 *products, const Vect
         int sum = 0, product = 0;
 #pragma unroll
         for (int w = 0; w < 4; w++) {
+            const unsigned a = IS_TRUTH<T> ? truths(x.word[w]) : x.word[w];
             if constexpr (TRANSFORM == RD_IDENTITY || TRANSFORM == RD_MOMENTS)
-                sum = dot_bytes<T>(x.word[w], 0x01010101, sum);
+                sum = dot_bytes<T>(a, 0x01010101, sum);
             if constexpr (TRANSFORM == RD_ABSOLUTE)
-                sum = dot_bytes<uint8_t>(__vabs4(x.word[w]), 0x01010101, sum);
+                sum = dot_bytes<uint8_t>(__vabs4(a), 0x01010101, sum);
             if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
-                product = dot_bytes<T>(x.word[w], x.word[w], product);
+                product = dot_bytes<T>(a, a, product);
             if constexpr (TRANSFORM == RD_PRODUCT)
-                product = dot_bytes<T>(x.word[w], y.word[w], product);
+                product = dot_bytes<T>(a, IS_TRUTH<T> ? truths(y.word[w]) : y.word[w], product);
         }
         terms[0] += sum;
         products[0] += product;
@@ -285,3 +287,4 @@ KERNELS(u8, uint8_t) /* their own magnitudes */
 KERNELS(u16, uint16_t)
 KERNELS(u32, uint32_t)
 KERNELS(u64, u64)
+KERNELS(bool, Truth)

@@ -1,4 +1,4 @@
-/* Products of f64 and f32 elements by the tree that arithmetic/product.h defines, so that every device gives the same bits,
+/* Products of floats by the tree that arithmetic/product.h defines, so that every device gives the same bits,
  * and of integers in 256 bits.
  *
  * Floats. A block of the tree has 64 columns, each a running product of 64 factors (arithmetic/product.h calls them lanes, which
@@ -385,7 +385,7 @@ struct Whole {
     }
 
     template <class T> __device__ __forceinline__ u64 magnitude_of(T x) {
-        if constexpr ((T)-1 < (T)0) {
+        if constexpr (!IS_TRUTH<T> && (T)-1 < (T)0) {
             negative ^= x < 0;
             return x < 0 ? 0 - (u64)x : (u64)x;
         } else {
@@ -497,6 +497,8 @@ template <class T> __device__ __forceinline__ void multiply_integers(const rd_cu
 
 KERNEL(f64, double, multiply_floats)
 KERNEL(f32, float, multiply_floats)
+KERNEL(f16, F16, multiply_floats)
+KERNEL(bf16, BF16, multiply_floats)
 KERNEL(i8, int8_t, multiply_integers)
 KERNEL(i16, int16_t, multiply_integers)
 KERNEL(i32, int32_t, multiply_integers)
@@ -505,3 +507,4 @@ KERNEL(u8, uint8_t, multiply_integers)
 KERNEL(u16, uint16_t, multiply_integers)
 KERNEL(u32, uint32_t, multiply_integers)
 KERNEL(u64, u64, multiply_integers)
+KERNEL(bool, Truth, multiply_integers)

@@ -4,6 +4,7 @@
  * whichever block is free. Elements before the first vector and after the last, the strays, are the first block's. */
 #pragma once
 
+#include "elements.cuh"
 #include "ring.cuh"
 
 namespace {
