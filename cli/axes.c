@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "number.h"
 #include "print.h"
 #include "reducer.h"
 
@@ -120,12 +119,17 @@ static enum outcome match_arrays(const struct axes *axes) {
     return DONE;
 }
 
+/* Bytes of a result, with all its values. */
+static size_t result_size(const reduct_reduction *reduction) {
+    return reduct_type_size(reduction->result) * (size_t)reduct_operator_outputs(reduction->op);
+}
+
 static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     const void *inputs[INPUTS_MOST];
     reduct_error error;
     axes->count = reduct_plan_result_count(plan);
     for (size_t i = 0; i < axes->options->op_count; i++) {
-        size_t size = reduct_type_size(axes->reductions[i].result);
+        size_t size = result_size(&axes->reductions[i]);
         axes->results[i] = axes->count <= SIZE_MAX / size - 1 ? malloc((axes->count + 1) * size) : NULL;
         if (!axes->results[i])
             return fail_memory();
@@ -176,10 +180,9 @@ static enum outcome reduce(struct axes *axes) {
 static void print(const struct axes *axes) {
     for (uint64_t r = 0; r < axes->count; r++)
         for (size_t i = 0; i < axes->options->op_count; i++) {
-            char text[NUMBER_TEXT];
-            reduct_type type = axes->reductions[i].result;
-            number_format(type, (const char *)axes->results[i] + r * reduct_type_size(type), axes->options->hex, text);
-            fputs(text, stdout);
+            const reduct_reduction *reduction = &axes->reductions[i];
+            print_numbers(reduction->result, (const char *)axes->results[i] + r * result_size(reduction),
+                          reduct_operator_outputs(reduction->op), axes->options->hex);
             putchar(i + 1 < axes->options->op_count ? ' ' : '\n');
         }
 }
@@ -194,7 +197,8 @@ static const char *numpy_type(reduct_type type) {
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
 
-/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Returns its size. */
+/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Results of several values have one
+ * axis more, the last. Returns its size. */
 static size_t make_header(const struct axes *axes, const char *type, char header[4096]) {
     const struct layout *layout = &axes->arrays[0].reader.layout;
     char *dictionary = header + 10;
@@ -202,6 +206,9 @@ static size_t make_header(const struct axes *axes, const char *type, char header
     for (unsigned k = 0; k < layout->rank; k++)
         if (!(axes->reduced >> k & 1))
             size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
+    if (reduct_operator_outputs(axes->reductions[0].op) > 1)
+        size +=
+            snprintf(dictionary + size, 4000 - (size_t)size, "%d,", reduct_operator_outputs(axes->reductions[0].op));
     size += snprintf(dictionary + size, 4000 - (size_t)size, "), }");
     size_t all = ((size_t)size + 11 + 63) / 64 * 64;
     memset(dictionary + size, ' ', all - 11 - (size_t)size);
@@ -222,7 +229,7 @@ static enum outcome write_file(const struct axes *axes) {
         return fail_memory();
     snprintf(beside, room, "%s.part%ld", path, (long)getpid());
     FILE *file = fopen(beside, "wb");
-    size_t size = make_header(axes, type, header), bytes = axes->count * reduct_type_size(axes->reductions[0].result);
+    size_t size = make_header(axes, type, header), bytes = axes->count * result_size(&axes->reductions[0]);
     bool written = file && fwrite(header, 1, size, file) == size && fwrite(axes->results[0], 1, bytes, file) == bytes;
     written = file && fclose(file) == 0 && written && rename(beside, path) == 0;
     int why = errno;

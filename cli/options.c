@@ -64,8 +64,8 @@ static const program_option OPTIONS[] = {
 /* clang-format off */
 static const char INPUTS[] =
     "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes, beside "
-    "each other.\n\n"
-    "No FILE, or -, is standard input. Several files are reduced as one array; dot takes two. What a file holds is "
+    "each other. minmax has two values for each result, which are printed on one line; a file has them along one axis more, the last.\n\n"
+    "No FILE, or -, is standard input. Several files are reduced as one array; dot and weighted-mean take two, the weights second. What a file holds is "
     "told by its content, unless --format says it:\n\n"
     "  npy   begins as NumPy's arrays do\n"
     "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"
@@ -74,8 +74,8 @@ static const char INPUTS[] =
     "        space, each rounded straight to its type\n\n"
     "Compressed files, archives, tables and images are known by their first bytes, and refused. Scripts that read raw "
     "binary do well to say --format raw.\n\n"
-    "An array's elements are in the order of their indices (C order), however they lie in the file; dot takes arrays "
-    "of one shape. To put an array in Fortran order into that order, dot and product keep it in memory if it comes "
+    "An array's elements are in the order of their indices (C order), however they lie in the file; dot and "
+    "weighted-mean take arrays of one shape. To put an array in Fortran order into that order, these and product keep it in memory if it comes "
     "through a pipe; a file need not fit.";
 /* clang-format on */
 
@@ -300,7 +300,7 @@ static enum outcome check(const struct options *options, const char *names) {
     char list[TABLE_LIST];
     for (size_t i = 0; i < options->op_count; i++)
         if (options->op_count > 1 && reduct_operator_inputs(options->ops[i]) > 1)
-            return misuse("%s reads two inputs; expected it alone", reduct_operator_name(options->ops[i]));
+            return misuse("%s reads two inputs; expected it alone", operator_table(options->ops[i]));
     if (options->population && !any_has(options, population_table))
         return misuse("--population: found with %s; expected with %s", names, table_list(population_table, list));
     if (options->wrap && !any_has(options, wide_table))
@@ -324,7 +324,7 @@ static enum outcome parse_operators(const char *names, struct options *options) 
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, at);
         if (options->op_count == OPERATORS_MOST)
             return misuse("%s: more than %d operators", quote(found, names, strlen(names)), OPERATORS_MOST);
-        if (reduct_operator_parse(name, &options->ops[options->op_count]) != REDUCT_OK)
+        if (!operator_find(name, &options->ops[options->op_count]))
             return misuse("%s is not an operator; expected %s", quote(found, at, length),
                           table_list(operator_table, list));
         options->op_count++;
@@ -362,7 +362,7 @@ enum outcome options_parse(int argc, char **argv, struct options *options) {
 void options_print_operators(FILE *stream) {
     for (int number = 0; number < TABLE_MOST; number++) {
         if (operator_table(number))
-            fprintf(stream, "  %-10s %s\n", operator_table(number), reduct_operator_text((reduct_operator)number));
+            fprintf(stream, "  %-13s %s\n", operator_table(number), reduct_operator_text((reduct_operator)number));
     }
 }
 

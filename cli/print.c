@@ -14,10 +14,14 @@ void print_prepare(void) {
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
-void print_result(reduct_type type, const void *value, bool hex) {
+void print_numbers(reduct_type type, const void *values, int count, bool hex) {
     char text[NUMBER_TEXT];
-    number_format(type, value, hex, text);
-    puts(text);
+    for (int i = 0; i < count; i++) {
+        number_format(type, (const char *)values + (size_t)i * reduct_type_size(type), hex, text);
+        if (i)
+            putchar(' ');
+        fputs(text, stdout);
+    }
 }
 
 enum outcome print_finish(void) {

@@ -12,8 +12,8 @@
  * tell why. */
 void print_prepare(void);
 
-/* The number alone, on a line. */
-void print_result(reduct_type type, const void *value, bool hex);
+/* The number alone, or so many side by side, without the end of the line. */
+void print_numbers(reduct_type type, const void *values, int count, bool hex);
 
 /* Sees to it that all that was printed has arrived: a full disk or a closed pipe is only noticed now. */
 enum outcome print_finish(void);

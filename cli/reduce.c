@@ -232,7 +232,7 @@ static enum outcome reduce_together(struct run *run) {
     return outcome;
 }
 
-/* A line for each operator; nothing before all of them are known. */
+/* A line for each operator, with all its values; nothing before all of them are known. */
 static enum outcome print_results(struct run *run) {
     union result results[OPERATORS_MOST];
     size_t count = run->options->op_count;
@@ -241,8 +241,11 @@ static enum outcome print_results(struct run *run) {
         if (outcome != DONE)
             return outcome;
     }
-    for (size_t i = 0; i < count; i++)
-        print_result(run->reducers[i].reduction.result, &results[i], run->options->hex);
+    for (size_t i = 0; i < count; i++) {
+        const reduct_reduction *reduction = &run->reducers[i].reduction;
+        print_numbers(reduction->result, &results[i], reduct_operator_outputs(reduction->op), run->options->hex);
+        putchar('\n');
+    }
     return DONE;
 }
 

@@ -199,11 +199,15 @@ enum outcome reducer_resolve(const struct options *options, reduct_operator op, 
                                     .nan = options->nan,
                                     .flags = (options->population && traits.population ? REDUCT_POPULATION : 0) |
                                              (wrap ? REDUCT_WRAP : 0)};
-    if (resolve(reduction, options, &error) != REDUCT_OK)
+    reduct_status status = resolve(reduction, options, &error);
+    if (status != REDUCT_OK && traits.integers && reduct_type_is_float(type))
+        return misuse("%s: %s of %s elements has no meaning; expected integers%s", name, operator_table(op),
+                      reduct_type_name(type), options->input.type ? "" : " (text is f64 unless --type says otherwise)");
+    if (status != REDUCT_OK)
         return pass_on(options->result ? "--result" : name, &error);
     if (wrap && reduct_type_is_float(reduction->result))
-        return misuse("--wrap: %s of %s is %s; expected an integer result", reduct_operator_name(op),
-                      reduct_type_name(type), reduct_type_name(reduction->result));
+        return misuse("--wrap: %s of %s is %s; expected an integer result", operator_table(op), reduct_type_name(type),
+                      reduct_type_name(reduction->result));
     return DONE;
 }
 

@@ -55,13 +55,13 @@ enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, ui
 /* Says that an input has ended. */
 void reducer_end_input(struct reducer *reducer, const struct input *input);
 
-/* Room for a number of any type. */
+/* Room for a number of any type, or for two of an element type. */
 union result {
     uint64_t word[4];
     double f64;
 };
 
-/* The result, of the type `reducer->reduction.result`. */
+/* The result, of the type `reducer->reduction.result`, with as many values as the operator gives. */
 enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result);
 
 #endif

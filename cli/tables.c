@@ -6,8 +6,29 @@
 
 #include "readers/reader.h"
 
+/* Room for the name of any operator. */
+enum { OPERATOR_NAME = 32 };
+
+static void replace(char *text, char from, char to) {
+    for (; *text; text++)
+        *text = *text == from ? to : *text;
+}
+
 const char *operator_table(int number) {
-    return reduct_operator_name((reduct_operator)number);
+    static char names[TABLE_MOST][OPERATOR_NAME];
+    const char *name = reduct_operator_name((reduct_operator)number);
+    if (!name)
+        return NULL;
+    snprintf(names[number], OPERATOR_NAME, "%s", name);
+    replace(names[number], '_', '-');
+    return names[number];
+}
+
+bool operator_find(const char *name, reduct_operator *op) {
+    char copy[OPERATOR_NAME];
+    snprintf(copy, sizeof copy, "%s", name);
+    replace(copy, '-', '_');
+    return strlen(name) < sizeof copy && reduct_operator_parse(copy, op) == REDUCT_OK;
 }
 
 const char *population_table(int number) {
@@ -78,8 +99,37 @@ bool table_find(table *names, const char *name, int *number) {
     return false;
 }
 
-enum { COMBINE_ADD, COMBINE_LEAST, COMBINE_GREATEST, COMBINE_MULTIPLY };
-enum { FINISH_VALUE, FINISH_MEAN, FINISH_ROOT, FINISH_ROOT_MEAN, FINISH_VARIANCE, FINISH_DEVIATION, FINISH_INDEX };
+enum {
+    TRANSFORM_IDENTITY,
+    TRANSFORM_ABSOLUTE,
+    TRANSFORM_SQUARE,
+    TRANSFORM_PRODUCT,
+    TRANSFORM_MOMENTS,
+    TRANSFORM_PRESENT,
+    TRANSFORM_NONZERO,
+    TRANSFORM_WEIGHTED
+};
+enum {
+    COMBINE_ADD,
+    COMBINE_LEAST,
+    COMBINE_GREATEST,
+    COMBINE_MULTIPLY,
+    COMBINE_BOTH,
+    COMBINE_AND,
+    COMBINE_OR,
+    COMBINE_XOR
+};
+enum {
+    FINISH_VALUE,
+    FINISH_MEAN,
+    FINISH_ROOT,
+    FINISH_ROOT_MEAN,
+    FINISH_VARIANCE,
+    FINISH_DEVIATION,
+    FINISH_INDEX,
+    FINISH_RANGE,
+    FINISH_QUOTIENT
+};
 
 struct operator_traits operator_traits(reduct_operator op) {
     switch (op) {
@@ -89,7 +139,8 @@ struct operator_traits operator_traits(reduct_operator op) {
             .index = FINISH_##finish == FINISH_INDEX,                                                                  \
             .least = COMBINE_##combine == COMBINE_LEAST,                                                               \
             .wide = (COMBINE_##combine == COMBINE_ADD || COMBINE_##combine == COMBINE_MULTIPLY) &&                     \
-                    FINISH_##finish == FINISH_VALUE,                                                                   \
+                    TRANSFORM_##transform < TRANSFORM_PRESENT && FINISH_##finish == FINISH_VALUE,                      \
+            .integers = COMBINE_##combine >= COMBINE_AND && TRANSFORM_##transform == TRANSFORM_IDENTITY,               \
             .ordered = COMBINE_##combine == COMBINE_MULTIPLY,                                                          \
             .population = FINISH_##finish == FINISH_VARIANCE || FINISH_##finish == FINISH_DEVIATION};
 #include <reduct/operators.def>

@@ -10,7 +10,8 @@
 /* Numbers below this are asked for their names; the tables have gaps. */
 #define TABLE_MOST 256
 
-/* The name that a number has in a table; null if it has none. */
+/* The name that a number has in a table; null if it has none. Operators are written with hyphens, as in count-nonzero, where the
+ * library has underscores. */
 typedef const char *table(int number);
 
 table operator_table, element_table, result_table, mode_table, nan_table, format_table, order_table;
@@ -34,8 +35,12 @@ struct operator_traits {
     bool wide;       /* of integers an integer, which may be wide */
     bool ordered;    /* of floats, the result depends on the order of the elements */
     bool population; /* divided by n or n - 1 */
+    bool integers;   /* means nothing for floats */
 };
 
 struct operator_traits operator_traits(reduct_operator op);
+
+/* Finds the operator of a name, be it written with hyphens or with underscores. */
+bool operator_find(const char *name, reduct_operator *op);
 
 #endif

@@ -61,7 +61,7 @@ static struct test_outcome accumulate(const reduct_reduction *reduction, const c
 
 static void check(const reduct_reduction *reduction, const uint8_t *data, size_t count, size_t cut) {
     const size_t size = oracle_type_size(reduction->element);
-    const bool two = reduction->op == REDUCT_DOT;
+    const bool two = oracle_inputs(reduction->op) == 2;
     /* Copies of exactly this size, for the address sanitizer. */
     char *x = malloc(count * size + 1), *y = malloc(count * size + 1);
     struct oracle oracle;
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     reduct_reduction reduction;
     if (size < HEADER || !choose(data, &reduction))
         return 0;
-    const size_t bytes = oracle_type_size(reduction.element) * (reduction.op == REDUCT_DOT ? 2 : 1);
+    const size_t bytes = oracle_type_size(reduction.element) * (oracle_inputs(reduction.op) == 2 ? 2 : 1);
     const size_t count = (size - HEADER) / bytes;
     check(&reduction, data + HEADER, count, (data[5] | (size_t)data[6] << 8) % (count + 1));
     return 0;

@@ -81,7 +81,7 @@ static bool choose(struct fuzz_input *input, struct work *work, size_t cut[CUTS]
     work->count = fuzz_size(input) % MOST;
     for (size_t i = 0; i < CUTS; i++)
         cut[i] = fuzz_size(input);
-    return input->size >= element->size;
+    return input->size >= element->size && oracle_has(op->op, element->type);
 }
 
 /* Repeats what is left of the input; the second array begins one element on. */
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!choose(&input, &work, cut))
         return 0;
     work.x = fill(&work, &input, 0);
-    work.y = work.reduction.op == REDUCT_DOT ? fill(&work, &input, 1) : NULL;
+    work.y = oracle_inputs(work.reduction.op) == 2 ? fill(&work, &input, 1) : NULL;
     oracle_init(&work.oracle);
     oracle_read(&work.oracle, work.reduction.element, work.x, work.y, work.count);
     for (size_t d = 0; d < DEVICES; d++) {

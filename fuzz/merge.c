@@ -211,9 +211,9 @@ static void run(struct work *work, struct fuzz_input *input) {
 static bool choose(struct work *work, struct fuzz_input *input) {
     work->type = &test_types[fuzz_byte(input) % test_type_count];
     work->reduction.op = test_operators[fuzz_byte(input) % test_operator_count].op;
-    work->two = work->reduction.op == REDUCT_DOT;
+    work->two = oracle_inputs(work->reduction.op) == 2;
     const unsigned rest = fuzz_byte(input);
-    if (!work->type->required)
+    if (!work->type->required || !oracle_has(work->reduction.op, work->type->type))
         return false;
     work->reduction = test_reduction(work->reduction.op, work->type->type, REDUCT_DEFAULT);
     work->reduction.mode = (reduct_mode)(rest % 2);

@@ -262,16 +262,16 @@ static void check_together(struct line *line) {
     static const reduct_operator wide[] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_NORM1, REDUCT_DOT, REDUCT_PRODUCT};
     struct options *expected = &line->expected;
     size_t standard_inputs = 0;
-    if (expected->path_count == 0 && expected->ops[0] != REDUCT_DOT)
+    const size_t inputs = oracle_inputs(expected->ops[0]);
+    if (expected->path_count == 0 && inputs == 1)
         line->paths[expected->path_count++] = "-";
     for (size_t i = 0; i < expected->path_count; i++)
         standard_inputs += strcmp(line->paths[i], "-") == 0;
     line->bad = line->bad || (expected->population && !is_one_of(expected->ops[0], divided, 2)) ||
                 (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
-                (expected->ops[0] == REDUCT_DOT && expected->path_count != 2) || standard_inputs > 1 ||
+                (inputs == 2 && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
     const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns;
-    const size_t inputs = expected->ops[0] == REDUCT_DOT ? 2 : 1;
     line->bad = line->bad || kinds > 1 || (kinds && expected->path_count != inputs) || (!kinds && expected->output);
 }
 

@@ -780,3 +780,475 @@ reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *resu
 reduct_status reduct_product_bool(const reduct_bool *x, size_t count, uint64_t *result) {
     return reduct_reduce(REDUCT_PRODUCT, REDUCT_BOOL, x, NULL, count, result);
 }
+
+reduct_status reduct_count_f64(const double *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_f32(const float *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_f16(const reduct_f16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_bf16(const reduct_bf16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_count_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_count_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_f64(const double *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_f32(const float *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_f16(const reduct_f16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_bf16(const reduct_bf16 *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_i8(const int8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_i16(const int16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_i32(const int32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_u8(const uint8_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_u16(const uint16_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_u32(const uint32_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_count_nonzero_bool(const reduct_bool *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_COUNT_NONZERO, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_any_f64(const double *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_any_f32(const float *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_any_f16(const reduct_f16 *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_any_bf16(const reduct_bf16 *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_any_i8(const int8_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_any_i16(const int16_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_any_i32(const int32_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_any_i64(const int64_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_any_u8(const uint8_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_any_u16(const uint16_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_any_u32(const uint32_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_any_u64(const uint64_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_any_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ANY, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_all_f64(const double *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_all_f32(const float *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_all_f16(const reduct_f16 *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_all_bf16(const reduct_bf16 *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_all_i8(const int8_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_all_i16(const int16_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_all_i32(const int32_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_all_i64(const int64_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_all_u8(const uint8_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_all_u16(const uint16_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_all_u32(const uint32_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_all_u64(const uint64_t *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_all_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_ALL, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_and_i8(const int8_t *x, size_t count, int8_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_and_i16(const int16_t *x, size_t count, int16_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_and_i32(const int32_t *x, size_t count, int32_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_and_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_and_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_and_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_and_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_and_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_and_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_AND, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_or_i8(const int8_t *x, size_t count, int8_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_or_i16(const int16_t *x, size_t count, int16_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_or_i32(const int32_t *x, size_t count, int32_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_or_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_or_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_or_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_or_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_or_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_or_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_OR, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_i8(const int8_t *x, size_t count, int8_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_i16(const int16_t *x, size_t count, int16_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_i32(const int32_t *x, size_t count, int32_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_i64(const int64_t *x, size_t count, int64_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_xor_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_XOR, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_f64(const double *x, size_t count, double result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_f32(const float *x, size_t count, float result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_f16(const reduct_f16 *x, size_t count, reduct_f16 result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_i8(const int8_t *x, size_t count, int8_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_i16(const int16_t *x, size_t count, int16_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_i32(const int32_t *x, size_t count, int32_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_i64(const int64_t *x, size_t count, int64_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_u8(const uint8_t *x, size_t count, uint8_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_u16(const uint16_t *x, size_t count, uint16_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_u32(const uint32_t *x, size_t count, uint32_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_u64(const uint64_t *x, size_t count, uint64_t result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_minmax_bool(const reduct_bool *x, size_t count, reduct_bool result[2]) {
+    return reduct_reduce(REDUCT_MINMAX, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_f64(const double *x, size_t count, double *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_F64, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_f32(const float *x, size_t count, float *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_F32, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_f16(const reduct_f16 *x, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_F16, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_BF16, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_i8(const int8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_I8, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_i16(const int16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_I16, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_i32(const int32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_I32, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_i64(const int64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_I64, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_u8(const uint8_t *x, size_t count, uint8_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_U8, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_u16(const uint16_t *x, size_t count, uint16_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_U16, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_u32(const uint32_t *x, size_t count, uint32_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_U32, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_u64(const uint64_t *x, size_t count, uint64_t *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_U64, x, NULL, count, result);
+}
+
+reduct_status reduct_ptp_bool(const reduct_bool *x, size_t count, reduct_bool *result) {
+    return reduct_reduce(REDUCT_PTP, REDUCT_BOOL, x, NULL, count, result);
+}
+
+reduct_status reduct_weighted_mean_f64(const double *x, const double *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_F64, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_f32(const float *x, const float *y, size_t count, float *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_F32, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_f16(const reduct_f16 *x, const reduct_f16 *y, size_t count, reduct_f16 *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_F16, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_bf16(const reduct_bf16 *x, const reduct_bf16 *y, size_t count, reduct_bf16 *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_BF16, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_i8(const int8_t *x, const int8_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_I8, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_i16(const int16_t *x, const int16_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_I16, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_i32(const int32_t *x, const int32_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_I32, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_i64(const int64_t *x, const int64_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_I64, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_u8(const uint8_t *x, const uint8_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_U8, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_u16(const uint16_t *x, const uint16_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_U16, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_u32(const uint32_t *x, const uint32_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_U32, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_u64(const uint64_t *x, const uint64_t *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_U64, x, y, count, result);
+}
+
+reduct_status reduct_weighted_mean_bool(const reduct_bool *x, const reduct_bool *y, size_t count, double *result) {
+    return reduct_reduce(REDUCT_WEIGHTED_MEAN, REDUCT_BOOL, x, y, count, result);
+}

@@ -1,7 +1,6 @@
 /* Executing: plans and single calls. */
 #include "execute.h"
 
-#include "arithmetic/finish.h"
 #include "core/plan.h"
 #include "core/status.h"
 #include "family/family.h"
@@ -82,7 +81,6 @@ static reduct_status execute_whole(const reduct_plan *plan, const void *const *i
 /* The same with an outcome in place of a failure that depends on the data. */
 static reduct_status execute_whole_each(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                         reduct_outcome *outcome, void *workspace, reduct_error *error) {
-    const struct rd_type *type = rd_type(plan->prepared.reduction.result);
     reduct_error own = {.index = UINT64_MAX};
     reduct_status status = execute_whole(plan, inputs, results, workspace, &own);
     if (status != REDUCT_OK && status != REDUCT_ERROR_NAN && status != REDUCT_ERROR_OVERFLOW &&
@@ -91,11 +89,8 @@ static reduct_status execute_whole_each(const reduct_plan *plan, const void *con
             *error = own;
         return status;
     }
-    if (status != REDUCT_OK) {
-        memset(results[0], 0, type->bytes);
-        if (type->kind == RD_FLOAT)
-            rd_store(results[0], rd_nan_bits(type), type->bytes);
-    }
+    if (status != REDUCT_OK)
+        rd_store_failed(&plan->prepared.reduction, results[0]);
     *outcome = (reduct_outcome){.status = status, .index = own.index};
     return REDUCT_OK;
 }

@@ -177,5 +177,9 @@ struct oracle_result gpu_expected(const reduct_reduction *reduction, const void 
 
 bool gpu_always_exact(reduct_operator op, const struct test_type *type) {
     return type->class != FLOAT || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ||
-           op == REDUCT_NORMINF || op == REDUCT_PRODUCT;
+           op == REDUCT_NORMINF || op == REDUCT_PRODUCT || op >= REDUCT_COUNT;
+}
+
+bool gpu_has(reduct_operator op, reduct_type element) {
+    return oracle_has(op, element) && test_cuda_has(op);
 }

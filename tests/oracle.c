@@ -151,7 +151,7 @@ struct bins {
     unsigned first, last;
 };
 struct all_bins {
-    struct bins sum, absolute, squares;
+    struct bins sum, absolute, squares, weights;
     unsigned additions;
 };
 
@@ -196,12 +196,13 @@ static void empty_all(struct oracle *oracle) {
     bins_empty(&bins->sum, oracle->sum);
     bins_empty(&bins->absolute, oracle->absolute);
     bins_empty(&bins->squares, oracle->squares);
+    bins_empty(&bins->weights, oracle->weights);
     bins->additions = 0;
 }
 
 void oracle_init(struct oracle *oracle) {
     memset(oracle, 0, sizeof *oracle);
-    mpz_inits(oracle->sum, oracle->absolute, oracle->squares, NULL);
+    mpz_inits(oracle->sum, oracle->absolute, oracle->squares, oracle->weights, NULL);
     oracle_product_init(&oracle->product);
     oracle->bins = calloc(1, sizeof(struct all_bins));
     if (!oracle->bins)
@@ -209,7 +210,7 @@ void oracle_init(struct oracle *oracle) {
 }
 
 void oracle_clear(struct oracle *oracle) {
-    mpz_clears(oracle->sum, oracle->absolute, oracle->squares, NULL);
+    mpz_clears(oracle->sum, oracle->absolute, oracle->squares, oracle->weights, NULL);
     oracle_product_clear(&oracle->product);
     free(oracle->bins);
 }
@@ -267,10 +268,26 @@ static void read_one(struct oracle *oracle, const struct oracle_number *x) {
         read_nan(oracle);
         return;
     }
+    oracle->zeros += x->magnitude == 0;
     read_extremes(oracle, x, oracle->elements);
     read_term(oracle, x, x->significand);
     if (x->kind == ORACLE_FINITE && x->significand)
         bins_add(&bins->squares, 2 * x->exponent, false, (unsigned_wide)x->significand * x->significand);
+}
+
+static void read_weight(struct oracle *oracle, const struct oracle_number *weight) {
+    struct all_bins *bins = oracle->bins;
+    if (weight->kind == ORACLE_INFINITE)
+        *(weight->negative ? &oracle->negative_weights : &oracle->positive_weights) += 1;
+    else if (weight->significand)
+        bins_add(&bins->weights, weight->exponent, weight->negative, weight->significand);
+    oracle->not_negative_zero_weights += weight->magnitude != 0 || !weight->negative;
+}
+
+static void read_bits(struct oracle *oracle, uint64_t bits) {
+    oracle->and_bits &= bits;
+    oracle->or_bits |= bits;
+    oracle->xor_bits ^= bits;
 }
 
 static void read_pair(struct oracle *oracle, const struct oracle_number *x, const struct oracle_number *y) {
@@ -278,6 +295,7 @@ static void read_pair(struct oracle *oracle, const struct oracle_number *x, cons
         read_nan(oracle);
         return;
     }
+    read_weight(oracle, y);
     struct oracle_number term = {.kind = ORACLE_FINITE, .negative = x->negative != y->negative};
     if (oracle->unit == 0 && (!x->significand || !y->significand))
         term.negative = false; /* integers have one zero */
@@ -302,6 +320,7 @@ void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint6
             read_pair(oracle, &a, &b);
         } else {
             read_one(oracle, &a);
+            read_bits(oracle, format->type == REDUCT_BOOL ? a.significand : load_bits(format, x, i));
         }
         oracle->elements++;
         if (++bins->additions == ADDITIONS)
@@ -314,6 +333,9 @@ void oracle_repeat(struct oracle *oracle, unsigned doublings) {
     mpz_mul_2exp(oracle->sum, oracle->sum, doublings);
     mpz_mul_2exp(oracle->absolute, oracle->absolute, doublings);
     mpz_mul_2exp(oracle->squares, oracle->squares, doublings);
+    mpz_mul_2exp(oracle->weights, oracle->weights, doublings);
+    oracle->zeros <<= doublings;
+    oracle->xor_bits = doublings ? 0 : oracle->xor_bits;
     for (unsigned i = 0; i < doublings; i++)
         oracle_product_square(&oracle->product);
     oracle->elements <<= doublings;
@@ -324,11 +346,15 @@ void oracle_read(struct oracle *oracle, reduct_type element, const void *x, cons
     oracle->element = element;
     oracle->elements = oracle->nans = oracle->nan_terms = oracle->first_nan = 0;
     oracle->positive_infinities = oracle->negative_infinities = oracle->not_negative_zero = 0;
+    oracle->positive_weights = oracle->negative_weights = oracle->not_negative_zero_weights = 0;
+    oracle->zeros = oracle->or_bits = oracle->xor_bits = 0;
+    oracle->and_bits = element == REDUCT_BOOL ? 1 : UINT64_MAX;
     oracle->pairs = y != NULL;
     oracle->unit = unit_of(format_of(element)) * (y ? 2 : 1);
     mpz_set_ui(oracle->sum, 0);
     mpz_set_ui(oracle->absolute, 0);
     mpz_set_ui(oracle->squares, 0);
+    mpz_set_ui(oracle->weights, 0);
     oracle_product_start(&oracle->product);
     ((struct all_bins *)oracle->bins)->additions = 0;
     oracle_read_more(oracle, x, y, count);
@@ -416,11 +442,22 @@ reduct_type oracle_default_result(reduct_operator op, reduct_type element) {
     switch (op) {
     case REDUCT_ARGMIN:
     case REDUCT_ARGMAX:
+    case REDUCT_COUNT:
+    case REDUCT_COUNT_NONZERO:
         return REDUCT_U64;
+    case REDUCT_ANY:
+    case REDUCT_ALL:
+        return REDUCT_BOOL;
+    case REDUCT_AND:
+    case REDUCT_OR:
+    case REDUCT_XOR:
+        return is_float(format) ? REDUCT_DEFAULT : element;
     case REDUCT_MIN:
     case REDUCT_MAX:
+    case REDUCT_MINMAX:
         return element;
     case REDUCT_NORMINF:
+    case REDUCT_PTP:
         return is_float(format) || element == REDUCT_BOOL ? element : unsigned_of_size[format->bits / 8];
     case REDUCT_SUM:
     case REDUCT_DOT:
@@ -432,6 +469,18 @@ reduct_type oracle_default_result(reduct_operator op, reduct_type element) {
     default:
         return is_float(format) ? element : REDUCT_F64;
     }
+}
+
+bool oracle_has(reduct_operator op, reduct_type element) {
+    return oracle_default_result(op, element) != REDUCT_DEFAULT;
+}
+
+unsigned oracle_inputs(reduct_operator op) {
+    return op == REDUCT_DOT || op == REDUCT_WEIGHTED_MEAN ? 2 : 1;
+}
+
+size_t oracle_result_size(const reduct_reduction *reduction) {
+    return oracle_type_size(reduction->result) * (reduction->op == REDUCT_MINMAX ? 2 : 1);
 }
 
 bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type result) {
@@ -451,7 +500,10 @@ bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type resu
     case REDUCT_STD:
     case REDUCT_NORM2:
     case REDUCT_RMS:
+    case REDUCT_WEIGHTED_MEAN:
         return !is_integer_type(result);
+    case REDUCT_PTP:
+        return !is_integer_type(element) && !is_integer_type(result);
     default:
         return false;
     }
@@ -468,6 +520,20 @@ static struct oracle_result success(reduct_type type, uint64_t bits) {
     result.size = oracle_type_size(type);
     store_bits(format_of(type), bits, result.bytes);
     return result;
+}
+
+/* Two values, one after the other. */
+static struct oracle_result both(const struct oracle_result *first, const struct oracle_result *second) {
+    struct oracle_result result = *first;
+    memcpy(result.bytes + first->size, second->bytes, second->size);
+    result.size += second->size;
+    return result;
+}
+
+/* NaN, as often as the operator gives values. */
+static struct oracle_result nan_result(const reduct_reduction *reduction) {
+    const struct oracle_result one = success(reduction->result, canonical_nan_of(format_of(reduction->result)));
+    return reduction->op == REDUCT_MINMAX ? both(&one, &one) : one;
 }
 
 /* An integer into an integer type. */
@@ -537,6 +603,77 @@ static struct oracle_result sum_result(const struct oracle *oracle, const reduct
         value_result(oracle->sum, denominator, oracle->unit, false, negative_zero, reduction);
     mpz_clear(denominator);
     return result;
+}
+
+/* The sum of the products over that of the weights, each with its infinities and the sign of its zero, as IEEE 754 divides; but
+ * integers have no -0. */
+static struct oracle_result weighted_mean(const struct oracle *oracle, const reduct_reduction *reduction) {
+    const struct format *format = format_of(reduction->result);
+    const bool of_floats = is_float(format_of(oracle->element));
+    const bool infinite = oracle->positive_infinities || oracle->negative_infinities,
+               over_infinite = oracle->positive_weights || oracle->negative_weights;
+    const bool nan = (oracle->positive_infinities && oracle->negative_infinities) ||
+                     (oracle->positive_weights && oracle->negative_weights);
+    const bool zero = !infinite && mpz_sgn(oracle->sum) == 0,
+               over_zero = !over_infinite && mpz_sgn(oracle->weights) == 0;
+    const bool minus = infinite ? oracle->negative_infinities != 0
+                       : zero   ? of_floats && !oracle->not_negative_zero
+                                : mpz_sgn(oracle->sum) < 0;
+    const bool over_minus = over_infinite ? oracle->negative_weights != 0
+                            : over_zero   ? of_floats && !oracle->not_negative_zero_weights
+                                          : mpz_sgn(oracle->weights) < 0;
+    const uint64_t sign = sign_of(format, minus != over_minus);
+    if (nan || (infinite && over_infinite) || (zero && over_zero))
+        return success(reduction->result, canonical_nan_of(format));
+    if (infinite || over_zero)
+        return success(reduction->result, sign | infinity_of(format));
+    if (zero || over_infinite)
+        return success(reduction->result, of_floats ? sign : 0);
+    mpz_t numerator, denominator;
+    mpz_inits(numerator, denominator, NULL);
+    mpz_abs(numerator, oracle->sum);
+    mpz_abs(denominator, oracle->weights);
+    const uint64_t bits =
+        oracle_round(reduction->result, minus != over_minus, numerator, denominator, oracle->unit / 2, false);
+    mpz_clears(numerator, denominator, NULL);
+    return success(reduction->result, bits);
+}
+
+/* The greatest less the least. */
+static struct oracle_result range_result(const struct oracle *oracle, const reduct_reduction *reduction) {
+    const struct oracle_number *low = &oracle->least, *high = &oracle->greatest;
+    const struct format *format = format_of(reduction->result);
+    const bool low_infinite = low->kind == ORACLE_INFINITE, high_infinite = high->kind == ORACLE_INFINITE;
+    if (low_infinite && high_infinite && low->negative == high->negative)
+        return success(reduction->result, canonical_nan_of(format));
+    if (low_infinite || high_infinite)
+        return success(reduction->result, infinity_of(format));
+    mpz_t range, term, one;
+    mpz_inits(range, term, NULL);
+    mpz_init_set_ui(one, 1);
+    add_shifted(range, high->negative ? -(wide)high->significand : (wide)high->significand, high->exponent);
+    add_shifted(term, low->negative ? -(wide)low->significand : (wide)low->significand, low->exponent);
+    mpz_sub(range, range, term);
+    const struct oracle_result result = value_result(range, one, oracle->unit, false, false, reduction);
+    mpz_clears(range, term, one, NULL);
+    return result;
+}
+
+/* count, count_nonzero, any, all. A NaN that is not ignored is not zero. */
+static struct oracle_result count_result(const struct oracle *oracle, const reduct_reduction *reduction) {
+    const bool ignored = reduction->nan == REDUCT_NAN_IGNORE;
+    const uint64_t numbers = oracle->elements - oracle->nans,
+                   nonzero = numbers - oracle->zeros + (ignored ? 0 : oracle->nans);
+    switch (reduction->op) {
+    case REDUCT_COUNT:
+        return success(REDUCT_U64, numbers);
+    case REDUCT_COUNT_NONZERO:
+        return success(REDUCT_U64, nonzero);
+    case REDUCT_ANY:
+        return success(REDUCT_BOOL, nonzero != 0);
+    default:
+        return success(REDUCT_BOOL, oracle->zeros == 0);
+    }
 }
 
 /* norm1, sumsq, norm2, rms */
@@ -615,6 +752,9 @@ static uint64_t least_count(const reduct_reduction *reduction) {
     case REDUCT_MAX:
     case REDUCT_ARGMIN:
     case REDUCT_ARGMAX:
+    case REDUCT_MINMAX:
+    case REDUCT_PTP:
+    case REDUCT_WEIGHTED_MEAN:
         return 1;
     default:
         return 0;
@@ -652,26 +792,47 @@ static struct oracle_result finite_result(const struct oracle *oracle, const red
     case REDUCT_PRODUCT:
         return is_float(format_of(oracle->element)) ? float_product(&oracle->product, reduction->result)
                                                     : integer_product(&oracle->product, reduction);
+    case REDUCT_COUNT:
+    case REDUCT_COUNT_NONZERO:
+    case REDUCT_ANY:
+    case REDUCT_ALL:
+        return count_result(oracle, reduction);
+    case REDUCT_AND:
+        return success(reduction->result, oracle->and_bits);
+    case REDUCT_OR:
+        return success(reduction->result, oracle->or_bits);
+    case REDUCT_XOR:
+        return success(reduction->result, oracle->xor_bits);
+    case REDUCT_MINMAX: {
+        const struct oracle_result least = number_result(oracle, &oracle->least, reduction->result),
+                                   greatest = number_result(oracle, &oracle->greatest, reduction->result);
+        return both(&least, &greatest);
+    }
+    case REDUCT_PTP:
+        return range_result(oracle, reduction);
+    case REDUCT_WEIGHTED_MEAN:
+        return weighted_mean(oracle, reduction);
     }
     abort(); /* an operator that this oracle does not know yet */
 }
 
 struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_reduction *reduction) {
     const bool index = reduction->op == REDUCT_ARGMIN || reduction->op == REDUCT_ARGMAX;
-    if (oracle->pairs != (reduction->op == REDUCT_DOT) ||
+    const bool counts = reduction->op == REDUCT_COUNT || reduction->op == REDUCT_COUNT_NONZERO ||
+                        reduction->op == REDUCT_ANY || reduction->op == REDUCT_ALL; /* which give no NaN */
+    if (oracle->pairs != (oracle_inputs(reduction->op) == 2) ||
         !oracle_has_result(reduction->op, oracle->element, reduction->result))
         abort();
     if (oracle->elements < least_count(reduction))
         return failure(REDUCT_ERROR_EMPTY, 0);
     if (oracle->nans && reduction->nan == REDUCT_NAN_ERROR)
         return failure(REDUCT_ERROR_NAN, oracle->first_nan);
-    if (oracle->nans && reduction->nan == REDUCT_NAN_PROPAGATE)
-        return index ? success(REDUCT_U64, oracle->first_nan)
-                     : success(reduction->result, canonical_nan_of(format_of(reduction->result)));
+    if (oracle->nans && reduction->nan == REDUCT_NAN_PROPAGATE && !counts)
+        return index ? success(REDUCT_U64, oracle->first_nan) : nan_result(reduction);
     if (oracle->elements - oracle->nans < least_count(reduction))
         return failure(REDUCT_ERROR_EMPTY, 0);
     if (oracle->nan_terms)
-        return success(reduction->result, canonical_nan_of(format_of(reduction->result)));
+        return nan_result(reduction);
     return finite_result(oracle, reduction, oracle->elements - oracle->nans);
 }
 

@@ -37,7 +37,12 @@ struct oracle {
     uint64_t not_negative_zero; /* terms other than -0 */
     int unit;                   /* sum and absolute are in units of 2^unit, squares in units of 2^(2 * unit) */
     mpz_t sum, absolute, squares;
-    struct oracle_product product; /* only for single arrays */
+    mpz_t weights; /* only for pairs: the sum of the second array, in units of 2^(unit / 2) */
+    uint64_t positive_weights, negative_weights,
+        not_negative_zero_weights;        /* of these the infinities, and those other than -0 */
+    uint64_t zeros;                       /* elements; only for single arrays */
+    uint64_t and_bits, or_bits, xor_bits; /* of all elements' bits; only for single arrays */
+    struct oracle_product product;        /* only for single arrays */
     /* Of the elements that are not NaN, if any; only for single arrays. */
     struct oracle_number least, greatest, largest;
     uint64_t least_index, greatest_index;
@@ -66,14 +71,19 @@ void oracle_read_more(struct oracle *oracle, const void *x, const void *y, uint6
 /* As if all that was read had been read 2^doublings times over; not for the product of floats, which depends on order. */
 void oracle_repeat(struct oracle *oracle, unsigned doublings);
 
-/* What `reduction` (its result type resolved, its mode exact) gives for what was read. A dot needs pairs, all others a
- * single array. */
+/* What `reduction` (its result type resolved, its mode exact) gives for what was read. A dot and a weighted mean need pairs, all
+ * others a single array. */
 struct oracle_result oracle_expect(const struct oracle *oracle, const reduct_reduction *reduction);
 
-/* The result type that REDUCT_DEFAULT stands for, and whether the operator has a result type at all: the tables of the
- * public header, written out once more. */
+/* The result type that REDUCT_DEFAULT stands for, and whether the operator has a result type: the tables of the public header,
+ * written out once more. Where the operator means nothing for such elements the default is REDUCT_DEFAULT. */
 reduct_type oracle_default_result(reduct_operator op, reduct_type element);
 bool oracle_has_result(reduct_operator op, reduct_type element, reduct_type result);
+bool oracle_has(reduct_operator op, reduct_type element);
+
+/* Arrays that an operator reads; bytes of a result. */
+unsigned oracle_inputs(reduct_operator op);
+size_t oracle_result_size(const reduct_reduction *reduction);
 
 /* The pieces, for tests of their own. */
 struct oracle_number oracle_decode(reduct_type type, const void *array, uint64_t index);

@@ -141,6 +141,16 @@ const char *test_device(void) {
     return name;
 }
 
+bool test_cuda_has(reduct_operator op) {
+    return op != REDUCT_MINMAX && op != REDUCT_PTP && op != REDUCT_WEIGHTED_MEAN;
+}
+
+bool test_has(reduct_operator op, reduct_type element) {
+    const char *const named = getenv("REDUCT_TEST_DEVICES");
+    const bool on_cuda = named && strstr(named, "cuda");
+    return oracle_has(op, element) && (!on_cuda || test_cuda_has(op));
+}
+
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
     const char *const device = test_device() ? test_device() : "cpu";
     size_t count = 0;
@@ -203,7 +213,7 @@ void test_check(const struct test_outcome *got, const struct oracle_result *expe
     vsnprintf(where, sizeof where, format, arguments);
     va_end(arguments);
     const struct test_type *result = test_type(reduction->result);
-    const size_t shown = result ? result->size : ORACLE_RESULT_BYTES;
+    const size_t shown = result ? oracle_result_size(reduction) : ORACLE_RESULT_BYTES;
     bool beyond = false;
     for (size_t i = shown; i < ORACLE_RESULT_BYTES; i++)
         beyond = beyond || got->bytes[i] != ORACLE_UNTOUCHED;

@@ -57,6 +57,12 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]);
  * need one device, whichever it is. */
 const char *test_device(void);
 
+/* Whether CUDA devices have an operator. */
+bool test_cuda_has(reduct_operator op);
+
+/* Whether an operator means something for elements of a type, and the devices to test have it. */
+bool test_has(reduct_operator op, reduct_type element);
+
 /* The element types that the tested devices support; prints those that they do not, fails when a required one is missing. */
 enum { TEST_MAX_TYPES = 16 };
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]);

@@ -42,7 +42,7 @@ static void first_use(void **state) {
 struct sharing {
     const reduct_plan *plan;
     const void *x;
-    uint64_t expected;
+    const uint64_t *expected; /* two words */
     uint64_t rounds;
     size_t workspace;
     int wrong;
@@ -52,12 +52,12 @@ static void *share_plan(void *argument) {
     struct sharing *sharing = argument;
     void *workspace = sharing->workspace ? aligned_alloc(64, (sharing->workspace + 63) / 64 * 64) : NULL;
     for (uint64_t i = 0; i < sharing->rounds; i++) {
-        uint64_t result = 0;
+        uint64_t result[2] = {0};
         const void *inputs[2] = {sharing->x, sharing->x};
-        void *results[1] = {&result};
+        void *results[1] = {result};
         const reduct_status status =
             reduct_plan_execute(sharing->plan, inputs, results, i & 1 ? workspace : NULL, NULL);
-        sharing->wrong += status != REDUCT_OK || result != sharing->expected;
+        sharing->wrong += status != REDUCT_OK || memcmp(result, sharing->expected, sizeof result) != 0;
     }
     free(workspace);
     return NULL;
@@ -71,6 +71,8 @@ static void one_plan_for_all(void **state) {
     for (size_t o = 0; o < test_operator_count; o++)
         for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
             reduct_reduction reduction = {.op = test_operators[o].op, .element = REDUCT_F64, .mode = (reduct_mode)mode};
+            if (!oracle_has(reduction.op, REDUCT_F64))
+                continue;
             const reduct_plan_options options = {.reductions = &reduction,
                                                  .reduction_count = 1,
                                                  .shape = {.outer = 1, .n = COUNT, .inner = 1, .stride = 1},
@@ -78,9 +80,9 @@ static void one_plan_for_all(void **state) {
                                                  .threads = 2};
             reduct_plan *plan = NULL;
             test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
-            uint64_t expected = 0;
+            uint64_t expected[2] = {0};
             const void *inputs[2] = {x, x};
-            void *results[1] = {&expected};
+            void *results[1] = {expected};
             test_status(reduct_plan_execute(plan, inputs, results, NULL, NULL), REDUCT_OK);
             struct sharing sharing[THREADS];
             for (size_t i = 0; i < THREADS; i++)

@@ -180,11 +180,11 @@ static reduct_reduction fast(reduct_operator op, reduct_nan nan, reduct_type res
 }
 
 static const struct oracle *oracle_of(reduct_operator op) {
-    return op == REDUCT_DOT ? &data.pairs : &data.single;
+    return oracle_inputs(op) == 2 ? &data.pairs : &data.single;
 }
 
 static void check_plan(const reduct_reduction *reduction, const char *device, unsigned threads) {
-    const double *y = reduction->op == REDUCT_DOT ? data.y : NULL;
+    const double *y = oracle_inputs(reduction->op) == 2 ? data.y : NULL;
     const struct test_outcome got = test_run(reduction, device, threads, data.x, y, data.count);
     bound_check(oracle_of(reduction->op), reduction, 1, &got, "%zu %s, on %s", data.count, data.name, device);
 }
@@ -201,7 +201,7 @@ static void check_everything(struct rng *rng) {
     for (size_t d = 0; d < device_count; d++)
         for (size_t o = 0; o < test_operator_count; o++)
             for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
-                if (!is_chosen(rng))
+                if (!is_chosen(rng) || !test_has(test_operators[o].op, data.type->type))
                     continue;
                 reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
                 reduction.flags = rng_next(rng) & 1 ? REDUCT_POPULATION : 0;
@@ -282,11 +282,13 @@ static void zeros(void **state) {
                 put_nan(&rng, rng_below(&rng, data.count));
             read_data();
             for (size_t o = 0; o < test_operator_count; o++) {
+                if (!test_has(test_operators[o].op, data.type->type))
+                    continue;
                 const char *device = devices[rng_below(&rng, device_count)];
                 const reduct_reduction reduction =
                     fast(test_operators[o].op, (reduct_nan)rng_below(&rng, 3), REDUCT_DEFAULT);
                 const struct oracle_result expected = oracle_expect(oracle_of(reduction.op), &reduction);
-                const double *y = reduction.op == REDUCT_DOT ? data.y : NULL;
+                const double *y = oracle_inputs(reduction.op) == 2 ? data.y : NULL;
                 const struct test_outcome got = test_run(&reduction, device, 1, data.x, y, data.count);
                 test_check(&got, &expected, &reduction, "%zu %s on %s", data.count, data.name, device);
             }
@@ -310,7 +312,7 @@ static reduct_status add(reduct_accumulator *accumulator, const reduct_reduction
                          size_t last) {
     const size_t size = data.type->size;
     const char *x = (const char *)data.x + first * size, *y = (const char *)data.y + first * size;
-    return reduct_accumulator_add(accumulator, x, reduction->op == REDUCT_DOT ? y : NULL, last - first, NULL);
+    return reduct_accumulator_add(accumulator, x, oracle_inputs(reduction->op) == 2 ? y : NULL, last - first, NULL);
 }
 
 static void through_bytes(reduct_accumulator **accumulator, const char *device) {
@@ -379,7 +381,8 @@ static void in_parts(void **state) {
                 for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
                     reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
                     reduction.flags = rng_next(&rng) & 1 ? REDUCT_POPULATION : 0;
-                    if ((nan != REDUCT_NAN_ERROR || !oracle_of(reduction.op)->nans) && is_chosen(&rng))
+                    if (test_has(reduction.op, reduction.element) &&
+                        (nan != REDUCT_NAN_ERROR || !oracle_of(reduction.op)->nans) && is_chosen(&rng))
                         check_accumulators(&rng, &reduction);
                 }
         }
@@ -399,13 +402,15 @@ static void nan_in_parts(void **state) {
             read_data();
             for (size_t o = 0; o < test_operator_count; o++) {
                 const reduct_reduction reduction = fast(test_operators[o].op, REDUCT_NAN_ERROR, REDUCT_DEFAULT);
+                if (!test_has(reduction.op, reduction.element))
+                    continue;
                 reduct_accumulator *accumulator = make(&reduction, devices[rng_below(&rng, device_count)]);
                 struct test_outcome got = test_outcome();
                 test_status(add(accumulator, &reduction, 0, good), REDUCT_OK);
                 const char *x = (const char *)data.x + good * data.type->size;
                 const char *y = (const char *)data.y + good * data.type->size;
-                test_status(reduct_accumulator_add(accumulator, x, reduction.op == REDUCT_DOT ? y : NULL, count - good,
-                                                   &got.error),
+                test_status(reduct_accumulator_add(accumulator, x, oracle_inputs(reduction.op) == 2 ? y : NULL,
+                                                   count - good, &got.error),
                             REDUCT_ERROR_NAN);
                 assert_int_equal(got.error.index, at);
                 got.status = reduct_accumulator_result(accumulator, REDUCT_DEFAULT, got.bytes, &got.error);

@@ -56,7 +56,10 @@ static void choose_reductions(struct many *many) {
     many->reductions = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, REDUCTIONS_MOST);
     many->inputs = 1;
     for (size_t i = 0; i < many->reductions; i++) {
-        const struct test_operator *op = &test_operators[rng_below(&many->rng, test_operator_count)];
+        const struct test_operator *op;
+        do
+            op = &test_operators[rng_below(&many->rng, test_operator_count)];
+        while (!oracle_has(op->op, many->type->type));
         many->reduction[i] = (reduct_reduction){.op = op->op,
                                                 .element = many->type->type,
                                                 .result = pick_result(&many->rng, op->op, many->type->type),
@@ -234,7 +237,8 @@ struct run {
 };
 
 static size_t result_size(const struct many *many, size_t which) {
-    return oracle_type_size(resolved(many, which).result);
+    const reduct_reduction reduction = resolved(many, which);
+    return oracle_result_size(&reduction);
 }
 
 /* The bounds of segments in an index type that holds them. */
@@ -327,12 +331,13 @@ static void check_result(const struct many *many, const char *device, const stru
     }
     if (expected->status == REDUCT_OK)
         memcpy(wanted, expected->bytes, size);
-    else if (reduct_type_is_float(type))
-        values_put_bits(test_type(type), wanted, 0,
-                        type == REDUCT_F64   ? 0x7ff8000000000000
-                        : type == REDUCT_F32 ? 0x7fc00000
-                        : type == REDUCT_F16 ? 0x7e00
-                                             : 0x7fc0);
+    else
+        for (size_t i = 0; reduct_type_is_float(type) && i < size / oracle_type_size(type); i++)
+            values_put_bits(test_type(type), wanted, i,
+                            type == REDUCT_F64   ? 0x7ff8000000000000
+                            : type == REDUCT_F32 ? 0x7fc00000
+                            : type == REDUCT_F16 ? 0x7e00
+                                                 : 0x7fc0);
     if (failed)
         memset(wanted, ORACLE_UNTOUCHED, sizeof wanted);
     if (memcmp(got, wanted, size)) {
@@ -449,7 +454,7 @@ static void segments(void **state) {
  * Sizes that threads share
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { LARGE = 700000 };
+enum { LARGE = 700000, LARGE_MOST = 32 };
 
 /* The bits of each result are those of a plan of its elements alone, and the same whatever the threads: of matrices by rows, by columns and from a
  * middle axis, and of a few long ones, which are cut. */
@@ -467,18 +472,23 @@ static void large(void **state) {
         const reduct_shape *shape = &SHAPES[i];
         const double *first = x + (shape->stride < 0 ? LARGE - 1 : 0);
         const size_t results = shape->outer * shape->inner;
-        double *got = test_alloc(test_operator_count * results * sizeof *got);
-        double *one = test_alloc(test_operator_count * results * sizeof *got);
-        reduct_reduction reductions[16];
-        void *places[16];
+        reduct_reduction reductions[LARGE_MOST];
+        void *places[LARGE_MOST];
+        size_t count = 0, bytes = 0;
+        unsigned char *got = test_alloc(LARGE_MOST * results * 16), *one = test_alloc(LARGE_MOST * results * 16);
         for (size_t o = 0; o < test_operator_count; o++) {
-            reductions[o] = (reduct_reduction){
-                .op = test_operators[o].op, .element = REDUCT_F64, .mode = o & 1 ? REDUCT_FAST : REDUCT_EXACT};
-            places[o] = got + o * results;
+            if (!oracle_has(test_operators[o].op, REDUCT_F64))
+                continue;
+            assert_true(count < LARGE_MOST);
+            reductions[count] = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
+            reductions[count].mode = o & 1 ? REDUCT_FAST : REDUCT_EXACT;
+            places[count] = got + bytes;
+            bytes += (results * oracle_result_size(&reductions[count++]) + 7) / 8 * 8;
         }
+        memset(got, 0, bytes);
         for (unsigned threads = 1; threads <= 5; threads += 2) {
             const reduct_plan_options options = {.reductions = reductions,
-                                                 .reduction_count = test_operator_count,
+                                                 .reduction_count = count,
                                                  .shape = *shape,
                                                  .kind = REDUCT_SHAPE,
                                                  .device = "cpu",
@@ -488,10 +498,11 @@ static void large(void **state) {
             test_status(reduct_plan_execute(plan, (const void *[]){first, first}, places, NULL, NULL), REDUCT_OK);
             reduct_plan_destroy(plan);
             if (threads == 1)
-                memcpy(one, got, test_operator_count * results * sizeof *got);
-            assert_memory_equal(one, got, test_operator_count * results * sizeof *got);
+                memcpy(one, got, bytes);
+            assert_memory_equal(one, got, bytes);
             for (uint64_t round = test_scaled(12, 3); round-- > 0;) {
-                const size_t r = rng_below(&rng, results), o = rng_below(&rng, test_operator_count);
+                const size_t r = rng_below(&rng, results), o = rng_below(&rng, count),
+                             size = oracle_result_size(&reductions[o]);
                 const int64_t at = (int64_t)(r / shape->inner) * shape->outer_stride +
                                    (int64_t)(r % shape->inner) * shape->inner_stride;
                 for (uint64_t k = 0; k < shape->n; k++)
@@ -499,11 +510,11 @@ static void large(void **state) {
                 if (reductions[o].mode ==
                     REDUCT_FAST) /* which depends on how elements are cut, though not on threads */
                     continue;
-                const struct test_outcome alone =
-                    test_run(&reductions[o], "cpu", 1, line, test_operators[o].inputs == 2 ? line : NULL, shape->n);
-                if (memcmp(alone.bytes, (double *)places[o] + r, sizeof *got))
+                const struct test_outcome alone = test_run(
+                    &reductions[o], "cpu", 1, line, oracle_inputs(reductions[o].op) == 2 ? line : NULL, shape->n);
+                if (memcmp(alone.bytes, (unsigned char *)places[o] + r * size, size))
                     test_fail("shape %zu, %s, result %zu with %u threads is not that of its elements alone", i,
-                              test_operators[o].name, r, threads);
+                              reduct_operator_name(reductions[o].op), r, threads);
             }
         }
         free(got);

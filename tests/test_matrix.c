@@ -63,7 +63,7 @@ static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type 
 /* Whether fast mode is exact as well. */
 static bool always_exact(reduct_operator op, const struct test_type *type) {
     return type->class != FLOAT || op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ||
-           op == REDUCT_NORMINF || op == REDUCT_PRODUCT;
+           op == REDUCT_NORMINF || op == REDUCT_PRODUCT || op >= REDUCT_COUNT;
 }
 
 /* The data in x and y, through every device, operator and NaN policy. */
@@ -74,6 +74,8 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
     for (size_t o = 0; o < test_operator_count; o++)
         for (int policy = REDUCT_NAN_PROPAGATE; policy <= REDUCT_NAN_ERROR; policy++) {
             const struct test_operator *op = &test_operators[o];
+            if (!test_has(op->op, type->type))
+                continue;
             reduct_reduction asked = {.op = op->op, .element = type->type, .nan = (reduct_nan)policy};
             asked.result = pick_result(&matrix->rng, op->op, type->type);
             asked.flags = (uint32_t)rng_below(&matrix->rng, 4); /* REDUCT_POPULATION, REDUCT_WRAP */
@@ -337,6 +339,10 @@ static void resolved(void **state) {
     for (size_t o = 0; o < test_operator_count; o++)
         for (size_t e = 0; e < element_count; e++) {
             reduct_reduction reduction = {.op = test_operators[o].op, .element = elements[e]->type};
+            if (!oracle_has(reduction.op, reduction.element)) {
+                check_refused(&reduction);
+                continue;
+            }
             test_status(reduct_reduction_resolve(&reduction, NULL), REDUCT_OK);
             assert_int_equal(reduction.result, oracle_default_result(reduction.op, reduction.element));
             for (size_t r = 0; r < test_type_count; r++) {

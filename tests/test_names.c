@@ -21,7 +21,9 @@ _Static_assert(REDUCT_F64 == 1 && REDUCT_F32 == 2 && REDUCT_F16 == 3 && REDUCT_B
 _Static_assert(REDUCT_SUM == 1 && REDUCT_MEAN == 2 && REDUCT_VAR == 3 && REDUCT_STD == 4 && REDUCT_SUMSQ == 5 &&
                    REDUCT_NORM1 == 6 && REDUCT_NORM2 == 7 && REDUCT_NORMINF == 8 && REDUCT_RMS == 9 &&
                    REDUCT_DOT == 10 && REDUCT_MIN == 11 && REDUCT_MAX == 12 && REDUCT_ARGMIN == 13 &&
-                   REDUCT_ARGMAX == 14 && REDUCT_PRODUCT == 15,
+                   REDUCT_ARGMAX == 14 && REDUCT_PRODUCT == 15 && REDUCT_COUNT == 16 && REDUCT_COUNT_NONZERO == 17 &&
+                   REDUCT_ANY == 18 && REDUCT_ALL == 19 && REDUCT_AND == 20 && REDUCT_OR == 21 && REDUCT_XOR == 22 &&
+                   REDUCT_MINMAX == 23 && REDUCT_PTP == 24 && REDUCT_WEIGHTED_MEAN == 25,
                "operators are pinned");
 
 static void types(void **state) {
@@ -47,7 +49,8 @@ static void operators(void **state) {
         assert_string_equal(reduct_operator_name(op->op), op->name);
         test_status(reduct_operator_parse(op->name, &parsed), REDUCT_OK);
         assert_int_equal(parsed, op->op);
-        assert_int_equal(reduct_operator_inputs(op->op), op->op == REDUCT_DOT ? 2 : 1);
+        assert_int_equal(reduct_operator_inputs(op->op), oracle_inputs(op->op));
+        assert_int_equal(reduct_operator_outputs(op->op), op->op == REDUCT_MINMAX ? 2 : 1);
         assert_non_null(reduct_operator_text(op->op));
         assert_true(strlen(reduct_operator_text(op->op)) > 5);
     }
@@ -73,7 +76,7 @@ static void modes_and_policies(void **state) {
 /* Numbers outside the tables have no names. */
 static void no_such_number(void **state) {
     (void)state;
-    static const int numbers[] = {-1, 17, 18, 100, 255, 256, 1000000, INT32_MAX, INT32_MIN};
+    static const int numbers[] = {-1, 26, 27, 100, 255, 256, 1000000, INT32_MAX, INT32_MIN};
     assert_null(reduct_type_name(REDUCT_DEFAULT));
     assert_null(reduct_operator_name((reduct_operator)0));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -84,6 +87,7 @@ static void no_such_number(void **state) {
         assert_null(reduct_operator_name((reduct_operator)numbers[i]));
         assert_null(reduct_operator_text((reduct_operator)numbers[i]));
         assert_int_equal(reduct_operator_inputs((reduct_operator)numbers[i]), 0);
+        assert_int_equal(reduct_operator_outputs((reduct_operator)numbers[i]), 0);
         assert_null(reduct_mode_name((reduct_mode)numbers[i]));
         assert_null(reduct_nan_name((reduct_nan)numbers[i]));
     }

@@ -61,12 +61,16 @@ static int by_mpfr(mpfr_t result, reduct_operator op, const struct test_type *ty
     mpfr_t sum, squares, variance;
     mpfr_inits2(EXACT_BITS, sum, squares, variance, (mpfr_ptr)0);
     int ternary = 0;
-    exact_sum(sum, type, x, op == REDUCT_DOT ? y : NULL, count);
+    exact_sum(sum, type, x, oracle_inputs(op) == 2 ? y : NULL, count);
     exact_sum(squares, type, x, x, count);
     switch (op) {
     case REDUCT_SUM:
     case REDUCT_DOT:
         ternary = mpfr_set(result, sum, MPFR_RNDN);
+        break;
+    case REDUCT_WEIGHTED_MEAN:
+        exact_sum(squares, type, y, NULL, count);
+        ternary = mpfr_div(result, sum, squares, MPFR_RNDN);
         break;
     case REDUCT_MEAN:
         ternary = mpfr_div_ui(result, sum, count, MPFR_RNDN);
@@ -110,8 +114,8 @@ static uint64_t bits_of(const struct test_type *type, const mpfr_t value) {
  * here; the sign of zero has known answers below. */
 static void compare_one(const struct test_type *type, const char *name, const void *x, const void *y, size_t count,
                         struct oracle *single, struct oracle *pairs) {
-    static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_DOT, REDUCT_MEAN, REDUCT_SUMSQ,
-                                          REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_DOT, REDUCT_MEAN, REDUCT_SUMSQ,        REDUCT_NORM2,
+                                          REDUCT_RMS, REDUCT_VAR, REDUCT_STD,  REDUCT_WEIGHTED_MEAN};
     oracle_read(single, type->type, x, NULL, count);
     oracle_read(pairs, type->type, x, y, count);
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
@@ -121,8 +125,9 @@ static void compare_one(const struct test_type *type, const char *name, const vo
                 continue;
             reduct_reduction reduction = test_reduction(ops[o], type->type, result->type);
             reduction.flags = ops[o] == REDUCT_STD ? REDUCT_POPULATION : 0;
-            const struct oracle_result got = oracle_expect(ops[o] == REDUCT_DOT ? pairs : single, &reduction);
-            if (count < (ops[o] == REDUCT_VAR ? 2U : 1U))
+            const struct oracle_result got = oracle_expect(oracle_inputs(ops[o]) == 2 ? pairs : single, &reduction);
+            const bool divides_by_zero = ops[o] == REDUCT_WEIGHTED_MEAN && mpz_sgn(pairs->weights) == 0;
+            if (count < (ops[o] == REDUCT_VAR ? 2U : 1U) || divides_by_zero)
                 continue;
             mpfr_t value;
             mpfr_init2(value, result->precision);
@@ -276,7 +281,7 @@ static void check_known(reduct_type element, const void *x, const void *y, size_
         reduct_reduction reduction = test_reduction(known[i].op, element, known[i].result);
         reduction.nan = known[i].nan;
         reduction.flags = known[i].flags;
-        oracle_read(&oracle, element, x, known[i].op == REDUCT_DOT ? y : NULL, count);
+        oracle_read(&oracle, element, x, oracle_inputs(known[i].op) == 2 ? y : NULL, count);
         const struct oracle_result got = oracle_expect(&oracle, &reduction);
         const struct test_type *type = test_type(reduction.result);
         if (got.status != known[i].status ||
@@ -292,6 +297,13 @@ static void check_known(reduct_type element, const void *x, const void *y, size_
 
 static void known_floats(void **state) {
     (void)state;
+    const double values[] = {1, 2, 4}, weights[] = {3, -1, 4};
+    CHECK_KNOWN(REDUCT_F64, values, weights, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0x4006aaaaaaaaaaab},
+                {REDUCT_WEIGHTED_MEAN, REDUCT_F32, 0, 0, REDUCT_OK, 0x40355555},
+                {REDUCT_PTP, 0, 0, 0, REDUCT_OK, 0x4008000000000000},
+                {REDUCT_PTP, REDUCT_BF16, 0, 0, REDUCT_OK, 0x4040},
+                {REDUCT_MINMAX, 0, 0, 0, REDUCT_OK, 0x3ff0000000000000});
+
     const double half_ulp[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-1074}, odd[] = {1 + 0x1p-52, 0x1p-53};
     CHECK_KNOWN(REDUCT_F64, half_ulp, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000000});
     CHECK_KNOWN(REDUCT_F64, above, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x3ff0000000000001});
@@ -330,21 +342,36 @@ static void known_special_values(void **state) {
                 {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0x8000000000000000}, {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0},
                 {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 1});
     CHECK_KNOWN(REDUCT_F64, cancel, NULL, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0});
+    CHECK_KNOWN(REDUCT_F64, zeros, ones, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0x8000000000000000},
+                {REDUCT_PTP, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_COUNT, 0, 0, 0, REDUCT_OK, 2},
+                {REDUCT_COUNT_NONZERO, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_ANY, 0, 0, 0, REDUCT_OK, 0},
+                {REDUCT_ALL, 0, 0, 0, REDUCT_OK, 0});
+    CHECK_KNOWN(REDUCT_F64, cancel, cancel, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0x7ff0000000000000});
+    CHECK_KNOWN(REDUCT_F64, ones, cancel, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000});
+    CHECK_KNOWN(REDUCT_F64, cancel, ones, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0});
 
     const double nan_pair[] = {-(double)NAN, 2}, infinite[] = {(double)INFINITY, -(double)INFINITY}, none[] = {0, 0};
-    CHECK_KNOWN(REDUCT_F64, nan_pair, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
-                {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
-                {REDUCT_MEAN, REDUCT_F32, 0, 0, REDUCT_OK, 0x7fc00000},
-                {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0x7e00}, {REDUCT_SUM, REDUCT_BF16, 0, 0, REDUCT_OK, 0x7fc0},
-                {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_ARGMAX, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
-                {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x4000000000000000},
-                {REDUCT_VAR, 0, REDUCT_NAN_IGNORE, 0, REDUCT_ERROR_EMPTY, 0},
-                {REDUCT_SUM, 0, REDUCT_NAN_ERROR, 0, REDUCT_ERROR_NAN, 0});
-    CHECK_KNOWN(REDUCT_F64, infinite, none, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
-                {REDUCT_NORM2, 0, 0, 0, REDUCT_OK, 0x7ff0000000000000},
-                {REDUCT_STD, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
-                {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x7ff8000000000000},
-                {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xfff0000000000000});
+    CHECK_KNOWN(
+        REDUCT_F64, nan_pair, ones, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+        {REDUCT_MAX, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000}, {REDUCT_MEAN, REDUCT_F32, 0, 0, REDUCT_OK, 0x7fc00000},
+        {REDUCT_MEAN, REDUCT_F16, 0, 0, REDUCT_OK, 0x7e00}, {REDUCT_SUM, REDUCT_BF16, 0, 0, REDUCT_OK, 0x7fc0},
+        {REDUCT_ARGMAX, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_ARGMAX, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
+        {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x4000000000000000},
+        {REDUCT_VAR, 0, REDUCT_NAN_IGNORE, 0, REDUCT_ERROR_EMPTY, 0},
+        {REDUCT_SUM, 0, REDUCT_NAN_ERROR, 0, REDUCT_ERROR_NAN, 0}, {REDUCT_COUNT, 0, 0, 0, REDUCT_OK, 1},
+        {REDUCT_COUNT_NONZERO, 0, 0, 0, REDUCT_OK, 2}, {REDUCT_COUNT_NONZERO, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 1},
+        {REDUCT_ALL, 0, 0, 0, REDUCT_OK, 1}, {REDUCT_COUNT, 0, REDUCT_NAN_ERROR, 0, REDUCT_ERROR_NAN, 0},
+        {REDUCT_MINMAX, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000}, {REDUCT_PTP, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0},
+        {REDUCT_WEIGHTED_MEAN, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x4000000000000000});
+    CHECK_KNOWN(
+        REDUCT_F64, infinite, none, {REDUCT_SUM, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+        {REDUCT_NORM2, 0, 0, 0, REDUCT_OK, 0x7ff0000000000000}, {REDUCT_STD, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000},
+        {REDUCT_DOT, 0, REDUCT_NAN_IGNORE, 0, REDUCT_OK, 0x7ff8000000000000},
+        {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0xfff0000000000000}, {REDUCT_PTP, 0, 0, 0, REDUCT_OK, 0x7ff0000000000000});
+    const double over[] = {2, (double)INFINITY}, infinities[] = {(double)INFINITY, (double)INFINITY};
+    CHECK_KNOWN(REDUCT_F64, over, cancel, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0xfff0000000000000});
+    CHECK_KNOWN(REDUCT_F64, ones, over, {REDUCT_WEIGHTED_MEAN, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000});
+    CHECK_KNOWN(REDUCT_F64, infinities, NULL, {REDUCT_PTP, 0, 0, 0, REDUCT_OK, 0x7ff8000000000000});
 }
 
 static void known_integers(void **state) {
@@ -355,7 +382,9 @@ static void known_integers(void **state) {
                 {REDUCT_SUMSQ, 0, 0, 0, REDUCT_OK, 48897}, {REDUCT_MIN, 0, 0, 0, REDUCT_OK, 0x80},
                 {REDUCT_SUM, REDUCT_U128, 0, 0, REDUCT_ERROR_OVERFLOW, 0},
                 {REDUCT_SUM, REDUCT_U64, 0, REDUCT_WRAP, REDUCT_OK, (uint64_t)-129},
-                {REDUCT_MEAN, 0, 0, 0, REDUCT_OK, 0xc045800000000000});
+                {REDUCT_MEAN, 0, 0, 0, REDUCT_OK, 0xc045800000000000}, {REDUCT_PTP, 0, 0, 0, REDUCT_OK, 255},
+                {REDUCT_AND, 0, 0, 0, REDUCT_OK, 0}, {REDUCT_OR, 0, 0, 0, REDUCT_OK, 0xff},
+                {REDUCT_XOR, 0, 0, 0, REDUCT_OK, 0x7f}, {REDUCT_COUNT, 0, 0, 0, REDUCT_OK, 3});
     const int64_t limits[] = {INT64_MAX, 1}, least[] = {INT64_MIN, INT64_MIN + 1, INT64_MAX};
     CHECK_KNOWN(REDUCT_I64, limits, limits, {REDUCT_SUM, 0, 0, 0, REDUCT_ERROR_OVERFLOW, 0},
                 {REDUCT_SUM, 0, 0, REDUCT_WRAP, REDUCT_OK, 0x8000000000000000},

@@ -67,7 +67,7 @@ def returned_by(program, statuses):
 
 def of_any_type(function):
     """reduct_sum_f64() as reduct_sum_TYPE(), other names as they are."""
-    return re.sub(r'^(reduct_[a-z0-9]+)_(?:b?f\d+|[iu]\d+|bool)$', r'\1_TYPE', function)
+    return re.sub(r'^(reduct_[a-z0-9_]+?)_(?:b?f\d+|[iu]\d+|bool)$', r'\1_TYPE', function)
 
 
 def complaints_of(documented, returned):

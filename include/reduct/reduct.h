@@ -21,7 +21,12 @@
  * always the canonical positive quiet NaN. Only the final value can overflow, to infinity. The sum of no elements is
  * +0, of -0 alone -0, of terms that cancel +0. min and max are IEEE 754-2019 minimum and maximum (NaN propagates, -0 <
  * +0), or minimumNumber and maximumNumber where NaN is ignored. argmin and argmax give the first index of the extreme,
- * or of the first NaN where NaN propagates.
+ * or of the first NaN where NaN propagates. minmax gives both extremes; ptp what lies between them, rounded once, and NaN
+ * where both are the same infinity. count leaves out NaNs; count_nonzero, any and all take them for not zero.
+ *
+ * A weighted mean is the sum of the products over that of the weights, the second array, rounded once: what IEEE 754 would give
+ * for these two sums if they could be held exactly. Weights may be negative. Where they sum to zero the mean is an infinity or,
+ * if the products do so too, NaN; where one is infinite it is NaN.
  *
  * Products of floats are not correctly rounded, but the same bits everywhere, in every mode: significands are multiplied
  * in binary64 in one tree that the number of elements alone defines (docs/numerics.md), exponents are added as integers,
@@ -118,7 +123,9 @@ typedef enum reduct_type {
 } reduct_type;
 
 /* REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_STD, REDUCT_SUMSQ, REDUCT_NORM1, REDUCT_NORM2, REDUCT_NORMINF,
- * REDUCT_RMS, REDUCT_DOT, REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_PRODUCT. */
+ * REDUCT_RMS, REDUCT_DOT, REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_PRODUCT, REDUCT_COUNT,
+ * REDUCT_COUNT_NONZERO, REDUCT_ANY, REDUCT_ALL, REDUCT_AND, REDUCT_OR, REDUCT_XOR, REDUCT_MINMAX, REDUCT_PTP,
+ * REDUCT_WEIGHTED_MEAN. */
 typedef enum reduct_operator {
 #define REDUCT_OPERATOR(ID, name, number, ...) REDUCT_##ID = number,
 #include <reduct/operators.def>
@@ -146,7 +153,7 @@ typedef uint16_t reduct_bf16;
  * is 0 or 1. */
 typedef uint8_t reduct_bool;
 
-/* How floating-point sums are formed. */
+/* How floating-point sums are formed. Weighted means are exact in both modes. */
 typedef enum reduct_mode {
     REDUCT_EXACT = 0, /* correctly rounded */
     /* Plain hardware accumulation; the same bits run to run for the same data, split and device. On the CPU: blocks
@@ -159,7 +166,8 @@ typedef enum reduct_mode {
     REDUCT_FAST = 1
 } reduct_mode;
 
-/* What NaN elements do. Under ignore they count as absent (also for the mean's divisor; dot drops the pair). */
+/* What NaN elements do. Where they propagate they make the result NaN; but for count they are absent, for count_nonzero, any and all
+ * not zero. Under ignore they count as absent (also for the mean's divisor; dot and weighted_mean drop the pair). */
 typedef enum reduct_nan {
     REDUCT_NAN_PROPAGATE = 0,
     REDUCT_NAN_IGNORE = 1,
@@ -187,8 +195,11 @@ REDUCT_API size_t reduct_type_size(reduct_type type);
 /* 1 for the floating-point types, else 0. */
 REDUCT_API int reduct_type_is_float(reduct_type type);
 
-/* Arrays that an operator reads: 1, for dot 2; 0 for what is not in the table. */
+/* Arrays that an operator reads: 1, for dot and weighted_mean 2; 0 for what is not in the table. */
 REDUCT_API int reduct_operator_inputs(reduct_operator op);
+
+/* Values that a result consists of, one after another: 1, for minmax 2, the least first; 0 for what is not in the table. */
+REDUCT_API int reduct_operator_outputs(reduct_operator op);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Reductions
@@ -209,10 +220,16 @@ enum {
  *   product                      of floats: the element type, any float type
  *                                of integers: i64 for signed, u64 for unsigned elements; i64, u64, i128, u128, i256. Of
  *                                bool: 1 if all are true, else 0
- *   mean, var, std, norm2, rms   of floats: the element type, any float type; of integers: f64, any float type
- *   min, max                     the element type: of bool whether all are true, whether any is
+ *   mean, var, std, norm2, rms,  of floats: the element type, any float type; of integers: f64, any float type
+ *   weighted_mean
+ *   min, max, minmax             the element type: of bool whether all are true, whether any is
  *   norminf                      of floats and bool: the element type; of integers: the unsigned type of the same width
+ *   ptp                          of floats: the element type, any float type; of bool: bool; of integers: the unsigned type of the
+ *                                same width
  *   argmin, argmax               u64
+ *   count, count_nonzero         u64
+ *   any, all                     bool
+ *   and, or, xor                 of integers and bool: the element type; of floats they mean nothing, and are refused
  */
 typedef struct reduct_reduction {
     reduct_operator op;
@@ -260,8 +277,9 @@ typedef struct reduct_array {
     const uint64_t *lengths;   /* of each axis */
     const int64_t *strides[2]; /* of each input: elements from one to the next, by axis, of any sign; null: C order */
     uint64_t axes;             /* bit k: axis k is reduced; all bits set: all axes are */
-    const int64_t *result_strides; /* by axis, of those that stay: results from one to the next; null: C order */
-    uint64_t reserved[4];          /* zero */
+    const int64_t *
+        result_strides; /* by axis, of those that stay: results (of minmax pairs) from one to the next; null: C order */
+    uint64_t reserved[4]; /* zero */
 } reduct_array;
 
 /* Stretches of an array, which may overlap, and be empty. With an index type: as many begins and as many ends as there are
@@ -334,7 +352,7 @@ REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
 /* Executes a plan. `inputs`: the arrays that its reductions read, each aligned to its element type (no more is needed for full
  * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends.
  * Null entries are allowed only where there are no elements. `results`: one pointer per reduction, to as many results as the
- * plan keeps, each of its result type. `workspace`: reduct_plan_workspace_size() bytes aligned to 64, or null, and the call
+ * plan keeps, each of its result type, of minmax two values each. `workspace`: reduct_plan_workspace_size() bytes aligned to 64, or null, and the call
  * allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT (also of a segment outside the array), _EMPTY, _OVERFLOW, _NAN,
  * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written.
  * Synchronous. */
@@ -349,8 +367,8 @@ typedef struct reduct_outcome {
 } reduct_outcome;
 
 /* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,
- * or null. A result that fails is then no failure of the call: it is written as NaN, of an integer type as 0, and its outcome says
- * why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN, and no result
+ * or null. A result that fails is then no failure of the call: its values are written as NaN, of an integer type as 0, and its
+ * outcome says why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN, and no result
  * is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
 REDUCT_API reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs,
                                                   void *const *results, reduct_outcome *const *outcomes,
@@ -385,7 +403,7 @@ REDUCT_API void reduct_accumulator_destroy(reduct_accumulator *accumulator);
 /* Back to no elements. */
 REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
 
-/* Adds `count` elements of `x` (and, for dot, the pairs of `x` and `y`; otherwise `y` is null). Fails with
+/* Adds `count` elements of `x` (and, for dot and weighted_mean, the pairs of `x` and `y`; otherwise `y` is null). Fails with
  * REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE (an array that no memory could hold, or more than 2^63 elements in all),
  * _OUT_OF_MEMORY or _DEVICE_LOST; the accumulator is then as it was before the call. The index of a NaN counts from the
  * first element ever added. */
@@ -471,15 +489,16 @@ REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const
  * One call
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Reduces `count` elements of type `element` at `x` (and `y`, for dot; otherwise null) with default result type,
+/* Reduces `count` elements of type `element` at `x` (and `y`, for dot and weighted_mean; otherwise null) with default result type,
  * exactly, NaN propagating, on the CPU with as many threads as pay. Up to 64 elements need no memory. Fails with
  * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _EMPTY, _OVERFLOW, _TOO_LARGE or _OUT_OF_MEMORY; the result is then untouched. */
 REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
                                        size_t count, void *result);
 
 /* The same by name for every element type, so that the compiler checks the pointers: reduct_sum_f64(), reduct_dot_f32(),
- * reduct_max_i16() and so on. Sums and products of integers are 64 bits wide, sums of what cannot be negative
- * unsigned; means and roots of integers are double; the largest absolute value is unsigned. var and std are of a sample. */
+ * reduct_max_i16() and so on. Sums and products of integers are 64 bits wide, sums of what cannot be negative unsigned; means and
+ * roots of integers are double; the largest absolute value and the range are unsigned. var and std are of a sample. minmax writes
+ * two values, the least first; weighted_mean takes the weights as y. */
 
 /* What follows is written by scripts/generate from types.def and operators.def. */
 
@@ -707,6 +726,147 @@ REDUCT_API reduct_status reduct_product_u16(const uint16_t *x, size_t count, uin
 REDUCT_API reduct_status reduct_product_u32(const uint32_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_product_u64(const uint64_t *x, size_t count, uint64_t *result);
 REDUCT_API reduct_status reduct_product_bool(const reduct_bool *x, size_t count, uint64_t *result);
+
+/* count: number of elements that are not NaN. */
+REDUCT_API reduct_status reduct_count_f64(const double *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_f16(const reduct_f16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_bf16(const reduct_bf16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_bool(const reduct_bool *x, size_t count, uint64_t *result);
+
+/* count_nonzero: number of elements that are not zero. */
+REDUCT_API reduct_status reduct_count_nonzero_f64(const double *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_f32(const float *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_f16(const reduct_f16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_bf16(const reduct_bf16 *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_i8(const int8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_i16(const int16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_i32(const int32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_u8(const uint8_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_u16(const uint16_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_u32(const uint32_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_count_nonzero_bool(const reduct_bool *x, size_t count, uint64_t *result);
+
+/* any: logical or of the elements, 1 if any is not zero, else 0. */
+REDUCT_API reduct_status reduct_any_f64(const double *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_f32(const float *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_f16(const reduct_f16 *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_bf16(const reduct_bf16 *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_i8(const int8_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_i16(const int16_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_i32(const int32_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_i64(const int64_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_u8(const uint8_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_u16(const uint16_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_u32(const uint32_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_u64(const uint64_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_any_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* all: logical and of the elements, 1 if none is zero, else 0. */
+REDUCT_API reduct_status reduct_all_f64(const double *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_f32(const float *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_f16(const reduct_f16 *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_bf16(const reduct_bf16 *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_i8(const int8_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_i16(const int16_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_i32(const int32_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_i64(const int64_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_u8(const uint8_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_u16(const uint16_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_u32(const uint32_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_u64(const uint64_t *x, size_t count, reduct_bool *result);
+REDUCT_API reduct_status reduct_all_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* and: bitwise and of integers. */
+REDUCT_API reduct_status reduct_and_i8(const int8_t *x, size_t count, int8_t *result);
+REDUCT_API reduct_status reduct_and_i16(const int16_t *x, size_t count, int16_t *result);
+REDUCT_API reduct_status reduct_and_i32(const int32_t *x, size_t count, int32_t *result);
+REDUCT_API reduct_status reduct_and_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_and_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_and_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_and_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_and_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_and_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* or: bitwise or of integers. */
+REDUCT_API reduct_status reduct_or_i8(const int8_t *x, size_t count, int8_t *result);
+REDUCT_API reduct_status reduct_or_i16(const int16_t *x, size_t count, int16_t *result);
+REDUCT_API reduct_status reduct_or_i32(const int32_t *x, size_t count, int32_t *result);
+REDUCT_API reduct_status reduct_or_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_or_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_or_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_or_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_or_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_or_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* xor: bitwise exclusive or of integers. */
+REDUCT_API reduct_status reduct_xor_i8(const int8_t *x, size_t count, int8_t *result);
+REDUCT_API reduct_status reduct_xor_i16(const int16_t *x, size_t count, int16_t *result);
+REDUCT_API reduct_status reduct_xor_i32(const int32_t *x, size_t count, int32_t *result);
+REDUCT_API reduct_status reduct_xor_i64(const int64_t *x, size_t count, int64_t *result);
+REDUCT_API reduct_status reduct_xor_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_xor_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_xor_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_xor_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_xor_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* minmax: smallest and largest element. */
+REDUCT_API reduct_status reduct_minmax_f64(const double *x, size_t count, double result[2]);
+REDUCT_API reduct_status reduct_minmax_f32(const float *x, size_t count, float result[2]);
+REDUCT_API reduct_status reduct_minmax_f16(const reduct_f16 *x, size_t count, reduct_f16 result[2]);
+REDUCT_API reduct_status reduct_minmax_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 result[2]);
+REDUCT_API reduct_status reduct_minmax_i8(const int8_t *x, size_t count, int8_t result[2]);
+REDUCT_API reduct_status reduct_minmax_i16(const int16_t *x, size_t count, int16_t result[2]);
+REDUCT_API reduct_status reduct_minmax_i32(const int32_t *x, size_t count, int32_t result[2]);
+REDUCT_API reduct_status reduct_minmax_i64(const int64_t *x, size_t count, int64_t result[2]);
+REDUCT_API reduct_status reduct_minmax_u8(const uint8_t *x, size_t count, uint8_t result[2]);
+REDUCT_API reduct_status reduct_minmax_u16(const uint16_t *x, size_t count, uint16_t result[2]);
+REDUCT_API reduct_status reduct_minmax_u32(const uint32_t *x, size_t count, uint32_t result[2]);
+REDUCT_API reduct_status reduct_minmax_u64(const uint64_t *x, size_t count, uint64_t result[2]);
+REDUCT_API reduct_status reduct_minmax_bool(const reduct_bool *x, size_t count, reduct_bool result[2]);
+
+/* ptp: range of the elements, the largest less the smallest. */
+REDUCT_API reduct_status reduct_ptp_f64(const double *x, size_t count, double *result);
+REDUCT_API reduct_status reduct_ptp_f32(const float *x, size_t count, float *result);
+REDUCT_API reduct_status reduct_ptp_f16(const reduct_f16 *x, size_t count, reduct_f16 *result);
+REDUCT_API reduct_status reduct_ptp_bf16(const reduct_bf16 *x, size_t count, reduct_bf16 *result);
+REDUCT_API reduct_status reduct_ptp_i8(const int8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_ptp_i16(const int16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_ptp_i32(const int32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_ptp_i64(const int64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_ptp_u8(const uint8_t *x, size_t count, uint8_t *result);
+REDUCT_API reduct_status reduct_ptp_u16(const uint16_t *x, size_t count, uint16_t *result);
+REDUCT_API reduct_status reduct_ptp_u32(const uint32_t *x, size_t count, uint32_t *result);
+REDUCT_API reduct_status reduct_ptp_u64(const uint64_t *x, size_t count, uint64_t *result);
+REDUCT_API reduct_status reduct_ptp_bool(const reduct_bool *x, size_t count, reduct_bool *result);
+
+/* weighted_mean: mean of an array, weighted by a second one. */
+REDUCT_API reduct_status reduct_weighted_mean_f64(const double *x, const double *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_f32(const float *x, const float *y, size_t count, float *result);
+REDUCT_API reduct_status reduct_weighted_mean_f16(const reduct_f16 *x, const reduct_f16 *y, size_t count,
+                                                  reduct_f16 *result);
+REDUCT_API reduct_status reduct_weighted_mean_bf16(const reduct_bf16 *x, const reduct_bf16 *y, size_t count,
+                                                   reduct_bf16 *result);
+REDUCT_API reduct_status reduct_weighted_mean_i8(const int8_t *x, const int8_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_i16(const int16_t *x, const int16_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_i32(const int32_t *x, const int32_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_i64(const int64_t *x, const int64_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_u8(const uint8_t *x, const uint8_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_u16(const uint16_t *x, const uint16_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_u32(const uint32_t *x, const uint32_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_u64(const uint64_t *x, const uint64_t *y, size_t count, double *result);
+REDUCT_API reduct_status reduct_weighted_mean_bool(const reduct_bool *x, const reduct_bool *y, size_t count,
+                                                   double *result);
 
 /* Here ends what scripts/generate writes. */
 

@@ -184,6 +184,86 @@ RD_SHARED void rd_big_divide(struct rd_big *a, uint64_t divisor, int bits) {
     trim(a);
 }
 
+/* Gives a number so many digits: zeros below, or without the lowest ones, which are then sticky. */
+RD_LOCAL void set_length(struct rd_big *a, int length) {
+    int more = length - a->length; /* negative: fewer */
+    a->sticky = a->sticky || (more < 0 && any_below(a, -32 * more));
+    if (more > 0)
+        for (int i = length - 1; i >= 0; i--)
+            a->digit[i] = i >= more ? a->digit[i - more] : 0;
+    else
+        for (int i = 0; i < length; i++)
+            a->digit[i] = a->digit[i - more];
+    a->length = length;
+    a->exponent -= 32 * more;
+}
+
+/* a * 2^bits for less than 32 bits, in one digit more. */
+RD_LOCAL void shift_left(struct rd_big *a, int bits) {
+    uint64_t carry = 0;
+    for (int i = 0; i < a->length; i++) {
+        carry |= (uint64_t)a->digit[i] << bits;
+        a->digit[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    a->digit[a->length++] = (uint32_t)carry;
+    a->exponent -= bits;
+}
+
+/* a -= b * factor, b of n digits; returns what was borrowed beyond them. */
+RD_LOCAL uint64_t subtract_multiple(uint32_t *a, const uint32_t *b, int n, uint64_t factor) {
+    uint64_t borrow = 0;
+    for (int i = 0; i < n; i++) {
+        uint64_t product = factor * b[i] + borrow;
+        borrow = (product >> 32) + (a[i] < (uint32_t)product);
+        a[i] -= (uint32_t)product;
+    }
+    return borrow;
+}
+
+/* One digit of a quotient: a, of n + 1 digits and less than b * 2^32, modulo b, of n digits, at least two, the highest bit set. The
+ * digit is estimated from the leading digits, as at most one too large (D. E. Knuth, "The Art of Computer Programming", volume 2,
+ * algorithm 4.3.1 D). */
+RD_LOCAL uint32_t quotient_digit(uint32_t *a, const uint32_t *b, int n) {
+    const uint64_t leading = (uint64_t)a[n] << 32 | a[n - 1];
+    uint64_t digit = leading / b[n - 1], rest = leading % b[n - 1];
+    while (rest >> 32 == 0 && (digit >> 32 || digit * b[n - 2] > (rest << 32 | a[n - 2]))) {
+        digit--;
+        rest += b[n - 1];
+    }
+    const uint64_t borrow = subtract_multiple(a, b, n, digit);
+    const bool too_large = a[n] < borrow;
+    uint64_t carry = 0;
+    for (int i = 0; too_large && i < n; i++) {
+        carry += (uint64_t)a[i] + b[i];
+        a[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    a[n] = 0;
+    return (uint32_t)(digit - too_large);
+}
+
+RD_SHARED void rd_big_quotient(struct rd_big *a, struct rd_big *b) {
+    const int n = b->length, shift = leading_zeros(b->digit[n - 1]), exponent = b->exponent;
+    uint32_t quotient[4];
+    if (n <= 2) {
+        rd_big_divide(a, n == 2 ? (uint64_t)b->digit[1] << 32 | b->digit[0] : b->digit[0], 65);
+        a->exponent -= exponent;
+        return;
+    }
+    set_length(a, n + 3); /* the quotient is then at least 2^(32 * (n + 2) - 32 * n) */
+    shift_left(a, shift);
+    shift_left(b, shift);
+    for (int i = 3; i >= 0; i--)
+        quotient[i] = quotient_digit(a->digit + i, b->digit, n);
+    trim(a);
+    a->sticky = a->sticky || a->length;
+    a->exponent -= exponent - shift;
+    a->length = 4;
+    memcpy(a->digit, quotient, sizeof quotient);
+    trim(a);
+}
+
 #ifndef __CUDA_ARCH__
 /* The root of a number of 4 * half bits, the first or second of them set, rounded down, from that of its upper half: the lower
  * half of the root by one division (P. Zimmermann, "Karatsuba Square Root", 1999). */

@@ -37,6 +37,9 @@ RD_SHARED void rd_big_subtract(struct rd_big *a, const struct rd_big *b);
 /* a / divisor in place: at least `bits` leading bits, the rest as sticky. */
 RD_SHARED void rd_big_divide(struct rd_big *a, uint64_t divisor, int bits);
 
+/* a / b in place, neither of them zero or sticky: at least 65 leading bits, the rest as sticky. b is used up. */
+RD_SHARED void rd_big_quotient(struct rd_big *a, struct rd_big *b);
+
 /* The square root of a in place: 64 leading bits, the rest as sticky. */
 RD_SHARED void rd_big_root(struct rd_big *a);
 

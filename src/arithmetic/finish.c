@@ -70,6 +70,25 @@ RD_SHARED uint64_t rd_finish_moments(const struct rd_total *total, const struct 
     return rd_big_round(value, false, type);
 }
 
+RD_SHARED uint64_t rd_finish_quotient(const struct rd_total *total, const struct rd_type *type) {
+    struct rd_big *value = &total->room->value, *divisor = &total->room->mean;
+    const bool infinite = total->plus_infinities || total->minus_infinities;
+    if (total->nans || (total->plus_infinities && total->minus_infinities))
+        return rd_nan_bits(type);
+    bool negative = rd_big_from_sum(value, total->squares);
+    const bool over_negative = rd_big_from_sum(divisor, total->sum);
+    if (!infinite && !value->length && !divisor->length)
+        return rd_nan_bits(type);
+    if (!infinite && !value->length) /* whose sign is that of a sum that is zero; integers have one zero */
+        return total->is_float && (total->nonzero == over_negative) ? sign_bit(type) : 0;
+    if (infinite)
+        negative = total->minus_infinities;
+    if (infinite || !divisor->length) /* a sum of weights that is zero is +0 here: some weight is not zero */
+        return infinity_bits(type) | (negative != over_negative ? sign_bit(type) : 0);
+    rd_big_quotient(value, divisor);
+    return rd_big_round(value, negative != over_negative, type);
+}
+
 /* True if bits [from, 256) all equal `bit`. */
 RD_LOCAL bool all_bits(const uint64_t word[4], int from, bool bit) {
     uint64_t expected = bit ? UINT64_MAX : 0, difference = 0;
@@ -155,6 +174,8 @@ RD_LOCAL double fast_value(enum rd_finish finish, bool population, uint64_t coun
         return sqrt(variance);
     case RD_VALUE:
     case RD_INDEX:
+    case RD_RANGE:
+    case RD_QUOTIENT:
         break;
     }
     return value;

@@ -19,7 +19,9 @@ struct rd_total {
     bool nonzero;    /* some term was other than -0: the sum, if zero, is +0 */
     uint64_t count;  /* elements that count */
     uint64_t nans, plus_infinities, minus_infinities;
-    struct rd_sum *sum, *squares; /* exact sums, in any layout; squares for moments. They get normalised */
+    struct rd_sum *sum,
+        *squares; /* exact sums, in any layout; squares for moments, for weighted means of the products and then sum
+                                   * of the weights. They get normalised */
     struct rd_finish_room *room;
     double high, low; /* fast sums: high + low; fast moments: the mean and sum of squared deviations */
 };
@@ -29,6 +31,9 @@ RD_INLINED uint64_t rd_finish_float(const struct rd_total *total, const struct r
 
 /* The same of exact moments: a variance, or its root. */
 RD_SHARED uint64_t rd_finish_moments(const struct rd_total *total, const struct rd_type *type);
+
+/* The same of a weighted mean: the sum of products over that of the weights, as IEEE 754 divides, but of the exact sums. */
+RD_SHARED uint64_t rd_finish_quotient(const struct rd_total *total, const struct rd_type *type);
 
 /* The value of an exact sum of integers, in four words of two's complement, least significant first. Returns false if
  * it does not fit `type`, an integer type; the words then hold it modulo 2^256 all the same. */

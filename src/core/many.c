@@ -26,6 +26,10 @@ static bool covers(const reduct_reduction *a, const reduct_reduction *b) {
     case RD_EXTREME:
         return of_a->transform == of_b->transform && of_a->combine == of_b->combine &&
                (of_a->finish == RD_INDEX || of_b->finish != RD_INDEX);
+    case RD_COUNT:
+        return of_a->transform == of_b->transform;
+    case RD_BITS:
+        return of_a->transform == of_b->transform && of_a->combine == of_b->combine;
     case RD_FLOAT_PRODUCT:
         return true;
     case RD_INTEGER_PRODUCT:
@@ -56,6 +60,8 @@ static bool is_ordered(const reduct_reduction *reduction) {
     case RD_EXACT_SUM:
     case RD_INTEGER_SUM:
     case RD_INTEGER_PRODUCT:
+    case RD_COUNT:
+    case RD_BITS:
         return reduction->nan == REDUCT_NAN_ERROR;
     case RD_EXTREME:
         return reduction->nan == REDUCT_NAN_ERROR || rd_operator(reduction->op)->finish == RD_INDEX;

@@ -16,12 +16,15 @@ static reduct_type unsigned_of(reduct_type type) {
     return type;
 }
 
+/* REDUCT_DEFAULT where the operator means nothing for such elements. */
 static reduct_type default_result(const struct rd_operator *op, reduct_type element) {
     enum rd_class class = rd_type(element)->kind;
-    if (op->finish == RD_INDEX)
+    if (op->finish == RD_INDEX || rd_is_count(op))
         return REDUCT_U64;
+    if (rd_is_bits(op))
+        return op->transform == RD_NONZERO ? REDUCT_BOOL : class == RD_FLOAT ? REDUCT_DEFAULT : element;
     if (rd_is_extreme(op))
-        return op->transform == RD_ABSOLUTE ? unsigned_of(element) : element;
+        return op->transform == RD_ABSOLUTE || op->finish == RD_RANGE ? unsigned_of(element) : element;
     if (class == RD_FLOAT)
         return element;
     if (op->finish != RD_VALUE)
@@ -41,13 +44,14 @@ reduct_status rd_result_check(const reduct_reduction *reduction, reduct_type res
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "result type: %d is not a type", (int)result);
     reduct_type standard = default_result(op, reduction->element);
     bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT, product = op->combine == RD_MULTIPLY;
-    bool any_float = !rd_is_extreme(op) && (of_floats || !product) && rd_type(result)->kind == RD_FLOAT;
-    bool any_integer = !rd_is_extreme(op) && op->finish == RD_VALUE && !of_floats && is_wide_integer(result);
+    bool only = rd_is_count(op) || rd_is_bits(op) || (rd_is_extreme(op) && !(of_floats && op->finish == RD_RANGE));
+    bool any_float = !only && (of_floats || !product) && rd_type(result)->kind == RD_FLOAT;
+    bool any_integer = !only && op->finish == RD_VALUE && !of_floats && is_wide_integer(result);
     if (result == standard || any_float || any_integer)
         return REDUCT_OK;
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "result type: %s of %s elements cannot be %s; it can be %s%s",
                    op->name, rd_type(reduction->element)->name, rd_type(result)->name, rd_type(standard)->name,
-                   rd_is_extreme(op)        ? " only"
+                   only                     ? " only"
                    : of_floats              ? " or another floating-point type"
                    : product                ? " or a wider integer"
                    : op->finish == RD_VALUE ? ", a wider integer or a floating-point type"
@@ -72,9 +76,12 @@ reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error
     if (element->bytes > 8)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s is a type of results, not of elements",
                        element->name);
-    reduct_type result = reduction->result;
+    reduct_type result = reduction->result, standard = default_result(op, reduction->element);
+    if (standard == REDUCT_DEFAULT)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "element: %s of %s elements has no meaning; expected integers",
+                       op->name, element->name);
     if (result == REDUCT_DEFAULT)
-        result = default_result(op, reduction->element);
+        result = standard;
     reduct_status status = RD_CHECK_RESERVED("reserved", reduction, error);
     if (status == REDUCT_OK)
         status = rd_result_check(reduction, result, error);
@@ -84,13 +91,22 @@ reduct_status reduct_reduction_resolve(reduct_reduction *reduction, reduct_error
 }
 
 enum rd_family rd_family(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
     bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
-    switch (rd_operator(reduction->op)->combine) {
+    switch (op->combine) {
     case RD_ADD:
-        return !of_floats ? RD_INTEGER_SUM : reduction->mode == REDUCT_FAST ? RD_FAST_SUM : RD_EXACT_SUM;
+        return rd_is_count(op)          ? RD_COUNT
+               : !of_floats             ? RD_INTEGER_SUM
+               : rd_is_exact(reduction) ? RD_EXACT_SUM
+                                        : RD_FAST_SUM;
     case RD_LEAST:
     case RD_GREATEST:
+    case RD_BOTH:
         return RD_EXTREME;
+    case RD_AND:
+    case RD_OR:
+    case RD_XOR:
+        return RD_BITS;
     case RD_MULTIPLY:
         break;
     }
@@ -102,7 +118,13 @@ uint64_t rd_minimum(const reduct_reduction *reduction) {
     return op->transform == RD_MOMENTS && reduction->flags & REDUCT_POPULATION ? 1 : op->minimum;
 }
 
+size_t rd_result_size(const reduct_reduction *reduction) {
+    return (size_t)rd_type(reduction->result)->bytes * rd_outputs(rd_operator(reduction->op));
+}
+
+/* A quotient of sums that may cancel has no bound on its error unless the sums are exact. */
 bool rd_is_exact(const reduct_reduction *reduction) {
-    return reduction->mode == REDUCT_EXACT || rd_type(reduction->element)->kind != RD_FLOAT ||
-           rd_operator(reduction->op)->combine != RD_ADD;
+    const struct rd_operator *op = rd_operator(reduction->op);
+    return reduction->mode == REDUCT_EXACT || rd_type(reduction->element)->kind != RD_FLOAT || op->combine != RD_ADD ||
+           rd_is_count(op) || op->finish == RD_QUOTIENT;
 }

@@ -64,6 +64,11 @@ int reduct_operator_inputs(reduct_operator op) {
     return o ? o->inputs : 0;
 }
 
+int reduct_operator_outputs(reduct_operator op) {
+    const struct rd_operator *o = rd_operator(op);
+    return o ? (int)rd_outputs(o) : 0;
+}
+
 const char *reduct_mode_name(reduct_mode mode) {
     return (size_t)mode < COUNT(modes) ? modes[mode] : NULL;
 }

@@ -16,9 +16,9 @@ struct rd_type {
     int16_t max_exponent;
 };
 
-enum rd_transform { RD_IDENTITY, RD_ABSOLUTE, RD_SQUARE, RD_PRODUCT, RD_MOMENTS };
-enum rd_combine { RD_ADD, RD_LEAST, RD_GREATEST, RD_MULTIPLY };
-enum rd_finish { RD_VALUE, RD_MEAN, RD_ROOT, RD_ROOT_MEAN, RD_VARIANCE, RD_DEVIATION, RD_INDEX };
+enum rd_transform { RD_IDENTITY, RD_ABSOLUTE, RD_SQUARE, RD_PRODUCT, RD_MOMENTS, RD_PRESENT, RD_NONZERO, RD_WEIGHTED };
+enum rd_combine { RD_ADD, RD_LEAST, RD_GREATEST, RD_MULTIPLY, RD_BOTH, RD_AND, RD_OR, RD_XOR };
+enum rd_finish { RD_VALUE, RD_MEAN, RD_ROOT, RD_ROOT_MEAN, RD_VARIANCE, RD_DEVIATION, RD_INDEX, RD_RANGE, RD_QUOTIENT };
 
 struct rd_operator {
     const char *name, *text;
@@ -45,9 +45,24 @@ enum { RD_TYPE_END = RD_TYPE_ROWS + 1, RD_OPERATOR_END = RD_OPERATOR_ROWS + 1 };
 const struct rd_type *rd_type(reduct_type type);
 const struct rd_operator *rd_operator(reduct_operator op);
 
-/* True where the result is one of the elements, or its place. */
+/* True where the result follows from the least or the greatest element, or from both. */
 static inline bool rd_is_extreme(const struct rd_operator *op) {
-    return op->combine == RD_LEAST || op->combine == RD_GREATEST;
+    return op->combine == RD_LEAST || op->combine == RD_GREATEST || op->combine == RD_BOTH;
+}
+
+/* True where elements are counted. */
+static inline bool rd_is_count(const struct rd_operator *op) {
+    return op->combine == RD_ADD && (op->transform == RD_PRESENT || op->transform == RD_NONZERO);
+}
+
+/* True where the result is formed bit by bit, or of one bit for each element. */
+static inline bool rd_is_bits(const struct rd_operator *op) {
+    return op->combine == RD_AND || op->combine == RD_OR || op->combine == RD_XOR;
+}
+
+/* Values that a result consists of, one after another. */
+static inline unsigned rd_outputs(const struct rd_operator *op) {
+    return op->combine == RD_BOTH && op->finish == RD_VALUE ? 2 : 1;
 }
 
 #endif

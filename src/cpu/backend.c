@@ -55,6 +55,8 @@ static bool needs_room(enum rd_family family, uint64_t count) {
     case RD_INTEGER_SUM:
     case RD_INTEGER_PRODUCT:
     case RD_EXTREME:
+    case RD_COUNT:
+    case RD_BITS:
         break;
     }
     return false;
@@ -73,6 +75,12 @@ static void reduce(struct rd_call *call, enum rd_family family) {
         break;
     case RD_EXTREME:
         rd_call_share(call, rd_cpu_take_extremes);
+        break;
+    case RD_COUNT:
+        rd_call_share(call, rd_cpu_count);
+        break;
+    case RD_BITS:
+        rd_call_share(call, rd_cpu_combine_bits);
         break;
     case RD_FLOAT_PRODUCT:
         rd_cpu_multiply(call);

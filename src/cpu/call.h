@@ -77,6 +77,8 @@ void rd_cpu_add_exactly(struct rd_call *call);
 void rd_cpu_add_integers(struct rd_call *call);
 void rd_cpu_add_fast(struct rd_call *call);
 void rd_cpu_take_extremes(struct rd_call *call);
+void rd_cpu_count(struct rd_call *call);
+void rd_cpu_combine_bits(struct rd_call *call);
 void rd_cpu_multiply_integers(struct rd_call *call);
 
 /* Adds the pieces of a fast sum in order. Within rd_environment_enter(). */

@@ -1,16 +1,27 @@
 /* Extremes on the CPU. */
 #include "cpu/call.h"
 
-/* Blocks of which the index may be wanted stay in the first-level cache, to be searched for it; others save calls. */
+/* Blocks of which the index or both extremes may be wanted stay in the first-level cache, to be read twice; others save calls. */
 enum { SEARCHED_BYTES = 1 << 14, BLOCK_BYTES = 1 << 18 };
 
+/* Where both extremes are wanted, the first of them. */
 static enum rd_extreme extreme_of(const struct rd_operator *op) {
-    return op->transform == RD_ABSOLUTE ? RD_LARGEST : op->combine == RD_LEAST ? RD_LOWEST : RD_HIGHEST;
+    return op->transform == RD_ABSOLUTE ? RD_LARGEST : op->combine == RD_GREATEST ? RD_HIGHEST : RD_LOWEST;
+}
+
+static bool wants_both(const struct rd_partial *partial) {
+    return rd_operator(partial->reduction.op)->combine == RD_BOTH;
 }
 
 /* Takes the extreme of a block without NaNs. Its index is looked for only where that is wanted and the extreme is new. */
 static void take_extreme(const struct rd_call *call, struct rd_partial *partial, const struct rd_range *block,
                          uint64_t bits) {
+    if (wants_both(partial)) {
+        struct rd_found greatest;
+        call->kernels->extreme[partial->reduction.element](block->x, block->count, RD_HIGHEST, &greatest);
+        rd_partial_take_both(partial, bits, greatest.bits);
+        return;
+    }
     rd_partial_take(partial, bits, block->first);
     bool is_new = partial->index == block->first; /* no two blocks start alike */
     if (is_new && rd_operator(partial->reduction.op)->finish == RD_INDEX)
@@ -28,14 +39,18 @@ static void take_numbers(const struct rd_call *call, struct rd_partial *partial,
             continue;
         }
         call->kernels->extreme[partial->reduction.element](block->x + i * bytes, 1, which, &found);
-        rd_partial_take(partial, found.bits, block->first + i);
+        if (wants_both(partial))
+            rd_partial_take_both(partial, found.bits, found.bits);
+        else
+            rd_partial_take(partial, found.bits, block->first + i);
     }
 }
 
 static void take_blocks(const struct rd_call *call, struct rd_partial *partial, const struct rd_range *range) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     enum rd_extreme which = extreme_of(op);
-    bool in_small_blocks = op->finish == RD_INDEX || partial->reduction.nan == REDUCT_NAN_IGNORE;
+    bool in_small_blocks =
+        op->finish == RD_INDEX || op->combine == RD_BOTH || partial->reduction.nan == REDUCT_NAN_IGNORE;
     size_t bytes = rd_element_size(partial);
     uint64_t step = (in_small_blocks ? SEARCHED_BYTES : BLOCK_BYTES) / bytes;
     for (uint64_t at = 0; at < range->count; at += step) {

@@ -44,14 +44,16 @@ struct rd_window {
 /* What exact sums of floats work in. The arrays are aligned to 64 bytes and hold as many elements as are added at a time, at
  * most RD_BLOCK. */
 struct rd_scratch {
-    struct rd_partial *partial;      /* what all adds up to */
-    struct rd_window terms, squares; /* of moments: the elements and their squares; otherwise only terms */
-    struct rd_window errors;         /* rounding errors of f64 products */
-    double *tail[2];                 /* the last elements, of their own type, filled up with zeros */
-    double *clean[2];                /* elements, widened, what is not finite taken out */
-    double *product[2];              /* products and their rounding errors */
-    struct rd_bins *bins;            /* for what no window holds; null where that goes straight into the sums instead */
-    bool elements_ready;             /* the bins of elements, of products have been cleared once */
+    struct rd_partial *partial; /* what all adds up to */
+    struct rd_window terms,
+        squares;             /* of moments: the elements and their squares; weighted: the weights and the products;
+                                      * otherwise only terms */
+    struct rd_window errors; /* rounding errors of f64 products */
+    double *tail[2];         /* the last elements, of their own type, filled up with zeros */
+    double *clean[2];        /* elements, widened, what is not finite taken out */
+    double *product[2];      /* products and their rounding errors */
+    struct rd_bins *bins;    /* for what no window holds; null where that goes straight into the sums instead */
+    bool elements_ready;     /* the bins of elements, of products have been cleared once */
     bool products_ready;
 };
 
@@ -133,6 +135,13 @@ struct rd_kernels {
 
     /* An extreme of at least one element, by element type. Run within rd_environment_enter(). */
     void (*extreme[RD_TYPE_END])(const void *x, size_t count, enum rd_extreme which, struct rd_found *found);
+
+    /* How many elements are zero; how many are NaN, of floats only. By element type. Run within rd_environment_enter(). */
+    size_t (*zeros[RD_TYPE_END])(const void *x, size_t count);
+    size_t (*nans[RD_TYPE_END])(const void *x, size_t count);
+
+    /* And, or, exclusive or of all elements, of so many bytes each; not of bool. */
+    uint64_t (*bits)(const void *x, size_t count, size_t bytes, enum rd_combine combine);
 
     /* The index of the first of `count` elements that has these bits, of bool this value, or `count`. */
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);

@@ -10,7 +10,6 @@
  * these depend on the data alone as well. */
 #include "cpu/many.h"
 
-#include "arithmetic/finish.h"
 #include "core/reduction.h"
 #include "core/status.h"
 #include "cpu/job.h"
@@ -58,7 +57,7 @@ static void note_failure(struct rd_job *job, uint64_t result, size_t which, cons
 
 /* Where a result is to be written: where it belongs, or where it waits. */
 unsigned char *rd_job_place(const struct rd_job *job, uint64_t result, int64_t offset, size_t which, bool final) {
-    size_t bytes = rd_type(job->many->reduction[which].result)->bytes;
+    size_t bytes = rd_result_size(&job->many->reduction[which]);
     if (job->held[which] && !final)
         return job->held[which] + result * bytes;
     return (unsigned char *)job->execution->results[which] + offset * (int64_t)bytes;
@@ -82,18 +81,14 @@ static reduct_status finish_state(struct rd_partial *state, const reduct_reducti
 void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
-        const struct rd_type *type = rd_type(many->reduction[i].result);
         unsigned char *place = rd_job_place(job, result, offset, i, false);
         reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[i] : NULL;
         _Alignas(32) unsigned char bytes[32];
         reduct_error error = {.index = UINT64_MAX};
         reduct_status status = finish_state(&state[many->state_of[i]], &many->reduction[i], bytes, &error);
-        if (status != REDUCT_OK) {
-            memset(bytes, 0, sizeof bytes);
-            if (type->kind == RD_FLOAT)
-                rd_store(bytes, rd_nan_bits(type), type->bytes);
-        }
-        memcpy(place, bytes, type->bytes);
+        if (status != REDUCT_OK)
+            rd_store_failed(&many->reduction[i], bytes);
+        memcpy(place, bytes, rd_result_size(&many->reduction[i]));
         if (outcomes)
             outcomes[result] = (reduct_outcome){.status = status, .index = error.index};
         else if (status != REDUCT_OK)
@@ -445,7 +440,7 @@ static bool make_room(struct rd_job *job) {
         wait = wait || may_fail(job, i);
     }
     for (size_t i = 0; made && wait && i < many->reductions; i++)
-        made = (job->held[i] = malloc(many->layout.results * rd_type(many->reduction[i].result)->bytes)) != NULL;
+        made = (job->held[i] = malloc(many->layout.results * rd_result_size(&many->reduction[i]))) != NULL;
     if (made && job->parts > 1)
         made =
             (job->partials = malloc(many->layout.results * job->parts * many->states * sizeof *job->partials)) != NULL;
@@ -463,7 +458,7 @@ static void free_room(struct rd_job *job) {
 static void release_results(const struct rd_job *job) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
-        size_t bytes = rd_type(many->reduction[i].result)->bytes;
+        size_t bytes = rd_result_size(&many->reduction[i]);
         for (uint64_t r = 0; job->held[i] && r < many->layout.results; r++) {
             int64_t offset = rd_many_is_segmented(many) ? (int64_t)r : rd_layout_result(&many->layout, r).result;
             memcpy(rd_job_place(job, r, offset, i, true), job->held[i] + r * bytes, bytes);

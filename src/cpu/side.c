@@ -56,7 +56,8 @@ bool rd_side_suits(const struct rd_many *many) {
     const struct rd_layout *layout = &many->layout;
     const size_t bytes = rd_type(many->state[0].reduction.element)->bytes;
     if (many->states != 1 || bytes < sizeof(float) || rd_many_is_segmented(many) ||
-        rd_family(&many->state[0].reduction) != RD_EXACT_SUM || !layout->count || !layout->kept_axes ||
+        rd_family(&many->state[0].reduction) != RD_EXACT_SUM ||
+        rd_operator(many->state[0].reduction.op)->transform == RD_WEIGHTED || !layout->count || !layout->kept_axes ||
         layout->kept[layout->kept_axes - 1].length < 8)
         return false;
     int64_t beside = distance(layout->kept[layout->kept_axes - 1].stride[0]),
@@ -121,6 +122,10 @@ static void add_rows(struct work *work, size_t rows) {
         break;
     case RD_PRODUCT:
         add_products(work, side->x, side->y, TERMS, rows);
+        break;
+    case RD_WEIGHTED: /* rd_side_suits() lets none of these pass */
+    case RD_PRESENT:
+    case RD_NONZERO:
         break;
     }
 }

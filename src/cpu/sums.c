@@ -31,13 +31,13 @@ static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
 static void scratch_init(struct rd_scratch *s, struct rd_partial *partial, double *block, size_t length,
                          struct rd_bins *bins) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
-    bool moments = op->transform == RD_MOMENTS;
-    bool elements = moments || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
+    bool two = op->transform == RD_MOMENTS || op->transform == RD_WEIGHTED;
+    bool elements = two || op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
     s->partial = partial;
     /* Elements of at most 24 bits mostly fit one slice; 53-bit elements and all products need two. */
     window_init(&s->terms, elements && partial->reduction.element != REDUCT_F64 ? 1 : 2, &partial->sum);
     window_init(&s->squares, 2, &partial->squares);
-    window_init(&s->errors, 2, moments ? &partial->squares : &partial->sum);
+    window_init(&s->errors, 2, two ? &partial->squares : &partial->sum);
     for (int i = 0; i < 2; i++, block += 3 * length) {
         s->tail[i] = block;
         s->clean[i] = block + length;

@@ -39,6 +39,10 @@ static reduct_status make_workspace(struct rd_cuda_context *context, rd_cu_addre
 }
 
 static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *error) {
+    if (!rd_cuda_has_kernel(&prepared->reduction))
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                       "op: %s does not compute %s in this version; expected device cpu", prepared->device.name,
+                       rd_operator(prepared->reduction.op)->name);
     struct rd_cuda_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *kept);

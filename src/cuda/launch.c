@@ -3,6 +3,7 @@
 
 #include "core/reduction.h"
 #include "cuda/kernels/tuning.h"
+#include "state/partial.h"
 
 #include <stdio.h>
 
@@ -25,13 +26,29 @@ static bool is_half(const struct rd_type *type) {
 
 /* As kernels are named. A magnitude of an unsigned integer is that integer. */
 static const char *transform_name(const struct rd_operator *op, const struct rd_type *element) {
-    static const char *const names[] = {[RD_IDENTITY] = "identity",
-                                        [RD_ABSOLUTE] = "absolute",
-                                        [RD_SQUARE] = "square",
-                                        [RD_PRODUCT] = "product",
-                                        [RD_MOMENTS] = "moments"};
+    static const char *const names[] = {
+        [RD_IDENTITY] = "identity", [RD_ABSOLUTE] = "absolute", [RD_SQUARE] = "square",  [RD_PRODUCT] = "product",
+        [RD_MOMENTS] = "moments",   [RD_PRESENT] = "present",   [RD_NONZERO] = "nonzero"};
     const bool own_magnitude = op->transform == RD_ABSOLUTE && element->kind == RD_UNSIGNED;
     return names[own_magnitude ? RD_IDENTITY : op->transform];
+}
+
+bool rd_cuda_has_kernel(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+    case RD_INTEGER_SUM:
+        return op->transform != RD_WEIGHTED;
+    case RD_EXTREME:
+        return op->combine != RD_BOTH;
+    case RD_FAST_SUM:
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+    case RD_COUNT:
+    case RD_BITS:
+        break;
+    }
+    return true;
 }
 
 /* `integers` as in struct rd_cuda_name. */
@@ -66,6 +83,18 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool integers)
     case RD_INTEGER_PRODUCT:
         snprintf(kernel.image, sizeof kernel.image, "kernels/products");
         snprintf(kernel.name, sizeof kernel.name, "product_%s", type->name);
+        break;
+    case RD_BITS:
+        if (!rd_is_truth(reduction)) {
+            snprintf(kernel.image, sizeof kernel.image, "kernels/bits");
+            snprintf(kernel.name, sizeof kernel.name, "bits_%d", 8 * type->bytes);
+            kernel.ring_caches = RD_CUDA_RING_L2_SUMS;
+            break;
+        } /* truth values follow from counts */
+        __attribute__((fallthrough));
+    case RD_COUNT:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/counts");
+        snprintf(kernel.name, sizeof kernel.name, "count_%s", type->name);
         break;
     }
     return kernel;
@@ -140,8 +169,9 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     launch->tile_bytes =
         RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
     const bool newer = is_newer(driver, launch->function);
-    launch->most_ringed =
-        newer && !halves && RD_CUDA_HAS_RING(family, transform) ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->most_ringed = newer && !halves && kernel.ring_caches && RD_CUDA_HAS_RING(family, transform)
+                              ? grid_limit(launch, ringed_blocks(launch))
+                              : 0;
     launch->ring_from = (uint64_t)context->device->l2_bytes * kernel.ring_caches;
     launch->claims = kernel.claims;
     launch->overlaps =

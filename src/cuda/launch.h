@@ -18,6 +18,9 @@ struct rd_cuda_launch {
     struct rd_cuda_call call; /* what every launch is told */
 };
 
+/* Whether there is a kernel for the operator. Element types are not looked at. */
+bool rd_cuda_has_kernel(const reduct_reduction *reduction);
+
 /* `integers` as in struct rd_cuda_name. With the context current. */
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                   struct rd_cuda_launch *launch, reduct_error *error);

@@ -68,6 +68,12 @@ void rd_cuda_merge(struct rd_partial *total, const struct rd_cuda_partial *from,
     case RD_INTEGER_PRODUCT:
         part.whole = from->whole;
         break;
+    case RD_COUNT:
+        part.counted = from->counted;
+        break;
+    case RD_BITS:
+        part.bits = from->bits;
+        break;
     }
     rd_partial_merge(total, &part);
 }

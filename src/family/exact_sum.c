@@ -8,8 +8,11 @@ static reduct_status finish(const struct rd_partial *partial, const struct rd_ty
     struct rd_partial copy = *partial; /* finishing normalises it */
     struct rd_finish_room room;
     struct rd_total total = rd_total_of(&copy, &room);
-    bool moments = total.transform == RD_MOMENTS;
-    rd_store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
+    rd_store(result,
+             total.transform == RD_MOMENTS    ? rd_finish_moments(&total, type)
+             : total.transform == RD_WEIGHTED ? rd_finish_quotient(&total, type)
+                                              : rd_finish_float(&total, type),
+             type->bytes);
     return REDUCT_OK;
 }
 

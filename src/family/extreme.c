@@ -1,4 +1,5 @@
-/* Extremes: one of the elements, or its index. The first NaN makes everything else void, where NaNs are not ignored. */
+/* Extremes: one of the elements, or its index; or the least and the greatest, or how far these are apart. The first NaN makes
+ * everything else void, where NaNs are not ignored. */
 #include "arithmetic/finish.h"
 #include "family/family.h"
 
@@ -6,6 +7,7 @@ static void init(struct rd_partial *partial) {
     partial->found = false;
     partial->extreme = 0;
     partial->index = 0;
+    partial->greatest = 0;
 }
 
 /* An integer that orders as the elements do, -0 below +0. NaN is not ordered. */
@@ -37,8 +39,25 @@ void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index) 
     }
 }
 
+void rd_partial_take_both(struct rd_partial *partial, uint64_t least, uint64_t greatest) {
+    const struct rd_type *type = rd_type(partial->reduction.element);
+    if (!partial->found || order(least, type) < order(partial->extreme, type))
+        partial->extreme = least;
+    if (!partial->found || order(greatest, type) > order(partial->greatest, type))
+        partial->greatest = greatest;
+    partial->found = true;
+}
+
+static bool wants_both(const struct rd_partial *partial) {
+    return rd_operator(partial->reduction.op)->combine == RD_BOTH;
+}
+
 static void merge(struct rd_partial *partial, const struct rd_partial *other) {
-    if (other->found)
+    if (!other->found)
+        return;
+    if (wants_both(partial))
+        rd_partial_take_both(partial, other->extreme, other->greatest);
+    else
         rd_partial_take(partial, other->extreme, other->index + partial->seen);
 }
 
@@ -46,14 +65,57 @@ static bool gives_index(const struct rd_partial *partial) {
     return rd_operator(partial->reduction.op)->finish == RD_INDEX;
 }
 
+/* Adds the finite float of these bits, or subtracts it. */
+static void add_float(struct rd_sum *sum, uint64_t bits, const struct rd_type *type, bool subtract) {
+    int stored = type->precision - 1;
+    uint64_t field = bits >> stored & (uint64_t)(2 * type->max_exponent + 1),
+             significand = (bits & (((uint64_t)1 << stored) - 1)) | (uint64_t)(field != 0) << stored;
+    bool negative = (bits >> (8 * type->bytes - 1)) != subtract;
+    rd_sum_add(sum, negative ? -(rd_i128)significand : (rd_i128)significand,
+               (int)(field + !field) - type->max_exponent - stored);
+}
+
+static bool is_infinite(uint64_t bits, const struct rd_type *type) {
+    uint64_t infinity = (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
+    return (bits & infinity) == infinity;
+}
+
+/* The greatest less the least, rounded once; of one infinity twice NaN, as IEEE 754 subtracts. */
+static uint64_t range_of_floats(const struct rd_partial *partial, const struct rd_type *type) {
+    const struct rd_type *element = rd_type(partial->reduction.element);
+    bool low = is_infinite(partial->extreme, element), high = is_infinite(partial->greatest, element);
+    struct rd_sum sum;
+    struct rd_finish_room room;
+    struct rd_total total = {.is_float = true, .nonzero = true, .count = 2, .sum = &sum, .room = &room};
+    total.nans = low && high && partial->extreme == partial->greatest;
+    total.plus_infinities = low || high;
+    rd_sum_init(&sum, element, false);
+    if (!low && !high) {
+        add_float(&sum, partial->greatest, element, false);
+        add_float(&sum, partial->extreme, element, true);
+    }
+    return rd_finish_float(&total, type);
+}
+
+static uint64_t range_of(const struct rd_partial *partial, const struct rd_type *type) {
+    if (rd_type(partial->reduction.element)->kind == RD_FLOAT)
+        return range_of_floats(partial, type);
+    return partial->greatest - partial->extreme; /* modulo 2^bits, which it is below */
+}
+
 static reduct_status finish(const struct rd_partial *partial, const struct rd_type *type, void *result,
                             reduct_error *error) {
     (void)error;
+    const struct rd_operator *op = rd_operator(partial->reduction.op);
     bool nan = partial->nan_index != UINT64_MAX;
     if (gives_index(partial))
         rd_store(result, nan ? partial->nan_index : partial->index, 8);
+    else if (op->finish == RD_RANGE)
+        rd_store(result, nan ? rd_nan_bits(type) : range_of(partial, type), type->bytes);
     else
         rd_store(result, nan ? rd_nan_bits(type) : partial->extreme, type->bytes);
+    if (rd_outputs(op) == 2)
+        rd_store((unsigned char *)result + type->bytes, nan ? rd_nan_bits(type) : partial->greatest, type->bytes);
     return REDUCT_OK;
 }
 
@@ -64,6 +126,8 @@ static void walk(struct rd_walk *walk, struct rd_partial *partial) {
     rd_walk_word(walk, &partial->extreme);
     rd_walk_word(walk, &partial->index);
     rd_walk_word(walk, &partial->nan_index);
+    if (wants_both(partial))
+        rd_walk_word(walk, &partial->greatest);
 }
 
 /* No trace of an extreme that a NaN has made void, or of where it was found when only its value counts. */
@@ -71,14 +135,18 @@ static void canonicalise(struct rd_partial *partial) {
     if (partial->nan_index != UINT64_MAX) {
         partial->found = false;
         partial->extreme = 0;
+        partial->greatest = 0;
     }
     if (!gives_index(partial) || !partial->found)
         partial->index = 0;
 }
 
 static bool is_plausible(const struct rd_partial *partial) {
-    int bits = 8 * rd_type(partial->reduction.element)->bytes;
-    bool fits = bits == 64 || partial->extreme >> bits == 0;
+    const struct rd_type *type = rd_type(partial->reduction.element);
+    int bits = 8 * type->bytes;
+    bool fits = bits == 64 || (partial->extreme | partial->greatest) >> bits == 0;
+    if (wants_both(partial) && order(partial->extreme, type) > order(partial->greatest, type))
+        return false;
     bool nan_inside = partial->nan_index == UINT64_MAX || partial->nan_index < partial->seen;
     return fits && nan_inside && (partial->found ? partial->index < partial->seen : partial->index == 0);
 }

@@ -10,6 +10,7 @@ const struct rd_family_code *rd_family_code(const reduct_reduction *reduction) {
     static const struct rd_family_code *const all[] = {
         [RD_EXACT_SUM] = &rd_exact_sum,         [RD_FAST_SUM] = &rd_fast_sum,
         [RD_INTEGER_SUM] = &rd_integer_sum,     [RD_EXTREME] = &rd_extreme_family,
+        [RD_COUNT] = &rd_count_family,          [RD_BITS] = &rd_bits_family,
         [RD_FLOAT_PRODUCT] = &rd_float_product, [RD_INTEGER_PRODUCT] = &rd_integer_product};
     return all[rd_family(reduction)];
 }
@@ -28,6 +29,14 @@ void rd_store(void *result, uint64_t bits, int bytes) {
     default:
         memcpy(result, &bits, 8);
     }
+}
+
+void rd_store_failed(const reduct_reduction *reduction, void *result) {
+    const struct rd_type *type = rd_type(reduction->result);
+    unsigned char *place = result;
+    memset(place, 0, rd_result_size(reduction));
+    for (unsigned i = 0; type->kind == RD_FLOAT && i < rd_outputs(rd_operator(reduction->op)); i++)
+        rd_store(place + i * type->bytes, rd_nan_bits(type), type->bytes);
 }
 
 struct rd_total rd_total_of(struct rd_partial *partial, struct rd_finish_room *room) {
@@ -62,14 +71,15 @@ reduct_status rd_check_fit(const struct rd_partial *partial, bool fits, const st
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static bool has_squares(const struct rd_partial *partial) {
-    return rd_operator(partial->reduction.op)->transform == RD_MOMENTS;
+    enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
+    return transform == RD_MOMENTS || transform == RD_WEIGHTED;
 }
 
 void rd_sums_init(struct rd_partial *partial) {
     enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
     const struct rd_type *element = rd_type(partial->reduction.element);
     rd_sum_init(&partial->sum, element, transform == RD_SQUARE || transform == RD_PRODUCT);
-    if (transform == RD_MOMENTS)
+    if (has_squares(partial))
         rd_sum_init(&partial->squares, element, true);
 }
 

@@ -38,7 +38,7 @@ struct rd_family_code {
 };
 
 extern const struct rd_family_code rd_exact_sum, rd_fast_sum, rd_integer_sum, rd_extreme_family, rd_float_product,
-    rd_integer_product;
+    rd_integer_product, rd_count_family, rd_bits_family;
 
 const struct rd_family_code *rd_family_code(const reduct_reduction *reduction);
 
@@ -46,6 +46,9 @@ const struct rd_family_code *rd_family_code(const reduct_reduction *reduction);
 
 /* Writes the low bytes of a result. */
 void rd_store(void *result, uint64_t bits, int bytes);
+
+/* Writes what stands in place of a result that failed: NaNs or, of an integer type, zeros. */
+void rd_store_failed(const reduct_reduction *reduction, void *result);
 
 /* What finishing sums needs to know of them. */
 struct rd_finish_room;

@@ -14,8 +14,8 @@ struct rd_partial {
     bool nonzero;                                     /* some term was other than -0: the sum, if zero, is +0 */
     union {
         struct {                   /* sums of integers, and exact sums */
-            struct rd_sum sum;     /* of the terms, whatever the transform */
-            struct rd_sum squares; /* moments: of the squares */
+            struct rd_sum sum;     /* of the terms, whatever the transform; weighted: of the weights */
+            struct rd_sum squares; /* moments: of the squares; weighted: of the products */
         };
         struct {                       /* products */
             struct rd_product product; /* of floats */
@@ -26,6 +26,9 @@ struct rd_partial {
     bool found;         /* extremes: there is one */
     uint64_t extreme;   /* its bits, zero-extended from the element type; of norminf, of the absolute value */
     uint64_t index;     /* its index */
+    uint64_t greatest;  /* where both extremes are wanted: the greatest; the least is above */
+    uint64_t counted;   /* counts: elements that are such */
+    uint64_t bits;      /* bits: the low ones, as many as an element has; of truth values one */
     uint64_t nan_index; /* of the first NaN element that was not ignored, UINT64_MAX if none */
 };
 
@@ -58,6 +61,15 @@ void rd_partial_add_moments(struct rd_partial *partial, uint64_t before, uint64_
 
 /* Takes one more extreme, with its index, where it is better, or as good and earlier. */
 void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index);
+
+/* The same of two where both extremes are wanted: `least` and `greatest` of the same elements. */
+void rd_partial_take_both(struct rd_partial *partial, uint64_t least, uint64_t greatest);
+
+/* Of bits: whether it is one bit for each element, which may be any byte that is not 0 where it is a bool. */
+bool rd_is_truth(const reduct_reduction *reduction);
+
+/* Takes what some elements' bits come to. */
+void rd_partial_take_bits(struct rd_partial *partial, uint64_t bits);
 
 /* Rounds into `type` (which must have passed rd_result_check) at `result`. */
 reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type type, void *result, reduct_error *error);

@@ -3,9 +3,13 @@
  * All numbers are little-endian: bytes 0-7 magic, 8-11 version, 12-15 total size, 16-20 op, element, result, mode, nan, 21-23
  * zero, 24-27 flags, 28-31 zero; then 64-bit words: seen, ignored, nans, plus_infinities, minus_infinities, nonzero, and those
  * of the family, in the order of its walk():
- *   sums of integers, and exact sums   the limbs, normalised (for var and std also those of the squares)
+ *   sums of integers, and exact sums   the limbs, normalised (for var and std also those of the squares; for weighted_mean those of
+ *                                      the weights, then those of the products)
  *   fast sums                          high, low as f64 bits
- *   extremes                           found, bits of the extreme, index, index of the first NaN
+ *   extremes                           found, bits of the extreme, index, index of the first NaN; where both extremes are wanted
+ *                                      the extreme is the least, and last come the bits of the greatest
+ *   counts                             how many
+ *   bits                               these, those above an element's being zero; of any and all one
  *   products of floats                 1 if negative + 2 if there was a zero + 4 if an infinity, exponent (128 bits), lanes,
  *                                      subtrees (arithmetic/product.h)
  *   products of integers               1 if negative + 2 if beyond 256 bits, magnitude (256 bits)

@@ -126,6 +126,28 @@ class Axes(CommandTest):
         self.bad(2, 'hold no i128', 'sum', '--rows', '--result', 'i128', '-o', out, integers)
         self.bad(1, 'No such file', 'sum', '--rows', '-o', os.path.join(out + 's', 'x.npy'), integers)
 
+    def test_two_values(self):
+        """Side by side where they are printed, along one more axis in a file."""
+        shape = (3, 4)
+        values = values_of(12)
+        path, out = self.file('a.npy', npy_array('f64', values, '<', shape)), self.file('out.npy', b'')
+        for axis in (0, 1):
+            pairs = along(values, shape, (axis,), lambda chosen: (min(chosen), max(chosen)))
+            self.assertEqual(self.numbers('minmax', '--axis', str(axis), path), [v for pair in pairs for v in pair])
+            self.assertEqual(self.run_command('minmax', '--axis', str(axis), '-o', out, path), (0, '', ''))
+            with open(out, 'rb') as file:
+                data = file.read()
+            self.assertIn(b"'shape': (%d,2,)" % len(pairs), data)
+            self.assertEqual(list(struct.unpack('<%dd' % (2 * len(pairs)), data[-16 * len(pairs):])), [v for pair in pairs for v in pair])
+        self.good('1 2 1 2\n-5 4 9 2', 'minmax,ptp,count', '--rows', stdin=b'1 2\n-5 4')
+        self.assertEqual(self.run_command('any', '--rows', '-o', out, path), (0, '', ''))
+        self.bad(2, ('xor', 'expected integers'), 'xor', '--rows', path)
+
+    def test_weighted_mean(self):
+        first, second = self.file('x.txt', '1 2\n3 4'), self.file('w.txt', '1 3\n0 0')
+        self.good('1.75\nnan', 'weighted-mean', '--rows', first, second)
+        self.good('1\n2', 'weighted-mean', '--columns', first, second)
+
     def test_failures_print_nothing(self):
         path = self.file('a.npy', npy_array('f64', [1., 2., math.nan, 4.], '<', (2, 2)))
         self.bad(1, (path, 'result 1', 'element 0 is NaN'), 'sum', '--rows', '--nan', 'error', path)
@@ -149,6 +171,7 @@ class Axes(CommandTest):
 class Several(CommandTest):
     def test_one_pass(self):
         path = self.file('a.txt', '1 2 3 4.5 nan 6')
+        self.good('16.5\n1 6\n5\n5\n5', 'sum,minmax,ptp,count,count-nonzero', '--nan', 'ignore', path)
         self.good('16.5\n3.3\n6\n5', 'sum,mean,max,argmax', '--nan', 'ignore', path)
         self.good('3\n1', 'sum,argmin', '-', stdin=b'2 -1 2')
         self.good('3 1.5\n7 3.5', 'sum,mean', '--rows', stdin=b'1 2\n3 4')
@@ -157,7 +180,8 @@ class Several(CommandTest):
     def test_as_one_by_one(self):
         values = values_of(5000)
         path = self.file('a.npy', npy_array('f64', values))
-        names = ['sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'min', 'max', 'argmin', 'argmax', 'product']
+        names = ['sum', 'mean', 'var', 'std', 'sumsq', 'norm1', 'norm2', 'norminf', 'rms', 'min', 'max', 'argmin', 'argmax',
+                 'product', 'minmax']
         for mode in ('exact', 'fast'):
             alone = ''.join(self.run_command(name, '--mode', mode, path)[1] for name in names)
             self.assertEqual(self.run_command(','.join(names), '--mode', mode, path), (0, alone, ''))

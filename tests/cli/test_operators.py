@@ -1,7 +1,9 @@
 """Every operator, element type and result type through the whole command, against Python's fractions.
 
 The arithmetic itself has tests of its own, on far more data; here it is the way from file to number that counts."""
+import functools
 import math
+import operator
 import os
 import random
 import resource
@@ -44,17 +46,23 @@ def exact(op, values, others=None, population=False):
         return max(map(abs, x))
     if op == 'dot':
         return sum(a * Fraction(b) for a, b in zip(x, others, strict=True))
+    if op == 'ptp':
+        return max(x) - min(x)
+    if op == 'weighted-mean':
+        w = [Fraction(b) for b in others]
+        return sum(a * b for a, b in zip(x, w, strict=True)) / sum(w)
     return min(x) if op == 'min' else max(x)
 
 
 PLAIN_SUMS = ('sum', 'sumsq', 'norm1', 'dot')
-MEANS = ('mean', 'var', 'std', 'norm2', 'rms')
+MEANS = ('mean', 'var', 'std', 'norm2', 'rms', 'weighted-mean')
+PAIRS = ('dot', 'weighted-mean')
 EXTREMES = ('min', 'max', 'norminf')
 
 
 class Default(CommandTest):
     def inputs(self, op, element):
-        arrays = [sample(element) for _ in range(2 if op == 'dot' else 1)]
+        arrays = [sample(element) for _ in range(2 if op in PAIRS else 1)]
         return arrays, [self.file('%d.npy' % i, npy_array(element, a, shape=(10, -(-len(a) // 10))))
                         for i, a in enumerate(arrays)]
 
@@ -78,6 +86,57 @@ class Default(CommandTest):
                 self.assertEqual((code, as_float(element, float(out))), (0, float(value)))
                 if element == 'f64':
                     self.assertEqual(out, text_of(float(value)) + '\n')
+
+    def test_both_extremes(self):
+        for element in CODES:
+            arrays, paths = self.inputs('minmax', element)
+            code, out, _ = self.run_command('minmax', *paths)
+            least, greatest = (Fraction(word) for word in out.split(' '))
+            self.assertEqual(code, 0)
+            if element in FLOATS:
+                least, greatest = (as_float(element, float(value)) for value in (least, greatest))
+            self.assertEqual((least, greatest), (min(arrays[0]), max(arrays[0])))
+            value = exact('ptp', *arrays)
+            self.good(str(value) if element in INTEGERS else text_of(float(value)), 'ptp', *paths)
+
+    def test_counts_and_bits(self):
+        for element in CODES:
+            arrays, paths = self.inputs('count', element)
+            arrays = arrays[0] + [0] * (-len(arrays[0]) % 10)
+            nonzero = sum(v != 0 for v in arrays)
+            for op, value in (('count', len(arrays)), ('count-nonzero', nonzero), ('count_nonzero', nonzero),
+                              ('any', int(nonzero > 0)), ('all', int(nonzero == len(arrays)))):
+                self.good(str(value), op, *paths)
+            for op, combine in (('and', operator.and_), ('or', operator.or_), ('xor', operator.xor)):
+                if element in FLOATS:
+                    self.bad(2, (paths[0], op, element, 'expected integers'), op, *paths)
+                else:
+                    self.good(str(functools.reduce(combine, arrays)), op, *paths)
+
+    def test_of_nothing(self):
+        for op, value in (('count', '0'), ('count-nonzero', '0'), ('any', '0'), ('all', '1')):
+            self.good(value, op, stdin='')
+        for op, value in (('and', '-1'), ('or', '0'), ('xor', '0')):
+            self.good(value, op, '--type', 'i16', stdin='')
+            self.bad(2, (op, 'f64', 'expected integers', 'text is f64'), op, stdin='1')
+        self.good('65535', 'and', '--type', 'u16', stdin='')
+        for op in ('minmax', 'ptp'):
+            self.bad(1, op, op, stdin='')
+        empty = self.file('empty.txt', '')
+        self.bad(1, 'weighted_mean', 'weighted-mean', empty, empty)
+
+    def test_weights(self):
+        def mean(values, weights, *options):
+            return self.run_command('weighted-mean', *options, self.file('x.txt', values), self.file('w.txt', weights))
+        for values, weights, expected in (('1 2 4', '3 -1 4', '2.8333333333333335'), ('1 2', '1 -1', '-inf'),
+                                          ('1 1', '1 -1', 'nan'), ('inf 1', '2 -3', '-inf'), ('1 2', 'inf 1', 'nan'),
+                                          ('1 nan 5', '1 1 1', 'nan'), ('1e308 1e308', '1e308 1e308', '1e+308')):
+            self.assertEqual(mean(values, weights), (0, expected + '\n', ''))
+        self.assertEqual(mean('1 nan 5', '1 1 1', '--nan', 'ignore'), (0, '3\n', ''))
+        code, _, err = mean('1 2 5', '1 1')
+        self.assertEqual(code, 1)
+        self.assertIn('expected as many', err)
+        self.bad(2, ('weighted-mean', '2 inputs'), 'weighted-mean', self.file('x.txt', '1'))
 
     def test_places(self):
         for element in CODES:
@@ -107,7 +166,7 @@ class Results(CommandTest):
         for element in (*FLOATS, 'i32'):
             for op in PLAIN_SUMS + MEANS:
                 arrays = [[as_float(element, v % 64) if element in FLOATS else v % 64 for v in sample(element, 50)]
-                          for _ in range(2 if op == 'dot' else 1)]
+                          for _ in range(2 if op in PAIRS else 1)]
                 paths = [self.file('%d.npy' % i, npy_array(element, a)) for i, a in enumerate(arrays)]
                 value = exact(op, *arrays)
                 for result in FORMATS:
@@ -194,7 +253,9 @@ class SpecialValues(CommandTest):
         text = '3 nan 1 nan 2'
         for op, propagated, ignored in (('sum', 'nan', '6'), ('mean', 'nan', '2'), ('min', 'nan', '1'),
                                         ('max', 'nan', '3'), ('argmin', '1', '2'), ('argmax', '1', '0'),
-                                        ('norminf', 'nan', '3'), ('var', 'nan', '1'), ('sumsq', 'nan', '14')):
+                                        ('norminf', 'nan', '3'), ('var', 'nan', '1'), ('sumsq', 'nan', '14'),
+                                        ('minmax', 'nan nan', '1 3'), ('ptp', 'nan', '2'), ('count', '3', '3'),
+                                        ('count-nonzero', '5', '3'), ('any', '1', '1'), ('all', '1', '1')):
             self.good(propagated, op, stdin=text)
             self.good(propagated, op, '--nan', 'propagate', stdin=text)
             self.good(ignored, op, '--nan', 'ignore', stdin=text)

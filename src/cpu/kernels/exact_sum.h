@@ -153,26 +153,29 @@ static bool all_finite(const double *x, size_t n) {
 }
 
 /* Cleans pairs whose product is not finite because a factor is not. A pair with a NaN element may be ignored; a NaN
- * that comes of 0 * infinity is a NaN term whatever the policy. Rare enough to be done one pair at a time. */
+ * that comes of 0 * infinity is a NaN term whatever the policy. Weights, y, that are finite are kept; one that is not makes the
+ * weighted mean NaN, as infinity / infinity is. Rare enough to be done one pair at a time. */
 static void clean_pairs(struct rd_partial *partial, double *x, double *y, size_t n) {
     struct specials found = {0, 0, 0};
+    const bool weighted = rd_operator(partial->reduction.op)->transform == RD_WEIGHTED;
     if (all_finite(x, n) && all_finite(y, n))
         return;
     for (size_t i = 0; i < n; i++) {
         double term = x[i] * y[i];
-        bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0;
+        bool finite = x[i] - x[i] == 0 && y[i] - y[i] == 0, kept = false;
         if (finite)
             continue;
         if (x[i] != x[i] || y[i] != y[i])
             found.nans++;
-        else if (term != term)
+        else if (term != term || (weighted && y[i] - y[i] != 0))
             partial->nans++;
-        else if (term > 0)
-            found.plus++;
-        else
-            found.minus++;
+        else {
+            *(term > 0 ? &found.plus : &found.minus) += 1;
+            kept = weighted;
+        }
         x[i] = -0.0;
-        y[i] = 0.0;
+        if (!kept)
+            y[i] = 0.0;
     }
     count_specials(partial, found);
 }
@@ -235,13 +238,15 @@ static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const d
         rd_sum_add_double(sum, error[i], 0);
 }
 
-/* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. */
-static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y, size_t n) {
+/* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. Returns y, or a
+ * copy of it in which everything is finite. */
+static const double *add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                      size_t n) {
     if (stays_binned(w, n)) {
         if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
             take_finite(s, &x, &y, n);
         add_far_products(s, w->sum, x, y, n);
-        return;
+        return y;
     }
     bool exact = multiply_exactly(x, y, n, s->product[0], s->product[1]);
     if (!exact) {
@@ -256,6 +261,7 @@ static void add_products_f64(struct rd_scratch *s, struct rd_window *w, const do
         add_far_errors(s->errors.sum, s->product[1], n);
         window_give_up(w, n);
     }
+    return y;
 }
 
 /* Adds the products of elements that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
@@ -272,9 +278,10 @@ static void add_widened_products(struct rd_scratch *s, struct rd_window *w, cons
         add_far_products(s, w->sum, x, y, n);
 }
 
-/* Adds the products of elements narrower than f64, exact as doubles, to a window. */
-ALWAYS_INLINE void add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
-                                       size_t n, reduct_type element) {
+/* Adds the products of elements narrower than f64, exact as doubles, to a window. Returns y as doubles of which everything is finite,
+ * or null where everything was. */
+ALWAYS_INLINE const double *add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
+                                                size_t n, reduct_type element) {
     const size_t bytes = size_of(element);
     if (w->level != RD_BINNED) {
         for (size_t i = 0; i < n; i += IN_VECTOR) {
@@ -283,12 +290,13 @@ ALWAYS_INLINE void add_narrow_products(struct rd_scratch *s, struct rd_window *w
             memcpy(s->product[0] + i, &product, sizeof product);
         }
         if (window_try(w, s->product[0], n, REDUCT_F64, false))
-            return;
+            return NULL;
     }
     widen(x, n, element, s->clean[0]);
     widen(y, n, element, s->clean[1]);
     clean_pairs(s->partial, s->clean[0], s->clean[1], n);
     add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
+    return s->clean[1];
 }
 
 static void block_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y, size_t n) {
@@ -309,7 +317,19 @@ static void block_f64(struct rd_scratch *s, enum rd_transform transform, const d
         x = add_elements(s, x, n, REDUCT_F64, false);
         add_products_f64(s, &s->squares, x, x, n);
         break;
+    case RD_WEIGHTED:
+        add_elements(s, add_products_f64(s, &s->squares, x, y, n), n, REDUCT_F64, false);
+        break;
+    case RD_PRESENT: /* which are no sums of this family */
+    case RD_NONZERO:
+        break;
     }
+}
+
+/* What comes after so many bytes, for loops that read two arrays and do not keep memory busy by themselves. */
+ALWAYS_INLINE void read_ahead(const void *x, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64)
+        READ_AHEAD((const char *)x + i);
 }
 
 ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transform, const void *x, const void *y,
@@ -335,6 +355,18 @@ ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transfor
             break;
         }
         add_widened_products(s, &s->squares, finite, finite, n);
+        break;
+    case RD_WEIGHTED:
+        read_ahead(x, n * size_of(element));
+        read_ahead(y, n * size_of(element));
+        finite = add_narrow_products(s, &s->squares, x, y, n, element);
+        if (finite)
+            add_elements(s, finite, n, REDUCT_F64, false);
+        else
+            add_elements(s, y, n, element, false);
+        break;
+    case RD_PRESENT: /* which are no sums of this family */
+    case RD_NONZERO:
         break;
     }
 }

@@ -59,6 +59,10 @@ enum { PIECE = 1 << 15 };
             products_##name(&partial->sum, x, transform == RD_SQUARE ? x : y, count);                                  \
         if (transform == RD_MOMENTS)                                                                                   \
             products_##name(&partial->squares, x, x, count);                                                           \
+        if (transform == RD_WEIGHTED) {                                                                                \
+            rd_sum_add(&partial->sum, sum_##name(y, count), 0);                                                        \
+            products_##name(&partial->squares, x, y, count);                                                           \
+        }                                                                                                              \
     }
 
 /* Products of 64-bit elements: sums modulo 2^128, and what they carry beyond; a negative product, read as an unsigned
@@ -168,8 +172,9 @@ static size_t count_true(const unsigned char *x, const unsigned char *y, size_t 
 /* bool: 1 where a byte is not 0. Squares and absolute values are the same. */
 static void add_bool(struct rd_partial *partial, enum rd_transform transform, const void *x, const void *y,
                      size_t count) {
-    size_t ones = count_true(x, transform == RD_PRODUCT ? y : x, count);
-    rd_sum_add(&partial->sum, (rd_i128)ones, 0);
-    if (transform == RD_MOMENTS)
+    const bool pairs = transform == RD_PRODUCT || transform == RD_WEIGHTED;
+    const size_t ones = count_true(x, pairs ? y : x, count);
+    rd_sum_add(&partial->sum, transform == RD_WEIGHTED ? (rd_i128)count_true(y, y, count) : (rd_i128)ones, 0);
+    if (transform == RD_MOMENTS || transform == RD_WEIGHTED)
         rd_sum_add(&partial->squares, (rd_i128)ones, 0);
 }

@@ -29,6 +29,7 @@
 #include "cpu/kernels/common.h"
 
 #include "cpu/kernels/bins.h"
+#include "cpu/kernels/count.h"
 #include "cpu/kernels/exact_sum.h"
 
 #include "cpu/kernels/integer_sum.h"
@@ -101,5 +102,23 @@ const struct rd_kernels KERNELS = {
     .multiply_block = {FLOATS(multiply)},
     .multiply_integer = {INTEGERS(multiply)},
     .extreme = {INTEGERS(extreme), FLOATS(extreme)},
+    .zeros = {[REDUCT_F64] = count_zeros_f64,
+              [REDUCT_F32] = count_zeros_f32,
+              [REDUCT_F16] = count_zeros_half,
+              [REDUCT_BF16] = count_zeros_half,
+              [REDUCT_BOOL] = count_zeros_8,
+              [REDUCT_I8] = count_zeros_8,
+              [REDUCT_I16] = count_zeros_16,
+              [REDUCT_I32] = count_zeros_32,
+              [REDUCT_I64] = count_zeros_64,
+              [REDUCT_U8] = count_zeros_8,
+              [REDUCT_U16] = count_zeros_16,
+              [REDUCT_U32] = count_zeros_32,
+              [REDUCT_U64] = count_zeros_64},
+    .nans = {[REDUCT_F64] = count_nans_f64,
+             [REDUCT_F32] = count_nans_f32,
+             [REDUCT_F16] = count_nans_f16,
+             [REDUCT_BF16] = count_nans_bf16},
+    .bits = combine_bits,
     .find = find,
 };

@@ -37,6 +37,7 @@ struct rd_cuda_partial {
     uint64_t nan_index;                                        /* UINT64_MAX if none */
     double high, low;                                          /* fast sums and moments */
     uint64_t extreme, index;                                   /* extremes */
+    uint64_t counted, bits;                                    /* counts; bits, and truth values */
     uint32_t nonzero, found;
 };
 

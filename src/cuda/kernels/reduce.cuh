@@ -1,4 +1,4 @@
-/* Kernels whose blocks read tiles and meet in words: sums of integers, fast sums, extremes. They are one function, reduce(),
+/* Kernels whose blocks read tiles and meet in words: sums of integers, fast sums, extremes, counts, bits. They are one function, reduce(),
  * of a class that says what is particular to a family:
  *
  *   Element, VECTORS, PAIRS     what is read: its type; vectors that a thread loads at once; whether there is a second array
