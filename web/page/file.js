@@ -3,7 +3,7 @@ import { bytes, plain } from './format.js';
 import { byId, element } from './dom.js';
 import { load, OPERATORS } from '../reduct/index.js';
 
-const OPERATORS_OF_ONE_ARRAY = OPERATORS.filter(operator => operator !== 'dot');
+const OPERATORS_OF_ONE_ARRAY = OPERATORS.filter(operator => !['dot', 'weighted_mean'].includes(operator));
 const TYPES = ['f64', 'f32', 'i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64'];
 
 const state = { file: null, abort: null };
@@ -22,12 +22,12 @@ function showResult(file, operator, result, seconds) {
             'p',
             { class: 'result' },
             element('span', { class: 'dim' }, `${operator} = `),
-            element('strong', { id: 'file-value' }, plain(result.value)),
+            element('strong', { id: 'file-value' }, [result.value].flat().map(plain).join(' ')),
         ),
         element(
             'dl',
             {},
-            ...pair('bits', element('code', { id: 'file-bits' }, result.bits), ` as ${result.type}`),
+            ...pair('bits', element('code', { id: 'file-bits' }, [result.bits].flat().join(' ')), ` as ${result.type}`),
             ...pair(
                 'numbers',
                 `${result.count}, read as ${result.element} from ${file.name} (${result.format}, ${bytes(file.size)})`,

@@ -2,7 +2,7 @@
  * WebAssembly rounds it. */
 import { kernels, load } from './load.js';
 import { OPERATORS as OPERATOR_TABLE } from './tables.js';
-import { REDUCTION_OPTIONS, ReductError, checkOperator, checkOptions, describe } from './wasm.js';
+import { REDUCTION_OPTIONS, ReductError, checkOperator, checkOptions, describe, readsTwo } from './wasm.js';
 
 /* WebGPU's flags, whose names are not defined everywhere where a device may come from. */
 const MAP_READ = 0x1, COPY_SRC = 0x4, COPY_DST = 0x8, UNIFORM = 0x40, STORAGE = 0x80, READ = 0x1;
@@ -13,9 +13,9 @@ const COUNT_MOST = 2 ** 31; /* in half of the tiles that GROUPS_MOST leaves, sin
 const TRANSFORMS = { identity: 0, absolute: 1, product: 2, square: 3 };
 
 /* The passes over the data that an operator takes, and the entry point and transform of each. None for what depends on
- * the order of the elements. */
+ * the order of the elements, and for what exact.wgsl has no transform of. */
 function passesOf({ transform, combine, finish }) {
-    if (combine === 'multiply' || finish === 'index')
+    if (!['add', 'least', 'greatest'].includes(combine) || !(transform in TRANSFORMS || transform === 'moments') || finish === 'index')
         return undefined;
     const entryPoint = combine === 'add' ? 'sums' : 'extremes';
     return (transform === 'moments' ? ['identity', 'square'] : [transform]).map(which => ({ entryPoint, transform: which }));
@@ -93,10 +93,10 @@ export class GpuReduct {
         checkOperator(operator);
         checkOptions(options, [...REDUCTION_OPTIONS, 'y', 'offset', 'count', 'groups']);
         if (!PASSES[operator])
-            throw new TypeError(`operator: ${operator} depends on the order of the elements and is not done on a device; it is on arrays, in WebAssembly`);
+            throw new TypeError(`operator: ${operator} is not done on a device; it is on arrays, in WebAssembly`);
         const { y, offset = 0, count, groups, ...reduction } = options;
-        if ((operator === 'dot') !== (y !== undefined))
-            throw new TypeError(operator === 'dot' ? 'y: dot reads two arrays' : `y: ${operator} reads one array`);
+        if (readsTwo(operator) !== (y !== undefined))
+            throw new TypeError(`y: ${operator} reads ${readsTwo(operator) ? 'two arrays' : 'one array'}`);
         const size = checkBuffer('data', buffer, offset, count);
         if (y !== undefined)
             checkBuffer('y', y, offset, size);

@@ -57,8 +57,12 @@ type Floats = Named<Types, { kind: 'float' }>;
 type WideIntegers = Named<Types, { kind: 'signed' | 'unsigned'; bytes: 8 | 16 | 32 }>;
 type UnsignedOf<E extends ElementType> = E extends `i${infer Bits}` ? `u${Bits}` & ResultType : E;
 
-type Indices = Named<Operators, { finish: 'index' }>;
-type Extremes = Exclude<Named<Operators, { combine: 'least' | 'greatest' }>, Indices>;
+type Indices = Named<Operators, { finish: 'index' }> | Named<Operators, { combine: 'add'; transform: 'present' | 'nonzero' }>;
+type Truths = Named<Operators, { combine: 'and' | 'or'; transform: 'nonzero' }>;
+type Bits = Exclude<Named<Operators, { combine: 'and' | 'or' | 'xor' }>, Truths>;
+type Ranges = Named<Operators, { finish: 'range' }>;
+type Extremes = Exclude<Named<Operators, { combine: 'least' | 'greatest' | 'both' }>, Indices | Ranges>;
+type Pairs = Named<Operators, { combine: 'both'; finish: 'value' }>;
 type Magnitudes = Named<Operators, { transform: 'absolute' | 'square' }>;
 type Products = Named<Operators, { combine: 'multiply' }>;
 type Values = Named<Operators, { finish: 'value' }>;
@@ -66,6 +70,9 @@ type Values = Named<Operators, { finish: 'value' }>;
 /* The type of a result where none is asked for. */
 export type DefaultResult<O extends Operator, E extends ElementType> =
     O extends Indices ? 'u64'
+    : O extends Truths ? 'bool'
+    : O extends Bits ? (E extends Floats ? never : E)
+    : O extends Ranges ? UnsignedOf<E>
     : O extends Extremes ? (O extends Magnitudes ? UnsignedOf<E> : E)
     : E extends Floats ? E
     : O extends Values ? (O extends Magnitudes ? 'u64' : E extends `u${string}` ? 'u64' : 'i64')
@@ -74,13 +81,18 @@ export type DefaultResult<O extends Operator, E extends ElementType> =
 /* The types that can be asked for. */
 export type ResultOf<O extends Operator, E extends ElementType> =
     | DefaultResult<O, E>
-    | (O extends Indices | Extremes ? never
+    | (O extends Indices | Extremes | Truths | Bits ? never
+        : O extends Ranges ? (E extends Floats ? Floats : never)
         : E extends Floats ? Floats
         : (O extends Values ? WideIntegers : never) | (O extends Products ? never : Floats));
 
-/* How a result comes out in JavaScript: integers of 64 bits and more as bigints, all others, and indices, as numbers. */
+type OneValue<O extends Operator, R extends ResultType> = O extends Indices ? number : R extends WideIntegers ? bigint : number;
+
+/* How a result comes out in JavaScript: integers of 64 bits and more as bigints, all others, indices and counts as numbers; of
+ * minmax two of them. */
 export type Value<O extends Operator, R extends ResultType> =
-    O extends Indices ? number : R extends WideIntegers ? bigint : number;
+    [R] extends [never] ? undefined /* bits of floats, which mean nothing */
+    : O extends Pairs ? [OneValue<O, R>, OneValue<O, R>] : OneValue<O, R>;
 
 /* What is used of WebGPU's objects, so that no other package of types is needed. */
 export interface GpuBuffer {
@@ -127,10 +139,10 @@ export type OptionsOf<D extends Data, R extends ResultType> =
     : Options<R>;
 
 export interface Result<O extends Operator = Operator, R extends ResultType = ResultType> {
-    /* bigint for integer results (the sum of an Int32Array is an i64), except indices and elements of up to 32 bits. */
+    /* bigint for integer results (the sum of an Int32Array is an i64), except indices, counts and elements of up to 32 bits. */
     value: Value<O, R>;
-    /* The bits of the result as hexadecimal digits of its full width: '0x3f800000' is 1 as f32. */
-    bits: string;
+    /* The bits of the result as hexadecimal digits of its full width: '0x3f800000' is 1 as f32; of two values two of these. */
+    bits: O extends Pairs ? [string, string] : string;
     type: R;
     /* Elements that counted: without NaNs that were ignored. */
     count: number;
@@ -167,8 +179,8 @@ export function variance<D extends Data, R extends ResultOf<'var', ElementOf<D>>
 export function std<D extends Data, R extends ResultOf<'std', ElementOf<D>> = DefaultResult<'std', ElementOf<D>>>(
     data: D, options?: OptionsOf<D, R>): Promise<Value<'std', R>>;
 
-/* Any operator, with everything that is known of the result. `y`: the second array of dot. On the GPU every operator
- * but product, argmin and argmax. */
+/* Any operator, with everything that is known of the result. `y`: the second array of dot and weighted_mean. On the GPU the
+ * operators of GpuOperator. */
 export function reduce<O extends Operator, D extends Data, R extends ResultOf<O, ElementOf<D>> = DefaultResult<O, ElementOf<D>>>(
     operator: O, data: D, options?: OptionsOf<D, R> & { y?: D | undefined }): Promise<Result<O, R>>;
 
@@ -210,8 +222,9 @@ export class Reduct {
         x: D, y: D, options?: Options<R>): Value<'dot', R>;
     accumulator<O extends Operator, E extends ElementType, R extends ResultOf<O, E> = DefaultResult<O, E>>(
         operator: O, element: E, options?: Options<R>): Accumulator<O, E, R>;
-    /* From the bytes that Accumulator.save() or the C library wrote. */
-    loadAccumulator(bytes: Uint8Array): Accumulator;
+    /* From the bytes that Accumulator.save() or the C library wrote. Where they may hold a minmax, whose value is a pair, say so:
+     * loadAccumulator<'minmax'>(bytes). */
+    loadAccumulator<O extends Operator = Exclude<Operator, Pairs>>(bytes: Uint8Array): Accumulator<O>;
 }
 
 /* A partial result: any order of additions and merges gives the bits of a single pass (products of floats: in order, and
@@ -255,8 +268,8 @@ export class GpuReduct {
         }): Promise<GpuReduction<O, R>>;
 }
 
-/* Those that do not depend on the order of the elements. */
-export type GpuOperator = Exclude<Operator, Indices | Products>;
+/* Those that exact.wgsl has: sums and single extremes, but for what depends on the order of the elements. */
+export type GpuOperator = Exclude<Operator, Indices | Products | Truths | Bits | Ranges | Pairs | 'weighted_mean'>;
 
 /* A prepared reduction. It has one total on the device: finish one run before starting the next. */
 export class GpuReduction<O extends GpuOperator = GpuOperator, R extends ResultType = ResultType> {
@@ -294,6 +307,16 @@ interface Operators {
     argmin: { transform: 'identity'; combine: 'least'; finish: 'index' };
     argmax: { transform: 'identity'; combine: 'greatest'; finish: 'index' };
     product: { transform: 'identity'; combine: 'multiply'; finish: 'value' };
+    count: { transform: 'present'; combine: 'add'; finish: 'value' };
+    count_nonzero: { transform: 'nonzero'; combine: 'add'; finish: 'value' };
+    any: { transform: 'nonzero'; combine: 'or'; finish: 'value' };
+    all: { transform: 'nonzero'; combine: 'and'; finish: 'value' };
+    and: { transform: 'identity'; combine: 'and'; finish: 'value' };
+    or: { transform: 'identity'; combine: 'or'; finish: 'value' };
+    xor: { transform: 'identity'; combine: 'xor'; finish: 'value' };
+    minmax: { transform: 'identity'; combine: 'both'; finish: 'value' };
+    ptp: { transform: 'identity'; combine: 'both'; finish: 'range' };
+    weighted_mean: { transform: 'weighted'; combine: 'add'; finish: 'quotient' };
 }
 
 interface Types {

@@ -17,6 +17,16 @@ export const OPERATORS = {
     argmin: { number: 13, inputs: 1, transform: 'identity', combine: 'least', finish: 'index' },
     argmax: { number: 14, inputs: 1, transform: 'identity', combine: 'greatest', finish: 'index' },
     product: { number: 15, inputs: 1, transform: 'identity', combine: 'multiply', finish: 'value' },
+    count: { number: 16, inputs: 1, transform: 'present', combine: 'add', finish: 'value' },
+    count_nonzero: { number: 17, inputs: 1, transform: 'nonzero', combine: 'add', finish: 'value' },
+    any: { number: 18, inputs: 1, transform: 'nonzero', combine: 'or', finish: 'value' },
+    all: { number: 19, inputs: 1, transform: 'nonzero', combine: 'and', finish: 'value' },
+    and: { number: 20, inputs: 1, transform: 'identity', combine: 'and', finish: 'value' },
+    or: { number: 21, inputs: 1, transform: 'identity', combine: 'or', finish: 'value' },
+    xor: { number: 22, inputs: 1, transform: 'identity', combine: 'xor', finish: 'value' },
+    minmax: { number: 23, inputs: 1, transform: 'identity', combine: 'both', finish: 'value' },
+    ptp: { number: 24, inputs: 1, transform: 'identity', combine: 'both', finish: 'range' },
+    weighted_mean: { number: 25, inputs: 2, transform: 'weighted', combine: 'add', finish: 'quotient' },
 };
 
 /* kind: float, signed, unsigned; precision: bits of a float's significand, the hidden one included. */

@@ -25,6 +25,13 @@ const WIDENED = { f16: 'f32' };
 
 export const OPERATORS = Object.keys(OPERATOR_TABLE);
 
+/* Whether an operator reads a second array; whether a result of it is two values; whether it is a count or a place, which is never
+ * rounded and comes out as a number; whether it is of bits, whose types are fixed as well. */
+export const readsTwo = operator => OPERATOR_TABLE[operator].inputs === 2;
+const givesTwo = ({ combine, finish }) => combine === 'both' && finish === 'value';
+const givesCount = ({ transform, combine, finish }) => finish === 'index' || (combine === 'add' && ['present', 'nonzero'].includes(transform));
+const givesBits = ({ combine }) => ['and', 'or', 'xor'].includes(combine);
+
 export class ReductError extends Error {
     constructor(status, message, index) {
         super(message);
@@ -147,12 +154,12 @@ function hexadecimal(bytes) {
 }
 
 /* Whether the library gives an element of this type as a wider one. What is rounded, it rounds to any type. */
-const comesOutWide = (operator, element) => element in WIDENED && ['least', 'greatest'].includes(OPERATOR_TABLE[operator].combine) &&
+const comesOutWide = (operator, element) => element in WIDENED && ['least', 'greatest', 'both'].includes(OPERATOR_TABLE[operator].combine) &&
     OPERATOR_TABLE[operator].finish === 'value';
 
 /* The result type to ask the library for, where `result` is wanted of these elements, or the default one. */
 function resultToAsk(operator, element, result) {
-    if (!(element in WIDENED) || OPERATOR_TABLE[operator].finish === 'index')
+    if (!(element in WIDENED) || givesCount(OPERATOR_TABLE[operator]) || givesBits(OPERATOR_TABLE[operator]))
         return result;
     if (!comesOutWide(operator, element))
         return result ?? element;
@@ -161,12 +168,18 @@ function resultToAsk(operator, element, result) {
     return undefined;
 }
 
+/* The bits of an f16. */
+function bitsOfHalf(value) {
+    const view = new DataView(new ArrayBuffer(2));
+    view.setFloat16(0, value);
+    const bits = Number.isNaN(value) ? 0x7e00 : view.getUint16(0);
+    return `0x${bits.toString(16).padStart(4, '0')}`;
+}
+
 /* A result that came out wide, as the f16 that it is. */
 function narrow(result) {
-    const view = new DataView(new ArrayBuffer(2));
-    view.setFloat16(0, result.value);
-    const bits = Number.isNaN(result.value) ? 0x7e00 : view.getUint16(0);
-    return { ...result, bits: `0x${bits.toString(16).padStart(4, '0')}`, type: 'f16' };
+    const bits = Array.isArray(result.value) ? result.value.map(bitsOfHalf) : bitsOfHalf(result.value);
+    return { ...result, bits, type: 'f16' };
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -319,11 +332,13 @@ export class Reduct {
     resultOf(type, operator, count, device) {
         const number = typeof type === 'number' ? type : this.typeNumber('type', type);
         const name = this.#text(this.exports.reduct_type_name(number));
-        const bytes = new Uint8Array(this.exports.memory.buffer, this.resultPointer, this.exports.reduct_type_size(number)).slice();
-        let value = decode(bytes, TYPES[name]);
-        if (operator.startsWith('arg'))
-            value = Number(value);
-        return { value, bits: hexadecimal(bytes), type: name, count: Number(count), device };
+        const row = OPERATOR_TABLE[operator], size = this.exports.reduct_type_size(number);
+        const bytes = Array.from({ length: givesTwo(row) ? 2 : 1 }, (_, i) =>
+            new Uint8Array(this.exports.memory.buffer, this.resultPointer + i * size, size).slice());
+        let values = bytes.map(each => decode(each, TYPES[name])), bits = bytes.map(hexadecimal);
+        if (givesCount(row))
+            values = values.map(Number);
+        return { value: givesTwo(row) ? values : values[0], bits: givesTwo(row) ? bits : bits[0], type: name, count: Number(count), device };
     }
 
     /* The type of results of the reduction at reductionPointer. */
@@ -420,7 +435,7 @@ export class Accumulator {
     add(x, y) {
         const pointer = this.#here(), reduct = this.#reduct;
         this.#checkData('x', x);
-        if (this.operator === 'dot') {
+        if (readsTwo(this.operator)) {
             this.#checkData('y', y);
             if (x.length !== y.length)
                 throw new RangeError(`y: expected as many elements as x has, ${x.length}, found ${y.length}`);

@@ -195,7 +195,7 @@ test('every operator is done on a device or says why not', async () => {
     const x = Float32Array.of(1, 2, 4);
     for (const operator of reductWeb.OPERATORS)
         if (![...OPERATORS, 'dot'].includes(operator))
-            await assert.rejects(reductWeb.reduce(operator, x, { device }), /depends on the order of the elements/, operator);
+            await assert.rejects(reductWeb.reduce(operator, x, { device }), /is not done on a device/, operator);
 });
 
 test('shared and resizable memory is uploaded', async () => {

@@ -111,6 +111,19 @@ function roundProducts(x, y, format, finish = sum => roundFraction(sum, 1n, -214
     return finish(total(x.map((v, i) => scaled(v) * scaled(y[i]))));
 }
 
+const largest = x => x.map(scaled).reduce((a, b) => (a > b ? a : b));
+const smallest = x => x.map(scaled).reduce((a, b) => (a < b ? a : b));
+
+/* The sum of products over that of weights, of finite numbers, as IEEE 754 divides. */
+function roundQuotient(x, weights, format) {
+    const products = total(x.map((v, i) => scaled(v) * scaled(weights[i]))), over = total(weights.map(scaled));
+    const negativeZero = x.every((v, i) => Object.is(signOfProduct(v, weights[i]), -0));
+    const negative = (products < 0n || (products === 0n && negativeZero)) !== over < 0n, sign = negative ? signBit(format) : 0n;
+    if (over === 0n)
+        return products === 0n ? nanBits(format) : infinityBits(format) | sign;
+    return products === 0n ? sign : roundFraction(over < 0n ? -products : products, abs(over), -1074, format);
+}
+
 function roundVariance(x, format, population, root) {
     if (!x.every(Number.isFinite))
         return nanBits(format);
@@ -153,6 +166,8 @@ export function expected(operator, data, { y, type = 'f64', nan = 'propagate', p
         std: () => roundVariance(x, format, population, true),
         min: () => extreme(x, format, false),
         max: () => extreme(x, format, true),
+        ptp: () => roundFraction(largest(x) - smallest(x), 1n, -1074, format),
+        weighted_mean: () => roundQuotient(x, second, format),
         norminf: () => (x.length ? extreme(x.map(Math.abs), format, true) : 0n),
     }[operator]();
     return hexadecimal(bits, format.bytes);

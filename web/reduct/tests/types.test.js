@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { load, OPERATORS, ReductError } from '../index.js';
 import { TYPES } from '../tables.js';
+import { readsTwo } from '../wasm.js';
 import { compile, install } from './installed.js';
 
 const { project, remove } = install(), reduct = await load();
@@ -23,12 +24,13 @@ const FUNCTIONS = { sum: 'sum', mean: 'mean', min: 'min', max: 'max', norm2: 'no
 /* What a reduction gives: the type of its value, or undefined where it is unsupported. f16, where this engine lacks it,
  * is as f32 is, but for extremes, which are f16. */
 function valueType(operator, array, result) {
-    const half = array === 'Float16Array' && !globalThis.Float16Array, extreme = ['min', 'max', 'norminf'].includes(operator);
+    const half = array === 'Float16Array' && !globalThis.Float16Array, extreme = ['min', 'max', 'norminf', 'minmax'].includes(operator);
     if (half && extreme && result !== undefined)
-        return result === 'f16' ? 'number' : undefined;
+        return result !== 'f16' ? undefined : operator === 'minmax' ? '[number, number]' : 'number';
     const Type = globalThis[half ? 'Float32Array' : array], one = array.startsWith('Big') ? 1n : 1, x = Type.of(one, one);
     try {
-        return typeof reduct.reduce(operator, x, { result, y: operator === 'dot' ? x : undefined }).value;
+        const { value } = reduct.reduce(operator, x, { result, y: readsTwo(operator) ? x : undefined });
+        return Array.isArray(value) ? `[${value.map(one => typeof one).join(', ')}]` : typeof value;
     } catch (error) {
         if (!(error instanceof ReductError) || error.status !== 'unsupported')
             throw error;
@@ -60,11 +62,11 @@ test('every operator of every array as every type, or not', () => {
         for (const array of ARRAYS)
             for (const result of [undefined, ...Object.keys(TYPES)]) {
                 const x = variable(array), type = valueType(operator, array, result);
-                const options = `{ ${result ? `result: '${result}', ` : ''}${operator === 'dot' ? `y: ${x}` : ''} }`;
+                const options = `{ ${result ? `result: '${result}', ` : ''}${readsTwo(operator) ? `y: ${x}` : ''} }`;
                 const call = `reduct.reduce('${operator}', ${x}, ${options}).value`;
                 refused += type === undefined;
                 program += type === undefined ? wrong('number | bigint', call) : right(type, call) + wrong(other(type), call);
-                if (type && operator !== 'dot')
+                if (type && !readsTwo(operator))
                     program += right(type, `(await r.reduce('${operator}', ${x}, ${options})).value`);
             }
     assert.ok(refused > 500, `${refused} combinations are refused`);
@@ -77,7 +79,8 @@ test('accumulators of every type', () => {
         for (const array of ARRAYS) {
             const element = Object.keys(TYPES).find(name => TYPES[name].array === array) ?? 'u8', x = variable(array);
             const total = `reduct.accumulator('${operator}', '${element}').add(${x}, ${x})`;
-            program += right(valueType(operator, array), `${total}.result().value`);
+            const standard = valueType(operator, array);
+            program += (standard ? right : wrong)(standard ?? 'number | bigint', `${total}.result().value`);
             for (const result of ['f16', 'i128']) {
                 const type = valueType(operator, array, result);
                 program += (type ? right : wrong)(type ?? 'number | bigint', `${total}.result('${result}').value`);
@@ -96,6 +99,8 @@ const pairs: bigint = await dot(new Int8Array(2), new Int8Array(2));
 declare const device: GPUDevice, buffer: GPUBuffer;
 const most: number = await max(buffer, { device, count: 10 });
 const uploaded: number = await sum(Float32Array.of(1), { device, result: 'f64' });
+const both: [number, number] = (await load()).loadAccumulator<'minmax'>(new Uint8Array(9)).result().value as [number, number];
+const ends: [number, number] = (await load()).reduce('minmax', Float32Array.of(1)).value;
 const products: Result<'dot', 'f32'> = await reduce('dot', Float32Array.of(1), { device, y: Float32Array.of(1) });
 declare const anywhere: Float32Array | GPUBuffer;
 const fromAnywhere: number = await sum(anywhere, { device, nan: 'ignore' });

@@ -7,6 +7,7 @@ import { floats, generator, partners } from './data.js';
 import { testHalves } from './halves.js';
 import { native } from './native.js';
 import { bitsOf, expected, hexadecimal } from './oracle.js';
+import { readsTwo } from '../wasm.js';
 
 const reduct = await reductWeb.load();
 const OPERATORS = ['sum', 'mean', 'norm1', 'sumsq', 'norm2', 'rms', 'var', 'std', 'min', 'max', 'norminf'];
@@ -65,6 +66,33 @@ for (const n of SIZES) {
                         expected('dot', x, { y, nan, type: 'f32' }), `${name} times ${other}, NaN ${nan}`);
     });
 }
+
+test('weighted means and ranges', () => {
+    for (const n of SIZES.slice(1))
+        for (const [name, x] of Object.entries(doubles(n))) {
+            const y = Float64Array.from(x, (v, i) => (i % 3 - 1) * (1 + v % 7));
+            for (const [operator, options] of [['weighted_mean', { y }], ['ptp', {}]])
+                assert.equal(attempt(() => reduct.reduce(operator, x, options)), expected(operator, x, options), `${operator} of ${n} ${name}`);
+        }
+});
+
+test('two values, counts, truth and bits', () => {
+    const x = Float64Array.of(3, -0, NaN, -2), whole = Int16Array.of(7, 5, 13, -1);
+    const value = (operator, data, options) => reduct.reduce(operator, data, options).value;
+    assert.deepEqual(reduct.reduce('minmax', x, { nan: 'ignore' }), { value: [-2, 3], bits: ['0xc000000000000000', '0x4008000000000000'],
+        type: 'f64', count: 3, device: 'wasm' });
+    assert.deepEqual(value('minmax', x), [NaN, NaN]);
+    assert.deepEqual(value('minmax', whole), [-1, 13]);
+    assert.deepEqual(value('minmax', BigInt64Array.of(5n, -1n)), [-1n, 5n]);
+    assert.deepEqual(['count', 'count_nonzero', 'any', 'all'].map(operator => value(operator, x)), [3, 3, 1, 0]);
+    assert.deepEqual(['count', 'count_nonzero', 'any', 'all'].map(operator => value(operator, x, { nan: 'ignore' })), [3, 2, 1, 0]);
+    assert.deepEqual(['and', 'or', 'xor'].map(operator => value(operator, whole)), [5, -1, ~15]);
+    assert.equal(value('ptp', Int8Array.of(-128, 127)), 255);
+    assert.throws(() => value('and', x), { status: 'unsupported', message: /expected integers/ });
+    const parts = reduct.accumulator('minmax', 'f64').add(x.subarray(0, 1)).merge(reduct.accumulator('minmax', 'f64').add(x.subarray(3)));
+    assert.deepEqual(reduct.loadAccumulator(parts.save()).result().value, [-2, 3]);
+    assert.throws(() => reduct.reduce('weighted_mean', whole), { name: 'TypeError', message: /^y: / });
+});
 
 test('the native library gives the same bits', () => {
     for (const [name, x] of Object.entries(floats(5000)))
@@ -154,8 +182,8 @@ test('an array whose memory is gone is refused, not empty', async () => {
         assert.equal(x.length, 0, name);
         for (const operator of reductWeb.OPERATORS) {
             const expected = { name: 'TypeError', message };
-            assert.throws(() => reduct.reduce(operator, x, operator === 'dot' ? { y: x } : {}), expected, `${operator}, ${name}`);
-            await assert.rejects(reductWeb.reduce(operator, x, operator === 'dot' ? { y: there } : {}), expected, `${operator}, ${name}`);
+            assert.throws(() => reduct.reduce(operator, x, readsTwo(operator) ? { y: x } : {}), expected, `${operator}, ${name}`);
+            await assert.rejects(reductWeb.reduce(operator, x, readsTwo(operator) ? { y: there } : {}), expected, `${operator}, ${name}`);
         }
         const total = reduct.accumulator('sum', 'f64').add(there), product = reduct.accumulator('dot', 'f64');
         assert.throws(() => total.add(x), { name: 'TypeError', message: /^x: / });
