@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Times the library's sums, maxima and their places on all processors beside NumPy's and PyTorch's, through ctypes, whose own
-call costs some 0.3 microseconds: bench/peers.py [LIBRARY [SIZE...]], by default build/libreduct.so and 2^7 to 2^28. Where
-NumPy or PyTorch is not installed, its columns are left out. Microseconds, the lower third of 15 rounds."""
+call costs some 0.3 microseconds: bench/peers.py [LIBRARY [SIZE...]], by default build/libreduct.so and 2^7 to 2^28. A SIZE
+such as 1000x64 stands for the rows and columns of a matrix, `matrices` for a set of these. Where PyTorch is not installed, its
+columns are left out. Microseconds, the lower third of 15 rounds."""
 import ctypes
 import os
 import sys
@@ -19,6 +20,9 @@ except ImportError:
 ROUNDS = 15
 SIZES = [1 << k for k in (7, 10, 12, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 28)]
 OPERATORS = ('sum', 'max', 'argmax')
+MATRICES = [(16384, 2), (8192, 8), (1024, 32), (256, 64), (64, 256), (2, 16384), (16, 2048), (128, 128), (1000, 10),
+            (1 << 20, 64), (64, 1 << 20), (4096, 4096)]
+SHAPE = 1  # the kind of plan
 
 
 def microseconds(call, size):
@@ -44,12 +48,67 @@ def of_library(library, name, kind, array):
     return call
 
 
+class Reduction(ctypes.Structure):
+    """reduct_reduction: op, element, result, mode, nan, flags, reserved."""
+    _fields_ = [('op', ctypes.c_int), ('element', ctypes.c_int), ('result', ctypes.c_int), ('mode', ctypes.c_int),
+                ('nan', ctypes.c_int), ('flags', ctypes.c_uint32), ('reserved', ctypes.c_uint64 * 4)]
+
+
+class Options(ctypes.Structure):
+    """reduct_plan_options."""
+    _fields_ = [('reductions', ctypes.c_void_p), ('count', ctypes.c_size_t), ('shape', ctypes.c_int64 * 6),
+                ('device', ctypes.c_char_p), ('threads', ctypes.c_uint), ('kind', ctypes.c_int),
+                ('rest', ctypes.c_uint64 * 16)]
+
+
+def along_axis(library, name, kind, array, axis):
+    """A plan for the rows (axis 1) or columns of a matrix, as a call."""
+    rows, columns = array.shape
+    op, element = ctypes.c_int(), ctypes.c_int()
+    library.reduct_operator_parse(name.encode(), ctypes.byref(op))
+    library.reduct_type_parse(kind.encode(), ctypes.byref(element))
+    reduction = Reduction(op=op.value, element=element.value)
+    shape = (rows, columns, 1, columns, 1, 0) if axis else (1, rows, columns, 0, columns, 1)
+    options = Options(reductions=ctypes.addressof(reduction), count=1, shape=shape, kind=SHAPE)
+    plan = ctypes.c_void_p()
+    if library.reduct_plan_create(ctypes.byref(options), ctypes.byref(plan), None) != 0:
+        sys.exit(f'peers: no plan for {name} of {rows}x{columns} {kind}')
+    results = numpy.empty(rows if axis else columns, numpy.uint64)  # as many bytes as any result has
+    inputs, places = (ctypes.c_void_p * 1)(array.ctypes.data), (ctypes.c_void_p * 1)(results.ctypes.data)
+
+    def call():
+        if library.reduct_plan_execute(plan, inputs, places, None, None) != 0:
+            sys.exit(f'peers: {name} of {rows}x{columns} {kind} failed')
+    call.keeps = results
+    return call
+
+
+def time_matrices(library, matrices):
+    for kind, dtype in (('f64', numpy.float64), ('f32', numpy.float32)):
+        for name in OPERATORS:
+            print(f'\n{name} of {kind}, rows, then columns: reduct, NumPy' + (', PyTorch' if torch else ''))
+            for rows, columns in matrices:
+                array = numpy.random.default_rng(1).standard_normal((rows, columns)).astype(dtype)
+                print(f'{rows}x{columns}', end='')
+                for axis in (1, 0):
+                    calls = [along_axis(library, name, kind, array, axis), lambda axis=axis: getattr(array, name)(axis=axis)]
+                    if torch:
+                        whole, method = torch.from_numpy(array), 'amax' if name == 'max' else name
+                        calls.append(lambda axis=axis: getattr(whole, method)(dim=axis))
+                    print('  |', *(f'{microseconds(call, array.size):.2f}' for call in calls), end='', flush=True)
+                print()
+
+
 def main():
     library = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else 'build/libreduct.so')
-    sizes = [int(text) for text in sys.argv[2:]] or SIZES
+    given = sys.argv[2:]
+    matrices = [tuple(map(int, text.split('x'))) for text in given if 'x' in text] + (MATRICES if 'matrices' in given else [])
+    sizes = [int(text) for text in given if text.isdigit()] or ([] if matrices else SIZES)
     print(f'{os.cpu_count()} processors, NumPy {numpy.__version__}, '
           + (f'PyTorch {torch.__version__} on {torch.get_num_threads()} threads' if torch else 'no PyTorch'))
-    for kind, dtype in (('f64', numpy.float64), ('f32', numpy.float32)):
+    if matrices:
+        time_matrices(library, matrices)
+    for kind, dtype in (('f64', numpy.float64), ('f32', numpy.float32)) if sizes else ():
         for name in OPERATORS:
             print(f'\n{name} of {kind}: n, reduct, NumPy' + (', PyTorch' if torch else ''))
             for size in sizes:

@@ -1,4 +1,4 @@
-/* Along axes: see axes.h. The array is kept in memory, as it lies in the file. */
+/* Along axes, and with masks: see axes.h. The arrays are kept in memory, as they lie in the files. */
 #include "axes.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct array {
 /* What is reduced, and what comes of it. */
 struct axes {
     const struct options *options;
-    struct array arrays[INPUTS_MOST];
+    struct array arrays[INPUTS_MOST], mask;
     size_t array_count;
     uint64_t reduced; /* axes, by bit */
     reduct_reduction reductions[OPERATORS_MOST];
@@ -72,10 +72,68 @@ static enum outcome open_array(struct array *array, const char *path, const stru
         outcome = read_elements(array);
     if (outcome != DONE)
         return outcome;
-    if (!array->reader.layout.shaped)
+    struct layout *layout = &array->reader.layout;
+    if (!layout->shaped && options_have_axes(options))
         return fail("%s: raw binary has no axes; expected a .npy array, or a matrix in text",
                     reader_name(&array->reader));
+    if (!layout->shaped) {
+        layout->rank = 1;
+        layout->shape[0] = array->count;
+    }
     find_strides(array);
+    return DONE;
+}
+
+/* Whether a file begins as .npy files do. */
+static bool is_npy(const char *path) {
+    char first[6] = "";
+    FILE *file = fopen(path, "rb");
+    bool is = file && fread(first, 1, sizeof first, file) == sizeof first && memcmp(first, "\x93NUMPY", 6) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+/* A .npy array of bytes, or bytes alone. */
+static enum outcome open_mask(struct axes *axes) {
+    struct options options = *axes->options;
+    options.input = (struct input_options){.format = FORMAT_NPY, .threads = options.input.threads};
+    if (options.mask && !is_npy(options.mask)) {
+        options.input.format = FORMAT_RAW;
+        options.input.type = REDUCT_U8;
+    }
+    options.axis_count = 0;
+    options.rows = options.columns = false;
+    if (!options.mask)
+        return DONE;
+    enum outcome outcome = open_array(&axes->mask, options.mask, &options);
+    if (outcome == DONE && reduct_type_size(axes->mask.reader.type) != 1)
+        return fail("%s: %s elements; expected bytes, which are 0 where an element does not count",
+                    reader_name(&axes->mask.reader), reduct_type_name(axes->mask.reader.type));
+    return outcome;
+}
+
+/* A mask has the shape of the array; one without a shape as many elements. */
+static enum outcome match_mask(struct axes *axes) {
+    struct array *mask = &axes->mask;
+    const struct array *array = &axes->arrays[0];
+    char text_a[LAYOUT_TEXT], text_b[LAYOUT_TEXT];
+    bool shaped = mask->reader.layout.shaped && array->reader.layout.shaped;
+    if (!axes->options->mask)
+        return DONE;
+    if (shaped && !layout_same_shape(&array->reader.layout, &mask->reader.layout))
+        return fail("%s has the shape %s, the mask %s %s; expected the same", reader_name(&array->reader),
+                    layout_text(&array->reader.layout, text_a), reader_name(&mask->reader),
+                    layout_text(&mask->reader.layout, text_b));
+    if (mask->count != array->count)
+        return fail("%s holds %" PRIu64 " elements, the mask %s %" PRIu64 "; expected as many",
+                    reader_name(&array->reader), array->count, reader_name(&mask->reader), mask->count);
+    if (!shaped) {
+        struct layout layout = array->reader.layout;
+        layout.fortran = false;
+        mask->reader.layout = layout;
+        find_strides(mask);
+    }
     return DONE;
 }
 
@@ -92,7 +150,7 @@ static enum outcome choose_axes(struct axes *axes) {
     if ((options->rows || options->columns) && rank != 2)
         return fail("%s has the shape %s; expected a matrix, of two axes, for --%s", reader_name(reader),
                     layout_text(layout, text), options->rows ? "rows" : "columns");
-    axes->reduced = options->rows ? 2 : options->columns ? 1 : 0;
+    axes->reduced = options->rows ? 2 : options->columns ? 1 : options_have_axes(options) ? 0 : UINT64_MAX;
     for (size_t i = 0; i < options->axis_count; i++) {
         int axis = options->axes[i] < 0 ? options->axes[i] + rank : options->axes[i];
         if (axis < 0 || axis >= rank)
@@ -125,7 +183,7 @@ static size_t result_size(const reduct_reduction *reduction) {
 }
 
 static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
-    const void *inputs[INPUTS_MOST];
+    const void *inputs[INPUTS_MOST + 1];
     reduct_error error;
     axes->count = reduct_plan_result_count(plan);
     for (size_t i = 0; i < axes->options->op_count; i++) {
@@ -136,6 +194,7 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     }
     for (size_t i = 0; i < axes->array_count; i++)
         inputs[i] = axes->arrays[i].elements;
+    inputs[axes->array_count] = axes->mask.elements;
     reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
     return status == REDUCT_OK ? DONE : pass_on(reader_name(&axes->arrays[0].reader), &error);
 }
@@ -145,6 +204,8 @@ static enum outcome reduce(struct axes *axes) {
     const struct reader *reader = &axes->arrays[0].reader;
     enum outcome outcome = match_arrays(axes);
     if (outcome == DONE)
+        outcome = match_mask(axes);
+    if (outcome == DONE)
         outcome = choose_axes(axes);
     for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
         outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
@@ -153,13 +214,15 @@ static enum outcome reduce(struct axes *axes) {
     const reduct_array array = {.rank = reader->layout.rank,
                                 .lengths = reader->layout.shape,
                                 .strides = {axes->arrays[0].strides, axes->arrays[1].strides},
-                                .axes = axes->reduced};
+                                .axes = axes->reduced,
+                                .mask_strides = axes->mask.strides};
     const reduct_plan_options wanted = {.reductions = axes->reductions,
                                         .reduction_count = options->op_count,
                                         .device = options->device,
                                         .threads = options->input.threads,
                                         .kind = REDUCT_ARRAY,
-                                        .array = &array};
+                                        .array = &array,
+                                        .mask = options->mask ? REDUCT_MASK_BYTES : REDUCT_MASK_NONE};
     reduct_plan *plan = NULL;
     reduct_error error;
     if (reduct_plan_create(&wanted, &plan, &error) != REDUCT_OK)
@@ -176,14 +239,15 @@ static enum outcome reduce(struct axes *axes) {
  * Writing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A line for each place, the results of the operators beside each other. */
+/* A line for each place, the results of the operators beside each other; of the array as a whole one for each operator. */
 static void print(const struct axes *axes) {
+    bool beside = options_have_axes(axes->options);
     for (uint64_t r = 0; r < axes->count; r++)
         for (size_t i = 0; i < axes->options->op_count; i++) {
             const reduct_reduction *reduction = &axes->reductions[i];
             print_numbers(reduction->result, (const char *)axes->results[i] + r * result_size(reduction),
                           reduct_operator_outputs(reduction->op), axes->options->hex);
-            putchar(i + 1 < axes->options->op_count ? ' ' : '\n');
+            putchar(beside && i + 1 < axes->options->op_count ? ' ' : '\n');
         }
 }
 
@@ -252,6 +316,8 @@ enum outcome axes_command(const struct options *options) {
     for (; axes.array_count < options->path_count && outcome == DONE; axes.array_count++)
         outcome = open_array(&axes.arrays[axes.array_count], options->paths[axes.array_count], options);
     if (outcome == DONE)
+        outcome = open_mask(&axes);
+    if (outcome == DONE)
         outcome = reduce(&axes);
     if (outcome == DONE)
         outcome = check_output_type(&axes);
@@ -263,6 +329,9 @@ enum outcome axes_command(const struct options *options) {
         reader_close(&axes.arrays[i].reader);
         free(axes.arrays[i].elements);
     }
+    if (options->mask)
+        reader_close(&axes.mask.reader);
+    free(axes.mask.elements);
     for (size_t i = 0; i < options->op_count; i++)
         free(axes.results[i]);
     return outcome;

@@ -23,6 +23,7 @@ enum {
     AXIS,
     ROWS,
     COLUMNS,
+    MASK,
     RESULT = 'r',
     TYPE = 't'
 };
@@ -36,6 +37,10 @@ static const program_option OPTIONS[] = {
      "each place of the other axes, in C order"},
     {"columns", COLUMNS, NULL,
      "one result for each column of a matrix, which is a .npy array of two axes or lines of text"},
+    {"mask", MASK, "FILE",
+     "which elements count: a .npy array of bytes and of the same shape, or raw bytes, as many as elements, 0 for "
+     "those that do not. "
+     "Indices count all elements"},
     {"mode", MODE, "MODE", "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is"},
     {"nan", NAN_POLICY, "POLICY",
      "what NaN elements do: give a NaN (the default), count as absent, or fail; POLICY is"},
@@ -231,6 +236,9 @@ static int take_option(int key, char *value, void *state) {
     case COLUMNS:
         options->columns = true;
         return DONE;
+    case MASK:
+        options->mask = value;
+        return DONE;
     case OUTPUT:
         options->output = value;
         return DONE;
@@ -274,11 +282,15 @@ static enum outcome check_axes(const struct options *options) {
     if ((options->axis_count > 0) + options->rows + options->columns > 1)
         return misuse("--axis, --rows, --columns: expected one of them");
     if (!options_have_axes(options))
-        return options->output ? misuse("--output: expected with --axis, --rows or --columns") : DONE;
+        if (options->output)
+            return misuse("--output: expected with --axis, --rows or --columns");
+    if (!options_have_axes(options) && !options->mask)
+        return DONE;
     if (options->path_count != (size_t)reduct_operator_inputs(options->ops[0]))
         return misuse("--%s: one array at a time; %zu inputs given",
                       options->rows      ? "rows"
                       : options->columns ? "columns"
+                      : options->mask    ? "mask"
                                          : "axis",
                       options->path_count);
     if (options->output && options->op_count > 1)

@@ -15,6 +15,7 @@ struct options {
     int axes[AXES_MOST]; /* to reduce, as said: from the end where negative */
     size_t axis_count;   /* 0: the array as a whole */
     bool rows, columns;  /* of a matrix */
+    const char *mask;    /* file that says which elements count, or null */
     const char *output;  /* file for results along axes, or null for standard output */
     reduct_mode mode;
     reduct_nan nan;

@@ -54,9 +54,10 @@ enum option {
     AXIS,
     ROWS,
     COLUMNS,
-    OUTPUT
+    OUTPUT,
+    MASK
 };
-enum { OPTIONS = OUTPUT + 1 };
+enum { OPTIONS = MASK + 1 };
 
 /* A value, good for a number or not. */
 struct value {
@@ -132,7 +133,8 @@ static const struct {
     [AXIS] = {"axis", 0, VALUES(axes)},
     [ROWS] = {"rows", 0, NULL, 0},
     [COLUMNS] = {"columns", 0, NULL, 0},
-    [OUTPUT] = {"output", 'o', VALUES(files)}};
+    [OUTPUT] = {"output", 'o', VALUES(files)},
+    [MASK] = {"mask", 0, VALUES(files)}};
 static const char *const standard[] = {"help", "usage", "version"};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -239,6 +241,9 @@ static void take(struct options *expected, enum option option, const struct valu
         break;
     case OUTPUT:
         expected->output = value->text;
+        break;
+    case MASK:
+        expected->mask = value->text;
     }
 }
 
@@ -272,7 +277,8 @@ static void check_together(struct line *line) {
                 (inputs == 2 && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
     const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns;
-    line->bad = line->bad || kinds > 1 || (kinds && expected->path_count != inputs) || (!kinds && expected->output);
+    line->bad = line->bad || kinds > 1 || ((kinds || expected->mask) && expected->path_count != inputs) ||
+                (!kinds && expected->output);
 }
 
 static void write_line(struct line *line, struct fuzz_input *input) {
@@ -329,6 +335,7 @@ static void check_same(const struct line *line, const struct options *got) {
     FUZZ_REQUIRE(got->wrap == expected->wrap && got->hex == expected->hex && got->quiet == expected->quiet);
     FUZZ_REQUIRE(got->rows == expected->rows && got->columns == expected->columns && !got->output == !expected->output);
     FUZZ_REQUIRE(!got->output || strcmp(got->output, expected->output) == 0);
+    FUZZ_REQUIRE(!got->mask == !expected->mask && (!got->mask || strcmp(got->mask, expected->mask) == 0));
     FUZZ_REQUIRE(got->axis_count == expected->axis_count && got->op_count == 1);
     for (size_t i = 0; i < got->axis_count; i++)
         FUZZ_REQUIRE(got->axes[i] == expected->axes[i]);

@@ -33,14 +33,40 @@ static reduct_status check_inputs(const reduct_reduction *reduction, const void 
     return status;
 }
 
+/* Fails where a NaN was added that is an error. */
+static reduct_status check_nan(const struct rd_prepared *prepared, uint64_t first, const struct rd_partial *partial,
+                               reduct_error *error) {
+    if (prepared->reduction.nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
+        return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
+                          (unsigned long long)(first + partial->nan_index));
+    return REDUCT_OK;
+}
+
 /* Adds inputs that have been checked. */
 static reduct_status accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                                 void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
     reduct_status status = prepared->device.backend->accumulate(prepared, x, y, count, workspace, partial, error);
-    if (status == REDUCT_OK && prepared->reduction.nan == REDUCT_NAN_ERROR && partial->nan_index != UINT64_MAX)
-        return rd_fail_at(error, REDUCT_ERROR_NAN, first + partial->nan_index, "element %llu is NaN",
-                          (unsigned long long)(first + partial->nan_index));
-    return status;
+    return status == REDUCT_OK ? check_nan(prepared, first, partial, error) : status;
+}
+
+reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                   reduct_mask kind, const void *mask, uint64_t offset, uint64_t first,
+                                   struct rd_partial *partial, reduct_error *error) {
+    const struct rd_backend *backend = prepared->device.backend;
+    if (kind != REDUCT_MASK_BYTES && kind != REDUCT_MASK_BITS)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of mask", (int)kind);
+    if (offset > INT64_MAX - count)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "offset: %llu; expected at most 2^63 entries of the mask in all",
+                       (unsigned long long)offset);
+    if (!backend->accumulate_masked)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "mask: %s takes none in this version; expected device cpu",
+                       prepared->device.name);
+    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    if (status == REDUCT_OK)
+        status = check_input("mask", mask, true, count, 1, error);
+    if (status == REDUCT_OK)
+        status = backend->accumulate_masked(prepared, x, y, count, kind, mask, offset, partial, error);
+    return status == REDUCT_OK ? check_nan(prepared, first, partial, error) : status;
 }
 
 reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
@@ -98,7 +124,7 @@ static reduct_status execute_whole_each(const reduct_plan *plan, const void *con
 static reduct_status execute_many(const struct rd_many *many, const void *const *inputs, void *const *results,
                                   reduct_outcome *const *outcomes, reduct_error *error) {
     bool segmented = rd_many_is_segmented(many);
-    const void *none[4] = {NULL};
+    const void *none[5] = {NULL};
     struct rd_execution execution = {.results = results, .outcomes = outcomes};
     uint64_t elements = segmented ? many->segments.elements : many->layout.results ? many->layout.count : 0;
     size_t bytes = rd_type(many->reduction[0].element)->bytes;
@@ -117,6 +143,11 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
             status = check_input("ends", bounds[1], true, needed, index, error);
         execution.begins = bounds[0];
         execution.ends = pairs ? bounds[1] : NULL;
+        bounds += pairs ? 2 : 1;
+    }
+    if (status == REDUCT_OK && many->mask) {
+        status = check_input("mask", bounds[0], true, elements, 1, error);
+        execution.mask = bounds[0];
     }
     return status == REDUCT_OK ? many->state[0].device.backend->execute_many(many, &execution, error) : status;
 }

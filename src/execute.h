@@ -11,4 +11,9 @@
 reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                             void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error);
 
+/* The same of the elements that a mask lets count, from its entry number `offset` on. */
+reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                   reduct_mask kind, const void *mask, uint64_t offset, uint64_t first,
+                                   struct rd_partial *partial, reduct_error *error);
+
 #endif

@@ -227,7 +227,11 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
             options.shape.stride = INT64_MAX;
     }
     if (rarely())
-        options.reserved[rng_below(&rng, 8)] = 1;
+        options.reserved[rng_below(&rng, 6)] = 1;
+    if (rarely())
+        options.mask = (reduct_mask)any_number(REDUCT_MASK_BITS);
+    if (rarely())
+        options.mask_offset = rarely() ? UINT64_MAX : rng_below(&rng, 9);
     return options;
 }
 
@@ -315,14 +319,18 @@ static const void *any_bounds(bool ends) {
 }
 
 /* Only small shapes are executed with arrays. */
-static void call_execute(const reduct_plan *plan, bool small, unsigned arrays) {
-    const void *inputs[5] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
+/* `arrays` come before the bounds of segments, if there are any, and before the mask, if there is one. */
+static void call_execute(const reduct_plan *plan, bool small, unsigned arrays, bool bounds, bool pairs, bool masked) {
+    const void *inputs[6] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
     static _Alignas(64) unsigned char room[64];
     void *workspace = rarely() ? room + 8 : NULL;
-    if (arrays) {
+    if (bounds) {
         inputs[arrays] = any_bounds(false);
         inputs[arrays + 1] = any_bounds(true);
+        arrays += pairs ? 2 : 1;
     }
+    if (masked)
+        inputs[arrays] = small ? any_array() : NULL;
     execute(plan, rarely() ? NULL : inputs, workspace, rng_next(&rng) & 1);
     queue(plan, rarely() ? NULL : inputs, workspace);
 }
@@ -351,7 +359,8 @@ static void call_plan(void) {
     if ((status == REDUCT_OK) != (plan != NULL))
         broken("reduct_plan_create", "a plan in spite of a failure, or none", status);
     if (plan)
-        call_execute(plan, small, segmented && segments.index != REDUCT_DEFAULT ? arrays : 0);
+        call_execute(plan, small, arrays, segmented && segments.index != REDUCT_DEFAULT, segments.with_ends,
+                     options.mask != REDUCT_MASK_NONE);
     reduct_plan_destroy(plan);
 }
 
@@ -403,6 +412,23 @@ static void call_add(void) {
         "reduct_accumulator_add", reduct_accumulator_add(accumulator, x, y, count, watch->passed), watch, false);
     if (status != REDUCT_OK && reduct_accumulator_count(accumulator) != before)
         broken("reduct_accumulator_add", "failed and added", status);
+}
+
+static void call_add_masked(void) {
+    reduct_accumulator *accumulator = *any_accumulator();
+    const reduct_reduction reduction = reduct_accumulator_reduction(accumulator);
+    const bool two = (reduct_operator_inputs(reduction.op) == 2) != rarely();
+    const void *x = any_array(), *y = two ? any_array() : NULL, *mask = any_array();
+    const uint64_t count = any_count(reduct_type_size(reduction.element)),
+                   before = reduct_accumulator_count(accumulator);
+    const uint64_t offset = rarely() ? UINT64_MAX : rng_below(&rng, 9);
+    const reduct_mask kind = rarely() ? REDUCT_MASK_NONE : (reduct_mask)(1 + rng_below(&rng, 2));
+    struct watch *watch = begin_call();
+    const reduct_status status = end_call(
+        "reduct_accumulator_add_masked",
+        reduct_accumulator_add_masked(accumulator, x, y, count, kind, mask, offset, watch->passed), watch, false);
+    if (status != REDUCT_OK && reduct_accumulator_count(accumulator) != before)
+        broken("reduct_accumulator_add_masked", "failed and added", status);
 }
 
 /* With itself, again and again, until no 64 bits count the elements. */
@@ -752,21 +778,21 @@ static bool plans_and_accumulators_agree(void) {
 }
 
 int main(void) {
-    static void (*const calls[])(void) = {call_type_parse, call_operator_parse,
-                                          call_mode_parse, call_nan_parse,
-                                          call_resolve,    call_plan,
-                                          call_plan,       call_create,
-                                          call_add,        call_add,
-                                          call_merge,      call_result,
-                                          call_result,     call_custom,
-                                          call_reduce,     call_save_and_load,
-                                          call_f64,        call_f32,
-                                          call_i8,         call_i16,
-                                          call_i32,        call_i64,
-                                          call_u8,         call_u16,
-                                          call_u32,        call_u64,
-                                          call_f16,        call_bf16,
-                                          call_bool};
+    static void (*const calls[])(void) = {call_type_parse,    call_operator_parse,
+                                          call_mode_parse,    call_nan_parse,
+                                          call_resolve,       call_plan,
+                                          call_plan,          call_create,
+                                          call_add_masked,    call_add,
+                                          call_add,           call_merge,
+                                          call_result,        call_result,
+                                          call_custom,        call_reduce,
+                                          call_save_and_load, call_f64,
+                                          call_f32,           call_i8,
+                                          call_i16,           call_i32,
+                                          call_i64,           call_u8,
+                                          call_u16,           call_u32,
+                                          call_u64,           call_f16,
+                                          call_bf16,          call_bool};
     const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();

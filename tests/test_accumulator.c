@@ -447,11 +447,64 @@ static void fast_saved(void **state) {
     }
 }
 
+/* What a mask takes out is as if it had never been added, but for the index. */
+static void masked(void **state) {
+    (void)state;
+    static struct data data;
+    static unsigned char mask[MOST + 64];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct rng rng = rng_of(test_seed() + 6);
+    for (uint64_t round = test_scaled(1500, 100); round-- > 0;) {
+        fill(&rng, &data, elements[rng_below(&rng, element_count)]);
+        const reduct_reduction reduction = any_reduction(&rng, data.type);
+        const reduct_mask kind = rng_next(&rng) & 1 ? REDUCT_MASK_BYTES : REDUCT_MASK_BITS;
+        const uint64_t offset = rng_below(&rng, 64);
+        uint64_t place = 0, kept = 0, index = 0;
+        if (has_tree(&reduction))
+            continue;
+        for (size_t i = 0; i < sizeof mask; i++)
+            mask[i] = rng_below(&rng, 3) ? (unsigned char)rng_next(&rng) : 0;
+        reduct_accumulator *whole = make(&reduction, "cpu", 1), *some = make(&reduction, any_device(&rng), 1);
+        const size_t cut = rng_below(&rng, data.count + 1);
+        const void *y = test_operator(reduction.op)->inputs == 2 ? data.y : NULL;
+        test_status(reduct_accumulator_add_masked(whole, data.x, y, cut, kind, mask, offset, NULL), REDUCT_OK);
+        through_bytes(&rng, &whole);
+        test_status(reduct_accumulator_add_masked(whole, element_at(&data, data.x, cut),
+                                                  y ? element_at(&data, data.y, cut) : NULL, data.count - cut, kind,
+                                                  mask, offset + cut, NULL),
+                    REDUCT_OK);
+        uint64_t *places = test_alloc((data.count + 1) * sizeof *places);
+        for (size_t i = 0; i < data.count; i++) {
+            const uint64_t at = offset + i;
+            if (kind == REDUCT_MASK_BYTES ? mask[at] != 0 : mask[at / 8] >> at % 8 & 1) {
+                add(some, &data, reduction.op, i, i + 1);
+                places[kept++] = i;
+            }
+        }
+        unsigned char a[ORACLE_RESULT_BYTES] = {0}, b[ORACLE_RESULT_BYTES] = {0};
+        assert_int_equal(reduct_accumulator_count(whole), reduct_accumulator_count(some));
+        const reduct_status status = reduct_accumulator_result(some, REDUCT_DEFAULT, a, NULL);
+        test_status(reduct_accumulator_result(whole, REDUCT_DEFAULT, b, NULL), status);
+        if (status == REDUCT_OK && depends_on_order(reduction.op)) {
+            memcpy(&index, a, sizeof index);
+            place = places[index];
+            memcpy(a, &place, sizeof place);
+        }
+        assert_memory_equal(a, b, sizeof a);
+        free(places);
+        reduct_accumulator_destroy(whole);
+        reduct_accumulator_destroy(some);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_and_merged), cmocka_unit_test(permuted),   cmocka_unit_test(merged_with_itself),
-        cmocka_unit_test(streamed),         cmocka_unit_test(empty),      cmocka_unit_test(nan_refused),
-        cmocka_unit_test(mismatches),       cmocka_unit_test(fast_saved), cmocka_unit_test(as_many_as_can_be),
+        cmocka_unit_test(masked),      cmocka_unit_test(split_and_merged),
+        cmocka_unit_test(permuted),    cmocka_unit_test(merged_with_itself),
+        cmocka_unit_test(streamed),    cmocka_unit_test(empty),
+        cmocka_unit_test(nan_refused), cmocka_unit_test(mismatches),
+        cmocka_unit_test(fast_saved),  cmocka_unit_test(as_many_as_can_be),
     };
     return cmocka_run_group_tests_name("accumulator", tests, find_devices, NULL);
 }

@@ -49,11 +49,17 @@ static void plan_pointers(void **state) {
     options = good_options(&sum);
     options.reduction_count = 0;
     check_plan(&options, REDUCT_ERROR_ARGUMENT, "reduction_count");
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof options.reserved / sizeof *options.reserved; i++) {
         options = good_options(&sum);
         options.reserved[i] = 1;
         check_plan(&options, REDUCT_ERROR_ARGUMENT, "reserved");
     }
+    options = good_options(&sum);
+    options.mask = (reduct_mask)3;
+    check_plan(&options, REDUCT_ERROR_ARGUMENT, "mask");
+    options = good_options(&sum);
+    options.mask_offset = 1;
+    check_plan(&options, REDUCT_ERROR_ARGUMENT, "mask_offset");
     reduct_plan_destroy(NULL);
     assert_int_equal(reduct_plan_workspace_size(NULL), 0);
     assert_null(reduct_plan_device(NULL));
@@ -274,6 +280,17 @@ static void accumulator_arguments(void **state) {
     static const uint64_t counts[] = {UINT64_MAX, UINT64_MAX / 8 + 2, (uint64_t)1 << 61, (uint64_t)1 << 60};
     for (size_t i = 0; i < 4; i++)
         check_error(reduct_accumulator_add(a, data, NULL, counts[i], &error), REDUCT_ERROR_TOO_LARGE, &error, "count");
+
+    const unsigned char mask[8] = {0};
+    check_error(reduct_accumulator_add_masked(NULL, data, NULL, 8, REDUCT_MASK_BYTES, mask, 0, &error),
+                REDUCT_ERROR_ARGUMENT, &error, "accumulator");
+    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_BYTES, NULL, 0, &error),
+                REDUCT_ERROR_ARGUMENT, &error, "mask");
+    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_NONE, mask, 0, &error),
+                REDUCT_ERROR_ARGUMENT, &error, "kind");
+    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_BITS, mask, INT64_MAX, &error),
+                REDUCT_ERROR_TOO_LARGE, &error, "offset");
+    assert_int_equal(reduct_accumulator_count(a), 0);
 
     check_error(reduct_accumulator_merge(NULL, a, &error), REDUCT_ERROR_ARGUMENT, &error, "accumulator");
     check_error(reduct_accumulator_merge(a, NULL, &error), REDUCT_ERROR_ARGUMENT, &error, "other");

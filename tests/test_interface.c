@@ -129,8 +129,10 @@ static void reserved(void **state) {
         reduct_plan *made = NULL;
         reduct_accumulator *accumulator = NULL;
         reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {.n = 4}};
-        options.reserved[i] = (uint64_t)1 << (8 * i);
-        check_refused(reduct_plan_create(&options, &made, &error), &error, "reserved");
+        if (i < sizeof options.reserved / sizeof *options.reserved) {
+            options.reserved[i] = (uint64_t)1 << (8 * i);
+            check_refused(reduct_plan_create(&options, &made, &error), &error, "reserved");
+        }
         reduct_accumulator_options other = {.reduction = &sum};
         other.reserved[i] = 1;
         check_refused(reduct_accumulator_create(&other, &accumulator, &error), &error, "reserved");

@@ -32,6 +32,15 @@ struct many {
     /* Or segments. */
     bool segmented;
     uint64_t begin[SPAN], end[SPAN];
+    /* And a mask, whose entries lie as elements do, if in another order. */
+    reduct_mask mask;
+    unsigned char mask_memory[SPAN + 64];
+    int64_t mask_stride[RANK_MOST];
+    uint64_t mask_first;
+    bool counts[SPAN];    /* of a result's elements */
+    uint64_t place[SPAN]; /* of those that count, by number */
+    struct oracle filled; /* of all elements, with 1 where one does not count: for products */
+    void *gathered_filled;
     uint64_t results;
     struct oracle single, pairs;
     void *gathered[2];
@@ -127,7 +136,31 @@ static void choose_axes(struct many *many, uint64_t most) {
     }
 }
 
+/* Chooses a mask of some kind, or none, of at most `entries` after the first. */
+static void choose_mask(struct many *many, uint64_t first, size_t entries) {
+    const uint64_t often = rng_below(&many->rng, 5);
+    many->mask = rng_below(&many->rng, 3) ? REDUCT_MASK_NONE : (reduct_mask)(1 + rng_below(&many->rng, 2));
+    many->mask_first = first + rng_below(&many->rng, 40);
+    for (size_t i = 0; i < entries + 40 && i < sizeof many->mask_memory; i++) {
+        const bool counts =
+            often == 0 || (often == 1 ? rng_below(&many->rng, 30) == 0 : often > 2 - rng_below(&many->rng, 4));
+        many->mask_memory[i] = many->mask == REDUCT_MASK_BITS
+                                   ? (unsigned char)(rng_next(&many->rng) | (often ? 0 : 0xff))
+                               : counts ? (unsigned char)(1 + rng_below(&many->rng, 255))
+                                        : 0;
+    }
+}
+
+static bool mask_counts(const struct many *many, int64_t entry) {
+    entry += (int64_t)many->mask_first;
+    return many->mask == REDUCT_MASK_NONE ||
+           (many->mask == REDUCT_MASK_BYTES ? many->mask_memory[entry] != 0
+                                            : many->mask_memory[entry / 8] >> entry % 8 & 1);
+}
+
 static void choose_layout(struct many *many) {
+    size_t mask_span;
+    int64_t mask_first;
     bool all[RANK_MOST], kept[RANK_MOST];
     do {
         choose_axes(many, 3000);
@@ -138,8 +171,10 @@ static void choose_layout(struct many *many) {
             size_t span = choose_strides(many, all, many->stride[i], &many->first[i], false);
             many->span = span > many->span ? span : many->span;
         }
+        mask_span = choose_strides(many, all, many->mask_stride, &mask_first, false);
         many->result_span = choose_strides(many, kept, many->result_stride, &many->result_first, true);
-    } while (many->span > SPAN || many->result_span > SPAN);
+    } while (many->span > SPAN || many->result_span > SPAN || mask_span > SPAN);
+    choose_mask(many, (uint64_t)mask_first, mask_span);
     many->results = 1;
     for (unsigned k = 0; k < many->rank; k++)
         many->results *= kept[k] ? many->length[k] : 1;
@@ -162,6 +197,7 @@ static void choose_segments(struct many *many, bool offsets) {
         many->end[r] = many->begin[r] + length;
         at = many->end[r];
     }
+    choose_mask(many, 0, many->span);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -187,6 +223,8 @@ static uint64_t gather(struct many *many, uint64_t result) {
         count = many->end[result] - many->begin[result];
         for (int i = 0; i < 2; i++)
             memcpy(many->gathered[i], many->memory[i] + many->begin[result] * size, count * size);
+        for (uint64_t i = 0; i < count; i++)
+            many->counts[i] = mask_counts(many, (int64_t)(many->begin[result] + i));
         return count;
     }
     places_of(many, result, place);
@@ -200,6 +238,12 @@ static uint64_t gather(struct many *many, uint64_t result) {
                 at += (int64_t)place[k] * many->stride[i][k];
             memcpy((unsigned char *)many->gathered[i] + count * size, many->memory[i] + (size_t)at * size, size);
         }
+        if (inside) {
+            int64_t entry = 0;
+            for (unsigned k = 0; k < many->rank; k++)
+                entry += (int64_t)place[k] * many->mask_stride[k];
+            many->counts[count] = mask_counts(many, entry);
+        }
         count += inside;
         more = false;
         for (unsigned k = many->rank; k-- > 0 && !more;) {
@@ -211,6 +255,49 @@ static uint64_t gather(struct many *many, uint64_t result) {
         }
     }
     return count;
+}
+
+/* Takes out what a mask takes out, and puts 1 in its place in a copy; returns what is left. */
+static uint64_t take_out(struct many *many, uint64_t count) {
+    const size_t size = many->type->size;
+    uint64_t left = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *element = (unsigned char *)many->gathered[0] + i * size;
+        memcpy((unsigned char *)many->gathered_filled + i * size, element, size);
+        if (!many->counts[i]) {
+            values_put(many->type, many->gathered_filled, i, 1);
+            continue;
+        }
+        for (int k = 0; k < 2; k++)
+            memmove((unsigned char *)many->gathered[k] + left * size, (unsigned char *)many->gathered[k] + i * size,
+                    size);
+        many->place[left++] = i;
+    }
+    return left;
+}
+
+static bool gives_index(reduct_operator op) {
+    return op == REDUCT_ARGMIN || op == REDUCT_ARGMAX;
+}
+
+/* What must come of a reduction of a result's elements, of which those that count have been read. */
+static struct oracle_result expect_one(const struct many *many, const reduct_reduction *reduction) {
+    const bool filled = reduction->op == REDUCT_PRODUCT && reduct_type_is_float(reduction->element);
+    struct oracle_result one = oracle_expect(filled                                      ? &many->filled
+                                             : test_operator(reduction->op)->inputs == 2 ? &many->pairs
+                                                                                         : &many->single,
+                                             reduction);
+    uint64_t index;
+    if (filled)
+        return one;
+    if (one.status == REDUCT_ERROR_NAN)
+        one.index = many->place[one.index];
+    if (one.status == REDUCT_OK && gives_index(reduction->op)) {
+        memcpy(&index, one.bytes, sizeof index);
+        index = many->place[index];
+        memcpy(one.bytes, &index, sizeof index);
+    }
+    return one;
 }
 
 static int64_t place_of_result(const struct many *many, uint64_t result) {
@@ -260,7 +347,8 @@ static void run_plan(struct many *many, const char *device, bool offsets, struct
                                 .lengths = many->length,
                                 .strides = {many->stride[0], many->stride[1]},
                                 .axes = many->axes,
-                                .result_strides = many->result_stride};
+                                .result_strides = many->result_stride,
+                                .mask_strides = many->mask_stride};
     const reduct_segments segments = {
         .count = many->results, .elements = many->span, .index = index, .with_ends = !offsets};
     const reduct_plan_options options = {.reductions = many->reduction,
@@ -269,8 +357,10 @@ static void run_plan(struct many *many, const char *device, bool offsets, struct
                                          .array = &array,
                                          .segments = &segments,
                                          .device = device,
-                                         .threads = many->threads};
-    const void *inputs[4] = {NULL};
+                                         .threads = many->threads,
+                                         .mask = many->mask,
+                                         .mask_offset = many->mask ? many->mask_first : 0};
+    const void *inputs[5] = {NULL};
     void *results[REDUCTIONS_MOST];
     reduct_outcome *outcomes[REDUCTIONS_MOST];
     bool any = false;
@@ -281,6 +371,7 @@ static void run_plan(struct many *many, const char *device, bool offsets, struct
         inputs[many->inputs] = begins;
         inputs[many->inputs + 1] = ends;
     }
+    inputs[many->inputs + (!many->segmented ? 0 : offsets ? 1 : 2)] = many->mask_memory;
     for (size_t i = 0; i < many->reductions; i++) {
         size_t bytes = many->result_span * result_size(many, i);
         run->results[i] = test_alloc(bytes + 1);
@@ -354,14 +445,15 @@ static void check_case(struct many *many, const char *device, bool offsets) {
     struct oracle_result *expected = test_alloc((many->results * many->reductions + 1) * sizeof *expected);
     const struct oracle_result *failure = NULL;
     for (uint64_t r = 0; r < many->results; r++) {
-        const uint64_t count = gather(many, r);
+        const uint64_t all = gather(many, r), count = take_out(many, all);
+        oracle_read(&many->filled, many->type->type, many->gathered_filled, NULL, all);
         oracle_read(&many->single, many->type->type, many->gathered[0], NULL, count);
         if (many->inputs == 2)
             oracle_read(&many->pairs, many->type->type, many->gathered[0], many->gathered[1], count);
         for (size_t i = 0; i < many->reductions; i++) {
             const reduct_reduction reduction = resolved(many, i);
             struct oracle_result *one = &expected[r * many->reductions + i];
-            *one = oracle_expect(test_operator(reduction.op)->inputs == 2 ? &many->pairs : &many->single, &reduction);
+            *one = expect_one(many, &reduction);
             if (!failure && one->status != REDUCT_OK && !run.with_outcomes[i])
                 failure = one;
         }
@@ -396,8 +488,10 @@ static struct many *start(uint64_t stream) {
         many->memory[i] = test_alloc(SPAN * 8);
         many->gathered[i] = test_alloc(SPAN * 8);
     }
+    many->gathered_filled = test_alloc(SPAN * 8);
     oracle_init(&many->single);
     oracle_init(&many->pairs);
+    oracle_init(&many->filled);
     return many;
 }
 
@@ -407,6 +501,8 @@ static void stop(struct many *many) {
         free(many->memory[i]);
         free(many->gathered[i]);
     }
+    free(many->gathered_filled);
+    oracle_clear(&many->filled);
     oracle_clear(&many->single);
     oracle_clear(&many->pairs);
     free(many);
@@ -448,6 +544,125 @@ static void arrays(void **state) {
 static void segments(void **state) {
     (void)state;
     check_many(1, true, test_scaled(3000, 100));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows and columns, of lengths around those of vectors, groups and tiles, with what windows cannot hold in some of them
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t near(struct rng *rng, uint64_t most) {
+    static const uint64_t EDGES[] = {1, 2, 4, 8, 16, 24, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384};
+    uint64_t length;
+    do
+        length = EDGES[rng_below(rng, sizeof EDGES / sizeof *EDGES)] + rng_below(rng, 4) - 1;
+    while (length < 1 || length > most);
+    return length;
+}
+
+/* A matrix, or several one after another, of which the rows or the columns are reduced, or all of these; rows may lie apart. */
+static void choose_matrix(struct many *many) {
+    static const uint64_t AXES[] = {1, 2, 2, 4, 5};
+    const uint64_t most = rng_below(&many->rng, 4) ? 5000 : SPAN - 100;
+    const uint64_t inner = near(&many->rng, most), middle = near(&many->rng, most / inner),
+                   outer = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, most / inner / middle);
+    const uint64_t pitch = rng_below(&many->rng, 3) || (inner + 1) * middle * outer > SPAN - 100 ? inner : inner + 1;
+    int64_t apart = rng_below(&many->rng, 6) ? 1 : 2;
+    many->segmented = false;
+    many->mask = REDUCT_MASK_NONE;
+    many->rank = 3;
+    many->axes = rng_below(&many->rng, 2) ? 4 : AXES[rng_below(&many->rng, sizeof AXES / sizeof *AXES)];
+    memcpy(many->length, (uint64_t[]){outer, middle, inner}, 3 * sizeof *many->length);
+    const int64_t stride[3] = {(int64_t)(pitch * middle), (int64_t)pitch, 1};
+    for (int i = 0; i < 2; i++) {
+        memcpy(many->stride[i], stride, sizeof stride);
+        many->first[i] = (int64_t)rng_below(&many->rng, 5);
+    }
+    many->span = pitch * middle * outer + 4;
+    many->results = 1;
+    many->result_first = 0;
+    for (unsigned k = 3; k-- > 0;) {
+        const bool kept = !(many->axes >> k & 1);
+        many->result_stride[k] = kept ? apart : 0;
+        apart *= kept ? (int64_t)many->length[k] : 1;
+        many->results *= kept ? many->length[k] : 1;
+    }
+    many->result_span = (size_t)apart;
+}
+
+/* Sums, and what is made of sums; mostly one. */
+static void choose_sums(struct many *many) {
+    static const reduct_operator SUMS[] = {REDUCT_SUM,   REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1, REDUCT_SUMSQ,
+                                           REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD};
+    many->inputs = 1;
+    many->reductions = rng_below(&many->rng, 4) ? 1 : 2;
+    for (size_t i = 0; i < many->reductions; i++) {
+        const reduct_operator op = SUMS[rng_below(&many->rng, sizeof SUMS / sizeof *SUMS)];
+        many->reduction[i] = (reduct_reduction){.op = op,
+                                                .element = many->type->type,
+                                                .result = pick_result(&many->rng, op, many->type->type),
+                                                .nan = (reduct_nan)rng_below(&many->rng, 3),
+                                                .flags = (uint32_t)rng_below(&many->rng, 2) ? REDUCT_POPULATION : 0};
+    }
+}
+
+/* Ordinary data, or data of one of the usual kinds; and here and there what makes single results, or whole tiles, hard. */
+static void fill_matrix(struct many *many) {
+    struct rng *rng = &many->rng;
+    const struct test_type *type = test_type(rng_below(rng, 2) ? REDUCT_F64 : REDUCT_F32);
+    fill(many, &type, 1);
+    if (rng_below(rng, 3)) {
+        const double scale = ldexp(1, (int)rng_below(rng, 40) - 20);
+        for (size_t i = 0; i < many->span; i++)
+            values_put(type, many->memory[0], i, scale * (rng_unit(rng) - (rng_below(rng, 2) ? 0.5 : 0)));
+    }
+    for (uint64_t times = rng_below(rng, 2) ? rng_below(rng, 12) : 0; times-- > 0;) {
+        const size_t at = rng_below(rng, many->span), count = rng_below(rng, 3) ? 1 : rng_below(rng, many->span - at);
+        const uint64_t kind = rng_below(rng, 6);
+        for (size_t i = at; i < at + count; i++)
+            if (kind == 0)
+                values_put_bits(type, many->memory[0], i, values_nan(rng, type));
+            else if (kind == 1)
+                values_put(type, many->memory[0], i, rng_below(rng, 2) ? INFINITY : -INFINITY);
+            else if (kind == 2)
+                values_put(type, many->memory[0], i, -0.0);
+            else if (kind == 3)
+                values_put(type, many->memory[0], i, values_tiny(type) * (double)(1 + rng_below(rng, 99)));
+            else if (kind == 4)
+                values_put(type, many->memory[0], i, values_max(type) * (rng_unit(rng) - 0.5));
+            else
+                values_put(type, many->memory[0], i, ldexp(rng_unit(rng) - 0.5, (int)rng_below(rng, 240) - 120));
+    }
+}
+
+/* An extreme, or its place; often of small numbers, so that many are equal. */
+static void choose_extremes(struct many *many) {
+    static const reduct_operator EXTREMES[] = {REDUCT_MIN, REDUCT_MAX, REDUCT_NORMINF, REDUCT_ARGMIN, REDUCT_ARGMAX};
+    many->inputs = many->reductions = 1;
+    many->reduction[0] = (reduct_reduction){.op = EXTREMES[rng_below(&many->rng, 5)],
+                                            .element = many->type->type,
+                                            .nan = (reduct_nan)rng_below(&many->rng, 3)};
+    for (size_t i = 0; rng_below(&many->rng, 2) && i < many->span; i++)
+        values_put(many->type, many->memory[0], i, (double)rng_below(&many->rng, 6));
+}
+
+static void rows_and_columns(void **state) {
+    (void)state;
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(4);
+    for (uint64_t rounds = test_scaled(2000, 100); rounds-- > 0;) {
+        choose_matrix(many);
+        if (rng_below(&many->rng, 3)) {
+            fill_matrix(many);
+            choose_sums(many);
+        } else {
+            fill(many, elements, element_count);
+            choose_extremes(many);
+        }
+        check_case(many, devices[rng_below(&many->rng, device_count)], false);
+    }
+    stop(many);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -594,7 +809,7 @@ static void refused_plans(void **state) {
     array.lengths = NULL;
     refuse(&options, REDUCT_ERROR_ARGUMENT, "array: lengths: null pointer");
     array.lengths = lengths;
-    array.reserved[3] = 1;
+    array.reserved[2] = 1;
     refuse(&options, REDUCT_ERROR_ARGUMENT, "array: reserved");
     array = (reduct_array){.rank = 2, .lengths = huge, .axes = 1};
     refuse(&options, REDUCT_ERROR_TOO_LARGE, "lengths");
@@ -681,9 +896,9 @@ static void whole_outcomes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),        cmocka_unit_test(segments),
-                                       cmocka_unit_test(large),         cmocka_unit_test(one_long_segment),
-                                       cmocka_unit_test(refused_plans), cmocka_unit_test(refused_segments),
-                                       cmocka_unit_test(whole_outcomes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),           cmocka_unit_test(segments),
+                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(large),
+                                       cmocka_unit_test(one_long_segment), cmocka_unit_test(refused_plans),
+                                       cmocka_unit_test(refused_segments), cmocka_unit_test(whole_outcomes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,9 +277,10 @@ typedef struct reduct_array {
     const uint64_t *lengths;   /* of each axis */
     const int64_t *strides[2]; /* of each input: elements from one to the next, by axis, of any sign; null: C order */
     uint64_t axes;             /* bit k: axis k is reduced; all bits set: all axes are */
-    const int64_t *
-        result_strides; /* by axis, of those that stay: results (of minmax pairs) from one to the next; null: C order */
-    uint64_t reserved[4]; /* zero */
+    /* By axis, of those that stay: results (of minmax pairs) from one to the next; null: C order. */
+    const int64_t *result_strides;
+    const int64_t *mask_strides; /* of a mask, as those of inputs; null: C order */
+    uint64_t reserved[3];        /* zero */
 } reduct_array;
 
 /* Stretches of an array, which may overlap, and be empty. With an index type: as many begins and as many ends as there are
@@ -293,6 +294,14 @@ typedef struct reduct_segments {
     int with_ends;        /* not 0: begins and ends; 0: offsets */
     uint64_t reserved[4]; /* zero */
 } reduct_segments;
+
+/* How a mask says which elements count. One that is masked out is as if it were not there, except that indices count it: of a pair
+ * neither is there, and in a product of floats it is a factor of 1 in its place. */
+typedef enum reduct_mask {
+    REDUCT_MASK_NONE = 0,  /* there is no mask: all elements count */
+    REDUCT_MASK_BYTES = 1, /* a byte for each element, which counts unless that is 0 */
+    REDUCT_MASK_BITS = 2   /* a bit for each, 1 if it counts: element i has bit i % 8 of byte i / 8, 1 << i % 8 */
+} reduct_mask;
 
 /* Threads of the caller's, to be used in place of the library's own. */
 typedef struct reduct_executor {
@@ -324,7 +333,9 @@ typedef struct reduct_plan_options {
     const void *example;             /* for "auto": an address in memory of the kind that inputs will be in, or null */
     const reduct_executor
         *executor;        /* what runs the CPU's threads, or null for the library's own; the plan keeps a copy */
-    uint64_t reserved[8]; /* zero */
+    reduct_mask mask;     /* which elements count. Where an element's mask lies strides say, as where it lies itself */
+    uint64_t mask_offset; /* bytes, or bits, of the mask before that of the element to which inputs' pointers are */
+    uint64_t reserved[6]; /* zero */
 } reduct_plan_options;
 
 typedef struct reduct_plan reduct_plan;
@@ -350,12 +361,12 @@ REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
 REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
 
 /* Executes a plan. `inputs`: the arrays that its reductions read, each aligned to its element type (no more is needed for full
- * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends.
- * Null entries are allowed only where there are no elements. `results`: one pointer per reduction, to as many results as the
- * plan keeps, each of its result type, of minmax two values each. `workspace`: reduct_plan_workspace_size() bytes aligned to 64, or null, and the call
- * allocates what it needs. Fails with REDUCT_ERROR_ARGUMENT (also of a segment outside the array), _EMPTY, _OVERFLOW, _NAN,
- * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written.
- * Synchronous. */
+ * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends;
+ * then the mask, if there is one. Null entries are allowed only where there are no elements. `results`: one pointer per
+ * reduction, to as many results as the plan keeps, each of its result type, of minmax two values each. `workspace`:
+ * reduct_plan_workspace_size() bytes aligned to 64, or null, and the call allocates what it needs. Fails with
+ * REDUCT_ERROR_ARGUMENT (also of a segment outside the array), _EMPTY, _OVERFLOW, _NAN, _OUT_OF_MEMORY or _DEVICE_LOST, of
+ * several results with that of the first one that fails; no result is then written. Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
 
@@ -410,6 +421,13 @@ REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
 REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y,
                                                 uint64_t count, reduct_error *error);
 
+/* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are seen, so
+ * that indices count them, but not counted. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (on any device but the CPU), _NAN,
+ * _TOO_LARGE or _OUT_OF_MEMORY; the accumulator is then as it was before the call. */
+REDUCT_API reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
+                                                       uint64_t count, reduct_mask kind, const void *mask,
+                                                       uint64_t offset, reduct_error *error);
+
 /* Adds all that `other` holds; `other` is unchanged, and may be the accumulator itself. Both must hold the same
  * reduction: operator, element type, mode, NaN policy and flags (the device may differ). A product of floats is merged
  * only where the result is that of a single pass: where the elements before are a multiple of 4096 times the largest
@@ -420,7 +438,7 @@ REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator,
 REDUCT_API reduct_status reduct_accumulator_merge(reduct_accumulator *accumulator, const reduct_accumulator *other,
                                                   reduct_error *error);
 
-/* Elements added so far; NaNs under ignore are not counted. */
+/* Elements added so far; those that were masked out, and NaNs under ignore, are not counted. */
 REDUCT_API uint64_t reduct_accumulator_count(const reduct_accumulator *accumulator);
 
 /* The result so far, rounded to `type` (REDUCT_DEFAULT: the reduction's result type) and written to `result`. The

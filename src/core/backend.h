@@ -64,6 +64,12 @@ struct rd_backend {
     reduct_status (*accumulate)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                                 void *workspace, struct rd_partial *partial, reduct_error *error);
 
+    /* accumulate() of the elements that a mask lets count, from its entry number `offset` on; `partial` may already hold elements. Null
+     * where there are no masks. */
+    reduct_status (*accumulate_masked)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                       reduct_mask kind, const void *mask, uint64_t offset, struct rd_partial *partial,
+                                       reduct_error *error);
+
     /* Writes the result of a reduction of one array where that is so small and ordinary that it is done in less time than
      * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
     bool (*answer)(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);

@@ -7,9 +7,12 @@
 
 #include <stdbool.h>
 
+/* Strides and offsets are of two inputs and, last, of the mask. */
+enum { RD_MASK = 2, RD_ARRAYS = 3 };
+
 struct rd_axis {
     uint64_t length;
-    int64_t stride[2]; /* of the inputs, in elements; of axes that stay, below, also of the results */
+    int64_t stride[RD_ARRAYS]; /* in elements; of axes that stay, below, also of the results */
     int64_t result_stride;
 };
 
@@ -17,13 +20,13 @@ struct rd_axis {
 struct rd_layout {
     unsigned kept_axes, reduced_axes;
     struct rd_axis kept[REDUCT_RANK_MAX], reduced[REDUCT_RANK_MAX];
-    uint64_t results, count; /* results, and elements of each: the products of the lengths */
-    int64_t first[2];        /* from an input's pointer to the first element, where axes were turned round */
+    uint64_t results, count;  /* results, and elements of each: the products of the lengths */
+    int64_t first[RD_ARRAYS]; /* from an input's pointer to the first element, where axes were turned round */
 };
 
 /* Where an element, or a result, lies. */
 struct rd_offsets {
-    int64_t input[2], result;
+    int64_t input[RD_ARRAYS], result;
 };
 
 /* Of kinds REDUCT_WHOLE, REDUCT_SHAPE, REDUCT_ARRAY, and of segments of one length. `bytes`: of an element; `inputs` that are read.
@@ -41,7 +44,7 @@ struct rd_offsets rd_layout_result(const struct rd_layout *layout, uint64_t at);
 /* Goes through the elements of a result in their order, by runs along the innermost axis that is reduced. */
 struct rd_cursor {
     uint64_t place[REDUCT_RANK_MAX]; /* by axis */
-    int64_t offset[2];               /* from the result's first element */
+    int64_t offset[RD_ARRAYS];       /* from the result's first element */
 };
 
 /* To element number `first`. */

@@ -145,8 +145,8 @@ static reduct_status prepare_all(struct rd_many *many, const struct rd_place *pl
         reduct_status status = rd_prepare(&reduction, place, false, &many->state[s], error);
         if (status == REDUCT_OK && !many->state[s].device.backend->execute_many) {
             status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                             "kind: %s computes one result of one whole array in this version; expected device cpu",
-                             many->state[s].device.name);
+                             "%s: %s computes one result of one whole array in this version; expected device cpu",
+                             many->mask ? "mask" : "kind", many->state[s].device.name);
             rd_release(&many->state[s]);
         }
         if (status != REDUCT_OK) {
@@ -162,6 +162,8 @@ static reduct_status make(const reduct_plan_options *options, const struct rd_pl
     reduct_status status = resolve_all(options, many, error);
     if (status != REDUCT_OK)
         return status;
+    many->mask = options->mask;
+    many->mask_offset = options->mask_offset;
     choose_states(many);
     many->splits = true;
     for (size_t s = 0; s < many->states; s++)

@@ -13,6 +13,8 @@ struct rd_many {
     struct rd_layout layout;  /* of segments with an index type, only `results` is of use */
     reduct_segments segments; /* of these */
     unsigned inputs;          /* 2 if any reduction reads two */
+    reduct_mask mask;         /* which elements count */
+    uint64_t mask_offset;     /* entries of the mask before that of the first element */
     bool splits;              /* the elements of a result may be reduced in parts that are merged in order */
 };
 
@@ -20,6 +22,7 @@ struct rd_many {
 struct rd_execution {
     const unsigned char *input[2];
     const void *begins, *ends; /* of segments: with offsets, `ends` is null */
+    const void *mask;          /* or null */
     void *const *results;
     reduct_outcome *const *outcomes; /* null, or with null entries, where a failure is the call's */
 };

@@ -22,6 +22,12 @@ static reduct_status check_options(const reduct_plan_options *options, reduct_er
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction_count: 0; a plan needs at least one");
     if ((unsigned)options->kind > REDUCT_SEGMENTS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of plan", (int)options->kind);
+    if ((unsigned)options->mask > REDUCT_MASK_BITS)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask: %d is not a kind of mask", (int)options->mask);
+    if (options->mask_offset > INT64_MAX || (options->mask_offset && !options->mask))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask_offset: %llu; expected %s",
+                       (unsigned long long)options->mask_offset,
+                       options->mask ? "at most 2^63 - 1" : "0 without a mask");
     reduct_status status = RD_CHECK_RESERVED("reserved", options, error);
     return status == REDUCT_OK ? rd_check_executor(options->executor, error) : status;
 }
@@ -55,7 +61,7 @@ static reduct_status make(const reduct_plan_options *options, struct reduct_plan
         plan->executor = *options->executor;
         place.crew.executor = &plan->executor;
     }
-    if (options->kind == REDUCT_WHOLE && options->reduction_count == 1)
+    if (options->kind == REDUCT_WHOLE && options->reduction_count == 1 && !options->mask)
         return make_whole(options, &place, plan, error);
     status = rd_many_make(options, &place, &plan->many, error);
     if (status == REDUCT_OK)

@@ -10,6 +10,7 @@
 #include "cpu/answer.h"
 #include "cpu/call.h"
 #include "cpu/many.h"
+#include "cpu/mask.h"
 #include "cpu/numbers.h"
 #include "cpu/features.h"
 #include "cpu/team.h"
@@ -162,5 +163,6 @@ const struct rd_backend rd_cpu_backend = {.name = "cpu",
                                           .prepare = cpu_prepare,
                                           .workspace = cpu_workspace,
                                           .accumulate = cpu_accumulate,
+                                          .accumulate_masked = rd_cpu_accumulate_masked,
                                           .answer = rd_cpu_answer,
                                           .execute_many = rd_cpu_execute_many};

@@ -1,9 +1,10 @@
 /* One execution of a plan of many on the CPU, shared by the threads that work on it: what many.c, which cuts and does the work,
- * and side.c, which has a faster way for sums of few elements, have in common. */
+ * and side.c and side_extremes.c, which have faster ways for columns and for few elements, have in common. */
 #ifndef RD_JOB_H
 #define RD_JOB_H
 
 #include "core/many.h"
+#include "cpu/mask.h"
 #include "cpu/room.h"
 
 #include <pthread.h>
@@ -20,8 +21,9 @@ struct rd_job {
     const struct rd_many *many;
     const struct rd_execution *execution;
     size_t bytes;          /* of an element */
-    bool direct, together; /* elements lie one after another; results of a unit are gathered together */
-    bool side;             /* results of a unit are summed side by side, in rows of `row` results */
+    bool contiguous;       /* elements of a result lie one after another */
+    bool direct, together; /* so they do, and all count; results of a unit are gathered together */
+    bool side, extremes;   /* sums, or extremes, of a unit are formed side by side, in rows of `row` results */
     uint64_t row;
     uint64_t tile, parts, part; /* results of a unit; parts of a result, elements of each */
     uint64_t units;
@@ -39,14 +41,15 @@ struct rd_desk {
     struct rd_room *room;
     struct rd_partial *state;   /* by result of those together, state */
     unsigned char *gathered[2]; /* by input: of each result */
-    void *side;                 /* what side.c works in, aligned to 64 */
+    struct rd_mask_room *mask;  /* where there is one */
+    void *side;                 /* what side.c or side_extremes.c works in, aligned to 64 */
 };
 
 /* Where the elements of a result begin, in each input, and where the result goes. */
 struct rd_source {
     const unsigned char *input[2];
     uint64_t count;
-    int64_t offset;
+    int64_t offset, mask; /* in the results; in the mask */
 };
 struct rd_source rd_job_source(const struct rd_job *job, uint64_t result);
 

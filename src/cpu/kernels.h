@@ -65,11 +65,31 @@ struct rd_found {
     bool nan; /* the block holds a NaN; then the bits are of no use */
 };
 
+/* How elements become keys, of which the largest is wanted; the index of the first of them. */
+struct rd_keys {
+    enum rd_extreme which;
+    bool is_float, ignore_nan;
+    uint64_t first;
+};
+
 /* Results that are summed side by side, each in a lane: high + low, exactly, unless something is lost. */
 enum { RD_SIDE = 64 };
 struct rd_side {
     _Alignas(64) double high[RD_SIDE], low[RD_SIDE];
     int64_t lost[RD_SIDE]; /* 0: nothing */
+};
+
+/* How elements, their absolute values or their squares are summed side by side on trust: in one slice, which is enough for floats that lie
+ * near each other, or in two, which hold terms below the transform of 2^(exponent + 1). */
+struct rd_trial {
+    int slices, exponent;
+    bool single, absolute, square;
+    bool zeros; /* some sums came to zero */
+};
+
+/* What trials work in: for each RD_SIDE results. */
+struct rd_trial_sum {
+    _Alignas(64) double high[RD_SIDE], low[RD_SIDE];
 };
 
 struct rd_kernels {
@@ -94,7 +114,7 @@ struct rd_kernels {
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
      * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
      * something is lost. round: rounds all lanes once, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the
-     * result is that. fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
+     * result is that; true where it is so for all. fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
      * lanes; others stay as they are. */
     void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     void (*add_side_f32)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
@@ -103,9 +123,18 @@ struct rd_kernels {
                           int64_t *lost);
     void (*fold_side_f32)(const void *x, ptrdiff_t step, size_t rows, size_t count, bool absolute, double *to,
                           int64_t *lost);
-    void (*round_side)(const struct rd_side *side, bool single, void *to, int64_t *left);
+    bool (*round_side)(const struct rd_side *side, bool single, void *to, int64_t *left);
     void (*fetch_f64)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
     void (*fetch_f32)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
+
+    /* The same faster, on trust; null where there is no such way. Each adds to `side` and, what rounding leaves of squares of doubles, to
+     * `errors`, otherwise null; or is false, and adds nothing. Zeros lose their sign: if there are any, `zeros` is set. try_columns: the sums of RD_SIDE
+     * columns are `apart` structures from those of the next ones; `room` is for twice as many. try_rows: at most RD_SIDE rows of `count` elements that lie
+     * one after another. */
+    bool (*try_columns)(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, size_t apart,
+                        size_t columns, const void *x, ptrdiff_t step, size_t rows, struct rd_trial_sum *room);
+    bool (*try_rows)(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, const void *x,
+                     ptrdiff_t step, size_t rows, size_t count, struct rd_trial_sum room[2]);
 
     /* product[i] + error[i] = x[i] * y[i], `count` a multiple of RD_LANES, all aligned to 64 bytes; false if one of these might not
      * hold, or a product is not finite. Run within rd_environment_enter(). */
@@ -142,6 +171,18 @@ struct rd_kernels {
 
     /* And, or, exclusive or of all elements, of so many bytes each; not of bool. */
     uint64_t (*bits)(const void *x, size_t count, size_t bytes, enum rd_combine combine);
+
+    /* Extremes side by side, by element type, null where there are none: puts the key of each column of `rows` rows, `step` elements from
+     * one to the next, or of each row of `count` elements, into `best` where it is greater, and its index into `index`, unless that is
+     * null. `room`: for two elements of each column. */
+    void (*extreme_columns[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
+                                         size_t columns, void *room, int64_t *best, uint64_t *index);
+    void (*extreme_rows[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
+                                      size_t count, int64_t *best, uint64_t *index);
+
+    /* Moves elements of so many bytes whose bits are set together, and returns how many they are; beyond these as much as 64 bytes may
+     * be written. Bits beyond the last element are 0. */
+    size_t (*pack)(const void *x, const uint64_t *keep, size_t count, size_t bytes, void *to);
 
     /* The index of the first of `count` elements that has these bits, of bool this value, or `count`. */
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);

@@ -15,13 +15,14 @@
 #include "cpu/job.h"
 #include "cpu/numbers.h"
 #include "cpu/side.h"
+#include "cpu/side_extremes.h"
 #include "family/family.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Elements gathered at a time of one result, and of each of several: a multiple of the blocks of products and of fast sums. */
-enum { GATHERED = 1 << 14, GATHERED_EACH = 1 << 12 };
+enum { GATHERED = RD_MASK_BLOCK, GATHERED_EACH = 1 << 12 };
 
 /* What a line of the cache holds; how many elements of a column are copied before its neighbour's turn, so that their lines stay
  * in the first-level cache. */
@@ -68,7 +69,7 @@ static reduct_status finish_state(struct rd_partial *state, const reduct_reducti
                                   reduct_error *error) {
     reduct_reduction own = state->reduction;
     bool refused = reduction->nan == REDUCT_NAN_ERROR && state->nan_index != UINT64_MAX;
-    if (refused && state->seen >= rd_minimum(reduction))
+    if (refused && rd_partial_count(state) >= rd_minimum(reduction))
         return rd_fail_at(error, REDUCT_ERROR_NAN, state->nan_index, "element %llu is NaN",
                           (unsigned long long)state->nan_index);
     state->reduction = *reduction;
@@ -185,9 +186,9 @@ static uint64_t segment_end(const struct rd_job *job, uint64_t at) {
 struct rd_source rd_job_source(const struct rd_job *job, uint64_t result) {
     const struct rd_execution *execution = job->execution;
     struct rd_source source = {.offset = (int64_t)result};
-    int64_t first[2];
+    int64_t first[RD_ARRAYS];
     if (rd_many_is_segmented(job->many)) {
-        first[0] = first[1] = (int64_t)segment_begin(job, result);
+        first[0] = first[1] = first[RD_MASK] = (int64_t)segment_begin(job, result);
         source.count = segment_end(job, result) - segment_begin(job, result);
     } else {
         struct rd_offsets offsets = rd_layout_result(&job->many->layout, result);
@@ -197,6 +198,7 @@ struct rd_source rd_job_source(const struct rd_job *job, uint64_t result) {
     }
     for (unsigned i = 0; i < 2; i++)
         source.input[i] = execution->input[i] ? execution->input[i] + first[i] * (int64_t)job->bytes : NULL;
+    source.mask = first[RD_MASK] + (int64_t)job->many->mask_offset;
     return source;
 }
 
@@ -215,6 +217,48 @@ static bool answer(const struct rd_job *job, const struct rd_source *source, uin
                            rd_job_place(job, result, source->offset, 0, false));
 }
 
+/* Reads the mask of elements of a result from number `first` on. */
+static void read_mask(const struct rd_job *job, const struct rd_desk *desk, const struct rd_source *source,
+                      uint64_t first, uint64_t count) {
+    const struct rd_many *many = job->many;
+    const struct rd_layout *layout = &many->layout;
+    uint64_t *keep = desk->mask->keep;
+    memset(keep, 0, sizeof desk->mask->keep);
+    if (rd_many_is_segmented(many)) {
+        rd_mask_read(many->mask, job->execution->mask, source->mask + (int64_t)first, 1, count, keep, 0);
+        return;
+    }
+    struct rd_cursor cursor;
+    rd_cursor_start(layout, first, &cursor);
+    for (uint64_t at = 0, run; at < count; at += run) {
+        run = rd_cursor_run(layout, &cursor, count - at);
+        rd_mask_read(many->mask, job->execution->mask, source->mask + cursor.offset[RD_MASK],
+                     rd_cursor_step(layout, RD_MASK), run, keep, at);
+        rd_cursor_advance(layout, run, &cursor);
+    }
+}
+
+/* Adds elements of a result, of which a mask says which count, to all states. */
+static void add_masked(struct rd_job *job, const struct rd_desk *desk, const struct rd_source *source, uint64_t first,
+                       uint64_t count, struct rd_partial *state) {
+    const struct rd_many *many = job->many;
+    const unsigned char *input[2] = {NULL, NULL};
+    read_mask(job, desk, source, first, count);
+    for (unsigned i = 0; i < many->inputs; i++) {
+        input[i] = job->contiguous ? source->input[i] + first * job->bytes : desk->gathered[i];
+        if (!job->contiguous)
+            rd_job_gather(&many->layout, i, job->bytes, source->input[i], first, count, desk->gathered[i]);
+    }
+    for (size_t s = 0; s < many->states; s++) {
+        struct rd_prepared alone = many->state[s];
+        bool two = rd_operator(alone.reduction.op)->inputs == 2;
+        alone.crew = (struct rd_crew){.threads = 1};
+        if (rd_mask_add(&alone, desk->mask, input[0], two ? input[1] : NULL, count, desk->room, &state[s], NULL) !=
+            REDUCT_OK)
+            atomic_store(&job->lacks_memory, true);
+    }
+}
+
 /* The part of a result that begins with element `first`. */
 void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t result, uint64_t part) {
     const struct rd_many *many = job->many;
@@ -226,7 +270,10 @@ void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t resu
     struct rd_partial *state =
         job->parts > 1 ? job->partials + (result * job->parts + part) * many->states : desk->state;
     rd_job_init_states(job, state);
-    if (job->direct && end > first) { /* where there are no elements, there may be no array */
+    if (many->mask) {
+        for (uint64_t at = first; at < end; at += GATHERED)
+            add_masked(job, desk, &source, at, end - at < GATHERED ? end - at : GATHERED, state);
+    } else if (job->direct && end > first) { /* where there are no elements, there may be no array */
         rd_job_add(job, desk, state, source.input[0] + first * job->bytes,
                    source.input[1] ? source.input[1] + first * job->bytes : NULL, end - first);
     } else {
@@ -287,6 +334,8 @@ static void do_unit(struct rd_job *job, const struct rd_desk *desk, uint64_t uni
     uint64_t first, results = results_of(job, unit, &first), part = unit % job->parts;
     if (job->side)
         rd_side_reduce(job, desk, first, results, part);
+    else if (job->extremes)
+        rd_side_extremes_reduce(job, desk, first, results, part);
     else if (job->together)
         reduce_together(job, desk, first, results, part);
     else
@@ -301,18 +350,25 @@ static size_t in_lines(size_t bytes) {
 static void work(void *context) {
     struct rd_job *job = context;
     const struct rd_many *many = job->many;
-    uint64_t together = job->side || job->together ? job->tile : 1;
-    size_t states = in_lines(together * many->states * sizeof(struct rd_partial)),
-           side = job->side ? in_lines(rd_side_bytes()) : 0;
-    size_t gathered =
-        job->direct && !job->side ? 0 : in_lines((job->together ? together * GATHERED_EACH : GATHERED) * job->bytes);
-    unsigned char *memory = aligned_alloc(LINE_BYTES, states + side + many->inputs * gathered);
     struct rd_desk desk = {.room = rd_room_take()};
+    uint64_t together = !job->side && !job->together ? 1 : job->tile < job->row ? job->tile : job->row;
+    size_t states = in_lines(together * many->states * sizeof(struct rd_partial)),
+           side = job->side       ? in_lines(rd_side_bytes())
+                  : job->extremes ? in_lines(rd_side_extremes_bytes())
+                                  : 0;
+    size_t gathered = job->extremes || (job->direct && !job->side)
+                          ? 0
+                          : in_lines((job->together ? together * GATHERED_EACH : GATHERED) * job->bytes);
+    size_t mask = many->mask ? in_lines(sizeof *desk.mask) : 0;
+    unsigned char *memory = aligned_alloc(LINE_BYTES, states + side + mask + many->inputs * gathered);
     if (desk.room && memory) {
         desk.state = (void *)memory;
         desk.side = memory + states;
+        if (job->side)
+            rd_side_begin(desk.side);
         for (unsigned i = 0; i < many->inputs; i++)
-            desk.gathered[i] = memory + states + side + i * gathered;
+            desk.gathered[i] = memory + states + side + mask + i * gathered;
+        desk.mask = mask ? (void *)(memory + states + side) : NULL;
         for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units;)
             do_unit(job, &desk, unit);
     } else {
@@ -359,8 +415,8 @@ static bool may_fail(const struct rd_job *job, size_t which) {
         return false;
     const reduct_reduction *reduction = &many->reduction[which];
     bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
-    bool few =
-        rd_many_is_segmented(many) || many->layout.count < rd_minimum(reduction) || reduction->nan == REDUCT_NAN_IGNORE;
+    bool few = rd_many_is_segmented(many) || many->mask || many->layout.count < rd_minimum(reduction) ||
+               reduction->nan == REDUCT_NAN_IGNORE;
     return (few && rd_minimum(reduction)) || (of_floats && reduction->nan == REDUCT_NAN_ERROR) ||
            (!of_floats && rd_type(reduction->result)->kind != RD_FLOAT && !(reduction->flags & REDUCT_WRAP));
 }
@@ -392,20 +448,24 @@ static unsigned cut(struct rd_job *job) {
     uint64_t results = many->layout.results, count = many->layout.count;
     uint64_t all = rd_many_is_segmented(many) ? many->segments.elements : results * at_least(count, 1);
     uint64_t each = at_least(all / results, 1) * job->bytes;
-    job->direct = is_contiguous(many);
+    job->contiguous = is_contiguous(many);
+    job->direct = job->contiguous && !many->mask;
     job->side = rd_side_suits(many);
-    job->together = !job->side && !job->direct && are_side_by_side(many, job->bytes);
-    job->row = job->side ? many->layout.kept[many->layout.kept_axes - 1].length : results;
-    job->tile = job->side            ? rd_side_tile(many)
+    job->extremes = rd_side_extremes_suit(many);
+    job->together = !job->side && !job->extremes && !many->mask && !job->direct && are_side_by_side(many, job->bytes);
+    job->row = job->side || job->extremes ? many->layout.kept[many->layout.kept_axes - 1].length : results;
+    uint64_t bytes = all * job->bytes * many->inputs;
+    unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
+    job->tile = job->side            ? rd_side_tile(many, threads > 1 ? wanted : 1)
+                : job->extremes      ? rd_side_extremes_tile(many, threads > 1 ? wanted : 1)
                 : job->together      ? LINE_BYTES / job->bytes
                 : each >= UNIT_BYTES ? 1
                                      : at_least(UNIT_BYTES / each < UNIT_RESULTS ? UNIT_BYTES / each : UNIT_RESULTS, 1);
     job->parts = 1;
     job->part = count;
     job->longest = UINT64_MAX;
-    uint64_t tiles = results / job->row * rd_divide_up(job->row, job->tile), bytes = all * job->bytes * many->inputs;
-    unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
-    if (job->direct && (!many->splits || (threads > 1 && rd_many_is_segmented(many)))) {
+    uint64_t tiles = results / job->row * rd_divide_up(job->row, job->tile);
+    if (job->direct && !job->extremes && (!many->splits || (threads > 1 && rd_many_is_segmented(many)))) {
         job->longest = LONG; /* what is not cut must not depend on the number of threads */
     } else if (threads > 1 && tiles < wanted && many->splits && count >= 2 * PART_LEAST) {
         uint64_t parts = rd_divide_up(wanted, tiles);

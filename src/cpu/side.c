@@ -1,6 +1,7 @@
-/* Sums side by side: see side.h. Elements become rows of doubles in a buffer, a lane for each result, and are added lane by lane
- * (kernels/side.h). Most sums are then one addition away from their result. Those that a lane could not hold, and whatever is not
- * finite, are reduced in the ordinary way. */
+/* Sums side by side: see side.h. Columns are added where they are, a lane for each, and rows that lie one after another are turned into
+ * lanes, on trust that windows hold all terms (kernels/trial.h). Where that fails, and for what else there is, elements become rows of
+ * doubles in a buffer, and are added lane by lane (kernels/side.h). Most sums are then one addition away from their result. Those
+ * that a lane could not hold, and whatever is not finite, are reduced in the ordinary way. */
 #include "cpu/side.h"
 
 #include "core/environment.h"
@@ -18,16 +19,29 @@ enum { ROWS = 16, ROWS_HELD = 1 << 12 };
  * what else there is to do no longer counts. */
 enum { FOLDED_LEAST = 24, FOLDED_MOST = 1 << 14, TURNED_MOST = 256 };
 
-/* Groups of RD_SIDE columns that are summed at once, so that as much of each row as is a page of memory is read before the next row. */
-enum { GROUPS = 8, ROWS_AT_ONCE = 8 };
+/* Fewer columns, or other results that lie side by side, are left to other ways. */
+enum { COLUMNS_LEAST = 2, LANES_LEAST = 8 };
+
+/* Groups of RD_SIDE columns that are summed at once: many, so that much of each row is read before the next row, but no more than
+ * leaves units for all threads unless these are small. Of rows, groups make up so many elements at least. */
+enum { GROUPS = 32, GROUPS_LEAST = 8, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 };
+
+/* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
+ * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
+enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };
 
 /* What is summed for a result: its terms, their squares, and what rounding leaves of f64 products. */
 enum plane { TERMS, SQUARES, ERRORS, PLANES };
 
-struct side {
-    struct rd_side sum[GROUPS][PLANES];
-    _Alignas(64) double x[ROWS * RD_SIDE], y[ROWS * RD_SIDE], product[ROWS * RD_SIDE], error[ROWS * RD_SIDE];
+/* How terms of a kind are tried: in one slice where exponents lie near each other, otherwise in two, or not at all; `exponent` is of the
+ * largest element, of use with two. After so many tries more it is thought over. */
+struct trust {
+    enum { UNKNOWN, ONE_SLICE, TWO_SLICES, NONE } level;
+    int exponent;
+    unsigned left;
 };
+
+struct side;
 
 /* What a group of at most RD_SIDE results is reduced with. */
 struct work {
@@ -38,9 +52,20 @@ struct work {
     struct rd_side *sum;      /* by plane */
     struct rd_partial *state; /* by lane; of no use before the lanes were emptied once */
     enum rd_transform transform;
-    bool single, absolute, emptied;
+    int planes;                              /* in use */
+    bool single, absolute, emptied, in_rows; /* in_rows: elements of a lane lie one after another, and are tried */
+    bool unsigned_zeros;                     /* sums that are zero may have lost their sign */
     uint64_t first, lanes;
     struct rd_source source; /* of the first lane */
+};
+
+/* What a thread works in. */
+struct side {
+    struct work work[GROUPS];
+    struct rd_side sum[GROUPS][PLANES], saved[GROUPS][PLANES];
+    struct rd_trial_sum trial[2 * GROUPS];
+    struct trust elements, squares;
+    _Alignas(64) double x[ROWS * RD_SIDE], y[ROWS * RD_SIDE], product[ROWS * RD_SIDE], error[ROWS * RD_SIDE];
 };
 
 /* Whether the terms are elements or their absolute values. */
@@ -52,17 +77,23 @@ static int64_t distance(int64_t stride) {
     return stride < 0 ? -stride : stride;
 }
 
+/* Whether columns are summed where they are. */
+static bool is_in_place(const struct rd_many *many) {
+    const struct rd_layout *layout = &many->layout;
+    return many->inputs == 1 && layout->kept[layout->kept_axes - 1].stride[0] == 1;
+}
+
 bool rd_side_suits(const struct rd_many *many) {
     const struct rd_layout *layout = &many->layout;
-    const size_t bytes = rd_type(many->state[0].reduction.element)->bytes;
-    if (many->states != 1 || bytes < sizeof(float) || rd_many_is_segmented(many) ||
-        rd_family(&many->state[0].reduction) != RD_EXACT_SUM ||
-        rd_operator(many->state[0].reduction.op)->transform == RD_WEIGHTED || !layout->count || !layout->kept_axes ||
-        layout->kept[layout->kept_axes - 1].length < 8)
+    const struct rd_prepared *state = &many->state[0];
+    if (many->states != 1 || many->mask || rd_type(state->reduction.element)->bytes < sizeof(float) ||
+        rd_many_is_segmented(many) || rd_family(&state->reduction) != RD_EXACT_SUM ||
+        rd_operator(state->reduction.op)->transform == RD_WEIGHTED || !layout->count || !layout->kept_axes ||
+        layout->kept[layout->kept_axes - 1].length < (is_in_place(many) ? COLUMNS_LEAST : LANES_LEAST))
         return false;
     int64_t beside = distance(layout->kept[layout->kept_axes - 1].stride[0]),
             step = distance(rd_cursor_step(layout, 0));
-    bool rows = step == 1 && has_elements(rd_operator(many->state[0].reduction.op)->transform);
+    bool rows = step == 1 && many->inputs == 1;
     return beside < step || layout->count <= (rows ? FOLDED_MOST : TURNED_MOST);
 }
 
@@ -70,19 +101,18 @@ size_t rd_side_bytes(void) {
     return sizeof(struct side);
 }
 
-/* Whether columns are summed where they are. */
-static bool is_in_place(const struct rd_many *many) {
-    const struct rd_layout *layout = &many->layout;
-    return has_elements(rd_operator(many->state[0].reduction.op)->transform) &&
-           layout->kept[layout->kept_axes - 1].stride[0] == 1;
-}
-
-uint64_t rd_side_tile(const struct rd_many *many) {
-    return is_in_place(many) ? GROUPS * RD_SIDE : RD_SIDE;
+uint64_t rd_side_tile(const struct rd_many *many, unsigned units) {
+    uint64_t count = many->layout.count, groups;
+    if (is_in_place(many))
+        groups = rd_divide_up(many->layout.results, (uint64_t)RD_SIDE * units);
+    else
+        groups = ROWS_ELEMENTS / RD_SIDE / count;
+    uint64_t least = is_in_place(many) ? GROUPS_LEAST : 1;
+    return (groups < least ? least : groups > GROUPS ? GROUPS : groups) * RD_SIDE;
 }
 
 static void clear(struct work *work) {
-    for (int p = 0; p < PLANES; p++)
+    for (int p = 0; p < work->planes; p++)
         for (int l = 0; l < RD_SIDE; l++) {
             work->sum[p].high[l] = -0.0; /* the identity of addition: only terms that are all -0 leave it */
             work->sum[p].low[l] = 0;
@@ -149,6 +179,16 @@ static void add_turned(struct work *work, const struct rd_cursor *cursor, uint64
     add_rows(work, run);
 }
 
+/* The same of as many elements as there are in a row of the layout. */
+static void add_turned_rows(struct work *work, const struct rd_cursor *cursor, uint64_t run) {
+    struct rd_cursor at = *cursor;
+    for (uint64_t some; run; run -= some) {
+        some = run < ROWS ? run : ROWS;
+        add_turned(work, &at, some);
+        rd_cursor_advance(&work->job->many->layout, some, &at);
+    }
+}
+
 /* A long run that lies one after another: each lane's is a row, which is folded to few doubles before it is turned. */
 static void add_folded(struct work *work, const struct rd_cursor *cursor, uint64_t run) {
     fold_side *fold = work->single ? work->kernels->fold_side_f32 : work->kernels->fold_side_f64;
@@ -159,42 +199,200 @@ static void add_folded(struct work *work, const struct rd_cursor *cursor, uint64
     work->kernels->add_side_f64(&work->sum[TERMS], work->side->x, RD_SIDE, folded, false);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Trials
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Elements that are tried: `rows` runs of `run` elements that lie one after another, `step` elements from one to the next. They are rows of
+ * columns, of so many groups, or what the lanes of one group have. */
+struct patch {
+    const unsigned char *x;
+    ptrdiff_t step;
+    size_t rows, run, groups;
+    bool columns;
+};
+
+static bool try_patch(struct work *work, const struct patch *patch, struct rd_trial *trial, enum plane plane) {
+    struct side *side = work->side;
+    struct rd_side *sum = &work->sum[plane], *errors = trial->square && !trial->single ? &work->sum[ERRORS] : NULL;
+    bool added = patch->columns ? work->kernels->try_columns(trial, sum, errors, PLANES, patch->run, patch->x,
+                                                             patch->step, patch->rows, side->trial)
+                                : work->kernels->try_rows(trial, sum, errors, patch->x, patch->step, patch->rows,
+                                                          patch->run, side->trial);
+    for (size_t g = 0; added && trial->zeros && g < patch->groups; g++)
+        work[g].unsigned_zeros = true;
+    return added;
+}
+
+/* The exponent of the largest of the first `rows` runs; false if one is not finite. */
+static bool find_exponent(const struct work *work, const struct patch *patch, size_t rows, int *exponent) {
+    uint64_t largest = 0;
+    for (size_t r = 0; r < rows; r++) {
+        struct rd_found found;
+        work->kernels->extreme[work->single ? REDUCT_F32 : REDUCT_F64](
+            patch->x + (ptrdiff_t)r * patch->step * (ptrdiff_t)work->job->bytes, patch->run, RD_LARGEST, &found);
+        if (found.nan)
+            return false;
+        largest = found.bits > largest ? found.bits : largest;
+    }
+    int field = (int)(largest >> (work->single ? 23 : 52)), special = work->single ? 0xff : 0x7ff;
+    *exponent = (field ? field : 1) - special / 2;
+    return field != special;
+}
+
+/* Adds elements or their squares to a plane of sums, if they can be held. */
+static bool try_terms(struct work *work, const struct patch *patch, struct trust *trust, enum plane plane) {
+    struct rd_trial trial = {
+        .single = work->single, .absolute = work->absolute, .square = trust == &work->side->squares};
+    if (trust->level >= TWO_SLICES && !trust->left--)
+        trust->level = UNKNOWN;
+    if (trust->level == NONE)
+        return false;
+    if (trust->level == UNKNOWN) {
+        bool narrow = trial.single && !trial.square;
+        trust->level = narrow ? ONE_SLICE : TWO_SLICES;
+        trust->left = PATIENCE;
+        if (!narrow && !find_exponent(work, patch, 1, &trust->exponent))
+            trust->exponent = 0;
+    }
+    trial.slices = trust->level;
+    trial.exponent = trust->exponent;
+    if (try_patch(work, patch, &trial, plane))
+        return true;
+    trial.slices = trust->level = TWO_SLICES;
+    trust->left = PATIENCE;
+    if (find_exponent(work, patch, patch->rows, &trust->exponent)) {
+        trial.exponent = trust->exponent;
+        if (try_patch(work, patch, &trial, plane))
+            return true;
+    }
+    trust->level = NONE;
+    return false;
+}
+
+/* Adds all that is summed of a patch, if it can be held. */
+static bool try_all(struct work *work, const struct patch *patch) {
+    struct side *side = work->side;
+    switch (work->transform) {
+    case RD_IDENTITY:
+    case RD_ABSOLUTE:
+        return try_terms(work, patch, &side->elements, TERMS);
+    case RD_SQUARE:
+        return try_terms(work, patch, &side->squares, TERMS);
+    case RD_MOMENTS:
+        memcpy(side->saved, work->sum, patch->groups * sizeof *side->saved);
+        if (try_terms(work, patch, &side->elements, TERMS) && try_terms(work, patch, &side->squares, SQUARES))
+            return true;
+        memcpy(work->sum, side->saved, patch->groups * sizeof *side->saved);
+        return false;
+    case RD_PRODUCT:
+        break;
+    }
+    return false;
+}
+
+/* A run of elements of every lane that lie one after another. */
+static bool try_run(struct work *work, const struct rd_cursor *cursor, uint64_t run) {
+    struct patch patch = {.x = work->source.input[0] + cursor->offset[0] * (int64_t)work->job->bytes,
+                          .step = axis_beside(work)->stride[0],
+                          .rows = work->lanes,
+                          .run = run,
+                          .groups = 1};
+    return work->in_rows && try_all(work, &patch);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Runs
+ * ------------------------------------------------------------------------------------------------------------------ */
+
 /* Adds elements number `first` to `end` of every lane. */
 static void add_elements(struct work *work, uint64_t first, uint64_t end) {
     const struct rd_layout *layout = &work->job->many->layout;
-    bool in_rows = rd_cursor_step(layout, 0) == 1 && has_elements(work->transform);
+    bool folded = rd_cursor_step(layout, 0) == 1 && has_elements(work->transform);
     struct rd_cursor cursor;
     rd_cursor_start(layout, first, &cursor);
     for (uint64_t run; first < end; first += run) {
         run = rd_cursor_run(layout, &cursor, end - first);
-        if (in_rows && run >= FOLDED_LEAST) {
+        bool added = try_run(work, &cursor, run);
+        if (!added && folded && run >= FOLDED_LEAST)
             add_folded(work, &cursor, run);
-        } else {
-            run = run < ROWS ? run : ROWS;
-            add_turned(work, &cursor, run);
-        }
+        else if (!added)
+            add_turned_rows(work, &cursor, run);
         rd_cursor_advance(layout, run, &cursor);
     }
 }
 
-/* The same for groups of columns, in place: some rows of all groups, then the next rows. */
-static void add_in_place(struct work *work, size_t groups, uint64_t first, uint64_t end) {
-    const struct rd_layout *layout = &work->job->many->layout;
+/* Some rows of groups of columns, in place: a few rows of all groups, then the next rows. */
+static void add_rows_surely(struct work *work, const unsigned char *x, ptrdiff_t step, size_t groups, uint64_t rows) {
     add_side *add = work->single ? work->kernels->add_side_f32 : work->kernels->add_side_f64;
-    int64_t step = rd_cursor_step(layout, 0);
+    size_t some;
+    for (uint64_t row = 0; row < rows; row += some) {
+        some = rows - row < ROWS_AT_ONCE || groups == 1 ? rows - row : ROWS_AT_ONCE;
+        for (size_t g = 0; g < groups; g++)
+            add(&work[g].sum[TERMS], x + ((int64_t)row * step + (int64_t)(g * RD_SIDE)) * (int64_t)work->job->bytes,
+                step, some, work->absolute);
+    }
+}
+
+/* Adds elements of columns, in place. */
+static void add_in_place(struct work *work, uint64_t columns, uint64_t first, uint64_t end) {
+    const struct rd_layout *layout = &work->job->many->layout;
+    const size_t whole = columns / RD_SIDE, groups = rd_divide_up(columns, RD_SIDE),
+                 direct = has_elements(work->transform) ? whole : 0;
+    const uint64_t tried = (work->transform == RD_MOMENTS ? TRIED_AGAIN : TRIED) / RD_SIDE / groups;
+    struct patch patch = {.step = rd_cursor_step(layout, 0), .run = columns, .groups = groups, .columns = true};
     struct rd_cursor cursor;
     rd_cursor_start(layout, first, &cursor);
     for (uint64_t run; first < end; first += run) {
-        run = rd_cursor_run(layout, &cursor, end - first < ROWS_AT_ONCE || groups == 1 ? end - first : ROWS_AT_ONCE);
-        for (size_t g = 0; g < groups; g++)
-            add(&work[g].sum[TERMS], work[g].source.input[0] + cursor.offset[0] * (int64_t)work->job->bytes, step, run,
-                work->absolute);
+        run = rd_cursor_run(layout, &cursor, end - first < tried ? end - first : tried);
+        patch.x = work->source.input[0] + cursor.offset[0] * (int64_t)work->job->bytes;
+        patch.rows = run;
+        bool added = work->kernels->try_columns && try_all(work, &patch);
+        if (!added && direct)
+            add_rows_surely(work, patch.x, patch.step, direct, run);
+        for (size_t g = direct; !added && g < groups; g++)
+            add_turned_rows(&work[g], &cursor, run);
         rd_cursor_advance(layout, run, &cursor);
     }
 }
 
 static bool is_lost(const struct work *work, uint64_t lane) {
-    return (work->sum[TERMS].lost[lane] | work->sum[SQUARES].lost[lane] | work->sum[ERRORS].lost[lane]) != 0;
+    int64_t lost = 0;
+    for (int p = 0; p < work->planes; p++)
+        lost |= work->sum[p].lost[lane];
+    return lost != 0;
+}
+
+static const unsigned char *input_of(const struct work *work, unsigned i, uint64_t lane) {
+    const struct rd_layout *layout = &work->job->many->layout;
+    const unsigned char *first = work->source.input[i];
+    return first ? first + layout->kept[layout->kept_axes - 1].stride[i] * (int64_t)(lane * work->job->bytes) : NULL;
+}
+
+/* Whether elements number `first` to `end` of a lane are all -0. */
+static bool is_minus_zero(const struct work *work, uint64_t lane, uint64_t first, uint64_t end) {
+    enum { AT_ONCE = 16 };
+    size_t bytes = work->job->bytes;
+    for (uint64_t count; first < end; first += count) {
+        unsigned char element[AT_ONCE * sizeof(double)], minus[sizeof(double)] = {0};
+        count = end - first < AT_ONCE ? end - first : AT_ONCE;
+        rd_job_gather(&work->job->many->layout, 0, bytes, input_of(work, 0, lane), first, count, element);
+        minus[bytes - 1] = 0x80;
+        for (uint64_t i = 0; i < count; i++)
+            if (memcmp(element + i * bytes, minus, bytes) != 0)
+                return false;
+    }
+    return true;
+}
+
+/* Gives sums of elements number `first` to `end` that are zero their sign. */
+static void sign_zeros(struct work *work, uint64_t first, uint64_t end) {
+    struct rd_side *sum = &work->sum[TERMS];
+    bool keeps_sign = work->transform == RD_IDENTITY || work->transform == RD_MOMENTS;
+    for (uint64_t l = 0; work->unsigned_zeros && l < work->lanes; l++)
+        if (sum->high[l] == 0 && sum->low[l] == 0)
+            sum->high[l] = keeps_sign && is_minus_zero(work, l, first, end) ? -0.0 : 0.0;
+    work->unsigned_zeros = false;
 }
 
 /* Brings a lane home into a state of no elements, `count` of which it holds. */
@@ -205,23 +403,18 @@ static void bring_home(const struct work *work, uint64_t lane, uint64_t count, s
     state->nonzero |= high != 0 || low != 0 || !signbit(high);
     rd_sum_add_double(&state->sum, high, 0);
     rd_sum_add_double(&state->sum, low, 0);
-    for (int p = SQUARES; p < PLANES; p++) {
+    for (int p = SQUARES; p < work->planes; p++) {
         rd_sum_add_double(of_products, sum[p].high[lane], 0);
         rd_sum_add_double(of_products, sum[p].low[lane], 0);
     }
     state->seen += count;
 }
 
-static const unsigned char *input_of(const struct work *work, unsigned i, uint64_t lane) {
-    const struct rd_layout *layout = &work->job->many->layout;
-    const unsigned char *first = work->source.input[i];
-    return first ? first + layout->kept[layout->kept_axes - 1].stride[i] * (int64_t)(lane * work->job->bytes) : NULL;
-}
-
 /* Empties the lanes, which hold elements `first` to `end`, into their states; lost ones are read once more. */
 static void empty(struct work *work, uint64_t first, uint64_t end) {
     struct rd_job *job = work->job;
     const struct rd_many *many = job->many;
+    sign_zeros(work, first, end);
     for (uint64_t l = 0; l < work->lanes; l++) {
         struct rd_partial *state = &work->state[l];
         if (!work->emptied)
@@ -245,11 +438,15 @@ static void empty(struct work *work, uint64_t first, uint64_t end) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* (high + low) / count as a quotient and what is left of it, so small that only its sign and size beside the quotient's last bit matter.
- * The remainder of a division is exact where nothing under- or overflows. */
-static bool divide(double high, double low, double count, double *quotient, double *rest) {
+ * The remainder of a division is exact where nothing under- or overflows. `margin`: what the rest may be off, 0 where the two are the mean,
+ * as they are where it is a tie. */
+static bool divide(double high, double low, double count, double *quotient, double *rest, double *margin) {
     double sum = high + low, part = sum - high, error = (high - (sum - part)) + (low - part);
     *quotient = sum / count;
-    *rest = (fma(-*quotient, count, sum) + error) / count;
+    double remainder = fma(-*quotient, count, sum), left = remainder + error, of_left = left - remainder;
+    *rest = left / count;
+    bool exact = (remainder - (left - of_left)) + (error - of_left) == 0 && fma(-*rest, count, left) == 0;
+    *margin = exact ? 0 : fabs(*rest) * 0x1p-50;
     double size = fabs(*quotient);
     return sum == 0 ? error == 0 : size > 0x1p-900 && size < 0x1p900;
 }
@@ -258,12 +455,11 @@ static bool divide(double high, double low, double count, double *quotient, doub
 static bool round_mean(const struct work *work, uint64_t lane, unsigned char *place) {
     const struct rd_side *sum = &work->sum[TERMS];
     bool single = work->job->many->reduction[0].result == REDUCT_F32;
-    double high = sum->high[lane], low = sum->low[lane];
+    double high = sum->high[lane], low = sum->low[lane], margin;
     if (high == 0 && low == 0)
         low = high; /* which leaves its sign to the sum */
-    if (!(fabs(high) < 0x1p1000) || !divide(high, low, (double)work->job->many->layout.count, &high, &low))
+    if (!(fabs(high) < 0x1p1000) || !divide(high, low, (double)work->job->many->layout.count, &high, &low, &margin))
         return false;
-    double margin = fabs(low) * 0x1p-50; /* of what the rest may be off */
     if (high == 0 && low == 0)
         low = high;
     else if (!single && high + (low + margin) != high + (low - margin))
@@ -274,8 +470,9 @@ static bool round_mean(const struct work *work, uint64_t lane, unsigned char *pl
     return true;
 }
 
-/* Rounds what is simple to round, with all lanes at once; leaves the rest, those that are not 0 in `left`. */
-static void round_lanes(struct work *work, int64_t left[RD_SIDE]) {
+/* Rounds what is simple to round, with all lanes at once, and returns whether that is all; leaves the rest, those that are not 0 in
+ * `left`. */
+static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     struct rd_job *job = work->job;
     const struct rd_many *many = job->many;
     const struct rd_layout *layout = &many->layout;
@@ -287,19 +484,25 @@ static void round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     unsigned char *place = rd_job_place(job, work->first, work->source.offset, 0, false);
     _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
     enum rd_finish finish = rd_operator(reduction->op)->finish;
-    memset(left, 0xff, RD_SIDE * sizeof *left);
     if (many->reductions > 1 || (job->execution->outcomes && job->execution->outcomes[0]) || !terms ||
-        !(reduction->result == REDUCT_F64 || single))
-        return;
+        !(reduction->result == REDUCT_F64 || single) || !(finish == RD_VALUE || finish == RD_MEAN)) {
+        memset(left, 0xff, RD_SIDE * sizeof *left);
+        return false;
+    }
+    bool done = false;
     if (finish == RD_VALUE) {
-        work->kernels->round_side(&work->sum[TERMS], single, rounded, left);
-        for (uint64_t l = 0; l < work->lanes; l++)
+        done = work->kernels->round_side(&work->sum[TERMS], single, rounded, left) && beside == 1;
+        if (done)
+            memcpy(place, rounded, work->lanes * bytes);
+        for (uint64_t l = 0; !done && l < work->lanes; l++)
             if (!left[l])
                 memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
-    } else if (finish == RD_MEAN && layout->count < (uint64_t)1 << 53) {
+    } else {
         for (uint64_t l = 0; l < work->lanes; l++)
-            left[l] = is_lost(work, l) || !round_mean(work, l, place + (int64_t)l * beside * (int64_t)bytes);
+            left[l] = is_lost(work, l) || layout->count >> 53 ||
+                      !round_mean(work, l, place + (int64_t)l * beside * (int64_t)bytes);
     }
+    return done;
 }
 
 /* Rounds and writes the results of lanes that hold all their elements. */
@@ -307,8 +510,9 @@ static void finish_lanes(struct work *work) {
     struct rd_job *job = work->job;
     const struct rd_layout *layout = &job->many->layout;
     _Alignas(64) int64_t left[RD_SIDE];
-    round_lanes(work, left);
-    for (uint64_t l = 0; l < work->lanes; l++) {
+    sign_zeros(work, 0, layout->count);
+    bool done = round_lanes(work, left);
+    for (uint64_t l = 0; !done && l < work->lanes; l++) {
         if (!left[l])
             continue;
         if (is_lost(work, l)) {
@@ -336,41 +540,57 @@ static void finish_states(struct work *work, uint64_t part) {
                           &work->state[l]);
 }
 
-void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results, uint64_t part) {
+static void begin_group(struct work *work, struct rd_job *job, const struct rd_desk *desk, size_t group, uint64_t first,
+                        uint64_t lanes) {
     const struct rd_prepared *prepared = &job->many->state[0];
+    enum rd_transform transform = rd_operator(prepared->reduction.op)->transform;
+    struct side *side = desk->side;
+    *work = (struct work){.job = job,
+                          .kernels = prepared->device.private,
+                          .desk = desk,
+                          .side = side,
+                          .sum = side->sum[group],
+                          .state = desk->state + group * RD_SIDE,
+                          .transform = transform,
+                          .planes = has_elements(transform) ? 1 : PLANES,
+                          .single = prepared->reduction.element == REDUCT_F32,
+                          .absolute = transform == RD_ABSOLUTE,
+                          .first = first,
+                          .lanes = lanes,
+                          .source = rd_job_source(job, first)};
+    work->in_rows = work->kernels->try_rows && rd_cursor_step(&job->many->layout, 0) == 1;
+    clear(work);
+}
+
+void rd_side_begin(void *memory) {
+    struct side *side = memory;
+    side->elements.level = side->squares.level = UNKNOWN;
+}
+
+void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results, uint64_t part) {
     uint64_t begin = part * job->part, count = job->many->layout.count;
     uint64_t end = job->parts > 1 && count - begin > job->part ? begin + job->part : count;
     struct side *side = desk->side;
-    struct work work[GROUPS];
-    size_t groups = 0, in_place = is_in_place(job->many) ? results / RD_SIDE : 0;
+    struct work *work = side->work;
+    size_t groups = 0;
+    const bool in_place = is_in_place(job->many);
     rd_environment caller = rd_environment_enter();
     for (; groups * RD_SIDE < results; groups++) {
         uint64_t at = groups * RD_SIDE;
-        work[groups] = (struct work){.job = job,
-                                     .kernels = prepared->device.private,
-                                     .desk = desk,
-                                     .side = side,
-                                     .sum = side->sum[groups],
-                                     .state = desk->state + at,
-                                     .transform = rd_operator(prepared->reduction.op)->transform,
-                                     .single = prepared->reduction.element == REDUCT_F32,
-                                     .first = first + at,
-                                     .lanes = results - at < RD_SIDE ? results - at : RD_SIDE,
-                                     .source = rd_job_source(job, first + at)};
-        work[groups].absolute = work[groups].transform == RD_ABSOLUTE;
-        clear(&work[groups]);
+        begin_group(&work[groups], job, desk, groups, first + at, results - at < RD_SIDE ? results - at : RD_SIDE);
     }
     if (results % RD_SIDE) { /* lanes that are not used add zeros */
         memset(side->x, 0, sizeof side->x);
         memset(side->y, 0, sizeof side->y);
     }
+    const uint64_t held = in_place ? ROWS_HELD : FOLDED_MOST;
     for (uint64_t at = begin, next; at < end; at = next) {
-        next = end - at < ROWS_HELD ? end : at + ROWS_HELD;
+        next = end - at < held ? end : at + held;
         if (in_place)
-            add_in_place(work, in_place, at, next);
-        for (size_t g = in_place; g < groups; g++)
+            add_in_place(work, results, at, next);
+        for (size_t g = 0; !in_place && g < groups; g++)
             add_elements(&work[g], at, next);
-        for (size_t g = 0; g < groups && (job->parts > 1 || end - begin > ROWS_HELD); g++)
+        for (size_t g = 0; g < groups && (job->parts > 1 || end - begin > held); g++)
             empty(&work[g], at, next);
     }
     for (size_t g = 0; g < groups; g++) {

@@ -64,17 +64,38 @@ void reduct_accumulator_reset(reduct_accumulator *accumulator) {
     rd_partial_init(&accumulator->partial, &reduction);
 }
 
-reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y, uint64_t count,
-                                     reduct_error *error) {
+static reduct_status check_room(const reduct_accumulator *accumulator, uint64_t count, reduct_error *error) {
     if (!accumulator)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: null pointer");
-    struct rd_partial *total = &accumulator->partial;
-    if (count > RD_ELEMENTS_MAX - total->seen)
+    if (count > RD_ELEMENTS_MAX - accumulator->partial.seen)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu elements after %llu; expected at most 2^63 in all",
-                       (unsigned long long)count, (unsigned long long)total->seen);
+                       (unsigned long long)count, (unsigned long long)accumulator->partial.seen);
+    return REDUCT_OK;
+}
+
+reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
+                                            uint64_t count, reduct_mask kind, const void *mask, uint64_t offset,
+                                            reduct_error *error) {
+    reduct_status status = check_room(accumulator, count, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rd_partial *total = &accumulator->partial, added;
+    rd_partial_begin(&added, total);
+    status = rd_accumulate_masked(&accumulator->prepared, x, y, count, kind, mask, offset, total->seen, &added, error);
+    if (status == REDUCT_OK)
+        rd_partial_follow(total, &added);
+    return status;
+}
+
+reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y, uint64_t count,
+                                     reduct_error *error) {
+    reduct_status status = check_room(accumulator, count, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rd_partial *total = &accumulator->partial;
     struct rd_partial added; /* apart, so that a failure leaves the accumulator as it was */
     rd_partial_begin(&added, total);
-    reduct_status status = rd_accumulate(&accumulator->prepared, x, y, count, NULL, total->seen, &added, error);
+    status = rd_accumulate(&accumulator->prepared, x, y, count, NULL, total->seen, &added, error);
     if (status == REDUCT_OK)
         rd_partial_follow(total, &added);
     return status;

@@ -93,6 +93,28 @@ class Axes(CommandTest):
         other = self.file('z.npy', npy_array('f64', x, '<', (4, 3)))
         self.bad(1, ('(3, 4)', '(4, 3)', 'expected the same'), 'dot', '--rows', first, other)
 
+    def test_mask(self):
+        shape = (3, 5)
+        values, counts = values_of(15), [GENERATOR.randrange(3) for _ in range(15)]
+        path = self.file('x.npy', npy_array('f64', values, '<', shape))
+        turned = self.file('y.npy', npy_array('f64', in_fortran_order(values, shape), '<', shape, True))
+        shaped = self.file('m.npy', npy_array('u8', in_fortran_order(counts, shape), '<', shape, True))
+        raw = self.file('m.raw', bytes(counts))
+        pairs = list(zip(values, counts))
+        for array, mask in itertools.product((path, turned), (shaped, raw)):
+            for axis in (0, 1):
+                expected = along(pairs, shape, (axis,), lambda chosen: exact_sum(v for v, c in chosen if c))
+                self.assertEqual(self.numbers('sum', '--axis', str(axis), '--mask', mask, array), expected)
+            kept = [v for v, c in pairs if c]
+            self.good(f'{exact_sum(kept)!r}\n{values.index(max(kept))}', 'sum,argmax', '--mask', mask, array)
+        bare = self.file('x.raw', struct.pack('<15d', *values))
+        self.good(repr(exact_sum(kept)), 'sum', '--type', 'f64', '--mask', raw, bare)
+        self.bad(1, 'takes at least 1', 'max', '--mask', self.file('none.raw', bytes(15)), path)
+        self.bad(1, 'expected as many', 'sum', '--mask', self.file('few.raw', bytes(14)), path)
+        self.bad(1, '(5, 3)', 'sum', '--mask', self.file('n.npy', npy_array('u8', counts, '<', (5, 3))), path)
+        self.bad(1, 'expected bytes', 'sum', '--mask', path, path)
+        self.bad(2, '2 inputs given', 'sum', '--mask', raw, path, path)
+
     def test_output(self):
         shape = (4, 5, 2)
         values = values_of(40)

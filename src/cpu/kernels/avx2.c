@@ -194,4 +194,32 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
            *high == *high; /* quiet NaNs raise none */
 }
 
+/* Trials: see cpu/kernels/trial.h. Slices as in sums of few elements. */
+#define HAS_TRIALS
+#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T1)
+enum { TRIAL_VECTORS = 4 };
+
+static bool trial_open(int e, struct trial_slices *c) {
+    int scale = BRIEF_HEAD - (e + 1);
+    if (scale < -1022)
+        return false;
+    scale = scale > 1022 ? 1022 : scale;
+    *c = (struct trial_slices){0, power_of_two(scale), power_of_two(-scale)};
+    return true;
+}
+
+#define trial_split(S, T, v, factor)                                                                                   \
+    do {                                                                                                               \
+        const __m256d whole_ = round_quietly(_mm256_mul_pd((__m256d)(v), (__m256d)(factor)));                          \
+        *(T) += (doubles)_mm256_fmsub_pd((__m256d)(v), (__m256d)(factor), whole_);                                     \
+        *(S) += (doubles)whole_;                                                                                       \
+    } while (0)
+
+static inline __attribute__((always_inline)) __m256d turn(const __m256d v[4]) {
+    __m256d a = _mm256_add_pd(_mm256_unpacklo_pd(v[0], v[1]), _mm256_unpackhi_pd(v[0], v[1])),
+            b = _mm256_add_pd(_mm256_unpacklo_pd(v[2], v[3]), _mm256_unpackhi_pd(v[2], v[3]));
+    return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
+}
+#define trial_turn(v) (doubles) turn((const __m256d *)(v))
+
 #include "cpu/kernels/template.h"

@@ -205,4 +205,45 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
     return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 
+/* Trials: see cpu/kernels/trial.h. Slices as in windows; what is multiplied by 1 is the same to the processor as there. */
+#define HAS_TRIALS
+#define HAS_TRIAL_SQUARE
+#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T1)
+enum { TRIAL_VECTORS = 8 };
+
+static bool trial_open(int e, struct trial_slices *c) {
+    int unit = e + 1 - (52 - HEAD);
+    if (unit + 52 > 1022)
+        return false;
+    *c = (struct trial_slices){1.5 * power_of_two(52 + (unit < -1074 ? -1074 : unit)), 1, 1};
+    return true;
+}
+
+#define trial_split(S, T, v, factor)                                                                                   \
+    do {                                                                                                               \
+        const __m512d old_ = (__m512d) * (S),                                                                          \
+                      sum_ = _mm512_fmadd_round_pd((__m512d)(v), (__m512d)(factor), old_, QUIETLY);                    \
+        *(T) += (doubles)_mm512_fmsub_pd((__m512d)(v), (__m512d)(factor), _mm512_sub_pd(sum_, old_));                  \
+        *(S) = (doubles)sum_;                                                                                          \
+    } while (0)
+
+static inline __attribute__((always_inline)) __m512d square(__m512d v, __m512d *error) {
+    __m512d product = _mm512_mul_round_pd(v, v, QUIETLY);
+    *error = _mm512_fmsub_pd(v, v, product);
+    return product;
+}
+#define trial_square(v, error) (doubles) square((__m512d)(v), (__m512d *)(error))
+
+static inline __attribute__((always_inline)) __m512d add_across(__m512d a, __m512d b) {
+    return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
+}
+
+static inline __attribute__((always_inline)) __m512d turn(const __m512d v[8]) {
+    __m512d pair[4]; /* of rows */
+    for (int k = 0; k < 4; k++)
+        pair[k] = _mm512_add_pd(_mm512_unpacklo_pd(v[2 * k], v[2 * k + 1]), _mm512_unpackhi_pd(v[2 * k], v[2 * k + 1]));
+    return add_across(add_across(pair[0], pair[1]), add_across(pair[2], pair[3]));
+}
+#define trial_turn(v) (doubles) turn((const __m512d *)(v))
+
 #include "cpu/kernels/template.h"

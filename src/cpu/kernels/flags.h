@@ -56,6 +56,11 @@ flush_lanes(struct rd_window *w, int log2_lanes, bool (*sum_lanes)(const struct 
         _mm_prefetch((at) + 2048, _MM_HINT_T0);                                                                        \
     } while (0)
 
+/* Two slices of trials: what lanes of the first one start from; what terms are, and sums have to be, multiplied by. */
+struct trial_slices {
+    double start, factor, back;
+};
+
 static inline double power_of_two(int exponent) {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double value;

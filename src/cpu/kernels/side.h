@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) side_vector side_add(side_vector a,
 typedef double side_doubles __attribute__((vector_size(SIDE_BYTES), aligned(8), may_alias));
 typedef float side_floats __attribute__((vector_size(SIDE_BYTES / 2), aligned(4), may_alias));
 #define LOAD_DOUBLES(at) (*(const side_doubles *)(at))
-#define LOAD_FLOATS(at)  __builtin_convertvector(*(const side_floats *)(at), side_vector)
+#define LOAD_FLOATS(at)  (side_vector) WIDEN(*(const side_floats *)(at))
 SIDE_ADDER(f64, double, LOAD_DOUBLES)
 SIDE_ADDER(f32, float, LOAD_FLOATS)
 
@@ -89,19 +89,24 @@ SIDE_FOLDER(f64, double, LOAD_DOUBLES)
 SIDE_FOLDER(f32, float, LOAD_FLOATS)
 
 /* high + low rounded once, to doubles or (single) floats, at `to`: of lanes that lost nothing and are not about to overflow; `left` is 0
- * for these. The sign of a zero is that of high, of which each term had a part. To floats by way of rounding to odd: S. Boldo, G. Melquiond,
+ * for these, and the result is whether it is for all. The sign of a zero is that of high, of which each term had a part. To floats by way of rounding to odd: S. Boldo, G. Melquiond,
  * "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008. */
-static void round_side(const struct rd_side *side, bool single, void *to, int64_t *left) {
+ALWAYS_INLINE bool round_lanes(const struct rd_side *side, bool single, void *to, int64_t *left) {
+    side_bits any = {0};
     for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
         side_vector high = *(const side_vector *)(side->high + at), low = *(const side_vector *)(side->low + at), error;
         side_bits lost = *(const side_bits *)(side->lost + at), magnitude = (side_bits)high & INT64_MAX;
-        side_vector sum = side_add(high, low, &error);
+        side_vector sum = high + low;
         side_bits bits = (side_bits)sum, zero = (high == 0) & (low == 0);
-        side_bits off = (error != 0) & ((bits & 1) == 0), away = (error > 0) ^ (sum > 0);
-        side_bits odd = bits + (off & (1 | away)); /* towards the error: one more, or one less */
-        bits = single ? odd : bits;
+        if (single) {
+            sum = side_add(high, low, &error);
+            side_bits off = (error != 0) & ((bits & 1) == 0), away = (error > 0) ^ (sum > 0);
+            bits += off & (1 | away); /* towards the error: one more, or one less */
+        }
         bits = (zero & (side_bits)high) | (~zero & bits);
-        *(side_bits *)(left + at) = (lost != 0) | (magnitude >= (int64_t)0x7e70000000000000);
+        lost = (lost != 0) | (magnitude >= (int64_t)0x7e70000000000000);
+        any |= lost;
+        *(side_bits *)(left + at) = lost;
         if (single) {
             side_floats narrow = __builtin_convertvector((side_vector)bits, side_floats);
             memcpy((float *)to + at, &narrow, sizeof narrow);
@@ -109,6 +114,14 @@ static void round_side(const struct rd_side *side, bool single, void *to, int64_
             memcpy((double *)to + at, &bits, sizeof bits);
         }
     }
+    int64_t some = 0;
+    for (size_t l = 0; l < SIDE_LANES; l++)
+        some |= any[l];
+    return !some;
+}
+
+static bool round_side(const struct rd_side *side, bool single, void *to, int64_t *left) {
+    return single ? round_lanes(side, true, to, left) : round_lanes(side, false, to, left);
 }
 
 /* Elements as rows of RD_SIDE doubles: lane l of row i is x[i * step + l * beside]. Both steps are in elements. */

@@ -18,6 +18,9 @@
  *   brief(x, n, element, absolute, high, low)
  *       optional, with HAS_BRIEF: always inline; `brief` of cpu/kernels.h, of more than FEW elements
  *
+ *   HAS_TRIALS
+ *       optional: what cpu/kernels/trial.h says
+ *
  * Everything else is in the files included here, one for each family: plain C that the compiler vectorises for the set. They
  * share one scope and come in this order.
  */
@@ -35,11 +38,16 @@
 #include "cpu/kernels/integer_sum.h"
 
 #include "cpu/kernels/extreme.h"
+#include "cpu/kernels/extreme_side.h"
 #include "cpu/kernels/fast_sum.h"
 #include "cpu/kernels/few.h"
 #include "cpu/kernels/float_product.h"
 #include "cpu/kernels/integer_product.h"
+#include "cpu/kernels/pack.h"
 #include "cpu/kernels/side.h"
+#ifdef HAS_TRIALS
+#include "cpu/kernels/trial.h"
+#endif
 
 #define HIDE(array) __asm__ volatile("" ::"r"(array) : "memory")
 
@@ -76,6 +84,11 @@ static bool self_test(void) {
     [REDUCT_BOOL] = entry##_bool
 #define FLOATS(entry)                                                                                                  \
     [REDUCT_F64] = entry##_f64, [REDUCT_F32] = entry##_f32, [REDUCT_F16] = entry##_f16, [REDUCT_BF16] = entry##_bf16
+/* Types that have keys: bool, of which one value has many forms, has none. */
+#define KEYED(entry)                                                                                                   \
+    [REDUCT_I8] = entry##_i8, [REDUCT_I16] = entry##_i16, [REDUCT_I32] = entry##_i32, [REDUCT_I64] = entry##_i64,      \
+    [REDUCT_U8] = entry##_u8, [REDUCT_U16] = entry##_u16, [REDUCT_U32] = entry##_u32, [REDUCT_U64] = entry##_u64,      \
+    FLOATS(entry)
 
 const struct rd_kernels KERNELS = {
     .name = KERNELS_DEVICE,
@@ -87,6 +100,10 @@ const struct rd_kernels KERNELS = {
     .fold_side_f64 = fold_side_f64,
     .fold_side_f32 = fold_side_f32,
     .side_lanes = SIDE_LANES,
+#ifdef HAS_TRIALS
+    .try_columns = try_columns,
+    .try_rows = try_rows,
+#endif
     .round_side = round_side,
     .fetch_f64 = fetch_side_f64,
     .fetch_f32 = fetch_side_f32,
@@ -120,5 +137,8 @@ const struct rd_kernels KERNELS = {
              [REDUCT_F16] = count_nans_f16,
              [REDUCT_BF16] = count_nans_bf16},
     .bits = combine_bits,
+    .extreme_columns = {KEYED(extreme_columns)},
+    .extreme_rows = {KEYED(extreme_rows)},
+    .pack = pack,
     .find = find,
 };

@@ -1,0 +1,408 @@
+/* Part of template.h: sums side by side as in side.h, but on trust that a window holds all terms. Flags prove it; where they do not,
+ * nothing has been added. A term takes one addition in one slice and four or five operations in two, where side.h takes twelve. A set
+ * that has this defines HAS_TRIALS and, besides template.h's parameters:
+ *
+ *   TRIAL_VECTORS                columns are summed in so many vectors at a time, whose slices stay in registers
+ *   TRIAL_READ_AHEAD(at)         asks for a line of the cache that is wanted later
+ *   trial_open(e, c)             prepares two slices for terms below 2^(e + 1); false if exponents do not reach that far
+ *   trial_split(S, T, v, factor) adds v to two slices; whatever is not exact raises a flag
+ *   trial_turn(v)                lane k is the sum of the lanes of v[k]
+ *   load_brief(x, i, n, element) a vector of elements from number i on, filled up with zeros
+ *   trial_square(v, error)       optional, with HAS_TRIAL_SQUARE: v * v is the result and the error; raises a flag unless that is exact
+ */
+
+/* Rows of columns that are read at a time: as many streams of memory as processors follow. Of each it is as much as all groups
+ * have of a row. Of columns that are too few for that, as many as stay in the first-level cache. */
+enum { TRIAL_ROWS = 4, TAIL_ROWS = 64, TRIAL_LANES = VECTOR_BYTES / 8, TRIAL_WAYS = 4 };
+
+_Static_assert(RD_SIDE % (TRIAL_VECTORS * TRIAL_LANES) == 0, "vectors make up a row");
+
+/* A running sum in one or two slices. */
+struct trial {
+    doubles high, low;
+};
+
+struct trial_constants {
+    doubles start, factor, back;
+};
+
+/* How terms are formed and added: constants, so that every variant is compiled by itself. */
+struct trial_way {
+    int slices;
+    bool single, square;
+};
+
+ALWAYS_INLINE reduct_type trial_element(struct trial_way way) {
+    return way.single ? REDUCT_F32 : REDUCT_F64;
+}
+
+ALWAYS_INLINE struct trial_constants trial_spread(const struct trial_slices *c) {
+    return (struct trial_constants){(doubles){0} + c->start, (doubles){0} + c->factor, (doubles){0} + c->back};
+}
+
+ALWAYS_INLINE void trial_add(struct trial *sum, doubles term, const struct trial_constants *c, int slices) {
+    if (slices == 1)
+        sum->high += term;
+    else
+        trial_split(&sum->high, &sum->low, term, c->factor);
+}
+
+#ifdef HAS_TRIAL_SQUARE
+enum { SQUARES_OF_DOUBLES = 1 };
+#else
+enum { SQUARES_OF_DOUBLES = 0 };
+#define trial_square(v, error) (v)
+#endif
+
+/* How sums are opened and closed: those of terms, and those of what rounding leaves of squares of doubles. */
+struct trial_frame {
+    struct trial_constants terms, errors;
+    words mask; /* of the bits of elements: all, or without the sign */
+};
+
+/* Adds elements, or their squares. */
+ALWAYS_INLINE void trial_enter(struct trial *sum, struct trial *errors, doubles v, const struct trial_frame *frame,
+                               struct trial_way way) {
+    doubles error = {0};
+    if (way.square && way.single)
+        v *= v;
+    else if (way.square)
+        v = trial_square(v, &error);
+    else
+        v = (doubles)((words)v & frame->mask);
+    trial_add(sum, v, &frame->terms, way.slices);
+    if (way.square && !way.single)
+        trial_add(errors, error, &frame->errors, way.slices);
+}
+
+/* Takes off what a sum started from. */
+ALWAYS_INLINE void trial_close(struct trial *sum, const struct trial_constants *c) {
+    sum->high = (sum->high - c->start) * c->back;
+    sum->low *= c->back;
+}
+
+/* Squares are below 2^(2 e + 2), what rounding leaves of them a half in the last place of that. */
+static bool trial_prepare(const struct rd_trial *trial, struct trial_frame *frame) {
+    int e = trial->exponent;
+    struct trial_slices terms = {0, 1, 1}, errors = terms;
+    bool opened = trial->slices == 1;
+    if (!opened && trial->square)
+        opened = trial_open(2 * e + 1, &terms) &&
+                 (trial->single || (SQUARES_OF_DOUBLES && trial_open(2 * e + 1 - 53, &errors)));
+    else if (!opened)
+        opened = trial_open(e, &terms);
+    frame->terms = trial_spread(&terms);
+    frame->errors = trial_spread(&errors);
+    frame->mask = (words){0} + (trial->absolute ? UINT64_MAX >> 1 : UINT64_MAX);
+    return opened;
+}
+
+/* Exceptions of what came before are forgotten; nothing moves across. */
+static void trial_begin(void) {
+    __asm__ volatile("" ::: "memory");
+    flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Whether all that has been stored was formed exactly. */
+static bool trial_was_exact(void) {
+    __asm__ volatile("" ::: "memory");
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
+}
+
+/* Adds sums that lie in `sum` to those in `side`, and leaves the totals in `sum`. */
+static void trial_total(struct rd_trial_sum *sum, const struct rd_side *side) {
+    for (size_t l = 0; l < RD_SIDE; l++) {
+        sum->high[l] += side->high[l];
+        sum->low[l] += side->low[l];
+    }
+}
+
+/* Takes totals that are exact. NaNs and infinities that raised no flag lose their lane. Returns whether some totals are zero. */
+static bool trial_take(struct rd_side *side, const struct rd_trial_sum *sum) {
+    const side_bits infinite = (side_bits){0} + ((int64_t)SPECIAL << 52);
+    side_bits zeros = {0};
+    for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
+        side_vector high = *(const side_vector *)(sum->high + at), low = *(const side_vector *)(sum->low + at);
+        *(side_vector *)(side->high + at) = high;
+        *(side_vector *)(side->low + at) = low;
+        *(side_bits *)(side->lost + at) |= ((side_bits)high & infinite) == infinite;
+        zeros |= (high == 0) & (low == 0);
+    }
+    int64_t any = 0;
+    for (size_t l = 0; l < SIDE_LANES; l++)
+        any |= zeros[l];
+    return any;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What lanes are, and whether they have to be opened or closed. */
+struct trial_columns {
+    const struct trial_frame *frame;
+    const char *x;
+    ptrdiff_t step; /* bytes */
+    size_t rows, ahead;
+    bool first, last;
+};
+
+/* Some rows of one group. */
+ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial_sum *sum, struct rd_trial_sum *errors,
+                               struct trial_way way) {
+    const bool two = way.square && !way.single;
+    const struct trial_frame frame = *part->frame;
+    const size_t bytes = way.single ? 4 : 8;
+    enum { VECTORS_MOST = TRIAL_VECTORS };
+    const size_t vectors = two ? VECTORS_MOST / 2 : VECTORS_MOST;
+    for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES) {
+        struct trial s[VECTORS_MOST], e[VECTORS_MOST];
+        const char *x = part->x + at * bytes;
+        for (size_t j = 0; j < vectors; j++) {
+            s[j] = (struct trial){frame.terms.start, {0}};
+            e[j] = (struct trial){frame.errors.start, {0}};
+            if (!part->first) {
+                memcpy(&s[j].high, sum->high + at + j * TRIAL_LANES, sizeof s[j].high);
+                if (way.slices > 1)
+                    memcpy(&s[j].low, sum->low + at + j * TRIAL_LANES, sizeof s[j].low);
+            }
+            if (!part->first && two) {
+                memcpy(&e[j].high, errors->high + at + j * TRIAL_LANES, sizeof e[j].high);
+                memcpy(&e[j].low, errors->low + at + j * TRIAL_LANES, sizeof e[j].low);
+            }
+        }
+        for (size_t row = 0; row < part->rows; row++, x += part->step)
+#pragma GCC unroll 8
+            for (size_t j = 0; j < vectors; j++) {
+                if (part->ahead && (!way.single || j % 2 == 0))
+                    TRIAL_READ_AHEAD(x + part->ahead + j * TRIAL_LANES * bytes);
+                trial_enter(&s[j], &e[j], load_terms(x, j * TRIAL_LANES, trial_element(way), false), &frame, way);
+            }
+        for (size_t j = 0; j < vectors; j++) {
+            if (part->last) {
+                trial_close(&s[j], &frame.terms);
+                trial_close(&e[j], &frame.errors);
+            }
+            memcpy(sum->high + at + j * TRIAL_LANES, &s[j].high, sizeof s[j].high);
+            if (way.slices > 1 || part->last)
+                memcpy(sum->low + at + j * TRIAL_LANES, &s[j].low, sizeof s[j].low);
+            if (two) {
+                memcpy(errors->high + at + j * TRIAL_LANES, &e[j].high, sizeof e[j].high);
+                memcpy(errors->low + at + j * TRIAL_LANES, &e[j].low, sizeof e[j].low);
+            }
+        }
+    }
+}
+
+/* Adds a pair of closed sums to lanes that hold closed ones, unless it is the first. */
+ALWAYS_INLINE void trial_store(struct rd_trial_sum *sum, size_t at, const struct trial pair[2], bool first) {
+    doubles high = pair[0].high + pair[1].high, low = pair[0].low + pair[1].low;
+    *(doubles *)(sum->high + at) = first ? high : high + *(doubles *)(sum->high + at);
+    *(doubles *)(sum->low + at) = first ? low : low + *(doubles *)(sum->low + at);
+}
+
+/* The same of fewer than RD_SIDE columns: a vector of them after the other, even and odd rows by themselves, so that additions wait
+ * less for each other. */
+ALWAYS_INLINE void trial_tail(const struct trial_columns *part, size_t lanes, struct rd_trial_sum *sum,
+                              struct rd_trial_sum *errors, struct trial_way way) {
+    const bool two = way.square && !way.single;
+    const struct trial_frame frame = *part->frame;
+    const size_t bytes = way.single ? 4 : 8;
+    for (size_t at = 0; at < RD_SIDE; at += TRIAL_LANES) {
+        struct trial s[2], e[2];
+        for (size_t j = 0; j < 2; j++) {
+            s[j] = (struct trial){frame.terms.start, {0}};
+            e[j] = (struct trial){frame.errors.start, {0}};
+        }
+        const char *x = part->x + at * bytes;
+        const size_t some = lanes > at ? lanes - at : 0;
+        size_t row = 0;
+        for (; some && part->rows - row >= 2; row += 2, x += 2 * part->step)
+            for (size_t j = 0; j < 2; j++)
+                trial_enter(&s[j], &e[j],
+                            (doubles)load_brief(x + (ptrdiff_t)j * part->step, 0, some, trial_element(way)), &frame,
+                            way);
+        if (some && row < part->rows)
+            trial_enter(&s[0], &e[0], (doubles)load_brief(x, 0, some, trial_element(way)), &frame, way);
+        for (size_t j = 0; j < 2; j++) {
+            trial_close(&s[j], &frame.terms);
+            trial_close(&e[j], &frame.errors);
+        }
+        trial_store(sum, at, s, part->first);
+        if (two)
+            trial_store(errors, at, e, part->first);
+    }
+}
+
+#define TRIAL_WAY(name, slices, single, square)                                                                        \
+    static void trial_group_##name(const struct trial_columns *part, size_t lanes, struct rd_trial_sum *sum,           \
+                                   struct rd_trial_sum *errors) {                                                      \
+        if (lanes >= RD_SIDE)                                                                                          \
+            trial_group(part, sum, errors, (struct trial_way){slices, single, square});                                \
+        else                                                                                                           \
+            trial_tail(part, lanes, sum, errors, (struct trial_way){slices, single, square});                          \
+    }
+TRIAL_WAY(f64, 2, false, false)
+TRIAL_WAY(f64_square, 2, false, true)
+TRIAL_WAY(f32, 1, true, false)
+TRIAL_WAY(f32_wide, 2, true, false)
+TRIAL_WAY(f32_square, 2, true, true)
+#undef TRIAL_WAY
+
+/* Whether so many groups have so much of a row that processors do not see by themselves what comes next. */
+enum { TRIAL_AHEAD = 4 };
+
+static bool try_columns(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, size_t apart,
+                        size_t columns, const void *x, ptrdiff_t step, size_t rows, struct rd_trial_sum *room) {
+    struct trial_frame frame;
+    if (!trial_prepare(trial, &frame))
+        return false;
+    const size_t bytes = trial->single ? 4 : 8, groups = (columns + RD_SIDE - 1) / RD_SIDE;
+    struct trial_columns part = {.frame = &frame, .step = step * (ptrdiff_t)bytes, .first = true};
+    void (*const add)(const struct trial_columns *, size_t, struct rd_trial_sum *, struct rd_trial_sum *) =
+        trial->single   ? trial->square        ? trial_group_f32_square
+                          : trial->slices == 1 ? trial_group_f32
+                                               : trial_group_f32_wide
+        : trial->square ? trial_group_f64_square
+                        : trial_group_f64;
+    const size_t at_once = columns == RD_SIDE ? rows : groups == 1 ? TAIL_ROWS : TRIAL_ROWS;
+    trial_begin();
+    for (size_t row = 0; row < rows; row += at_once, part.first = false) {
+        part.rows = rows - row < at_once ? rows - row : at_once;
+        part.last = row + part.rows == rows;
+        part.ahead = groups < TRIAL_AHEAD || part.last ? 0 : (size_t)part.step * TRIAL_ROWS;
+        for (size_t g = 0; g < groups; g++) {
+            part.x = (const char *)x + (ptrdiff_t)row * part.step + g * RD_SIDE * bytes;
+            add(&part, columns - g * RD_SIDE, &room[g], &room[groups + g]);
+        }
+    }
+    for (size_t g = 0; g < groups; g++) {
+        trial_total(&room[g], &side[g * apart]);
+        if (errors)
+            trial_total(&room[groups + g], &errors[g * apart]);
+    }
+    if (!trial_was_exact())
+        return false;
+    for (size_t g = 0; g < groups; g++) {
+        trial->zeros |= trial_take(&side[g * apart], &room[g]);
+        if (errors)
+            trial_take(&errors[g * apart], &room[groups + g]);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The sum of a row, in the lanes of a vector. Long ones in several vectors, so that additions need not wait for each other. */
+ALWAYS_INLINE void trial_row(const void *x, size_t count, const struct trial_frame *frame, struct trial *sum,
+                             struct trial *errors, struct trial_way way) {
+    struct trial s[TRIAL_WAYS], e[TRIAL_WAYS];
+    size_t i = 0;
+    s[0] = (struct trial){frame->terms.start, {0}};
+    e[0] = (struct trial){frame->errors.start, {0}};
+    if (count >= 4 * TRIAL_WAYS * TRIAL_LANES) {
+        for (size_t j = 1; j < TRIAL_WAYS; j++) {
+            s[j] = s[0];
+            e[j] = e[0];
+        }
+        for (; count - i >= TRIAL_WAYS * TRIAL_LANES; i += TRIAL_WAYS * TRIAL_LANES)
+#pragma GCC unroll 4
+            for (size_t j = 0; j < TRIAL_WAYS; j++)
+                trial_enter(&s[j], &e[j], load_terms(x, i + j * TRIAL_LANES, trial_element(way), false), frame, way);
+        for (size_t j = 1; j < TRIAL_WAYS; j++) {
+            s[0].high += s[j].high - frame->terms.start;
+            s[0].low += s[j].low;
+            e[0].high += e[j].high - frame->errors.start;
+            e[0].low += e[j].low;
+        }
+    }
+    for (; count - i >= TRIAL_LANES; i += TRIAL_LANES)
+        trial_enter(&s[0], &e[0], load_terms(x, i, trial_element(way), false), frame, way);
+    if (i < count)
+        trial_enter(&s[0], &e[0], (doubles)load_brief(x, i, count, trial_element(way)), frame, way);
+    trial_close(&s[0], &frame->terms);
+    trial_close(&e[0], &frame->errors);
+    *sum = s[0];
+    *errors = e[0];
+}
+
+/* Rows that become the lanes of a vector. `step`: bytes. */
+ALWAYS_INLINE void trial_rows(const char *x, ptrdiff_t step, size_t rows, size_t count, const struct trial_frame *frame,
+                              size_t at, struct rd_trial_sum *sum, struct rd_trial_sum *errors, struct trial_way way) {
+    doubles high[TRIAL_LANES], low[TRIAL_LANES], of_errors[2][TRIAL_LANES];
+#define TAKE_ROW                                                                                                       \
+    do {                                                                                                               \
+        high[r] = s.high;                                                                                              \
+        low[r] = s.low;                                                                                                \
+        of_errors[0][r] = e.high;                                                                                      \
+        of_errors[1][r] = e.low;                                                                                       \
+    } while (0)
+    if (count <= TRIAL_LANES && rows >= TRIAL_LANES) { /* in registers all the way */
+#pragma GCC unroll 8
+        for (size_t r = 0; r < TRIAL_LANES; r++) {
+            struct trial s = {frame->terms.start, {0}}, e = {frame->errors.start, {0}};
+            trial_enter(&s, &e, (doubles)load_brief(x + (ptrdiff_t)r * step, 0, count, trial_element(way)), frame, way);
+            trial_close(&s, &frame->terms);
+            trial_close(&e, &frame->errors);
+            TAKE_ROW;
+        }
+    } else {
+        for (size_t r = 0; r < TRIAL_LANES; r++) {
+            struct trial s = {{0}, {0}}, e = s;
+            if (r < rows)
+                trial_row(x + (ptrdiff_t)r * step, count, frame, &s, &e, way);
+            TAKE_ROW;
+        }
+    }
+#undef TAKE_ROW
+    *(doubles *)(sum->high + at) = trial_turn(high);
+    *(doubles *)(sum->low + at) = way.slices == 1 ? (doubles){0} : trial_turn(low);
+    if (way.square && !way.single) {
+        *(doubles *)(errors->high + at) = trial_turn(of_errors[0]);
+        *(doubles *)(errors->low + at) = trial_turn(of_errors[1]);
+    }
+}
+
+#define TRIAL_WAY(name, slices, single, square)                                                                        \
+    static void trial_rows_##name(const char *x, ptrdiff_t step, size_t rows, size_t count,                            \
+                                  const struct trial_frame *frame, size_t at, struct rd_trial_sum *sum,                \
+                                  struct rd_trial_sum *errors) {                                                       \
+        trial_rows(x, step, rows, count, frame, at, sum, errors, (struct trial_way){slices, single, square});          \
+    }
+TRIAL_WAY(f64, 2, false, false)
+TRIAL_WAY(f64_square, 2, false, true)
+TRIAL_WAY(f32, 1, true, false)
+TRIAL_WAY(f32_wide, 2, true, false)
+TRIAL_WAY(f32_square, 2, true, true)
+#undef TRIAL_WAY
+
+static bool try_rows(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, const void *x,
+                     ptrdiff_t step, size_t rows, size_t count, struct rd_trial_sum room[2]) {
+    struct trial_frame frame;
+    if (!trial_prepare(trial, &frame))
+        return false;
+    const ptrdiff_t bytes = trial->single ? 4 : 8;
+    void (*const add)(const char *, ptrdiff_t, size_t, size_t, const struct trial_frame *, size_t,
+                      struct rd_trial_sum *, struct rd_trial_sum *) = trial->single
+                                                                          ? trial->square        ? trial_rows_f32_square
+                                                                            : trial->slices == 1 ? trial_rows_f32
+                                                                                                 : trial_rows_f32_wide
+                                                                      : trial->square ? trial_rows_f64_square
+                                                                                      : trial_rows_f64;
+    trial_begin();
+    for (size_t r = 0; r < RD_SIDE; r += TRIAL_LANES)
+        add((const char *)x + (ptrdiff_t)r * step * bytes, step * bytes, r < rows ? rows - r : 0, count, &frame, r,
+            &room[0], &room[1]);
+    trial_total(&room[0], side);
+    if (errors)
+        trial_total(&room[1], errors);
+    if (!trial_was_exact())
+        return false;
+    trial->zeros |= trial_take(side, &room[0]);
+    if (errors)
+        trial_take(errors, &room[1]);
+    return true;
+}
