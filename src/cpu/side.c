@@ -286,6 +286,9 @@ static bool try_all(struct work *work, const struct patch *patch) {
         memcpy(work->sum, side->saved, patch->groups * sizeof *side->saved);
         return false;
     case RD_PRODUCT:
+    case RD_PRESENT:
+    case RD_NONZERO:
+    case RD_WEIGHTED:
         break;
     }
     return false;
