@@ -63,7 +63,8 @@ enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, SUBMIT, QU
 
 static const program_option OPTIONS[] = {
     {.text = "What is climbed:"},
-    {"applications", APPLICATIONS, NULL, "also dot product, maximum, mean, norm and others built from a rung (CUDA)"},
+    {"applications", APPLICATIONS, NULL,
+     "also dot product, maximum, mean and, in CUDA, others built from a rung (GPUs)"},
     {"block", BLOCK, "N", "threads per block, from 16 to 1024; by default what suits the rung"},
     {"columns", COLUMNS, "N[,N...]", "of `reduct ladder rows`: elements in each row (16,64,256,1024,4096,65536)"},
     {"data", DATA, "NAME", "uniform (the default), or cancelling: floats whose sum is far smaller than they are"},
@@ -72,7 +73,7 @@ static const program_option OPTIONS[] = {
      "there is one, and the CPU elsewhere"},
     {"finish", FINISH, "NAME",
      "how block sums become one; by default what suits the rung, with all one after the other:"},
-    {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, or all for both"},
+    {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, slang, or all for each"},
     {"mine", MINE, "FILE",
      "also the kernel in FILE, yours: compiled by nvcc, checked, timed and placed among the rungs; exercises/README.md "
      "says how "
@@ -244,8 +245,12 @@ static enum outcome take_devices(char *value, struct climb *climb) {
 }
 
 static enum outcome take_language(const char *value, struct climb *climb) {
-    if (strcmp(value, "glsl") != 0 && strcmp(value, "hlsl") != 0 && strcmp(value, "all") != 0)
-        return refuse("--language", value, strlen(value), "glsl, hlsl or all");
+    static const char *const names[] = {"glsl", "hlsl", "slang", "all"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        known = known || strcmp(value, names[i]) == 0;
+    if (!known)
+        return refuse("--language", value, strlen(value), "glsl, hlsl, slang or all");
     climb->ladder.language = value;
     return DONE;
 }
@@ -301,7 +306,7 @@ static bool take_switch(int key, struct climb *climb) {
         const char *gpu, *cuda;
     } switches[] = {
         {SPECIMENS, &ladder->specimens, "--specimens", NULL},
-        {APPLICATIONS, &ladder->applications, "--applications", "--applications"},
+        {APPLICATIONS, &ladder->applications, "--applications", NULL},
         {PEERS, &ladder->peers, "--peers", "--peers"},
         {PROFILE, &ladder->profile, "--profile", "--profile"},
         {SWEEP, &ladder->sweep, NULL, NULL},

@@ -6,9 +6,10 @@
 # Debian): sets REDUCT_HAS_VULKAN. Without them every Vulkan device is absent. Nothing links with a loader or driver.
 #
 # For shaders, glslc and spirv-val (glslc, spirv-tools) compile and check GLSL, glslangValidator (glslang-tools) HLSL:
-# sets REDUCT_HAS_GLSLC and REDUCT_HAS_GLSLANG. SPIR-V is not checked in, so that what runs is always what can be read:
+# sets REDUCT_HAS_GLSLC and REDUCT_HAS_GLSLANG. Their SPIR-V is not checked in, so that what runs is always what can be read:
 # some hundred binaries would say nothing to a reviewer and could differ from their sources. Without the compilers the
-# program builds, and says at run time that it has no shaders.
+# program builds, and says at run time that it has no shaders. Slang's compiler is in no distribution: its SPIR-V is checked in
+# beside its sources, with their hashes, by ladder/slang/compile, and spirv-val checks it here once more.
 #
 # Defines reduct_vulkan_shaders() and reduct_vulkan_table().
 
@@ -56,10 +57,11 @@ else()
   message(STATUS "Vulkan: with shaders, compiled by glslc and glslangValidator")
 endif()
 
-# Adds one source, *.comp in GLSL or *.hlsl, to `target`, compiled once per variant. A variant is the end of its name,
+# Adds one source, *.comp in GLSL, *.hlsl or *.slang, to `target`, compiled once per variant. A variant is the end of its name,
 # and what is defined for it: "f32_atomic:TYPE_F32,ATOMIC=1". Shader "glsl/halving_f32_atomic" is that variant of
 # glsl/halving.comp, the folder being the language. In HLSL the point of entry is what the source's `#pragma kernel`
-# names, as in Unity. DEPENDS are the files that it includes.
+# names, as in Unity. In Slang a variant is a module that is there already, spirv/halving_f32.spv beside the source, and what
+# follows are its points of entry: shader "slang/halving_f32_store" is one. DEPENDS are the files that it includes.
 #
 #   reduct_vulkan_shaders(target SOURCE path VARIANTS name:DEFINE,DEFINE=VALUE ... [DEPENDS path ...])
 function(reduct_vulkan_shaders target)
@@ -70,6 +72,9 @@ function(reduct_vulkan_shaders target)
   if(extension STREQUAL ".hlsl")
     set(language hlsl)
     set(has ${REDUCT_HAS_GLSLANG})
+  elseif(extension STREQUAL ".slang")
+    set(language slang)
+    set(has ${REDUCT_HAS_GLSLC}) # which the ladder's own shaders are compiled by
   else()
     set(language glsl)
     set(has ${REDUCT_HAS_GLSLC})

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 typedef struct rd_vulkan_shader {
-    const char *name;  /* "glsl/halving_f32", "hlsl/halving_f32_store_256": language, file, variant */
-    const char *entry; /* point of entry: "main" in GLSL */
+    const char *name;  /* "glsl/halving_f32", "slang/halving_f32_store": language, file, variant */
+    const char *entry; /* point of entry: "main" in GLSL; a module may have several */
     const uint32_t *words;
     size_t bytes;
 } rd_vulkan_shader;

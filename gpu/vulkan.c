@@ -178,6 +178,7 @@ typedef enum extension {
     FLOAT_CONTROLS,
     MEMORY_MODEL,
     SUBGROUP_SIZE,
+    MAINTENANCE4,
     EXECUTABLES,
     BUDGET,
     SM_BUILTINS,
@@ -193,6 +194,7 @@ static const struct {
     [FLOAT_CONTROLS] = {"VK_KHR_shader_float_controls", VK_API_VERSION_1_2},
     [MEMORY_MODEL] = {"VK_KHR_vulkan_memory_model", VK_API_VERSION_1_2},
     [SUBGROUP_SIZE] = {"VK_EXT_subgroup_size_control", VK_API_VERSION_1_3},
+    [MAINTENANCE4] = {"VK_KHR_maintenance4", VK_API_VERSION_1_3},
     [EXECUTABLES] = {"VK_KHR_pipeline_executable_properties", 0},
     [BUDGET] = {"VK_EXT_memory_budget", 0},
     [SM_BUILTINS] = {"VK_NV_shader_sm_builtins", 0},
@@ -207,6 +209,7 @@ typedef struct offer {
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float;
     VkPhysicalDeviceShaderAtomicInt64Features atomic_int64;
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
+    VkPhysicalDeviceMaintenance4Features maintenance4;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
     VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_builtins;
     VkPhysicalDeviceProperties2 properties;
@@ -256,6 +259,7 @@ static void query(VkPhysicalDevice physical, uint32_t api, offer *o) {
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES);
     chain(features, o->has[MEMORY_MODEL], &o->memory_model,
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES);
+    chain(features, o->has[MAINTENANCE4], &o->maintenance4, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES);
     chain(features, o->has[EXECUTABLES], &o->executables,
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR);
     chain(features, o->has[SM_BUILTINS], &o->sm_builtins,
@@ -312,6 +316,7 @@ static void describe_features(gpu_vulkan_facts *facts, const offer *o) {
     facts->denormals_f64 = facts->f64 && o->floats.shaderDenormPreserveFloat64;
     facts->exact_specials_f32 = o->floats.shaderSignedZeroInfNanPreserveFloat32;
     facts->exact_specials_f64 = facts->f64 && o->floats.shaderSignedZeroInfNanPreserveFloat64;
+    facts->local_size_id = o->maintenance4.maintenance4;
     facts->memory_model = o->memory_model.vulkanMemoryModel && o->memory_model.vulkanMemoryModelDeviceScope;
 }
 

@@ -56,6 +56,8 @@ typedef struct gpu_vulkan_facts {
     bool denormals_f32, denormals_f64;           /* a shader can demand that denormals are kept */
     bool exact_specials_f32, exact_specials_f64; /* that signed zeros, infinities and NaNs are kept */
     bool memory_model;                           /* vulkanMemoryModel with device scope */
+    bool
+        local_size_id; /* maintenance4: a group's size as the execution mode LocalSizeId, which newer compilers write */
 
     bool has_timestamps; /* otherwise times are the host's, and include the submission */
     bool is_validated;   /* the validation layer watches */

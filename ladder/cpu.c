@@ -77,6 +77,12 @@ static cpu_sum *loop_of(const lab *l, int rung) {
         return cpu_kahan[l->type];
     case LADDER_PAIRWISE:
         return cpu_pairwise[l->type];
+    case LADDER_STD_ACCUMULATE:
+        return cpu_std_accumulate[l->type];
+    case LADDER_STD_REDUCE:
+        return cpu_std_reduce[l->type];
+    case LADDER_STD_REDUCE_PAR:
+        return cpu_std_reduce_par[l->type];
     default:
         return NULL;
     }
@@ -86,7 +92,10 @@ static bool is_loop(int rung) {
     return rung < RUNGS && rung != LADDER_THREADS && rung != LADDER_EXACT;
 }
 
+/* What a build may lack is left out, unless it is asked for by name. */
 static bool is_wanted(const lab *l, int rung) {
+    if (rung == LADDER_STD_REDUCE_PAR && !cpu_std_reduce_par[l->type] && !l->options->rung)
+        return false;
     return rung >= RUNGS || ladder_wants(l->options->rung, ladder_rungs[rung].name);
 }
 
@@ -131,6 +140,9 @@ static double terms_of(const lab *l, int rung) {
     double step = 8.0 * (double)l->vectors->bytes / (double)reduct_type_size(l->data.type);
     switch (rung) {
     case LADDER_PLAIN:
+    case LADDER_STD_ACCUMULATE:
+    case LADDER_STD_REDUCE: /* in an order that is the library's, so that any chain is possible */
+    case LADDER_STD_REDUCE_PAR:
         return n + 1;
     case LADDER_ACCUMULATORS:
         return n / 8 + 16;
@@ -186,7 +198,10 @@ static void add_row(const lab *l, int rung, const job *ran, const timings *times
         ladder_judge(&row, &l->data, ran->result, terms_of(l, rung));
     } else {
         row.verdict = REPORT_NOT_RUN;
-        snprintf(row.note, sizeof row.note, "for floats; integer sums round nothing off");
+        snprintf(row.note, sizeof row.note, "%s",
+                 rung == LADDER_STD_REDUCE_PAR
+                     ? "this build has no parallel algorithms: they need oneTBB (-DREDUCT_TBB=ON)"
+                     : "for floats; integer sums round nothing off");
     }
     report_add_row(l->r, &row);
 }

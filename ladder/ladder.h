@@ -62,7 +62,8 @@ typedef struct ladder_options {
     unsigned rounds;   /* timed rounds */
     bool cancelling;   /* the floats cancel */
     bool specimens, applications, peers, profile, sweep;
-    const char *language; /* of a Vulkan device's shaders: "glsl", "hlsl" or "all"; null for the device's own */
+    const char
+        *language; /* of a Vulkan device's shaders: "glsl", "hlsl", "slang" or "all"; null for the device's own */
 } ladder_options;
 
 /* Whether a rung or specimen is asked for: by its name, or as all are where `asked` is null. */

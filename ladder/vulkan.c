@@ -145,6 +145,8 @@ static void run_all(gpu_climb *c) {
     add_facts(c);
     bool alive = gpu_add_rungs(c);
     destroy_input(lab);
+    if (alive && c->options->applications && !c->options->rung)
+        vulkan_run_applications(lab, c->options, c->r);
     if (lab->facts->is_software) /* a thousand times slower than a GPU: the sweep ends at n */
         c->sweep_most = c->options->n > 1 ? c->options->n : 1;
     if (alive && c->options->sweep)
@@ -171,7 +173,7 @@ static bool has_what_is_asked(const vulkan_lab *lab, const ladder_options *optio
 }
 
 /* One language's ladder. */
-static reduct_status run_language(const ladder_options *options, const char *language, const ladder_data *data,
+static reduct_status run_language(const ladder_options *options, vulkan_language language, const ladder_data *data,
                                   report *r, reduct_error *error) {
     vulkan_lab lab;
     gpu_climb c = {.device = &vulkan_device, .lab = &lab, .options = options, .r = r, .data = *data};
@@ -181,7 +183,7 @@ static reduct_status run_language(const ladder_options *options, const char *lan
     create_input(&lab, data->values, data->n * reduct_type_size(data->type));
     if (!has_what_is_asked(&lab, options))
         status = ladder_fail(error, REDUCT_ERROR_UNSUPPORTED, "there is no rung '%s' in %s", options->rung,
-                             lab.hlsl ? "HLSL" : "GLSL");
+                             vulkan_language_title(language));
     else if (gpu_vulkan_error(lab.device))
         status = ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "the data do not fit on the device: %s",
                              gpu_vulkan_error(lab.device));
@@ -193,19 +195,21 @@ static reduct_status run_language(const ladder_options *options, const char *lan
 }
 
 reduct_status ladder_vulkan_run(const ladder_options *options, report *r, reduct_error *error) {
-    const char *language = options->language;
+    const char *language = options->language ? options->language : vulkan_language_name(VULKAN_GLSL);
     ladder_data data;
     reduct_status status = gpu_check_options(options, "Vulkan", error);
     if (status != REDUCT_OK)
         return status;
     if (ladder_data_create_for(options, &data) != 0)
         return ladder_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "there is no memory for so many elements");
-    bool both = language && strcmp(language, "all") == 0;
-    status = run_language(options, both ? "glsl" : language, &data, r, error);
+    bool all = strcmp(language, "all") == 0;
     const ladder_rung *asked = options->rung ? gpu_rung_named(options->rung) : NULL;
     const vulkan_rung *rung = asked ? vulkan_rung_of((ladder_step)(asked - ladder_rungs)) : NULL;
-    if (both && status == REDUCT_OK && !(rung && rung->only_glsl))
-        status = run_language(options, "hlsl", &data, r, error);
+    for (int i = 0; i < VULKAN_LANGUAGES && status == REDUCT_OK; i++) {
+        bool lacks = rung && rung->lacks & 1u << i; /* of all languages, those that have it */
+        if (all ? !lacks : strcmp(language, vulkan_language_name((vulkan_language)i)) == 0)
+            status = run_language(options, (vulkan_language)i, &data, r, error);
+    }
     ladder_data_destroy(&data);
     return status;
 }

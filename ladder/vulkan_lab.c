@@ -14,9 +14,9 @@
 
 enum { TRIAL_ELEMENTS = 2 * VULKAN_GROUP_MOST, TRIAL_BYTES = 8 * TRIAL_ELEMENTS };
 
-reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, const char *language, reduct_error *error) {
+reduct_status vulkan_lab_open(vulkan_lab *lab, const char *name, vulkan_language language, reduct_error *error) {
     char why[240];
-    *lab = (vulkan_lab){.hlsl = language && strcmp(language, "hlsl") == 0};
+    *lab = (vulkan_lab){.language = language};
     if (strncmp(name, "vulkan", 6) != 0 || (name[6] && (name[6] != ':' || !name[7])))
         return ladder_fail(error, REDUCT_ERROR_ARGUMENT,
                            "a Vulkan device is called vulkan:0, or vulkan: and a part of its name");
@@ -145,12 +145,12 @@ static vulkan_kernel *make_kernel(vulkan_lab *lab, const char *name, unsigned gr
         return NULL;
     }
     const uint32_t constants[] = {group, way};
-    bool specialised = strncmp(name, "glsl/", 5) == 0;
+    unsigned specialised = strncmp(name, "glsl/", 5) == 0 ? 2 : strncmp(name, "slang/", 6) == 0 ? 1 : 0;
     const gpu_vulkan_setup setup = {.shader = shader,
                                     .buffers = 4,
                                     .push_bytes = sizeof(vulkan_push),
                                     .constants = constants,
-                                    .constant_count = specialised ? 2 : 0};
+                                    .constant_count = specialised};
     gpu_vulkan_kernel *made = gpu_vulkan_kernel_create(lab->device, &setup);
     if (!made) {
         snprintf(why, room, "%s: %s", name, gpu_vulkan_error(lab->device));

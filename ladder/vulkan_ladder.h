@@ -1,6 +1,6 @@
 /* What the parts of the Vulkan ladder share: the device and its kernels, rungs, and a rung with a finish made ready to
  * run. vulkan.c runs and times them (the climb itself is gpu.c's), vulkan_check.c verifies them, vulkan_specimens.c has
- * the mistakes, vulkan_exact.c the exact rung.
+ * the mistakes, vulkan_applications.c what is no sum, vulkan_exact.c the exact rung.
  *
  * What a rung's shader is given, in GLSL and HLSL alike:
  *
@@ -19,6 +19,9 @@
  *          size, 1 the way out (vulkan_way)
  *   HLSL   hlsl/RUNG.hlsl, with TYPE_I32 or TYPE_F32, GROUP=size for powers of two from 16 to 1024, and WAY=0, 1, 2
  *          (vulkan_way): "hlsl/halving_f32_store_256"
+ *   Slang  slang/RUNG.slang, compiled beforehand: slang/spirv/ has a module for each type, with a point of entry for each way
+ *          out: "slang/halving_f32_store"; for f64 the one that needs 64-bit atomics has a module of its own,
+ *          "slang/halving_f64_atomic_atomic". Specialisation constant 0 is the group's size
  */
 #ifndef LADDER_VULKAN_LADDER_H
 #define LADDER_VULKAN_LADDER_H
@@ -26,7 +29,7 @@
 #include "gpu/vulkan.h"
 #include "ladder/gpu.h"
 
-/* Embedded shaders, from the sources in glsl/ and hlsl/; empty where the compilers were not there. */
+/* Embedded shaders, from the sources in glsl/, hlsl/ and slang/; empty where the compilers were not there. */
 extern const rd_vulkan_shader *const ladder_vulkan_shaders[];
 
 /* The push constants of every rung. */
@@ -50,6 +53,13 @@ typedef enum vulkan_way {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct vulkan_lab vulkan_lab;
+
+/* What rungs are written in, in the order in which a report has them. */
+typedef enum vulkan_language { VULKAN_GLSL, VULKAN_HLSL, VULKAN_SLANG, VULKAN_LANGUAGES } vulkan_language;
+
+/* In options and reports, "hlsl"; in sentences, "HLSL". */
+const char *vulkan_language_name(vulkan_language language);
+const char *vulkan_language_title(vulkan_language language);
 
 /* What a group takes at once, which decides how many groups there are. */
 typedef enum vulkan_cover {
@@ -75,7 +85,7 @@ typedef struct vulkan_rung {
     vulkan_needs needs;
     bool is_untried; /* a specimen: its mistakes are not the device's */
     bool destroys_input;
-    bool only_glsl;
+    unsigned lacks;  /* the languages that it is not written in: a bit for each */
     bool window_u32; /* of the exact rungs, the one with its window in 32-bit integers */
 } vulkan_rung;
 
@@ -119,7 +129,7 @@ typedef struct vulkan_kernel vulkan_kernel; /* a kernel that was made once, and 
 struct vulkan_lab {
     gpu_vulkan *device;
     const gpu_vulkan_facts *facts;
-    bool hlsl;                      /* the language of the rungs; GLSL otherwise */
+    vulkan_language language;       /* of the rungs */
     gpu_vulkan_buffer *partials[2]; /* group sums; recursive passes go from one to the other */
     uint64_t partials_bytes;
     gpu_vulkan_buffer *result, *ticket, *trial;
@@ -135,7 +145,7 @@ struct vulkan_lab {
 };
 
 /* Opens "vulkan", "vulkan:N" or "vulkan:NAME". On failure `error` says why: no such device, or no shaders here. */
-reduct_status vulkan_lab_open(vulkan_lab *lab, const char *device, const char *language, reduct_error *error);
+reduct_status vulkan_lab_open(vulkan_lab *lab, const char *device, vulkan_language language, reduct_error *error);
 void vulkan_lab_close(vulkan_lab *lab);
 
 /* The shader of that name as a kernel for groups of that size and a way out (null if it is not there or cannot be
@@ -183,6 +193,9 @@ void vulkan_run_describe(const vulkan_run *run, report_row *row);
 
 /* A row of a group, with device and language. */
 report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n);
+
+/* Adds the rows of the applications in the lab's language to the report. */
+void vulkan_run_applications(vulkan_lab *lab, const ladder_options *options, report *r);
 
 /* Adds the specimens' rows to the report. */
 void vulkan_run_specimens(vulkan_lab *lab, const ladder_options *options, report *r);

@@ -1,4 +1,4 @@
-/* The Vulkan ladder's rungs, in GLSL and HLSL, and how a rung with a finish is dispatched. */
+/* The Vulkan ladder's rungs, in GLSL, HLSL and Slang, and how a rung with a finish is dispatched. */
 #include "gpu/whole.h"
 #include "ladder/vulkan_exact.h"
 #include "ladder/vulkan_ladder.h"
@@ -10,6 +10,22 @@
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rungs
  * ------------------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name, *title;
+} languages[VULKAN_LANGUAGES] = {{"glsl", "GLSL"}, {"hlsl", "HLSL"}, {"slang", "Slang"}};
+
+const char *vulkan_language_name(vulkan_language language) {
+    return languages[language].name;
+}
+
+const char *vulkan_language_title(vulkan_language language) {
+    return languages[language].title;
+}
+
+/* vector-loads and exact lack HLSL. In it the first would need its input bound once more, as vectors, and the second the bits of
+ * a double, which glslang's has no asuint() for. exact is the library's own kernel, which is GLSL. */
+enum { NOT_HLSL = 1 << VULKAN_HLSL, ONLY_GLSL = NOT_HLSL | 1 << VULKAN_SLANG };
 
 /* clang-format off */
 static const vulkan_rung rungs[] = {
@@ -23,10 +39,10 @@ static const vulkan_rung rungs[] = {
     {.step = LADDER_GRID_STRIDE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_BARRIERS},
     {.step = LADDER_SHUFFLE,           .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SHUFFLES},
     {.step = LADDER_WARP_REDUCE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SUMS},
-    {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS, .only_glsl = true},
+    {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS, .lacks = NOT_HLSL},
     {.step = LADDER_ONE_LAUNCH,        .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS},
-    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true},
-    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .only_glsl = true, .window_u32 = true},
+    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .lacks = ONLY_GLSL},
+    {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .lacks = ONLY_GLSL, .window_u32 = true},
 };
 /* clang-format on */
 
@@ -41,10 +57,8 @@ const vulkan_rung *vulkan_rung_of(ladder_step step) {
     return NULL;
 }
 
-/* vector-loads and exact are written in GLSL alone. In HLSL the first would need its input bound once more, as vectors,
- * and the second the bits of a double, which glslang's has no asuint() for. */
 bool vulkan_has_rung(const vulkan_lab *lab, const vulkan_rung *rung, reduct_type type) {
-    if (rung->only_glsl && lab->hlsl)
+    if (rung->lacks & 1u << lab->language)
         return false;
     return !rung->window_u32 || (type != REDUCT_I32 && lab->facts->f64);
 }
@@ -105,14 +119,17 @@ static vulkan_way way_of(ladder_finish finish) {
 /* What this device or language lacks for a run; null if nothing. */
 static const char *lack(const vulkan_run *run) {
     const gpu_vulkan_facts *facts = run->lab->facts;
-    if (run->type == REDUCT_F64 && run->lab->hlsl)
+    vulkan_language language = run->lab->language;
+    if (run->type == REDUCT_F64 && language == VULKAN_HLSL)
         return "in HLSL compiled for i32 and f32";
     if (run->type == REDUCT_F64 && !facts->f64)
         return "this device has no f64";
     if (run->type == REDUCT_F64 && run->finish == LADDER_FINISH_ATOMIC && !facts->i64_atomics)
         return "this device has no atomics of 64 bits";
-    if (run->lab->hlsl && !gpu_is_power_of_two(run->group))
+    if (language == VULKAN_HLSL && !gpu_is_power_of_two(run->group))
         return "in HLSL compiled for powers of two";
+    if (language == VULKAN_SLANG && !facts->local_size_id)
+        return "this device does not take the size of a group as Slang's compiler says it (maintenance4)";
     return NULL;
 }
 
@@ -145,8 +162,12 @@ static void name_shader(const vulkan_run *run, char *name, size_t room) {
     const char *file = run->rung->file ? run->rung->file : gpu_file_name(run->rung->step, own, sizeof own);
     bool native = run->finish == LADDER_FINISH_ATOMIC &&
                   (run->type == REDUCT_F64 || (run->type == REDUCT_F32 && facts->f32_atomic_add));
-    if (run->lab->hlsl)
+    if (run->lab->language == VULKAN_HLSL)
         snprintf(name, room, "hlsl/%s_%s_%s_%u", file, type, ways[way_of(run->finish)], run->group);
+    else if (run->lab->language == VULKAN_SLANG)
+        snprintf(name, room, "slang/%s_%s%s_%s", file, type,
+                 run->type == REDUCT_F64 && run->finish == LADDER_FINISH_ATOMIC ? "_atomic" : "",
+                 ways[way_of(run->finish)]);
     else
         snprintf(name, room, "glsl/%s_%s%s%s", file, type, native ? "_atomic" : "",
                  run->in_shared_memory ? "_shared" : "");
@@ -172,7 +193,7 @@ static bool choose_kernel(vulkan_run *run, char *why, size_t room) {
             return run->kernel != NULL;
         snprintf(run->note, sizeof run->note, "this driver's subgroups gave a wrong sum in a trial");
     }
-    if (run->lab->hlsl) {
+    if (run->lab->language != VULKAN_GLSL) {
         snprintf(why, room, "%s", run->note);
         return false;
     }
@@ -190,12 +211,12 @@ static bool choose_last_step(vulkan_run *run, char *why, size_t room) {
                        .type = run->type,
                        .group = run->lab->facts->group_most};
     vulkan_lab *lab = run->lab;
-    bool hlsl = lab->hlsl;
+    vulkan_language language = lab->language;
     if (step.group > VULKAN_GROUP_MOST)
         step.group = VULKAN_GROUP_MOST;
-    lab->hlsl = false; /* in GLSL also for rungs in HLSL, where it is not written */
+    lab->language = VULKAN_GLSL; /* whatever the rung is written in: HLSL has none */
     bool ready = choose_kernel(&step, why, room);
-    lab->hlsl = hlsl;
+    lab->language = language;
     run->last_step = step.kernel;
     return ready;
 }
@@ -230,7 +251,7 @@ bool vulkan_run_prepare(vulkan_run *run, vulkan_lab *lab, const vulkan_rung *run
     if (run->finish == LADDER_FINISH_SECOND_LAUNCH && !choose_last_step(run, why, room))
         return false;
     run->compares = run->finish == LADDER_FINISH_ATOMIC && type != REDUCT_I32 &&
-                    (type == REDUCT_F64 || lab->hlsl || !lab->facts->f32_atomic_add);
+                    (type == REDUCT_F64 || lab->language != VULKAN_GLSL || !lab->facts->f32_atomic_add);
     run->groups = groups_of_all_pieces(run);
     run->passes = gpu_plan_passes(run->groups, groups_for, run);
     if (run->groups * reduct_type_size(type) > lab->facts->range) {
@@ -376,7 +397,7 @@ double vulkan_run_terms(const vulkan_run *run) {
 report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name, reduct_type type, uint64_t n) {
     char device[24];
     snprintf(device, sizeof device, "vulkan:%u", lab->facts->ordinal);
-    return ladder_row(group, name, device, lab->hlsl ? "hlsl" : "glsl", type, n);
+    return ladder_row(group, name, device, vulkan_language_name(lab->language), type, n);
 }
 
 void vulkan_run_describe(const vulkan_run *run, report_row *row) {

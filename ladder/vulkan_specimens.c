@@ -1,6 +1,6 @@
 /* Specimens: the tutorials' mistakes, each beside its repair, on data of their own. What happens is reported; a right
  * result that nothing guarantees is called lucky. The shaders, and what is wrong with them, are in
- * glsl/specimens/; HLSL has one of them. */
+ * glsl/specimens/; HLSL and Slang have one of them. */
 #include "ladder/vulkan_ladder.h"
 
 #include "program/memory.h"
@@ -37,7 +37,7 @@ static void add(const lab *l, report_row *row) {
 
 typedef struct specimen {
     const char *name, *variant;
-    bool is_mistake, in_hlsl;
+    bool is_mistake, in_all_languages;
     unsigned group;
     vulkan_rung flawed; /* what runs, where there is no repair */
     ladder_step repair; /* the rung that runs; 0: none */
@@ -202,13 +202,13 @@ static void add_maximum(const lab *l, const gpu_maximum *m) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static void run_all(const lab *l) {
-    bool hlsl = l->vulkan->hlsl;
+    bool glsl = l->vulkan->language == VULKAN_GLSL;
     for (size_t i = 0; i < sizeof specimens / sizeof *specimens; i++)
-        if (ladder_wants(l->options->rung, specimens[i].name) && (!hlsl || specimens[i].in_hlsl))
+        if (ladder_wants(l->options->rung, specimens[i].name) && (glsl || specimens[i].in_all_languages))
             run_specimen(l, &specimens[i]);
     if (ladder_wants(l->options->rung, "result-not-cleared"))
         run_not_cleared(l);
-    for (size_t i = 0; i < GPU_MAXIMA && !hlsl; i++)
+    for (size_t i = 0; i < GPU_MAXIMA && glsl; i++)
         if (ladder_wants(l->options->rung, gpu_maxima[i].name))
             add_maximum(l, &gpu_maxima[i]);
 }

@@ -125,7 +125,7 @@ def table(heading, rows, numbers=()):
 # ----------------------------------------------------------------------------------------------------------------------
 
 # Languages other than a device's own, in the order in which tables show them.
-SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL'}
+SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang'}
 
 
 class Report:

@@ -45,7 +45,7 @@ bool dots_by_vulkan(const dots_request *request, const dots_input *input, double
                     problem *why) {
     vulkan_lab lab;
     reduct_error error;
-    if (vulkan_lab_open(&lab, request->device, NULL, &error) != REDUCT_OK)
+    if (vulkan_lab_open(&lab, request->device, VULKAN_GLSL, &error) != REDUCT_OK)
         return refuse(why, "%s", error.message);
     snprintf(used->device, sizeof used->device, "vulkan:%u", lab.facts->ordinal);
     const bool good = multiply_all(&lab, input, results, why);

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Element types, as indices. */
 enum { CPU_I32, CPU_F32, CPU_F64, CPU_TYPES };
 
@@ -21,6 +25,9 @@ typedef void cpu_sum(const void *x, size_t n, void *result);
 /* Null where a rung makes no sense for the type. */
 extern cpu_sum *const cpu_plain[CPU_TYPES], *const cpu_accumulators[CPU_TYPES];
 extern cpu_sum *const cpu_kahan[CPU_TYPES], *const cpu_pairwise[CPU_TYPES];
+/* In C++ (standard.cpp); the last one is null where the build had no parallel algorithms. */
+extern cpu_sum *const cpu_std_accumulate[CPU_TYPES], *const cpu_std_reduce[CPU_TYPES];
+extern cpu_sum *const cpu_std_reduce_par[CPU_TYPES];
 
 /* The vector rung for one instruction set, and a loop that does nothing but read, for the limit. */
 typedef struct cpu_vectors {
@@ -50,5 +57,9 @@ reduct_status cpu_exact_open(reduct_type type, size_t n, cpu_exact **exact, redu
 void cpu_exact_close(cpu_exact *exact);
 void cpu_exact_sum(const cpu_exact *exact, const void *x, void *result);
 const char *cpu_exact_device(const cpu_exact *exact);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

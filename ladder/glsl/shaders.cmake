@@ -37,3 +37,9 @@ foreach(specimen last_warp_implicit load_unchecked:FIRST_ADD halving_rounded_dow
 endforeach()
 reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/specimens/maximum.comp
   VARIANTS ":" ordered:ORDERED DEPENDS ${includes})
+
+# Reductions other than a sum, of floats.
+foreach(application dot largest mean)
+  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/${application}.comp
+    VARIANTS f32:TYPE_F32 f64:TYPE_F64 DEPENDS ${includes})
+endforeach()

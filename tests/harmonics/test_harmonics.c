@@ -422,7 +422,7 @@ static void windows_on_vulkan(void **state) {
     (void)state;
     vulkan_lab lab;
     reduct_error error;
-    if (vulkan_lab_open(&lab, "vulkan:0", NULL, &error) != REDUCT_OK)
+    if (vulkan_lab_open(&lab, "vulkan:0", VULKAN_GLSL, &error) != REDUCT_OK)
         fail_msg("%s", error.message);
     print_message("%s: f64 %s\n", lab.facts->name, lab.facts->f64 ? "yes" : "no, so no window in f64");
     for (int wild = 0; wild < 2; wild++) {

@@ -13,7 +13,8 @@ import formats
 from formats import REDUCT
 
 SMALL = ('--device', 'cpu', '--n', '64Ki', '--rounds', '3')
-RUNGS = ['plain', 'accumulators', 'vectors', 'threads', 'kahan', 'pairwise', 'exact']
+RUNGS = ['plain', 'accumulators', 'vectors', 'threads', 'std-accumulate', 'std-reduce', 'kahan', 'pairwise', 'exact']
+OPTIONAL = 'std-reduce-par'  # where the build had oneTBB
 
 
 def ladder(*arguments):
@@ -22,6 +23,10 @@ def ladder(*arguments):
 
 def report(*arguments):
     return formats.read_json(formats.output(REDUCT, 'ladder', *arguments, '--json'))
+
+
+if report('--device', 'cpu', '--n', '1', '--rounds', '1', '--rung', OPTIONAL)['rows'][0]['verdict'] == 'right':
+    RUNGS.insert(RUNGS.index('kahan'), OPTIONAL)
 
 
 def without_gpu():
@@ -80,7 +85,7 @@ class Formats(unittest.TestCase):
             self.assertEqual(len(formats.read_csv(text)), len(RUNGS))
             with open(path, encoding='utf-8') as file:
                 page = formats.check_page(file.read())
-        for text in RUNGS + ['read limit', '7 of 7', 'Bandwidth over the number of elements', 'Cascade Lake']:
+        for text in RUNGS + ['read limit', f'{len(RUNGS)} of {len(RUNGS)}', 'Bandwidth over the number of elements', 'Cascade Lake']:
             self.assertIn(text, page.text)
 
     def test_a_page_of_nothing(self):
@@ -163,6 +168,13 @@ class Runs(unittest.TestCase):
     def test_one_rung(self):
         rows = report(*SMALL, '--rung', 'pairwise', '--type', 'f64')['rows']
         self.assertEqual([(row['name'], row['speedup']) for row in rows], [('pairwise', None)])
+
+    def test_what_the_build_lacks_is_said_where_it_is_asked_for(self):
+        row = report(*SMALL, '--rung', OPTIONAL)['rows'][0]
+        if OPTIONAL in RUNGS:
+            self.assertIn(row['verdict'], ('right', 'within bound'))
+        else:
+            self.assertEqual((row['verdict'], 'oneTBB' in row['note']), ('not run', True))
 
     def test_sweep(self):
         series = report('--device', 'cpu', '--n', '1Ki,8Ki', '--sweep', '--rounds', '1')['series']

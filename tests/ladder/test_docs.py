@@ -1,4 +1,5 @@
 """The tutorial: drawings as they are drawn, a chapter per rung, results where they belong and nowhere else."""
+import hashlib
 import json
 import os
 import re
@@ -25,6 +26,7 @@ import tables  # noqa: E402
 
 
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
+ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials', 'interview', 'unity')]
 
 
 def read(*path):
@@ -191,9 +193,8 @@ class Lists(unittest.TestCase):
         """A file per rung; what a language lacks is named here."""
         rungs = [name for name, rung in lists.RUNGS['gpu'].items() if not rung['specimen'] and name != 'exact']
         only_cuda = {name for name in rungs if lists.RUNGS['gpu'][name]['only_cuda']}
-        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda | {'vector-loads'},
-                 'wgsl': only_cuda | {'global-halving', 'shuffle'}}
-        forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'wgsl': '.wgsl'}
+        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda | {'vector-loads'}, 'slang': only_cuda, 'wgsl': only_cuda}
+        forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'slang': '.slang', 'wgsl': '.wgsl'}
         for language, ending in forms.items():
             files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))
             missing = {name for name in rungs if not {name + ending, name.replace('-', '_') + ending} & files}
@@ -207,6 +208,35 @@ class Lists(unittest.TestCase):
         names = list(lists.RUNGS['rows'])
         self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if name != 'row-exact'})
         self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
+
+    def test_unity_kernels_compile(self):
+        """Those of docs/unity.md, each by name."""
+        glslang = shutil.which('glslangValidator')
+        if not glslang:
+            self.skipTest('glslangValidator is not installed')
+        path = os.path.join(self.ROOT, 'ladder', 'hlsl', 'unity', 'EnvironmentSums.compute')
+        kernels = re.findall(r'(?m)^#pragma kernel (\w+)$', read(path))
+        self.assertEqual(len(kernels), 4)
+        with tempfile.TemporaryDirectory() as folder:
+            for kernel in kernels:
+                result = subprocess.run([glslang, '-D', '-V', '--target-env', 'vulkan1.1', '-S', 'comp', '-e', kernel, path, '-o',
+                                         os.path.join(folder, kernel)], stdout=subprocess.PIPE, text=True)
+                self.assertEqual(result.returncode, 0, result.stdout)
+        driver = read(path.replace('.compute', '.cs'))
+        self.assertEqual(set(re.findall(r'"(\w+_(?:texels|partials))"', driver)), set(kernels))
+
+    def test_slang_is_what_its_modules_were_made_of(self):
+        """Modules of SPIR-V are checked in; each source is as it was when they were compiled."""
+        folder = os.path.join(self.ROOT, 'ladder', 'slang')
+        version, *made_of = read(folder, 'spirv', 'sources.txt').splitlines()
+        self.assertRegex(version, r'^slangc \d{4}\.\d+')
+        sources = {name: read(folder, name) for name in os.listdir(folder) if re.search(r'\.slangh?$', name)}
+        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.items()}
+        self.assertEqual({name: found for found, name in map(str.split, made_of)}, hashes, 'run ladder/slang/compile')
+        rungs = {name[:-len('.slang')] for name in sources if name.endswith('.slang')} - {'maximum'}
+        modules = {f'{rung}_{variant}.spv' for rung in rungs for variant in ('i32', 'f32', 'f64', 'f64_atomic')}
+        modules.add('maximum_f32.spv')
+        self.assertEqual({name for name in os.listdir(os.path.join(folder, 'spirv')) if name.endswith('.spv')}, modules)
 
 
 class Results(unittest.TestCase):

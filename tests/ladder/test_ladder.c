@@ -377,6 +377,10 @@ static void loops_add_everything_once(void **state) {
     for (int type = 0; type < CPU_TYPES; type++) {
         check_loop(cpu_plain[type], type);
         check_loop(cpu_accumulators[type], type);
+        check_loop(cpu_std_accumulate[type], type);
+        check_loop(cpu_std_reduce[type], type);
+        if (cpu_std_reduce_par[type])
+            check_loop(cpu_std_reduce_par[type], type);
         check_loop(cpu_kahan[type], type);
         check_loop(cpu_pairwise[type], type);
         check_loop(cpu_vectors_baseline.sum[type], type);

@@ -1,4 +1,4 @@
-"""`reduct ladder --device vulkan:...`: rungs in both languages, several devices in one report, specimens, refusals. Runs on
+"""`reduct ladder --device vulkan:...`: rungs in all languages, several devices in one report, specimens, refusals. Runs on
 the driver that VK_ICD_FILENAMES names.
 
   test_vulkan.py REDUCT SAMPLE [TEST...]    all tests by default"""
@@ -14,6 +14,8 @@ CLASSIC = ['global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving',
            'grid-stride', 'shuffle', 'warp-reduce']
 GLSL = CLASSIC + ['vector-loads', 'one-launch', 'exact']
 HLSL = CLASSIC + ['one-launch']
+SLANG = CLASSIC + ['vector-loads', 'one-launch']
+LANGUAGES = {'glsl': GLSL, 'hlsl': HLSL, 'slang': SLANG}
 GOOD = ('right', 'within bound')
 FINISHES = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
 
@@ -50,16 +52,17 @@ class Rungs(unittest.TestCase):
         self.assertLessEqual(rows[-1]['ulp'], 0.5)
         self.assertEqual(rows[0]['speedup'], 1)
 
-    def test_both_languages(self):
+    def test_all_languages(self):
         rows = report('--device', 'vulkan:0', *SMALL, '--language', 'all', '--type', 'i32')['rows']
         self.assertEqual({row['verdict'] for row in rows}, {'right'})
-        for language, rungs in (('glsl', GLSL), ('hlsl', HLSL)):
+        for language, rungs in LANGUAGES.items():
             self.assertEqual(names(row for row in rows if row['language'] == language), rungs)
 
-    def test_hlsl_alone(self):
-        rows = report('--device', 'vulkan:0', *SMALL, '--language', 'hlsl', '--rung', 'shuffle')['rows']
-        self.assertEqual([(row['name'], row['language'], row['verdict'] in GOOD) for row in rows],
-                         [('shuffle', 'hlsl', True)])
+    def test_one_language_alone(self):
+        for language in ('hlsl', 'slang'):
+            rows = report('--device', 'vulkan:0', *SMALL, '--language', language, '--rung', 'shuffle')['rows']
+            self.assertEqual([(row['name'], row['language'], row['verdict'] in GOOD) for row in rows],
+                             [('shuffle', language, True)])
 
     def test_every_finish_in_groups_of_16(self):
         rows = report('--device', 'vulkan:0', *SMALL, '--rung', 'halving', '--finish', 'all', '--block', '16')['rows']
@@ -77,12 +80,13 @@ class Rungs(unittest.TestCase):
 
     def test_f64_where_there_is_some(self):
         """Every row is right, or says what the device or the language lacks."""
-        lacks = {'glsl': 'this device has no f64', 'hlsl': 'in HLSL compiled for i32 and f32'}
-        for language in ('glsl', 'hlsl'):
+        lacks = {'glsl': 'this device has no f64', 'hlsl': 'in HLSL compiled for i32 and f32',
+                 'slang': 'this device has no f64'}
+        for language in LANGUAGES:
             for row in report('--device', 'vulkan:0', *SMALL, '--type', 'f64', '--language', language)['rows']:
                 if row['verdict'] == 'not run':
                     self.assertEqual(row['note'], lacks[language])
-                    self.assertNotEqual((language, 'llvmpipe' in DEVICE), ('glsl', True))
+                    self.assertFalse(language != 'hlsl' and 'llvmpipe' in DEVICE)
                 else:
                     self.assertIn(row['verdict'], GOOD, row)
 
@@ -96,11 +100,19 @@ class Rungs(unittest.TestCase):
         self.assertEqual([s['name'] for s in series], ['one-launch glsl f32'])
         self.assertEqual([x for x, _ in series[0]['points']][:4], [1024, 2048, 4096, 8192])
 
+    def test_applications(self):
+        rows = report('--device', 'vulkan:0', *SMALL, '--language', 'all', '--applications')['rows']
+        rows = [row for row in rows if row['group'] == 'applications']
+        self.assertEqual([(row['language'], row['name']) for row in rows],
+                         [('glsl', 'dot'), ('glsl', 'maximum'), ('glsl', 'mean'), ('slang', 'maximum')])
+        for row in rows:
+            self.assertIn(row['verdict'], GOOD if row['name'] != 'maximum' else ['right'], row)
+
     def test_specimens(self):
         rows = report('--device', 'vulkan:0', '--n', '1', '--rung', 'last-warp-implicit', '--rounds', '1', '--language',
                       'all')['rows']
         self.assertEqual([(row['language'], row['name']) for row in rows],
-                         [(language, 'last-warp-implicit') for language in ('glsl', 'glsl', 'hlsl', 'hlsl')])
+                         [(language, 'last-warp-implicit') for language in LANGUAGES for _ in range(2)])
         for row in rows:
             self.assertEqual(row['group'], 'specimens')
             self.assertIn(row['verdict'], GOOD if 'repair' in row['variant'] else ['wrong', 'lucky'], row)
@@ -138,8 +150,9 @@ class Devices(unittest.TestCase):
     def test_rungs_of_others(self):
         self.refuse(1, ["no rung 'bulk-copy' in GLSL"], '--device', 'vulkan:0', '--rung', 'bulk-copy')
         self.refuse(1, ["no rung 'exact' in HLSL"], '--device', 'vulkan:0', '--rung', 'exact', '--language', 'hlsl')
+        self.refuse(1, ["no rung 'exact' in Slang"], '--device', 'vulkan:0', '--rung', 'exact', '--language', 'slang')
         rows = report('--device', 'vulkan:0', *SMALL, '--rung', 'vector-loads', '--language', 'all')['rows']
-        self.assertEqual([row['language'] for row in rows], ['glsl'])
+        self.assertEqual([row['language'] for row in rows], ['glsl', 'slang'])
 
     def test_no_driver(self):
         self.refuse(2, ['there is no Vulkan device here'], '--device', 'vulkan:0', VK_ICD_FILENAMES='/nonesuch.json')
@@ -149,7 +162,7 @@ class Devices(unittest.TestCase):
                     REDUCT_VULKAN_VALIDATION='1', VK_LAYER_PATH='/nonesuch')
 
     def test_what_does_not_go_together(self):
-        self.refuse(2, ['--language', "found 'wgsl'", 'glsl, hlsl or all'], '--device', 'vulkan:0', '--language', 'wgsl')
+        self.refuse(2, ['--language', "found 'wgsl'", 'glsl, hlsl, slang or all'], '--device', 'vulkan:0', '--language', 'wgsl')
         self.refuse(2, ['--language', 'only Vulkan devices'], '--device', 'cpu', '--language', 'glsl')
         self.refuse(2, ['--peers', "only CUDA's ladder"], '--device', 'vulkan:0', '--peers')
         self.refuse(2, ['--device', "found ''"], '--device', 'vulkan:0,')

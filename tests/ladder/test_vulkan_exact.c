@@ -35,7 +35,7 @@ static int start(void **state) {
                             .x = test_alloc(LARGEST * sizeof(double)),
                             .y = test_alloc(LARGEST * sizeof(float))};
     oracle_init(&bench->oracle);
-    if (vulkan_lab_open(&bench->lab, "vulkan:0", NULL, &error) != REDUCT_OK) {
+    if (vulkan_lab_open(&bench->lab, "vulkan:0", VULKAN_GLSL, &error) != REDUCT_OK) {
         print_error("%s\n", error.message);
         return -1;
     }

@@ -35,8 +35,37 @@ export class Climb {
         if (finish === 'atomic')
             this.clear = await makePipeline(this.device, 'clear', await text('clear'), 'clear', {});
         this.makeBuffers();
-        this.runs = this.arrays.map(array => this.launches(array));
+        if (rung.destroys) await this.duplicate();
+        this.runs = (this.copies ?? this.arrays).map(array => this.launches(array));
+        this.refresh();
         return this;
+    }
+
+    /* Arrays for a rung that destroys them, and what fills them. */
+    async duplicate() {
+        this.copies = this.arrays.map(() => this.buffer('copy', 4 * this.n));
+        this.copy = await makePipeline(this.device, 'copy', await text('copy'), 'copy', {});
+        this.copying = this.arrays.map((array, k) => {
+            const entries = [array, this.copies[k]].map((buffer, binding) => ({ binding, resource: { buffer } }));
+            return this.device.createBindGroup({ layout: this.copy.getBindGroupLayout(0), entries });
+        });
+    }
+
+    /* Before the result is asked for, and at first: where runs destroy their input, one on what it was. */
+    refresh() {
+        if (!this.copies) return;
+        const encoder = this.device.createCommandEncoder();
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(this.copy);
+        const words = this.copies[0].size / 4;
+        const grid = gridOf(ceilDivide(words, 64), this.device.limits.maxComputeWorkgroupsPerDimension);
+        for (const group of this.copying) {
+            pass.setBindGroup(0, group);
+            pass.dispatchWorkgroups(...grid);
+        }
+        this.dispatch(pass, 1);
+        pass.end();
+        this.device.queue.submit([encoder.finish()]);
     }
 
     async pipeline(rung, finish) {

@@ -72,6 +72,15 @@ export const CPU_LIST = {
     "threads": {
         "idea": "every processor sums a part with vectors, and the parts are added"
     },
+    "std-accumulate": {
+        "idea": "C++'s std::accumulate: from left to right, as plain"
+    },
+    "std-reduce": {
+        "idea": "C++'s std::reduce, which may add in any order: four numbers at a time"
+    },
+    "std-reduce-par": {
+        "idea": "the same by std::execution::par_unseq: threads, where there is oneTBB"
+    },
     "kahan": {
         "idea": "one loop that carries along what each addition rounded off; floats only"
     },

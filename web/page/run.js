@@ -201,6 +201,7 @@ export class Run {
         const climb = await this.climb(rung, finish, arrays);
         try {
             const times = finish === 'host' ? await stopwatch.timeWithHost(climb) : await stopwatch.time(climb);
+            climb.refresh?.();
             return { times, value: await climb.result(), depth: climb.depth() };
         } finally {
             climb.destroy();

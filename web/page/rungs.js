@@ -13,8 +13,9 @@ function sentence(idea) {
 }
 
 /* elements: how many each thread takes, or 'grid' where the grid is fixed. faulty: the lines of a specimen that are its
- * mistake. idea: where WGSL does it in another way than the other languages. */
+ * mistake. destroys: its input, so that it works on copies. idea: where WGSL does it in another way than the other languages. */
 const WGSL = {
+    'global-halving': { elements: 1, destroys: true },
     'neighbour-modulo': { elements: 1 },
     'neighbour-strided': { elements: 1 },
     halving: { elements: 1 },
@@ -28,9 +29,11 @@ const WGSL = {
     'last-warp': { elements: 2, idea: 'The same made right: every step keeps its barrier.' },
     unrolled: { elements: 2, idea: 'No loop: the workgroup’s size is known when the pipeline is made.' },
     'grid-stride': { elements: 'grid', helpers: ['tree'] },
+    shuffle: { elements: 'grid', feature: 'subgroups', helpers: ['slots'] },
     'warp-reduce': {
         elements: 'grid',
         feature: 'subgroups',
+        helpers: ['slots'],
         idea: 'The sum of a subgroup left to the hardware or the driver.',
     },
     'vector-loads': { elements: 'grid', helpers: ['tree', 'vectors'] },

@@ -35,6 +35,7 @@ before(async () => {
             );
             const watch = new Stopwatch(device);
             await watch.pass(climb, times, 0);
+            climb.refresh();
             const value = await climb.result();
             climb.destroy();
             watch.destroy();

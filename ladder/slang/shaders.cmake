@@ -1,0 +1,9 @@
+# The rungs in Slang: every .slang file here, in the modules that ladder/slang/compile has made of it (see ladder/vulkan_ladder.h).
+set(variants i32:store,atomic,last f32:store,atomic,last f64:store,last f64_atomic:atomic)
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.slang)
+file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/spirv/*.spv)
+list(REMOVE_ITEM sources ${CMAKE_CURRENT_LIST_DIR}/maximum.slang)
+foreach(source IN LISTS sources)
+  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${source} VARIANTS ${variants} DEPENDS ${modules})
+endforeach()
+reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/maximum.slang VARIANTS f32:last DEPENDS ${modules})
