@@ -125,7 +125,7 @@ class Page(unittest.TestCase):
 
 class Results(unittest.TestCase):
     """What was measured is kept as CSV: one heading, one row per measurement, the same bytes when written again."""
-    NAMES = ('cuda', 'ladder', 'languages')
+    NAMES = ('cuda', 'ladder', 'languages', 'numbers')
 
     def test_every_figure_has_a_kind(self):
         """Of measure/figures.def, and no others."""

@@ -936,7 +936,7 @@ def cg_reduce():
             d.cell(x, 112, value, 'register')
             d.line(x, 138, x, 154)
             d.cell(x, 154, sum(DIGITS[4 * tile:4 * tile + 4]), 'register')
-        d.text(left + 252, 171, 'reduce(tile, x, plus)', 'code')
+        d.text(left + 252, 171, 'reduce(tile, x)', 'code')
     d.text(20, 129, 'registers')
     d.caption(222, 'No mask, no lane number, no distance in the source. Which instructions it becomes is decided by the type.')
     return d
