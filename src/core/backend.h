@@ -74,6 +74,11 @@ struct rd_backend {
      * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
     bool (*answer)(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
 
+    /* Finds what need not be found at each execution of a plan of many, whose states are prepared: into its `kept`, which is to be
+     * released before they are. Null where nothing is kept. */
+    reduct_status (*prepare_many)(struct rd_many *many, reduct_error *error);
+    void (*release_many)(struct rd_many *many);
+
     /* Executes a plan of many (core/many.h), whose pointers have been checked. Null where only whole arrays are reduced. */
     reduct_status (*execute_many)(const struct rd_many *many, const struct rd_execution *execution,
                                   reduct_error *error);

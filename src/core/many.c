@@ -143,10 +143,9 @@ static reduct_status prepare_all(struct rd_many *many, const struct rd_place *pl
     for (size_t s = 0; s < many->states; s++) {
         reduct_reduction reduction = many->state[s].reduction;
         reduct_status status = rd_prepare(&reduction, place, false, &many->state[s], error);
-        if (status == REDUCT_OK && !many->state[s].device.backend->execute_many) {
-            status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                             "%s: %s computes one result of one whole array in this version; expected device cpu",
-                             many->mask ? "mask" : "kind", many->state[s].device.name);
+        if (status == REDUCT_OK && many->mask && many->state[s].device.backend->prepare_many) {
+            status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "mask: %s takes none in this version; expected device cpu",
+                             many->state[s].device.name);
             rd_release(&many->state[s]);
         }
         if (status != REDUCT_OK) {
@@ -154,7 +153,8 @@ static reduct_status prepare_all(struct rd_many *many, const struct rd_place *pl
             return status;
         }
     }
-    return REDUCT_OK;
+    const struct rd_backend *backend = many->state[0].device.backend;
+    return backend->prepare_many ? backend->prepare_many(many, error) : REDUCT_OK;
 }
 
 static reduct_status make(const reduct_plan_options *options, const struct rd_place *place, struct rd_many *many,
@@ -194,7 +194,18 @@ reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_p
     return status;
 }
 
+bool rd_many_may_fail(const struct rd_many *many, size_t which) {
+    const reduct_reduction *reduction = &many->reduction[which];
+    bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
+    bool few = rd_many_is_segmented(many) || many->mask || many->layout.count < rd_minimum(reduction) ||
+               reduction->nan == REDUCT_NAN_IGNORE;
+    return (few && rd_minimum(reduction)) || (of_floats && reduction->nan == REDUCT_NAN_ERROR) ||
+           (!of_floats && rd_type(reduction->result)->kind != RD_FLOAT && !(reduction->flags & REDUCT_WRAP));
+}
+
 void rd_many_release(struct rd_many *many) {
+    if (many && many->kept)
+        many->state[0].device.backend->release_many(many);
     for (size_t s = 0; many && s < many->states; s++)
         rd_release(&many->state[s]);
     free(many);

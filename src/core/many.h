@@ -15,6 +15,7 @@ struct rd_many {
     unsigned inputs;          /* 2 if any reduction reads two */
     reduct_mask mask;         /* which elements count */
     uint64_t mask_offset;     /* entries of the mask before that of the first element */
+    void *kept;               /* the backend's own */
     bool splits;              /* the elements of a result may be reduced in parts that are merged in order */
 };
 
@@ -31,6 +32,9 @@ struct rd_execution {
 reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_place *place, struct rd_many **many,
                            reduct_error *error);
 void rd_many_release(struct rd_many *many);
+
+/* Whether the data can make results of a reduction fail. */
+bool rd_many_may_fail(const struct rd_many *many, size_t which);
 
 /* Whether segments have bounds of their own. */
 static inline bool rd_many_is_segmented(const struct rd_many *many) {

@@ -408,17 +408,9 @@ static void merge_parts(struct rd_job *job) {
     }
 }
 
-/* Whether a result may fail, and the call with it: then nothing is written until all are known. */
+/* Whether the call fails where a result does: then nothing is written until all are known. */
 static bool may_fail(const struct rd_job *job, size_t which) {
-    const struct rd_many *many = job->many;
-    if (job->execution->outcomes && job->execution->outcomes[which])
-        return false;
-    const reduct_reduction *reduction = &many->reduction[which];
-    bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
-    bool few = rd_many_is_segmented(many) || many->mask || many->layout.count < rd_minimum(reduction) ||
-               reduction->nan == REDUCT_NAN_IGNORE;
-    return (few && rd_minimum(reduction)) || (of_floats && reduction->nan == REDUCT_NAN_ERROR) ||
-           (!of_floats && rd_type(reduction->result)->kind != RD_FLOAT && !(reduction->flags & REDUCT_WRAP));
+    return !(job->execution->outcomes && job->execution->outcomes[which]) && rd_many_may_fail(job->many, which);
 }
 
 static bool is_contiguous(const struct rd_many *many) {

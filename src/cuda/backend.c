@@ -4,6 +4,7 @@
 
 #include "core/environment.h"
 #include "core/status.h"
+#include "cuda/many.h"
 #include "cuda/owner.h"
 #include "cuda/partials.h"
 #include "cuda/prepared.h"
@@ -142,4 +143,7 @@ const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .prepare = cuda_prepare,
                                            .release = cuda_release,
                                            .workspace = cuda_workspace,
-                                           .accumulate = cuda_accumulate};
+                                           .accumulate = cuda_accumulate,
+                                           .prepare_many = rd_cuda_prepare_many,
+                                           .release_many = rd_cuda_release_many,
+                                           .execute_many = rd_cuda_execute_many};

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-enum { RD_CUDA_DEVICES_MAX = 64, RD_CUDA_IMAGES_MAX = 16 };
+enum { RD_CUDA_DEVICES_MAX = 64, RD_CUDA_IMAGES_MAX = 32 };
 
 struct rd_cuda_context {
     struct rd_cuda_device *device;

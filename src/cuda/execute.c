@@ -3,13 +3,18 @@
 #include "core/plan.h"
 #include "core/status.h"
 #include "cuda/backend.h"
+#include "cuda/many.h"
 #include "cuda/prepared.h"
 
 #include <reduct/cuda.h>
 
+#include <stdio.h>
+
 _Static_assert(sizeof(reduct_cuda_outcome) == sizeof(struct rd_cuda_outcome), "the public structure is the kernels'");
 
 size_t reduct_cuda_workspace_size(const reduct_plan *plan) {
+    if (plan && plan->many)
+        return plan->prepared.device.backend == &rd_cuda_backend ? rd_cuda_many_workspace(plan->many) : 0;
     return plan && plan->prepared.device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
 }
 
@@ -58,9 +63,61 @@ static rd_cu_result start_in(const struct rd_cuda_launch *launch, struct rd_cuda
     return result == RD_CU_SUCCESS ? rd_cuda_launch_start(&after_clearing, call, stream) : result;
 }
 
+static reduct_status check_array(const char *name, unsigned which, const void *address, bool wanted, size_t alignment,
+                                 reduct_error *error) {
+    char text[32];
+    snprintf(text, sizeof text, "%s[%u]", name, which);
+    return wanted ? check_address(text, address, alignment, error) : REDUCT_OK;
+}
+
+static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
+                                const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
+    const bool segmented = rd_many_is_segmented(many);
+    const uint64_t elements = segmented ? many->segments.elements : many->layout.results ? many->layout.count : 0;
+    const size_t element = rd_type(many->reduction[0].element)->bytes;
+    reduct_status status = REDUCT_OK;
+    if (!results || (!inputs && (elements || segmented)))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
+    for (unsigned i = 0; status == REDUCT_OK && i < many->inputs; i++)
+        status = check_array("inputs", i, inputs ? inputs[i] : NULL, elements != 0, element, error);
+    for (unsigned i = many->inputs; status == REDUCT_OK && segmented && i <= many->inputs + (many->segments.with_ends != 0); i++)
+        status = check_array("inputs", i, inputs[i], many->layout.results || !many->segments.with_ends,
+                             rd_type(many->segments.index)->bytes, error);
+    for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++) {
+        const size_t result = rd_type(many->reduction[i].result)->bytes;
+        status = check_array("results", (unsigned)i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
+    }
+    if (status == REDUCT_OK && outcome)
+        status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
+    if (status == REDUCT_OK && workspace)
+        status = check_address("workspace", workspace, 256, error);
+    return status;
+}
+
+static reduct_status execute_many(const struct rd_many *many, const void *const *inputs, void *const *results,
+                                  reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
+                                  reduct_error *error) {
+    reduct_status status = check_many(many, inputs, results, outcome, workspace, error);
+    if (status != REDUCT_OK || !many->layout.results)
+        return status;
+    struct rd_cuda_addresses addresses = {.outcome = (struct rd_cuda_outcome *)outcome};
+    for (unsigned i = 0; i < many->inputs; i++)
+        addresses.input[i] = inputs ? inputs[i] : NULL;
+    if (rd_many_is_segmented(many)) {
+        addresses.begins = inputs[many->inputs];
+        addresses.ends = many->segments.with_ends ? inputs[many->inputs + 1] : NULL;
+    }
+    rd_environment caller = rd_environment_enter();
+    status = rd_cuda_queue_many(many, &addresses, results, workspace, stream, error);
+    rd_environment_leave(caller);
+    return status;
+}
+
 reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                   reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
                                   reduct_error *error) {
+    if (plan && plan->many && plan->prepared.device.backend == &rd_cuda_backend)
+        return execute_many(plan->many, inputs, results, outcome, workspace, stream, error);
     reduct_status status = check_execution(plan, inputs, results, outcome, workspace, error);
     if (status != REDUCT_OK)
         return status;

@@ -24,8 +24,7 @@ static bool is_half(const struct rd_type *type) {
     return type->kind == RD_FLOAT && type->bytes == 2;
 }
 
-/* As kernels are named. A magnitude of an unsigned integer is that integer. */
-static const char *transform_name(const struct rd_operator *op, const struct rd_type *element) {
+const char *rd_cuda_transform_name(const struct rd_operator *op, const struct rd_type *element) {
     static const char *const names[] = {
         [RD_IDENTITY] = "identity", [RD_ABSOLUTE] = "absolute", [RD_SQUARE] = "square",  [RD_PRODUCT] = "product",
         [RD_MOMENTS] = "moments",   [RD_PRESENT] = "present",   [RD_NONZERO] = "nonzero"};
@@ -54,7 +53,7 @@ bool rd_cuda_has_kernel(const reduct_reduction *reduction) {
 /* `integers` as in struct rd_cuda_name. */
 static struct kernel kernel_of(const reduct_reduction *reduction, bool integers) {
     const struct rd_type *type = rd_type(reduction->element);
-    const char *transform = transform_name(rd_operator(reduction->op), type);
+    const char *transform = rd_cuda_transform_name(rd_operator(reduction->op), type);
     struct kernel kernel = {.claims = true};
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
@@ -104,7 +103,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool integers)
  * What is found once
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static struct rd_cuda_call describe(const reduct_reduction *reduction) {
+struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *result = rd_type(reduction->result);
     return (struct rd_cuda_call){.minimum = rd_minimum(reduction),
@@ -154,7 +153,7 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     int resident = 0;
     launch->context = context;
-    launch->call = describe(reduction);
+    launch->call = rd_cuda_describe(reduction);
     launch->element_bytes = rd_type(reduction->element)->bytes;
     reduct_status status = rd_cuda_kernel(context, kernel.image, kernel.name, &launch->function, error);
     if (status != REDUCT_OK)

@@ -25,6 +25,12 @@ bool rd_cuda_has_kernel(const reduct_reduction *reduction);
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                   struct rd_cuda_launch *launch, reduct_error *error);
 
+/* A transform as kernels are named. A magnitude of an unsigned integer is that integer. */
+const char *rd_cuda_transform_name(const struct rd_operator *op, const struct rd_type *element);
+
+/* A resolved reduction as kernels are told it; the rest is zero. */
+struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction);
+
 /* Queues one launch for a call whose array has call->count elements; sets call->turns. With the context current. */
 rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream);
 

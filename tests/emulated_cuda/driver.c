@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "cuda/kernels/call.h"
+#include "cuda/kernels/many.h"
 #include "drivers/cuda.h"
 #include "grid.h"
 #include "image.h"
@@ -366,7 +366,11 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
  * ------------------------------------------------------------------------------------------------------------------ */
 
 struct CUfunc_st {
-    void (*kernel)(struct rd_cuda_call call);
+    union {
+        void (*kernel)(struct rd_cuda_call call);
+        void (*many_kernel)(struct rd_cuda_many many); /* of kernels that are called many_... */
+    };
+    bool takes_many;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -469,7 +473,8 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
 
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name);
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name) {
-    struct CUfunc_st wanted = {.dynamic_most = 48 << 10, .module = module};
+    struct CUfunc_st wanted = {
+        .dynamic_most = 48 << 10, .module = module, .takes_many = strncmp(name, "many_", 5) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -526,7 +531,10 @@ API cuFuncGetName(const char **name, rd_cu_function function) {
 struct launch {
     rd_cu_function function;
     unsigned blocks, threads, dynamic_bytes;
-    struct rd_cuda_call call;
+    union {
+        struct rd_cuda_call call;
+        struct rd_cuda_many many;
+    };
     void **arguments; /* of kernels that are not the library's */
 };
 
@@ -534,6 +542,8 @@ static void run_thread(void *argument) {
     const struct launch *launch = argument;
     if (launch->function->call)
         launch->function->call(launch->arguments);
+    else if (launch->function->takes_many)
+        launch->function->many_kernel(launch->many);
     else
         launch->function->kernel(launch->call);
 }
@@ -602,14 +612,17 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    void **extra) {
     (void)extra;
     bool any_shape = function->call != NULL && block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
-    bool fits = grid_x >= 1 && (any_shape || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
+    bool any_grid = any_shape || (function->takes_many && block_x == RD_CUDA_THREADS);
+    bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
     if (!fits)
         return INVALID_VALUE;
     struct launch launch = {
         .function = function, .blocks = grid_x, .threads = block_x, .dynamic_bytes = shared, .arguments = arguments};
-    if (!function->call)
+    if (!function->call && function->takes_many)
+        launch.many = *(const struct rd_cuda_many *)arguments[0];
+    else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (!stream || !stream->captured)
         return run(&launch);

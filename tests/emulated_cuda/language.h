@@ -79,6 +79,9 @@ inline void __syncwarp(unsigned mask = 0xffffffff, EMULATED_CALLER) {
 inline void __threadfence() { /* all see memory in one order as it is */
     emulated_fence();
 }
+inline void __threadfence_block() {
+    emulated_fence();
+}
 inline long long clock64() { /* of a thread that looks at nothing else meanwhile */
     static thread_local long long cycles;
     return cycles += 100;
@@ -382,6 +385,9 @@ inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
 }
 inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
     to = which ? x : y;
+}
+inline void ptx_mov_b64(long long &to, long long from) {
+    to = from;
 }
 /* All see memory in one order as it is. */
 inline void ptx_atom_acq_rel_gpu_global_add_u64(unsigned long long &before, uint64_t at, unsigned long long value,

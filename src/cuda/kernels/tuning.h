@@ -26,7 +26,8 @@ enum {
     RD_CUDA_RESIDENT_EXTREMES = 4,
     RD_CUDA_RESIDENT_COUNTS = 4,
     RD_CUDA_RESIDENT_BITS = 4,
-    RD_CUDA_RESIDENT_PRODUCTS = 3
+    RD_CUDA_RESIDENT_PRODUCTS = 3,
+    RD_CUDA_RESIDENT_MANY = 2
 };
 
 /* Tiles that one block takes in less time than several blocks need to meet. */
@@ -58,6 +59,14 @@ enum { RD_CUDA_LINE = 128, RD_CUDA_WARP_LINES = 4 * RD_CUDA_LINE, RD_CUDA_WIDE_B
  * fetches would be in the way of that launch. (A late fetch makes a fast sum of 8 MiB 2% to 6% shorter; an early one of that
  * size holds up the launch before.) */
 enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_FETCH_DELAY = 2400 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Many results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Tasks of warps that each multiprocessor should find, so that all end together; the fewest tiles that are a piece of a result;
+ * the most blocks of a grid for each multiprocessor: warps take several tasks rather than that there are more. */
+enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rings: tiles that the copy engine brings to shared memory

@@ -1,0 +1,350 @@
+/* Many results of one launch: rows, columns, any axes, segments. What a warp does is here; what becomes of elements is a state's:
+ *
+ *   Stored, Element    what an element is in memory, and what it is taken as
+ *   Shared             what a block shares
+ *   take(x, y, first)  a tile enters: COUNT elements of each lane; `first`: where its first is among its result's
+ *   take_alone(x, from, to, mine, kept)  the same as reset(), take() and merge() for a round of one tile, in less time; false if that cannot be
+ *   merge(from, to, mine, kept)  adds up lanes that are from, 2 * from, ... to / 2 apart, and keeps the sum in the one lane that will
+ *                      finish it
+ *   reset()            holds nothing again
+ *   finish_all(...)    by all lanes, each with what it has kept
+ *
+ * Every lane of a warp has the same number of tiles, and calls all of these together with the others. */
+#pragma once
+
+#include "block.cuh"
+#include "elements.cuh"
+#include "many.h"
+
+namespace {
+
+/* As what elements are added. */
+__device__ __forceinline__ float as_element(float x) {
+    return x;
+}
+__device__ __forceinline__ double as_element(double x) {
+    return x;
+}
+template <int PLACES> __device__ __forceinline__ float as_element(Half<PLACES> x) {
+    return (float)x;
+}
+
+__device__ __forceinline__ u64 warp_max_words(u64 value) {
+#pragma unroll
+    for (int offset = 16; offset; offset /= 2)
+        value = max(value, (u64)__shfl_xor_sync(ALL, value, offset));
+    return value;
+}
+
+/* Which part of which result is a lane's. */
+struct Lane {
+    unsigned lanes, slots; /* of a result; results at a time */
+    unsigned slot, place;  /* which of them, and which of its lanes */
+    int from, to;          /* distances of the lanes of a result */
+
+    __device__ __forceinline__ explicit Lane(const rd_cuda_many &many) {
+        const unsigned lane = lane_index();
+        lanes = many.lanes;
+        slots = 32 / lanes;
+        slot = many.across ? lane & (slots - 1) : lane / lanes;
+        place = many.across ? lane / slots : lane & (lanes - 1);
+        from = many.across ? (int)slots : 1;
+        to = from * (int)lanes;
+    }
+};
+
+/* Where a lane's elements are, counted from a tile's first: number `first`; so far apart are those of a vector's room; and so far
+ * the first ones of two such. */
+struct Places {
+    unsigned first, within, above;
+
+    template <int PER_VECTOR> __device__ __forceinline__ u64 of(int i) const {
+        return first + (unsigned)(i / PER_VECTOR) * above + (unsigned)(i % PER_VECTOR) * within;
+    }
+};
+template <int PER_VECTOR> __device__ __forceinline__ Places places_of(const rd_cuda_many &many, const Lane &lane) {
+    const unsigned above = PER_VECTOR * lane.lanes;
+    return many.vectors ? Places{lane.place * PER_VECTOR, 1, above} : Places{lane.place, lane.lanes, above};
+}
+
+/* A value of which the compiler does not know where it comes from: it would keep multiples of it in registers, for loops to come. */
+__device__ __forceinline__ i64 hidden(i64 value) {
+    i64 same;
+    asm volatile("mov.b64 %0, %1;" : "=l"(same) : "l"(value));
+    return same;
+}
+
+/* A result's elements: where the first lies, how many there are, and where the result goes. */
+struct Elements {
+    i64 at[2];
+    u64 count;
+    i64 result;
+    bool none; /* a segment that is none */
+};
+
+__device__ __forceinline__ u64 bound_of(const rd_cuda_many &many, const void *bounds, u64 at) {
+    if (many.index_bytes == 8)
+        return static_cast<const u64 *>(bounds)[at];
+    const unsigned bound = static_cast<const unsigned *>(bounds)[at];
+    return many.index_signed ? (u64)(i64)(int)bound : bound;
+}
+
+/* A quotient, by the shorter way where that will do. */
+__device__ __forceinline__ u64 divide(u64 a, u64 b) {
+    return (a | b) >> 32 ? a / b : (unsigned)a / (unsigned)b;
+}
+
+__device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 result) {
+    Elements source = {{0, 0}, many.call.count, (i64)result, false};
+    if (many.begins) {
+        const u64 begin = bound_of(many, many.begins, result),
+                  end = many.ends ? bound_of(many, many.ends, result) : bound_of(many, many.begins, result + 1);
+        source.at[0] = source.at[1] = (i64)begin;
+        source.none = begin > end || end > many.limit;
+        source.count = source.none ? 0 : end - begin;
+        return source;
+    }
+    source.result = 0;
+#pragma unroll 1
+    for (int k = many.kept_axes - 1; k >= 0; k--) {
+        const rd_cuda_axis &axis = many.axis[k];
+        const u64 above = k ? divide(result, axis.length) : 0;
+        const i64 place = (i64)(result - above * axis.length);
+        source.at[0] += place * axis.stride[0];
+        source.at[1] += place * axis.stride[1];
+        source.result += place * axis.result_stride;
+        result = above;
+    }
+    return source;
+}
+
+/* What became of a result; the index is that of a NaN. By one lane. */
+__device__ __forceinline__ void tell(const rd_cuda_many &many, u64 result, unsigned status, u64 nan_index) {
+    if (many.call.outcome) {
+        rd_cuda_outcome &outcome = many.call.outcome[result];
+        outcome.status = status;
+        outcome.reserved = 0;
+        outcome.index = status == REDUCT_ERROR_NAN ? nan_index : UINT64_MAX;
+    }
+    if (status != REDUCT_OK && many.failure)
+        atomicMin(reinterpret_cast<u64 *>(many.failure),
+                  (u64)(result << 8 | status | (status == REDUCT_ERROR_ARGUMENT ? 0 : RD_CUDA_FAILURE_LATER)));
+}
+
+/* The tiles of a warp's task, one after another: those of all results of a round, then those of the next round. */
+template <class State> struct Walk {
+    typedef typename State::Stored Stored;
+    typedef typename State::Element Element;
+    static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(Stored)), PER_VECTOR = 16 / sizeof(Stored);
+    const rd_cuda_many &many;
+    const Lane lane;
+    u64 first_result, begin;  /* of the task: its first result; the first element of its piece */
+    unsigned round;           /* UINT_MAX before the first */
+    u64 at, run_end, stop;    /* the tile's first element; where elements no longer follow it evenly, and where the round ends: the
+                               * same for all lanes */
+    u64 end;                  /* where this lane's elements end */
+    bool alone;               /* the tile is all there is of the round */
+    bool simple;              /* results are evenly apart, and the elements of each */
+    i64 base[2], first[2];    /* where the result's first element lies, and the tile's */
+
+    __device__ __forceinline__ explicit Walk(const rd_cuda_many &m) : many(m), lane(m) {
+    }
+
+    __device__ __forceinline__ void start(u64 task, u64 rounds, u64 at_a_time) {
+        const u64 piece = many.pieces > 1 ? task / rounds : 0;
+        first_result = (task - piece * rounds) * at_a_time;
+        begin = piece * many.piece;
+        round = UINT32_MAX;
+        at = run_end = stop = end = 0;
+        base[0] = base[1] = first[0] = first[1] = 0;
+        alone = false;
+        simple = !many.begins && many.kept_axes == 1 && many.reduced_axes < 2;
+        if (!simple)
+            return;
+        const u64 count = many.call.count;
+        at = run_end = stop = many.pieces > 1 ? min(count, begin + many.piece) : count;
+        const i64 result = (i64)result_of(0);
+        base[0] = result * many.axis[0].stride[0] + (i64)begin * many.step[0];
+        if (State::PAIRS)
+            base[1] = result * many.axis[0].stride[1] + (i64)begin * many.step[1];
+    }
+    __device__ __forceinline__ u64 result_of(unsigned which) const {
+        return first_result + which * lane.slots + lane.slot;
+    }
+
+    /* To element `at` along axes of which there are several. */
+    __device__ __forceinline__ void locate() {
+        const rd_cuda_axis *axes = &many.axis[many.kept_axes];
+        const u64 length = axes[many.reduced_axes - 1].length;
+        u64 run = divide(at, length);
+        const u64 within = at - run * length;
+        run_end = min(at + (length - within), stop);
+        first[0] = base[0] + (i64)within * many.step[0];
+        first[1] = base[1] + (i64)within * many.step[1];
+#pragma unroll 1
+        for (int k = (int)many.reduced_axes - 2; k >= 0; k--) {
+            const u64 above = divide(run, axes[k].length);
+            const i64 place = (i64)(run - above * axes[k].length);
+            first[0] += place * axes[k].stride[0];
+            first[1] += place * axes[k].stride[1];
+            run = above;
+        }
+    }
+
+    /* The usual round: results evenly apart, of which each is one run of elements. */
+    __device__ __forceinline__ void begin_simply(unsigned tile) {
+        const rd_cuda_axis &axis = many.axis[0];
+        end = result_of(round) < many.results ? stop : 0;
+        at = begin;
+        const i64 offset = (i64)round * lane.slots;
+        first[0] = base[0] + offset * axis.stride[0];
+        if (State::PAIRS)
+            first[1] = base[1] + offset * axis.stride[1];
+        alone = stop <= tile && many.pieces == 1;
+    }
+
+    /* To the next tile. False if there is none. */
+    __device__ __forceinline__ bool advance() {
+        const unsigned tile = COUNT * lane.lanes;
+        at += tile;
+        if (at < run_end) {
+            alone = false;
+            first[0] += (i64)tile * many.step[0];
+            if (State::PAIRS)
+                first[1] += (i64)tile * many.step[1];
+            return true;
+        }
+        at = run_end;
+        if (at >= stop) {
+            if (++round >= many.batch)
+                return false;
+            if (simple) {
+                begin_simply(tile);
+                return true;
+            }
+            const u64 result = result_of(round);
+            const bool there = result < many.results;
+            const Elements source = source_of(many, there ? result : 0);
+            const u64 last = many.pieces > 1 ? min(source.count, begin + many.piece) : source.count;
+            stop = many.begins ? warp_max_words(last) : last;
+            end = there ? last : 0;
+            base[0] = source.at[0];
+            base[1] = source.at[1];
+            at = begin;
+            run_end = stop;
+            if (many.reduced_axes < 2) {
+                first[0] = base[0] + (i64)at * many.step[0];
+                first[1] = base[1] + (i64)at * many.step[1];
+            }
+        }
+        if (many.reduced_axes > 1 && at < stop)
+            locate();
+        alone = at == 0 && stop <= tile && run_end == stop && many.pieces == 1;
+        return true;
+    }
+
+    /* A whole tile, aligned. */
+    __device__ __forceinline__ void load_vectors(const Stored *from, Element (&x)[COUNT]) const {
+        const uint4 *vectors = reinterpret_cast<const uint4 *>(from) + lane.place;
+        Vector<Stored> vector[COUNT / PER_VECTOR];
+#pragma unroll
+        for (int v = 0; v < COUNT / PER_VECTOR; v++)
+            vector[v].bits = __ldcs(vectors + v * lane.lanes);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            x[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+    }
+
+    /* Any other: `left` elements are there. */
+    __device__ __forceinline__ void load_elements(const Stored *from, i64 stride, unsigned left, Element padding,
+                                                  Element (&x)[COUNT]) const {
+        const Places places = places_of<PER_VECTOR>(many, lane);
+        const i64 within = hidden((i64)places.within * stride), above = hidden((i64)places.above * stride);
+        unsigned place = places.first;
+        const Stored *of_vector = from + (i64)place * stride;
+#pragma unroll
+        for (int v = 0; v < COUNT / PER_VECTOR; v++) {
+            const Stored *element = of_vector;
+#pragma unroll
+            for (int i = 0; i < PER_VECTOR; i++) {
+                x[v * PER_VECTOR + i] = place + (unsigned)i * places.within < left ? as_element(__ldcs(element)) : padding;
+                element += within;
+            }
+            of_vector += above;
+            place += places.above;
+        }
+    }
+
+    template <int N> __device__ __forceinline__ void load(Element (&x)[COUNT], Element (&y)[N]) const {
+        const unsigned tile = COUNT * lane.lanes;
+        const u64 until = min(end, run_end);
+        const unsigned left = at < until ? (unsigned)min(until - at, (u64)tile) : 0;
+        const Stored *from = static_cast<const Stored *>(many.call.x) + first[0],
+                     *other = static_cast<const Stored *>(many.call.y) + first[1];
+        if (many.vectors && __all_sync(ALL, left == tile)) {
+            load_vectors(from, x);
+            if constexpr (State::PAIRS)
+                load_vectors(other, y);
+        } else {
+            load_elements(from, many.step[0], left, State::padding(), x);
+            if constexpr (State::PAIRS)
+                load_elements(other, many.step[1], left, State::other_padding(), y);
+        }
+    }
+};
+
+template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda_many &many) {
+    typedef typename State::Element Element;
+    constexpr int COUNT = Walk<State>::COUNT, OTHERS = State::PAIRS ? COUNT : 1;
+    __shared__ typename State::Shared shared;
+    State::open(shared);
+    wait_for_previous();
+    let_next_come();
+    Walk<State> walk(many);
+    const u64 at_a_time = (u64)walk.lane.slots * many.batch, rounds = (many.results + at_a_time - 1) / at_a_time,
+              step = (u64)gridDim.x * WARPS;
+#pragma unroll 1
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {
+        typename State::Kept kept;
+        State state(many, shared);
+        Element x[COUNT], y[OTHERS] = {};
+        walk.start(task, rounds, at_a_time);
+        /* While one tile enters, the next one is on its way. */
+        for (bool more = true; more;) {
+            const unsigned round = walk.round;
+            const u64 index = walk.at;
+            const bool alone = walk.alone;
+            Element next[COUNT], next_other[OTHERS] = {};
+            more = walk.advance();
+            if (more)
+                walk.load(next, next_other);
+            if (round != UINT32_MAX) {
+                const bool mine = walk.lane.place == round;
+                if (!alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
+                    state.take(x, y, index);
+                    if (walk.round != round) {
+                        state.merge(walk.lane.from, walk.lane.to, mine, kept);
+                        state.reset();
+                    }
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                x[i] = next[i];
+#pragma unroll
+            for (int i = 0; i < OTHERS; i++)
+                y[i] = next_other[i];
+        }
+        const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
+        State::finish_all(many, shared, kept, own);
+    }
+}
+
+} // namespace
+
+/* A kernel of a name for a state, which comes last, as its template arguments have commas between them. */
+#define RD_CUDA_MANY_KERNEL(NAME, BLOCKS, ...)                                                                         \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
+        NAME(const __grid_constant__ rd_cuda_many many) {                                                              \
+        reduce_many<__VA_ARGS__>(many);                                                                                \
+    }

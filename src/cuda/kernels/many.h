@@ -1,0 +1,51 @@
+/* What a launch takes that reduces to many results: beside the call, of which x, y, result and outcome are those of the first
+ * result, where the elements of each lie and how lanes share them out. Plain C, shared by kernels and host.
+ *
+ * A warp takes a task: `batch` times 32 / lanes results, and of each of them all elements or a piece of them. Lanes that share
+ * a result lie side by side, or, where neighbouring results lie side by side in memory, so do the lanes of different results. */
+#ifndef RD_CUDA_MANY_H
+#define RD_CUDA_MANY_H
+
+#include "cuda/kernels/call.h"
+
+struct rd_cuda_axis {
+    uint64_t length;
+    int64_t stride[2]; /* elements from one to the next, of x and y */
+    int64_t result_stride;
+};
+
+struct rd_cuda_many {
+    struct rd_cuda_call call; /* count: elements of each result, but of segments with bounds */
+    uint64_t results;
+    uint64_t tasks;  /* of which each takes `batch` rounds of results and one piece */
+    uint64_t pieces; /* of each result; if there is one, the table is not used */
+    uint64_t piece;  /* elements of each but the last: a multiple of a tile */
+    uint64_t *table; /* where pieces meet: zero before and after */
+    /* May be null. Becomes the least of what failed results are: result << 8 | status, and RD_CUDA_FAILURE_LATER but for segments
+     * that are none. */
+    uint64_t *failure;
+    const void *begins, *ends; /* of segments, else null; with offsets the end of one is the beginning of the next */
+    uint32_t lanes;            /* that share a result: a power of two */
+    uint32_t batch;            /* rounds of a task: at most `lanes` */
+    uint8_t across;            /* lanes side by side have different results */
+    uint8_t vectors;           /* elements of a result can be loaded as vectors: they lie one after another, aligned */
+    uint8_t index_bytes, index_signed; /* of bounds */
+    uint16_t kept_axes, reduced_axes;
+    int64_t step[2];         /* along the innermost axis that is reduced, of x and y */
+    uint64_t limit;          /* segments: elements of the array */
+    uint64_t table_words;    /* of each result */
+    struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
+};
+
+#define RD_CUDA_FAILURE_LATER ((uint64_t)1 << 63)
+
+/* Words of a table beside the sums: NaNs, flags, the first NaN, pieces that have come. */
+enum { RD_CUDA_TABLE_NANS, RD_CUDA_TABLE_FLAGS, RD_CUDA_TABLE_NAN_BELOW, RD_CUDA_TABLE_CAME, RD_CUDA_TABLE_EXTRA };
+
+/* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers. */
+#define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 2 ? 16 : 64 / (bytes))
+
+/* Slices of a grid: 42 bits each, from the lowest bit that a term may have up (many_sums.cuh). */
+enum { RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };
+
+#endif

@@ -1,0 +1,839 @@
+/* Exact sums of floats, of their squares and products, for many results: the state of a lane (many.cuh).
+ *
+ * Overview. A state is a window: K running sums in f64, slices, of which slice k holds whole multiples of its unit. Units are
+ * those of a grid, 2^(LOWEST + 42 * m), the same for all results and all data; so states of lanes, and pieces of a result, are
+ * added as integers, slice by slice, in any order. Where K slices reach over the whole grid, as for sums of f32, there are no
+ * data that do not fit. Elsewhere the first tile decides where on the grid the window lies, and results that do not fit it
+ * are reduced once more, alone, in limbs.
+ *
+ * A tile's exponents say which slices its terms reach. Each slice takes from each term what is a multiple of its unit, by adding
+ * it to a number so large that the sum is rounded there, and leaves the rest to the next one; the last takes what is left as it
+ * is. (S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008.) Terms that lie so close together that f64
+ * holds the sum of a lane's tile exactly are added up first.
+ *
+ * Bounds. A slice takes less than 2^41 units of a term, or of what the slice above leaves; ADDS_MAX of them are less than 2^50,
+ * and so is what the uppermost slice may hold before: all remain within 2^51 units of 1.5 * 2^52, where f64 has just whole
+ * units. Before there are more, carry() leaves each slice but the uppermost less than one unit of the slice above. */
+#pragma once
+
+#include "exact.cuh"
+#include "many.cuh"
+
+namespace {
+
+constexpr int GRID_STEP = 42, ADDS_MAX = 480;
+
+/* The lowest unit, and how many there are: up to the highest for which 1.5 * 2^52 units are a finite number. */
+template <class T, bool SQUARES> struct GridOf;
+template <> struct GridOf<float, false> { static constexpr int LOWEST = -149, COUNT = RD_CUDA_GRID_F32; };
+template <> struct GridOf<float, true> { static constexpr int LOWEST = -298, COUNT = RD_CUDA_GRID_F32_SQUARES; };
+template <bool SQUARES> struct GridOf<double, SQUARES> { static constexpr int LOWEST = -1074, COUNT = RD_CUDA_GRID_F64; };
+static_assert(-149 + GRID_STEP * RD_CUDA_GRID_F32 >= 128, "the grid of f32 holds every element");
+static_assert(-298 + GRID_STEP * RD_CUDA_GRID_F32_SQUARES >= 256, "and of every square");
+static_assert(-1074 + GRID_STEP * (RD_CUDA_GRID_F64 - 1) <= 1023 - 52, "slices of f64 begin at numbers");
+
+/* What merged states of a warp hold until they are rounded, by lane: slices that are not used are not written. */
+template <int K> struct Waiting {
+    i64 sum[K][32];
+    int base[32];
+    signed char low[32], high[32];
+};
+
+/* One of them: what its slices hold, in units: less than 2^51 of each of 32 lanes. */
+template <int K> struct Held {
+    i64 sum[K];
+    int base, low, high; /* where on the grid sum[0] lies; the slices that are used, if low <= high */
+};
+
+template <int K, class Grid> struct Slices {
+    static constexpr bool COMPLETE = K == Grid::COUNT; /* all data fit */
+    double slice[K];
+    int base;      /* of slice 0 on the grid; -1: not yet chosen */
+    int low, high; /* slices that are used */
+    int adds;
+
+    static __device__ __forceinline__ int unit_of(int on_grid) {
+        return Grid::LOWEST + GRID_STEP * on_grid;
+    }
+    static __device__ __forceinline__ i64 start_bits(int on_grid) {
+        return ((i64)(52 + unit_of(on_grid) + 1023) << 52) | (i64)1 << 51;
+    }
+    static __device__ __forceinline__ double start(int on_grid) {
+        return __longlong_as_double(start_bits(on_grid));
+    }
+
+    __device__ __forceinline__ void open_at(int at) {
+        base = at;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            slice[k] = start(at + k);
+    }
+    __device__ __forceinline__ void reset() {
+        base = -1;
+        low = K;
+        high = -1;
+        adds = 0;
+        if constexpr (K == Grid::COUNT)
+            open_at(0);
+    }
+
+    /* The slices that terms of less than 2^(top + 1) reach which are multiples of 2^bottom. False if the window has none. The
+     * same for all lanes, as are the arguments. */
+    __device__ __forceinline__ bool reach(int top, int bottom, int &first, int &last) {
+        first = max(top - (GRID_STEP - 2) - Grid::LOWEST + (GRID_STEP - 1), 0) / GRID_STEP;
+        last = min((bottom - Grid::LOWEST) / GRID_STEP, first);
+        if constexpr (K < Grid::COUNT) {
+            if (bottom < Grid::LOWEST || first >= Grid::COUNT)
+                return false;
+            if (base < 0) /* one slice is left for larger terms to come */
+                open_at(min(max(first + 2 - K, 0), Grid::COUNT - K));
+            first -= base;
+            last -= base;
+        }
+        return last >= 0 && first < K;
+    }
+
+    /* What is more than a unit of the slice above goes there. False if the uppermost slice holds too much. */
+    __device__ __forceinline__ bool carry() {
+        bool fits = true;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (k >= low && k <= high) {
+                const double begin = start(base + k);
+                double held = slice[k] - begin;
+                if (k + 1 < K) {
+                    const double sum = slice[k + 1] + held;
+                    held -= sum - slice[k + 1];
+                    slice[k + 1] = sum;
+                    slice[k] = begin + held;
+                } else {
+                    fits = fabs(held) <= ldexp_of(unit_of(base + k) + 50);
+                }
+            }
+        high = min(high + 1, K - 1);
+        adds = 1;
+        return __all_sync(ALL, fits);
+    }
+    static __device__ __forceinline__ double ldexp_of(int exponent) {
+        return __longlong_as_double((i64)(exponent + 1023) << 52);
+    }
+
+    /* Adds one term to a window over the whole grid: what a slice cannot take of it goes on, as does all of what is less than half its
+     * unit, so that no slice need be chosen. */
+    __device__ __forceinline__ bool add_one(double term, int top, int bottom) {
+        int first, last;
+        reach(top, bottom, first, last);
+        if (++adds > ADDS_MAX && !carry())
+            return false;
+        low = min(low, last);
+        high = max(high, first);
+#pragma unroll
+        for (int k = K - 1; k > 0; k--) {
+            const double sum = slice[k] + term;
+            term -= sum - slice[k];
+            slice[k] = sum;
+        }
+        slice[0] += term;
+        return true;
+    }
+
+    /* Adds terms, of which nothing remains. False if they do not fit. */
+    template <int N> __device__ __forceinline__ bool add(double (&term)[N], int top, int bottom) {
+        int first, last;
+        if (!reach(top, bottom, first, last))
+            return false;
+        if (adds + N > ADDS_MAX && !carry())
+            return false;
+        adds += N;
+        low = min(low, last);
+        high = max(high, first);
+#pragma unroll
+        for (int k = K - 1; k >= 0; k--) {
+            if (k <= first && k > last) {
+#pragma unroll
+                for (int i = 0; i < N; i++) {
+                    const double sum = slice[k] + term[i];
+                    term[i] -= sum - slice[k];
+                    slice[k] = sum;
+                }
+            } else if (k == last) {
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    slice[k] += term[i];
+            }
+        }
+        return true;
+    }
+
+    /* To integers, added up over the lanes of a result. */
+    __device__ __forceinline__ void merge(int from, int to, bool mine, Waiting<K> &waiting) {
+        const int lane = lane_index();
+        if (mine) {
+            waiting.base[lane] = base;
+            waiting.low[lane] = (signed char)low;
+            waiting.high[lane] = (signed char)high;
+        }
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (k >= low && k <= high) {
+                i64 sum = __double_as_longlong(slice[k]) - start_bits(base + k);
+#pragma unroll 1
+                for (int by = from; by < to; by *= 2)
+                    sum += __shfl_xor_sync(ALL, sum, by);
+                if (mine)
+                    waiting.sum[k][lane] = sum;
+            }
+    }
+
+    static __device__ __forceinline__ void take_back(const Waiting<K> &waiting, Held<K> &held) {
+        const int lane = lane_index();
+        held.base = waiting.base[lane];
+        held.low = waiting.low[lane];
+        held.high = waiting.high[lane];
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            held.sum[k] = k >= held.low && k <= held.high ? waiting.sum[k][lane] : 0;
+    }
+};
+
+/* Slices of windows. */
+template <class T, int TRANSFORM, bool SQUARES> constexpr int KEPT_SLICES =
+    TRANSFORM == RD_MOMENTS && !SQUARES ? 4
+    : SQUARES                           ? sizeof(T) == 8 && TRANSFORM != RD_MOMENTS ? 6 : 5
+    : sizeof(T) == 8                    ? 5
+                                        : RD_CUDA_GRID_F32;
+struct NoGrid {
+    static constexpr int LOWEST = 0, COUNT = 1;
+};
+
+template <class S, int TRANSFORM> struct SumState {
+    typedef S Stored;
+    typedef decltype(as_element(S())) Element;
+    typedef Element T;
+    static constexpr bool WIDE = sizeof(T) == 8, ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
+                          PAIRS = TAKES_PAIRS<TRANSFORM>, SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
+    static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
+    /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
+    static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE;
+    static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
+    /* Significant bits of what is stored, hence of its products. */
+    static constexpr int DIGITS = WIDE ? 53 : sizeof(S) == 4 ? 24 : 11;
+    typedef typename std::conditional<ELEMENTS, GridOf<T, false>, NoGrid>::type ElementGrid;
+    typedef typename std::conditional<PRODUCTS, GridOf<T, true>, NoGrid>::type ProductGrid;
+    static constexpr int KE = ELEMENTS ? KEPT_SLICES<T, TRANSFORM, false> : 1,
+                         KP = PRODUCTS ? KEPT_SLICES<T, TRANSFORM, true> : 1;
+
+    /* What a lane has that is not in slices; of most data nothing. */
+    struct Notes {
+        u64 ignored, nan_below; /* NaNs that do not count; ~index of the first NaN, where that is an error */
+        unsigned flags;
+    };
+    /* Also of tables. OTHER: a term was other than -0. FAILED: slices do not hold the sum. EXACT: the
+     * sum is a double, and waits in shared memory. */
+    enum { NAN_CAME = 1, PLUS_CAME = 2, MINUS_CAME = 4, OTHER_CAME = 8, FAILED = 16, EXACT = 32 };
+
+    /* The slices wait in shared memory, where there is room; the sum too, where it is known without any. */
+    struct Kept {
+        Notes notes;
+    };
+    struct Merged {
+        Held<KE> elements;
+        Held<KP> products;
+        Notes notes;
+    };
+
+    /* Room for one result at a time that is reduced alone; the warp that has it. */
+    struct Shared {
+        Waiting<KE> elements[ELEMENTS ? WARPS : 1];
+        Waiting<KP> products[PRODUCTS ? WARPS : 1];
+        double exact[QUICK ? WARPS : 1][32];
+        Block block;
+        FinishRoom room;
+        rd_cuda_call call;
+        rd_cuda_outcome outcome;
+        unsigned taken;
+    };
+
+    const rd_cuda_many &many;
+    Shared &shared;
+    Slices<KE, ElementGrid> elements;
+    Slices<KP, ProductGrid> products;
+    Notes notes;
+    unsigned signs; /* bits of elements that are not those of -0 */
+
+    static __device__ __forceinline__ Element padding() {
+        return (Element)-0.0;
+    }
+    static __device__ __forceinline__ Element other_padding() {
+        return 0;
+    }
+    static __device__ __forceinline__ void open(Shared &shared) {
+        if (threadIdx.x == 0)
+            shared.taken = 0;
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ explicit SumState(const rd_cuda_many &m, Shared &of_block) : many(m), shared(of_block) {
+        reset();
+    }
+    __device__ __forceinline__ void reset() {
+        notes = {};
+        signs = 0;
+        if constexpr (ELEMENTS)
+            elements.reset();
+        if constexpr (PRODUCTS)
+            products.reset();
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Tiles
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* Exponents of a tile, over the warp: of its largest element; of its smallest other than zero, and of that one's lowest bit.
+     * Keys are as in exact.cuh. */
+    struct Range {
+        unsigned most, least, own; /* `own`: the most of this lane alone */
+
+        static __device__ __forceinline__ int exponent(unsigned key) {
+            return max((int)(key >> (WIDE ? 20 : 23)), 1) - BIAS<T>;
+        }
+        __device__ __forceinline__ int largest() const {
+            return exponent(most);
+        }
+        __device__ __forceinline__ int smallest() const {
+            return exponent(least + 1);
+        }
+        __device__ __forceinline__ bool finite() const {
+            return most < (WIDE ? 0x7ff00000u : 0x7f800000u);
+        }
+    };
+
+    static __device__ __forceinline__ unsigned key_of(float x) {
+        return __float_as_uint(x) & 0x7fffffff;
+    }
+    static __device__ __forceinline__ unsigned key_of(double x) {
+        const u64 bits = (u64)__double_as_longlong(x);
+        return ((unsigned)(bits >> 32) & 0x7fffffff) | ((unsigned)bits != 0);
+    }
+    template <int N> static __device__ __forceinline__ Range range_of(const T (&x)[N]) {
+        unsigned most = 0, least = 0xffffffff;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const unsigned key = key_of(x[i]);
+            most = max(most, key);
+            least = min(least, key - 1); /* zero is beyond all others */
+        }
+        return {warp_max(most), warp_min(least), most};
+    }
+    /* Bits in which a number is not -0. */
+    static __device__ __forceinline__ unsigned differs(float x) {
+        return __float_as_uint(x) ^ 0x80000000;
+    }
+    static __device__ __forceinline__ unsigned differs(double x) {
+        const u64 bits = (u64)__double_as_longlong(x);
+        return ((unsigned)(bits >> 32) ^ 0x80000000) | (unsigned)bits;
+    }
+
+    __device__ __forceinline__ void note(bool fits) {
+        notes.flags |= fits ? 0 : FAILED;
+    }
+
+    template <int N> static __device__ __forceinline__ double tree_sum(const double *term) {
+        if constexpr (N == 1)
+            return term[0];
+        else
+            return tree_sum<N / 2>(term) + tree_sum<N / 2>(term + N / 2);
+    }
+
+    /* Terms of less than 2^(top + 1), multiples of 2^bottom. */
+    template <class Window> __device__ __forceinline__ void add(Window &window, double (&term)[COUNT], int top, int bottom) {
+        if (top + 1 + COUNT_BITS - bottom <= 53) {
+            double sum[1] = {tree_sum<COUNT>(term)};
+            if constexpr (Window::COMPLETE)
+                note(window.add_one(sum[0], top + COUNT_BITS, bottom));
+            else
+                note(window.add(sum, top + COUNT_BITS, bottom));
+        } else {
+            note(window.add(term, top, bottom));
+        }
+    }
+
+    __device__ __forceinline__ void add_elements(const T (&x)[COUNT], const Range &range) {
+        double term[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            term[i] = TRANSFORM == RD_ABSOLUTE ? fabs((double)x[i]) : (double)x[i];
+        add(elements, term, range.largest(), range.smallest() - (DIGITS - 1));
+    }
+
+    /* Products of f64 are two terms: the rounded one, and its error, which is exact where no bit lies below the grid. */
+    template <int N>
+    __device__ __forceinline__ void add_products(const T (&x)[COUNT], const T (&y)[N], const Range &of_x, const Range &of_y) {
+        const int top = of_x.largest() + of_y.largest() + 1, least = of_x.smallest() + of_y.smallest();
+        double term[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            term[i] = (double)x[i] * (double)(N == 1 ? x[i] : y[N == 1 ? 0 : i]);
+        if constexpr (WIDE) {
+            if (top >= 1020 || least - 104 < -1074) {
+                note(false);
+                return;
+            }
+            double error[COUNT];
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                error[i] = __fma_rn(x[i], N == 1 ? x[i] : y[N == 1 ? 0 : i], -term[i]);
+            note(products.add(term, top, least - 52));
+            if (!(notes.flags & FAILED))
+                note(products.add(error, top - 53, least - 104));
+        } else {
+            add(products, term, top, least - 2 * (DIGITS - 1));
+        }
+    }
+
+    /* Notes what is not finite, and takes it out. Rare. (A function that is called would cost registers all the time.) */
+    template <int N> __device__ __forceinline__ void take_out(T (&x)[COUNT], T (&y)[N], u64 first) {
+        constexpr int PER_VECTOR = 16 / sizeof(S);
+        const Places places = places_of<PER_VECTOR>(many, Lane(many));
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const double a = x[i], b = PAIRS ? (double)y[N == 1 ? 0 : i] : 1.0;
+            const bool nan = is_nan(a) || is_nan(b);
+            if (!nan && !is_infinite(a) && !is_infinite(b))
+                continue;
+            x[i] = padding();
+            if constexpr (PAIRS)
+                y[i] = other_padding();
+            if (nan && many.call.nan == REDUCT_NAN_IGNORE) {
+                notes.ignored++;
+            } else if (nan || a == 0 || b == 0) {
+                notes.flags |= NAN_CAME;
+                if (nan && many.call.nan == REDUCT_NAN_ERROR)
+                    notes.nan_below = max(notes.nan_below, (u64) ~(first + places.of<PER_VECTOR>(i)));
+            } else {
+                const bool negative = TRANSFORM != RD_ABSOLUTE && (PAIRS || !PRODUCTS) && is_negative(a) != is_negative(b);
+                notes.flags |= negative ? MINUS_CAME : PLUS_CAME;
+            }
+        }
+    }
+
+    /* Whether anything but -0 came: most lanes have a number other than zero. */
+    __device__ __forceinline__ void note_signs(const T (&x)[COUNT], const Range &range) {
+        if (range.own) {
+            signs = 1;
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                signs |= differs(x[i]);
+        }
+    }
+
+    /* A result whose elements are one tile, and lie so close together that f64 holds all sums of them exactly. */
+    __device__ __forceinline__ bool take_alone(const T (&x)[COUNT], int from, int to, bool mine, Kept &kept) {
+        if constexpr (!QUICK) {
+            return false;
+        } else {
+            const Range range = range_of(x);
+            if (!range.finite() || range.most == 0 ||
+                range.largest() + 1 + COUNT_BITS + 5 - (range.smallest() - (DIGITS - 1)) > 53)
+                return false;
+            double term[COUNT];
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                term[i] = TRANSFORM == RD_ABSOLUTE ? fabs((double)x[i]) : (double)x[i];
+            double sum = tree_sum<COUNT>(term);
+            signs = 0;
+            if (SIGNED_ZERO)
+                note_signs(x, range);
+#pragma unroll 1
+            for (int by = from; by < to; by *= 2)
+                sum += __shfl_xor_sync(ALL, sum, by);
+            if (SIGNED_ZERO && __any_sync(ALL, sum == 0))
+#pragma unroll 1
+                for (int by = from; by < to; by *= 2)
+                    signs |= __shfl_xor_sync(ALL, signs, by);
+            if (mine) {
+                shared.exact[warp_index()][lane_index()] = sum;
+                kept.notes = {0, 0, EXACT | (signs ? OTHER_CAME : 0u)};
+            }
+            signs = 0;
+            return true;
+        }
+    }
+
+    /* A tile enters. By all lanes. */
+    template <int N> __device__ __forceinline__ void take(T (&x)[COUNT], T (&y)[N], u64 first) {
+        if (notes.flags & FAILED)
+            return; /* so it is in all lanes */
+        Range of_x = range_of(x), of_y = PAIRS ? range_of(y) : of_x;
+        if (!of_x.finite() || !of_y.finite()) {
+            take_out(x, y, first);
+            of_x = range_of(x);
+            of_y = PAIRS ? range_of(y) : of_x;
+        }
+        if constexpr (PAIRS) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                signs |= is_other(x[i], y[i]);
+        } else if constexpr (SIGNED_ZERO) {
+            note_signs(x, of_x);
+        }
+        if (of_x.most == 0 || of_y.most == 0)
+            return;
+        if constexpr (ELEMENTS)
+            add_elements(x, of_x);
+        if constexpr (PRODUCTS)
+            add_products(x, y, of_x, of_y);
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * From lanes to results
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
+        if (many.pieces > 1) { /* so that the sums of all pieces fit words */
+            note(!ELEMENTS || elements.low > elements.high || elements.carry());
+            note(!PRODUCTS || products.low > products.high || products.carry());
+        }
+        if constexpr (ELEMENTS)
+            elements.merge(from, to, mine, shared.elements[warp_index()]);
+        if constexpr (PRODUCTS)
+            products.merge(from, to, mine, shared.products[warp_index()]);
+        notes.flags |= signs ? OTHER_CAME : 0;
+        const bool noted = __any_sync(ALL, notes.flags & ~OTHER_CAME || notes.ignored != 0);
+#pragma unroll 1
+        for (int by = from; by < to; by *= 2) {
+            if (SIGNED_ZERO || noted)
+                notes.flags |= __shfl_xor_sync(ALL, notes.flags, by);
+            if (noted) {
+                notes.ignored += __shfl_xor_sync(ALL, notes.ignored, by);
+                notes.nan_below = max(notes.nan_below, (u64)__shfl_xor_sync(ALL, notes.nan_below, by));
+            }
+        }
+        if (mine)
+            kept.notes = notes;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Pieces
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    static constexpr int GRID_WORDS = (ELEMENTS ? ElementGrid::COUNT : 0) + (PRODUCTS ? ProductGrid::COUNT : 0);
+
+    template <int K> static __device__ __forceinline__ void leave(u64 *words, const Held<K> &held) {
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (held.sum[k])
+                atomicAdd(words + held.base + k, (u64)held.sum[k]);
+    }
+
+    /* What all pieces left; false if that spans more slices than there are. Leaves zero. */
+    template <int K, class Grid> static __device__ bool fetch(u64 *words, Held<K> &held) {
+        int low = Grid::COUNT, high = -1;
+        for (int m = 0; m < Grid::COUNT; m++)
+            if (__ldcg(words + m)) {
+                low = min(low, m);
+                high = m;
+            }
+        held.base = min(low, Grid::COUNT - K);
+        held.low = low - held.base;
+        held.high = high - held.base;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            held.sum[k] = (i64)__ldcg(words + held.base + k);
+        for (int m = low; m <= high; m++)
+            words[m] = 0;
+        return high - held.base < K;
+    }
+
+    /* Adds a piece to what others left. Returns whether it is the last of its result, and then holds all. By one lane. */
+    struct Met {
+        Merged kept;
+        bool last;
+    };
+    static __device__ __noinline__ Met meet(const rd_cuda_many &many, Merged kept, u64 result) {
+        u64 *words = reinterpret_cast<u64 *>(many.table) + result * many.table_words, *extra = words + GRID_WORDS;
+        if (!(kept.notes.flags & FAILED)) {
+            if constexpr (ELEMENTS)
+                leave(words, kept.elements);
+            if constexpr (PRODUCTS)
+                leave(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products);
+        }
+        if (kept.notes.ignored)
+            atomicAdd(extra + RD_CUDA_TABLE_NANS, kept.notes.ignored);
+        if (kept.notes.flags)
+            atomicOr(extra + RD_CUDA_TABLE_FLAGS, (u64)kept.notes.flags);
+        if (kept.notes.nan_below)
+            atomicMax(extra + RD_CUDA_TABLE_NAN_BELOW, kept.notes.nan_below);
+        __threadfence();
+        if (atomicAdd(extra + RD_CUDA_TABLE_CAME, (u64)1) + 1 != many.pieces)
+            return {kept, false};
+        __threadfence();
+        bool fits = true;
+        if constexpr (ELEMENTS)
+            fits = fetch<KE, ElementGrid>(words, kept.elements);
+        if constexpr (PRODUCTS)
+            fits = fetch<KP, ProductGrid>(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products) && fits;
+        kept.notes.ignored = __ldcg(extra + RD_CUDA_TABLE_NANS);
+        kept.notes.flags = (unsigned)__ldcg(extra + RD_CUDA_TABLE_FLAGS) | (fits ? 0 : FAILED);
+        kept.notes.nan_below = __ldcg(extra + RD_CUDA_TABLE_NAN_BELOW);
+        for (int i = 0; i < RD_CUDA_TABLE_EXTRA; i++)
+            extra[i] = 0;
+        return {kept, true};
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rounding
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* One or two slices that are next to each other, as the bits of an f32 or f64; false if the result is none of the usual. */
+    template <int K> static __device__ __forceinline__ bool round_short(const Held<K> &held, int lowest, const rd_cuda_call &call, u64 &bits) {
+        if (held.high - held.low > 1 || call.finish != RD_VALUE || call.result_bytes < 4)
+            return false;
+        i64 lower = 0, upper = 0;
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            lower = k == held.low ? held.sum[k] : lower;
+            upper = k == held.low + 1 ? held.sum[k] : upper;
+        }
+        const __int128 sum = ((__int128)upper << GRID_STEP) + lower;
+        const bool negative = sum < 0;
+        const unsigned __int128 magnitude = negative ? -(unsigned __int128)sum : (unsigned __int128)sum;
+        const u64 high = (u64)(magnitude >> 64), low = (u64)magnitude;
+        const int zeros = high ? __clzll((i64)high) : 64 + __clzll((i64)low);
+        const unsigned __int128 shifted = magnitude << (zeros & 127);
+        const u64 leading = (u64)(shifted >> 64) | ((u64)shifted != 0);
+        const int exponent = lowest + GRID_STEP * (held.base + held.low) + 64 - zeros; /* of the leading word's lowest bit */
+        if (magnitude == 0)
+            return false;
+        if (call.result_bytes == 4) {
+            const unsigned rounded = __float_as_uint((float)leading); /* 2^63 to 2^64 */
+            const int field = (int)(rounded >> 23) + exponent;
+            bits = (rounded + ((unsigned)exponent << 23)) | (unsigned)negative << 31;
+            return field > 0 && field < 255;
+        }
+        const u64 rounded = (u64)__double_as_longlong((double)leading);
+        const int field = (int)(rounded >> 52) + exponent;
+        bits = (rounded + ((u64)(i64)exponent << 52)) | (u64)negative << 63;
+        return field > 0 && field < 2047;
+    }
+
+    template <int W, int K> static __device__ __forceinline__ void to_words(u64 (&word)[W], const Held<K> &held) {
+        static_assert(GRID_STEP * (K - 1) + 64 <= 64 * W, "words hold all slices");
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            add_at(word, (__int128)held.sum[k], GRID_STEP * k);
+    }
+
+    /* A result of numbers alone, `call` being its own. False if words do not hold what it is made of. */
+    static __device__ __noinline__ bool round_all(const Merged kept, const rd_cuda_call &call, u64 &bits) {
+        if constexpr (TRANSFORM == RD_MOMENTS) {
+            u64 sum[3] = {}, squares[4] = {};
+            const int bottom = ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0),
+                      bottom_of_squares = ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0);
+            to_words(sum, kept.elements);
+            to_words(squares, kept.products);
+            return round_moments<FINISHES>(sum, bottom, squares, bottom_of_squares, call, bits);
+        } else {
+            constexpr int K = PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64, W = WORDS < 3 ? 3 : WORDS;
+            u64 word[W] = {};
+            int bottom;
+            if constexpr (PRODUCTS) {
+                to_words(word, kept.products);
+                bottom = ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0);
+            } else {
+                to_words(word, kept.elements);
+                bottom = ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0);
+            }
+            const bool negative_zero = SIGNED_ZERO && !(kept.notes.flags & OTHER_CAME) && call.count != 0;
+            bits = round_words<FINISHES>(word, bottom, call, negative_zero);
+            return true;
+        }
+    }
+
+    static __device__ __forceinline__ u64 nan_bits(const rd_cuda_call &call) {
+        return ((u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1)) | (u64)1 << (call.result_precision - 2);
+    }
+
+    /* What infinities and NaNs come to; false if there are none. */
+    static __device__ __forceinline__ bool round_special(const Notes &notes, const rd_cuda_call &call, u64 &bits) {
+        const unsigned flags = notes.flags & (NAN_CAME | PLUS_CAME | MINUS_CAME);
+        const u64 infinity = (u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1);
+        const bool nan = TRANSFORM == RD_MOMENTS || flags & NAN_CAME || (flags & PLUS_CAME && flags & MINUS_CAME);
+        bits = nan ? nan_bits(call) : infinity | (u64)(flags == MINUS_CAME) << (8 * call.result_bytes - 1);
+        return flags != 0;
+    }
+
+    static __device__ __forceinline__ void store(const rd_cuda_call &call, i64 at, u64 bits) {
+        if (call.result_bytes == 8)
+            static_cast<u64 *>(call.result)[at] = bits;
+        else if (call.result_bytes == 4)
+            static_cast<unsigned *>(call.result)[at] = (unsigned)bits;
+        else
+            static_cast<unsigned short *>(call.result)[at] = (unsigned short)bits;
+    }
+
+    /* A sum that is a double to a float: rounded once. False if something else is wanted. */
+    static __device__ __forceinline__ bool round_exact(const rd_cuda_many &many, double sum, const Notes &notes, u64 result) {
+        const rd_cuda_call &call = many.call;
+        if (call.finish != RD_VALUE || call.result_bytes < 4 || sum == 0 || many.begins)
+            return false;
+        const i64 at = many.kept_axes == 1 ? (i64)result * many.axis[0].result_stride : source_of(many, result).result;
+        store(call, at, call.result_bytes == 4 ? __float_as_uint((float)sum) : (u64)__double_as_longlong(sum));
+        tell(many, result, REDUCT_OK, 0);
+        return true;
+    }
+
+    /* One result, by one lane. False if it is to be reduced alone. */
+    static __device__ __forceinline__ bool round(const rd_cuda_many &many, const Merged &kept, const Elements &source, u64 result) {
+        const rd_cuda_call &all = many.call;
+        const u64 count = source.count - kept.notes.ignored;
+        u64 bits;
+        unsigned status = REDUCT_OK;
+        if (source.none)
+            status = REDUCT_ERROR_ARGUMENT;
+        else if (source.count < all.minimum)
+            status = REDUCT_ERROR_EMPTY;
+        else if (kept.notes.flags & FAILED)
+            return false;
+        else if (all.nan == REDUCT_NAN_ERROR && kept.notes.nan_below)
+            status = REDUCT_ERROR_NAN;
+        else if (count < all.minimum)
+            status = REDUCT_ERROR_EMPTY;
+        if (status != REDUCT_OK) {
+            bits = nan_bits(all);
+        } else if (!round_special(kept.notes, all, bits)) {
+            bool rounded;
+            if constexpr (TRANSFORM == RD_MOMENTS)
+                rounded = false;
+            else if constexpr (PRODUCTS)
+                rounded = round_short(kept.products, ProductGrid::LOWEST, all, bits);
+            else
+                rounded = round_short(kept.elements, ElementGrid::LOWEST, all, bits);
+            if (!rounded) {
+                rd_cuda_call own = all;
+                own.count = count;
+                if (!round_all(kept, own, bits))
+                    return false;
+            }
+        }
+        store(all, source.result, bits);
+        tell(many, result, status, ~kept.notes.nan_below);
+        return true;
+    }
+
+    /* One result by one warp, in limbs: slower, and right for all data. */
+    static __device__ __noinline__ void reduce_alone(const rd_cuda_many &many, Shared &shared, u64 result) {
+        const Elements source = source_of(many, result);
+        if (lane_index() == 0)
+            while (atomicCAS(&shared.taken, 0u, 1u) != 0) {
+            }
+        __syncwarp();
+        __threadfence_block();
+        u64 *words = reinterpret_cast<u64 *>(&shared.block);
+        for (int i = lane_index(); i < (int)(sizeof(Block) / sizeof(u64)); i += 32)
+            words[i] = 0;
+        if (lane_index() == 0) {
+            shared.call = many.call;
+            shared.call.count = source.count;
+            shared.call.partial = nullptr;
+            shared.call.result = static_cast<unsigned char *>(many.call.result) + source.result * many.call.result_bytes;
+            shared.call.outcome = &shared.outcome;
+            store(many.call, source.result, nan_bits(many.call));
+        }
+        __syncwarp();
+        for (u64 i = lane_index(); i < source.count; i += 32)
+            deposit_one(many, shared, source, i);
+        __syncwarp();
+        if (lane_index() == 0)
+            shared.block.partial.nan_index = ~shared.block.nan_below;
+        __syncwarp();
+        constexpr bool squares = PRODUCTS && !ELEMENTS;
+        finish<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
+            shared.call, shared.block.partial, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+        __syncwarp();
+        if (lane_index() == 0) {
+            tell(many, result, shared.outcome.status, shared.outcome.index);
+            __threadfence_block();
+            atomicExch(&shared.taken, 0u);
+        }
+    }
+
+    static __device__ void deposit_one(const rd_cuda_many &many, Shared &shared, const Elements &source, u64 i) {
+        i64 at[2] = {source.at[0], source.at[1]};
+        u64 left = i;
+        if (many.begins) {
+            at[0] += (i64)i;
+            at[1] += (i64)i;
+        } else {
+#pragma unroll 1
+            for (int k = many.reduced_axes - 1; k >= 0; k--) {
+                const rd_cuda_axis &axis = many.axis[many.kept_axes + k];
+                const u64 above = left / axis.length, place = left - above * axis.length;
+                at[0] += (i64)place * axis.stride[0];
+                at[1] += (i64)place * axis.stride[1];
+                left = above;
+            }
+        }
+        const T x = as_element(__ldcs(static_cast<const S *>(many.call.x) + at[0]));
+        const T y = PAIRS ? as_element(__ldcs(static_cast<const S *>(many.call.y) + at[1])) : x;
+        if (is_other(x, PAIRS ? y : (T)1))
+            raise_flag(shared.block.partial.nonzero);
+        if (!admit<TRANSFORM>(shared.block, many.call, x, PAIRS ? (double)y : 1.0, i))
+            return;
+        if constexpr (ELEMENTS) {
+            const Parts part(x);
+            const bool negative = TRANSFORM != RD_ABSOLUTE && part.negative;
+            deposit(shared.block.partial.limb[0], FIRST<T>, negative ? -(i64)part.significand : (i64)part.significand, part.exponent);
+        }
+        if constexpr (PRODUCTS)
+            deposit_product(shared.block.partial.limb[TRANSFORM == RD_MOMENTS], x, y);
+    }
+
+    /* A sum that is a double, as slices would hold it: of one digit. */
+    static __device__ __forceinline__ void hold_exact(double sum, Merged &merged) {
+        const int field = (int)((u64)__double_as_longlong(sum) >> 52) & 0x7ff;
+        /* The lowest slice of which the sum is a multiple, and which holds it: a unit is less than its lowest bit. */
+        const int lowest = field - 1075, at = (max(lowest, ElementGrid::LOWEST) - ElementGrid::LOWEST) / GRID_STEP;
+        double scaled = sum * __longlong_as_double((i64)(1023 - (ElementGrid::LOWEST + GRID_STEP * at)) << 52);
+        merged.elements.base = 0;
+        merged.elements.low = at;
+        merged.elements.high = at + 1;
+        const i64 upper = (i64)(scaled * 0x1p-42);
+#pragma unroll
+        for (int k = 0; k < KE; k++)
+            merged.elements.sum[k] = k == at ? (i64)(scaled - (double)upper * 0x1p42) : k == at + 1 ? upper : 0;
+    }
+
+    /* By all lanes, of which some have a result. */
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept, u64 result) {
+        bool mine = result < many.results;
+        Merged merged;
+        merged.notes = kept.notes;
+        __syncwarp();
+        if (mine) {
+            if (QUICK && kept.notes.flags & EXACT) {
+                if (round_exact(many, shared.exact[warp_index()][lane_index()], kept.notes, result))
+                    mine = false;
+                else
+                    hold_exact(shared.exact[warp_index()][lane_index()], merged);
+            } else {
+                if constexpr (ELEMENTS)
+                    Slices<KE, ElementGrid>::take_back(shared.elements[warp_index()], merged.elements);
+                if constexpr (PRODUCTS)
+                    Slices<KP, ProductGrid>::take_back(shared.products[warp_index()], merged.products);
+            }
+        }
+        if (many.pieces > 1 && mine) {
+            const Met met = meet(many, merged, result);
+            merged = met.kept;
+            mine = met.last;
+        }
+        const bool alone = mine && !round(many, merged, source_of(many, result), result);
+        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1)
+            reduce_alone(many, shared, __shfl_sync(ALL, result, __ffs((int)left) - 1));
+        __syncwarp();
+    }
+};
+
+} // namespace

@@ -1,0 +1,542 @@
+/* Many results: how a plan's work is shared out over warps, and executions that wait for their results. */
+#include "cuda/many.h"
+
+#include "core/environment.h"
+#include "core/reduction.h"
+#include "core/status.h"
+#include "cuda/kernels/tuning.h"
+#include "cuda/prepared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Sharing out
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t divide_up(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
+
+/* The least power of two that is not less, at most 32. */
+static unsigned power_for(uint64_t least) {
+    unsigned power = 1;
+    while (power < 32 && power < least)
+        power *= 2;
+    return power;
+}
+
+static uint64_t magnitude(int64_t x) {
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+static void copy_axes(struct rd_cuda_many *to, const struct rd_layout *layout) {
+    unsigned at = 0;
+    to->kept_axes = (uint16_t)layout->kept_axes;
+    to->reduced_axes = (uint16_t)layout->reduced_axes;
+    for (unsigned k = 0; k < layout->kept_axes; k++) {
+        const struct rd_axis *axis = &layout->kept[k];
+        to->axis[at++] = (struct rd_cuda_axis){axis->length, {axis->stride[0], axis->stride[1]}, axis->result_stride};
+    }
+    for (unsigned k = 0; k < layout->reduced_axes; k++) {
+        const struct rd_axis *axis = &layout->reduced[k];
+        to->axis[at++] = (struct rd_cuda_axis){axis->length, {axis->stride[0], axis->stride[1]}, 0};
+    }
+    for (unsigned i = 0; i < 2; i++)
+        to->step[i] = layout->reduced_axes ? layout->reduced[layout->reduced_axes - 1].stride[i] : 1;
+}
+
+/* Whether neighbouring results lie closer together than the elements of one. */
+static bool lie_across(const struct rd_layout *layout) {
+    return layout->kept_axes && layout->reduced_axes &&
+           magnitude(layout->kept[layout->kept_axes - 1].stride[0]) <
+               magnitude(layout->reduced[layout->reduced_axes - 1].stride[0]);
+}
+
+/* Whether every result, and every run of its elements, begins at a multiple of a vector where the input does. */
+static bool has_vectors(const struct rd_layout *layout, unsigned inputs, unsigned per_vector) {
+    bool aligned = layout->reduced_axes == 0 || layout->reduced_axes == 1 ||
+                   layout->reduced[layout->reduced_axes - 1].length % per_vector == 0;
+    for (unsigned i = 0; aligned && i < inputs; i++) {
+        aligned = layout->reduced_axes > 0 && layout->reduced[layout->reduced_axes - 1].stride[i] == 1 &&
+                  layout->first[i] % (int64_t)per_vector == 0;
+        for (unsigned k = 0; k < layout->kept_axes; k++)
+            aligned = aligned && layout->kept[k].stride[i] % (int64_t)per_vector == 0;
+        for (unsigned k = 0; k + 1 < layout->reduced_axes; k++)
+            aligned = aligned && layout->reduced[k].stride[i] % (int64_t)per_vector == 0;
+    }
+    return aligned;
+}
+
+/* Lanes, rounds and pieces. */
+static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, unsigned bytes, unsigned multiprocessors) {
+    struct rd_cuda_many *to = &pass->many;
+    const struct rd_layout *layout = &many->layout;
+    const bool segmented = rd_many_is_segmented(many);
+    const uint64_t each = RD_CUDA_MANY_COUNT(bytes), wanted = (uint64_t)multiprocessors * RD_CUDA_MANY_TASKS;
+    uint64_t count = layout->count, run = count;
+    if (segmented)
+        run = to->results ? many->segments.elements / to->results : 0;
+    else if (layout->reduced_axes)
+        run = layout->reduced[layout->reduced_axes - 1].length;
+    to->across = !segmented && lie_across(layout);
+    to->lanes = to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(divide_up(run, each));
+    if (to->across && to->lanes > 1 && power_for(divide_up(count, each)) < to->lanes)
+        to->lanes = power_for(divide_up(count, each));
+    to->batch = to->lanes;
+    while (to->batch > 1 && to->results / (32 / to->lanes * to->batch) < wanted)
+        to->batch /= 2;
+    const uint64_t rounds = divide_up(to->results, (uint64_t)(32 / to->lanes) * to->batch), tile = each * to->lanes;
+    to->pieces = 1;
+    if (!segmented && rounds && rounds < wanted && count >= 2 * RD_CUDA_MANY_TILES * tile) {
+        uint64_t pieces = divide_up(wanted, rounds), most = count / (RD_CUDA_MANY_TILES * tile);
+        pieces = pieces < most ? pieces : most;
+        to->piece = divide_up(divide_up(count, pieces), tile) * tile;
+        to->pieces = divide_up(count, to->piece);
+    }
+    to->tasks = rounds * to->pieces;
+    pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
+    pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, many->inputs, 16 / bytes);
+    const uint64_t blocks = divide_up(to->tasks, RD_CUDA_WARPS), most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
+    pass->blocks = (unsigned)(blocks < most ? blocks : most);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Preparing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Words of a table for the sums of a result. */
+static uint64_t grid_words(const struct rd_type *element, enum rd_transform transform) {
+    const bool wide = element->bytes == 8, products = transform == RD_SQUARE || transform == RD_PRODUCT || transform == RD_MOMENTS;
+    const uint64_t elements = products && transform != RD_MOMENTS ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
+    return elements + (products ? wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32_SQUARES : 0);
+}
+
+static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    const reduct_reduction *reduction = &many->reduction[which];
+    const struct rd_type *element = rd_type(reduction->element);
+    const struct rd_operator *op = rd_operator(reduction->op);
+    struct rd_cuda_pass *pass = &plan->pass[which];
+    char image[32], name[48];
+    if (rd_family(reduction) != RD_EXACT_SUM)
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                       "kind: %s computes one result of one whole array of %s in this version; expected device cpu",
+                       many->state[0].device.name, op->name);
+    snprintf(image, sizeof image, "kernels/many_%s", element->name);
+    snprintf(name, sizeof name, "many_%s", rd_cuda_transform_name(op, element));
+    reduct_status status = rd_cuda_kernel(plan->context, image, name, &pass->function, error);
+    if (status != REDUCT_OK)
+        return status;
+    pass->many = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
+                                       .results = many->layout.results,
+                                       .limit = many->segments.elements,
+                                       .table_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA};
+    pass->many.call.count = many->layout.count;
+    if (rd_many_is_segmented(many)) {
+        const struct rd_type *index = rd_type(many->segments.index);
+        pass->many.index_bytes = index->bytes;
+        pass->many.index_signed = index->kind == RD_SIGNED;
+        pass->many.step[0] = pass->many.step[1] = 1;
+    } else {
+        copy_axes(&pass->many, &many->layout);
+    }
+    share_out(pass, many, element->bytes, (unsigned)plan->context->device->multiprocessors);
+    return REDUCT_OK;
+}
+
+static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) {
+    const rd_cuda_driver *driver = plan->context->device->driver;
+    if (!plan->table_bytes)
+        return REDUCT_OK;
+    rd_cu_result result = driver->cuMemAlloc(&plan->table, plan->table_bytes);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemsetD8Async(plan->table, 0, plan->table_bytes, NULL);
+    else
+        plan->table = 0;
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuStreamSynchronize(NULL);
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(plan->context->device, result, "for pieces of results", error);
+}
+
+static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
+        status = prepare_pass(plan, i, error);
+        if (status == REDUCT_OK && plan->pass[i].table_bytes > plan->table_bytes)
+            plan->table_bytes = plan->pass[i].table_bytes;
+    }
+    return status == REDUCT_OK ? make_table(plan, error) : status;
+}
+
+/* With the context current. */
+static void destroy(struct rd_cuda_plan *plan) {
+    if (plan->table)
+        plan->context->device->driver->cuMemFree(plan->table);
+    pthread_mutex_destroy(&plan->lock);
+    free(plan);
+}
+
+reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
+    const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
+    struct rd_cuda_kept *kept = many->state[0].kept;
+    struct rd_cuda_plan *plan = malloc(bytes);
+    if (!plan)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);
+    memset(plan, 0, bytes);
+    plan->context = kept->launch.context;
+    plan->many = many;
+    pthread_mutex_init(&plan->lock, NULL);
+    struct rd_cuda_stay stay;
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = rd_cuda_enter_context(plan->context, &stay, error);
+    const bool entered = status == REDUCT_OK;
+    if (entered)
+        status = prepare_passes(plan, error);
+    if (status == REDUCT_OK)
+        many->kept = plan;
+    else
+        destroy(plan);
+    if (entered)
+        rd_cuda_leave(((struct rd_cuda_kept *)many->state[0].kept)->launch.context->device, &stay);
+    rd_environment_leave(caller);
+    return status;
+}
+
+void rd_cuda_release_many(struct rd_many *many) {
+    struct rd_cuda_plan *plan = many->kept;
+    struct rd_cuda_context *context = plan->context;
+    struct rd_cuda_stay stay;
+    rd_environment caller = rd_environment_enter();
+    const bool entered = plan->table && rd_cuda_enter_context(context, &stay, NULL) == REDUCT_OK;
+    if (!entered)
+        plan->table = 0; /* it went with its context */
+    destroy(plan);
+    if (entered)
+        rd_cuda_leave(context->device, &stay);
+    rd_environment_leave(caller);
+}
+
+/* Results one after another, whatever the layout says. */
+static void make_dense(struct rd_cuda_many *many) {
+    int64_t step = 1;
+    for (unsigned k = many->kept_axes; k-- > 0; step *= (int64_t)many->axis[k].length)
+        many->axis[k].result_stride = step;
+}
+
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
+                                bool dense, rd_cu_stream stream) {
+    const struct rd_cuda_pass *pass = &plan->pass[which];
+    const struct rd_layout *layout = &plan->many->layout;
+    const unsigned bytes = rd_type(plan->many->reduction[which].element)->bytes;
+    struct rd_cuda_many many = pass->many;
+    const void *input[2] = {addresses->input[0], addresses->input[1]};
+    many.vectors = pass->may_be_vectors;
+    for (unsigned i = 0; i < 2; i++)
+        if (input[i]) {
+            input[i] = (const unsigned char *)input[i] + (rd_many_is_segmented(plan->many) ? 0 : layout->first[i]) * (int64_t)bytes;
+            many.vectors = many.vectors && (uintptr_t)input[i] % 16 == 0;
+        }
+    many.call.x = input[0];
+    many.call.y = input[1];
+    many.call.result = addresses->result;
+    many.call.outcome = addresses->outcome;
+    many.begins = addresses->begins;
+    many.ends = addresses->ends;
+    many.table = addresses->table;
+    many.failure = addresses->failure;
+    if (dense)
+        make_dense(&many);
+    void *arguments[] = {&many};
+    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0, stream,
+                                                         arguments, NULL);
+}
+
+size_t rd_cuda_many_workspace(const struct rd_many *many) {
+    return ((const struct rd_cuda_plan *)many->kept)->table_bytes;
+}
+
+reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cuda_addresses *addresses,
+                                 void *const *results, void *workspace, rd_cu_stream stream, reduct_error *error) {
+    const struct rd_cuda_plan *plan = many->kept;
+    const rd_cuda_driver *driver = plan->context->device->driver;
+    struct rd_cuda_stay stay;
+    reduct_status status = rd_cuda_enter_context(plan->context, &stay, error);
+    if (status != REDUCT_OK)
+        return status;
+    rd_cu_result result = RD_CU_SUCCESS;
+    const rd_cu_address table = workspace ? (rd_cu_address)(uintptr_t)workspace : plan->table;
+    if (workspace && plan->table_bytes)
+        result = driver->cuMemsetD8Async(table, 0, plan->table_bytes, stream);
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
+        struct rd_cuda_addresses own = *addresses;
+        own.result = results[i];
+        own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
+        own.table = (uint64_t *)(uintptr_t)table;
+        result = rd_cuda_pass_start(plan, i, &own, false, stream);
+    }
+    rd_cuda_leave(plan->context->device, &stay);
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Executions that wait
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Memory of one execution on the device, freed together. */
+struct stay {
+    const rd_cuda_driver *driver;
+    rd_cu_address *buffer;
+    unsigned buffers;
+};
+
+static rd_cu_result make_buffer(struct stay *stay, size_t bytes, void **buffer) {
+    rd_cu_address address = 0;
+    rd_cu_result result = stay->driver->cuMemAlloc(&address, bytes ? bytes : 1);
+    if (result == RD_CU_SUCCESS)
+        stay->buffer[stay->buffers++] = address;
+    *buffer = (void *)(uintptr_t)address;
+    return result;
+}
+
+static rd_cu_result copy_in(struct stay *stay, const void *from, size_t bytes, void **buffer) {
+    rd_cu_result result = make_buffer(stay, bytes, buffer);
+    return result == RD_CU_SUCCESS && bytes
+               ? stay->driver->cuMemcpyHtoDAsync((rd_cu_address)(uintptr_t)*buffer, from, bytes, NULL)
+               : result;
+}
+
+/* How far elements of an input lie before and after its pointer: from `low` to `high`. */
+static void find_extent(const struct rd_many *many, unsigned input, int64_t *low, int64_t *high) {
+    const struct rd_layout *layout = &many->layout;
+    *low = *high = 0;
+    if (rd_many_is_segmented(many)) {
+        *high = (int64_t)many->segments.elements;
+        return;
+    }
+    if (!layout->results || !layout->count)
+        return;
+    *low = *high = layout->first[input];
+    for (unsigned k = 0; k < layout->kept_axes + layout->reduced_axes; k++) {
+        const struct rd_axis *axis = k < layout->kept_axes ? &layout->kept[k] : &layout->reduced[k - layout->kept_axes];
+        const int64_t reach = axis->stride[input] * (int64_t)(axis->length - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+    ++*high;
+}
+
+/* Inputs that are in host memory are copied to the device. */
+static rd_cu_result bring_inputs(struct stay *stay, const struct rd_cuda_device *device, const struct rd_many *many,
+                                 const struct rd_execution *execution, struct rd_cuda_addresses *addresses) {
+    const size_t bytes = rd_type(many->reduction[0].element)->bytes;
+    rd_cu_result result = RD_CU_SUCCESS;
+    for (unsigned i = 0; i < many->inputs && result == RD_CU_SUCCESS; i++) {
+        addresses->input[i] = execution->input[i];
+        if (!execution->input[i] || rd_cuda_on_device(device, execution->input[i]))
+            continue;
+        int64_t low, high;
+        void *copy;
+        find_extent(many, i, &low, &high);
+        result = copy_in(stay, execution->input[i] + low * (int64_t)bytes, (size_t)(high - low) * bytes, &copy);
+        addresses->input[i] = (unsigned char *)copy - low * (int64_t)bytes;
+    }
+    if (!rd_many_is_segmented(many) || result != RD_CU_SUCCESS)
+        return result;
+    const size_t index = rd_type(many->segments.index)->bytes;
+    const size_t bounds = (size_t)(many->layout.results + !execution->ends) * index;
+    addresses->begins = execution->begins;
+    addresses->ends = execution->ends;
+    void *copy;
+    if (!rd_cuda_on_device(device, execution->begins)) {
+        result = copy_in(stay, execution->begins, bounds, &copy);
+        addresses->begins = copy;
+    }
+    if (result == RD_CU_SUCCESS && execution->ends && !rd_cuda_on_device(device, execution->ends)) {
+        result = copy_in(stay, execution->ends, bounds, &copy);
+        addresses->ends = copy;
+    }
+    return result;
+}
+
+/* Whether results lie one after another anyway. */
+static bool is_dense(const struct rd_many *many) {
+    return rd_many_is_segmented(many) || many->layout.kept_axes == 0 ||
+           (many->layout.kept_axes == 1 && many->layout.kept[0].result_stride == 1);
+}
+
+static reduct_status no_memory(const struct rd_many *many, reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
+                   (unsigned long long)many->layout.results);
+}
+
+/* One reduction under way. */
+struct run {
+    struct rd_cuda_addresses addresses;
+    size_t bytes;        /* of a result */
+    bool staged;         /* results go to memory of the execution first */
+    uint64_t failure;    /* as kernels leave it */
+};
+
+static rd_cu_result fetch(const struct stay *stay, void *to, const void *from, size_t bytes) {
+    rd_cu_result result =
+        bytes ? stay->driver->cuMemcpyDtoHAsync(to, (rd_cu_address)(uintptr_t)from, bytes, NULL) : RD_CU_SUCCESS;
+    return result == RD_CU_SUCCESS ? stay->driver->cuStreamSynchronize(NULL) : result;
+}
+
+static reduct_outcome *outcomes_of(const struct rd_execution *execution, size_t which) {
+    return execution->outcomes ? execution->outcomes[which] : NULL;
+}
+
+/* Queues a reduction. */
+static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
+                              struct stay *stay, struct run *run) {
+    const struct rd_many *many = plan->many;
+    const struct rd_cuda_device *device = plan->context->device;
+    const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
+               told = outcomes_of(execution, which) || (wait && many->reduction[which].nan == REDUCT_NAN_ERROR);
+    void *memory;
+    run->bytes = rd_type(many->reduction[which].result)->bytes;
+    run->staged = wait || !rd_cuda_on_device(device, execution->results[which]);
+    run->addresses.result = execution->results[which];
+    rd_cu_result result = make_buffer(stay, sizeof(uint64_t), &memory);
+    run->addresses.failure = memory;
+    if (result == RD_CU_SUCCESS)
+        result = stay->driver->cuMemsetD8Async((rd_cu_address)(uintptr_t)memory, 0xff, sizeof(uint64_t), NULL);
+    if (result == RD_CU_SUCCESS && run->staged) {
+        result = make_buffer(stay, (size_t)many->layout.results * run->bytes, &memory);
+        run->addresses.result = memory;
+    }
+    if (result == RD_CU_SUCCESS && told) {
+        result = make_buffer(stay, (size_t)many->layout.results * sizeof(struct rd_cuda_outcome), &memory);
+        run->addresses.outcome = memory;
+    }
+    run->addresses.table = (uint64_t *)(uintptr_t)plan->table;
+    if (result == RD_CU_SUCCESS)
+        result = rd_cuda_pass_start(plan, which, &run->addresses, run->staged, NULL);
+    return result == RD_CU_SUCCESS ? fetch(stay, &run->failure, run->addresses.failure, sizeof run->failure) : result;
+}
+
+/* What a failed result is to the caller, or UINT64_MAX: a segment that is none is the call's failure in any case. */
+static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run, size_t which,
+                            reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    const char *name = rd_operator(many->reduction[which].op)->name;
+    const reduct_status status = (reduct_status)(run->failure & 0xff);
+    const unsigned long long result = (run->failure & ~RD_CUDA_FAILURE_LATER) >> 8;
+    struct rd_cuda_outcome outcome = {.index = UINT64_MAX};
+    char text[80];
+    if (status == REDUCT_ERROR_ARGUMENT)
+        return rd_fail_at(error, status, result, "segments: number %llu is not within the array's %llu elements", result,
+                          (unsigned long long)many->segments.elements);
+    if (status == REDUCT_ERROR_NAN &&
+        fetch(stay, &outcome, run->addresses.outcome + result, sizeof outcome) != RD_CU_SUCCESS)
+        outcome.index = UINT64_MAX;
+    if (status == REDUCT_ERROR_NAN)
+        snprintf(text, sizeof text, "element %llu is NaN", (unsigned long long)outcome.index);
+    else if (status == REDUCT_ERROR_OVERFLOW)
+        snprintf(text, sizeof text, "the result does not fit %s", rd_type(many->reduction[which].result)->name);
+    else
+        snprintf(text, sizeof text, "too few elements; it takes at least %llu",
+                 (unsigned long long)rd_minimum(&many->reduction[which]));
+    return many->layout.results == 1 ? rd_fail_at(error, status, outcome.index, "%s: %s", name, text)
+                                     : rd_fail_at(error, status, outcome.index, "%s: result %llu: %s", name, result, text);
+}
+
+/* Copies results that lie one after another to where the layout has them, in host memory. */
+static bool fetch_apart(const struct rd_many *many, const struct stay *stay, const struct run *run, unsigned char *to,
+                        rd_cu_result *result) {
+    const size_t bytes = (size_t)many->layout.results * run->bytes;
+    unsigned char *from = malloc(bytes);
+    if (!from)
+        return false;
+    *result = fetch(stay, from, run->addresses.result, bytes);
+    for (uint64_t r = 0; *result == RD_CU_SUCCESS && r < many->layout.results; r++)
+        memcpy(to + rd_layout_result(&many->layout, r).result * (int64_t)run->bytes, from + r * run->bytes, run->bytes);
+    free(from);
+    return true;
+}
+
+/* From where results waited to where they belong. */
+static reduct_status release(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
+                             struct stay *stay, struct run *run, reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    const struct rd_cuda_device *device = plan->context->device;
+    const size_t bytes = (size_t)many->layout.results * run->bytes;
+    void *to = execution->results[which];
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (run->staged && rd_cuda_on_device(device, to)) {
+        if (is_dense(many)) {
+            result = stay->driver->cuMemcpyDtoDAsync((rd_cu_address)(uintptr_t)to,
+                                                     (rd_cu_address)(uintptr_t)run->addresses.result, bytes, NULL);
+        } else { /* now that none fails */
+            run->addresses.result = to;
+            result = rd_cuda_pass_start(plan, which, &run->addresses, false, NULL);
+        }
+        if (result == RD_CU_SUCCESS)
+            result = stay->driver->cuStreamSynchronize(NULL);
+    } else if (run->staged && is_dense(many)) {
+        result = fetch(stay, to, run->addresses.result, bytes);
+    } else if (run->staged && !fetch_apart(many, stay, run, to, &result)) {
+        return no_memory(many, error);
+    }
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(device, result, "to reduce", error);
+}
+
+static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_execution *execution, struct stay *stay,
+                             struct run *runs, reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    struct rd_cuda_addresses addresses = {.failure = NULL};
+    rd_cu_result result = bring_inputs(stay, plan->context->device, many, execution, &addresses);
+    size_t first = many->reductions;
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
+        runs[i].addresses = addresses;
+        result = start_run(plan, execution, i, stay, &runs[i]);
+        const bool fails = runs[i].failure != UINT64_MAX &&
+                           (!(runs[i].failure & RD_CUDA_FAILURE_LATER) || !outcomes_of(execution, i));
+        if (fails && (first == many->reductions || runs[i].failure >> 8 < runs[first].failure >> 8))
+            first = i;
+    }
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++)
+        if (outcomes_of(execution, i))
+            result = fetch(stay, outcomes_of(execution, i), runs[i].addresses.outcome,
+                           (size_t)many->layout.results * sizeof(reduct_outcome));
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(plan->context->device, result, "to reduce", error);
+    if (first < many->reductions)
+        return report(plan, stay, &runs[first], first, error);
+    reduct_status status = REDUCT_OK;
+    for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++)
+        status = release(plan, execution, i, stay, &runs[i], error);
+    return status;
+}
+
+reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_execution *execution,
+                                   reduct_error *error) {
+    struct rd_cuda_plan *plan = many->kept;
+    if (!many->layout.results)
+        return REDUCT_OK;
+    const size_t buffers = 4 + 3 * many->reductions,
+                 bytes = many->reductions * sizeof(struct run) + buffers * sizeof(rd_cu_address);
+    struct run *runs = malloc(bytes);
+    if (!runs)
+        return no_memory(many, error);
+    memset(runs, 0, bytes);
+    struct stay stay = {plan->context->device->driver, (rd_cu_address *)(runs + many->reductions), 0};
+    struct rd_cuda_stay in_context;
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = rd_cuda_enter_context(plan->context, &in_context, error);
+    if (status == REDUCT_OK) {
+        pthread_mutex_lock(&plan->lock);
+        status = run_all(plan, execution, &stay, runs, error);
+        if (stay.buffers) /* nothing may still use what is freed */
+            stay.driver->cuStreamSynchronize(NULL);
+        for (unsigned i = 0; i < stay.buffers; i++)
+            stay.driver->cuMemFree(stay.buffer[i]);
+        pthread_mutex_unlock(&plan->lock);
+        rd_cuda_leave(plan->context->device, &in_context);
+    }
+    rd_environment_leave(caller);
+    free(runs);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* Plans of many results on a CUDA device. */
+#ifndef RD_CUDA_MANY_PLAN_H
+#define RD_CUDA_MANY_PLAN_H
+
+#include "core/many.h"
+#include "cuda/launch.h"
+#include "cuda/kernels/many.h"
+
+/* One reduction of a plan: the kernel, and what it is told but for the addresses. */
+struct rd_cuda_pass {
+    rd_cu_function function;
+    struct rd_cuda_many many;
+    unsigned blocks;
+    bool may_be_vectors; /* where inputs are aligned */
+    size_t table_bytes;
+};
+
+/* What a plan keeps. */
+struct rd_cuda_plan {
+    struct rd_cuda_context *context;
+    const struct rd_many *many;
+    pthread_mutex_t lock; /* of the table, in executions that wait for their results */
+    rd_cu_address table;  /* zero between executions */
+    size_t table_bytes;   /* of the pass that takes most */
+    struct rd_cuda_pass pass[];
+};
+
+reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error);
+void rd_cuda_release_many(struct rd_many *many);
+reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_execution *execution,
+                                   reduct_error *error);
+
+/* Queues a pass. Addresses are the device's; the outcomes and the failure may be null. If `dense`, results go one after another,
+ * whatever the layout says. With the context current. */
+struct rd_cuda_addresses {
+    const void *input[2], *begins, *ends;
+    void *result;
+    struct rd_cuda_outcome *outcome;
+    uint64_t *table;
+    uint64_t *failure; /* as in kernels/many.h */
+};
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
+                                bool dense, rd_cu_stream stream);
+
+
+/* Bytes of a workspace; what executions in streams queue, into memory that the device can access. */
+size_t rd_cuda_many_workspace(const struct rd_many *many);
+reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cuda_addresses *addresses,
+                                 void *const *results, void *workspace, rd_cu_stream stream, reduct_error *error);
+
+#endif
