@@ -12,6 +12,69 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Families
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* How a reduction's family is run: the kernel, and the image that holds it; and what pieces of a result need of the table. */
+struct kernel {
+    char image[32], name[48];
+    uint64_t grid_words; /* of a result, whatever its pieces */
+    uint64_t slot_words; /* of each piece, in a slot of its own */
+    bool is_whole;       /* all lanes of a warp share each result, which is not cut */
+};
+
+/* Words of a table for the exact sums of a result. */
+static uint64_t grid_words(const struct rd_type *element, enum rd_transform transform) {
+    const bool wide = element->bytes == 8,
+               products = transform == RD_SQUARE || transform == RD_PRODUCT || transform == RD_MOMENTS;
+    const uint64_t elements = products && transform != RD_MOMENTS ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
+    return elements + (products ? wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32_SQUARES : 0);
+}
+
+/* Fast sums are exact: that is within their bound, and the same bits however results are shared out. */
+static struct kernel kernel_of(const reduct_reduction *reduction) {
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct rd_type *element = rd_type(reduction->element);
+    struct kernel kernel = {.slot_words = 0};
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+    case RD_FAST_SUM:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_%s", element->name);
+        snprintf(kernel.name, sizeof kernel.name, "many_%s", rd_cuda_transform_name(op, element));
+        kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
+        break;
+    case RD_INTEGER_SUM:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
+        snprintf(kernel.name, sizeof kernel.name, "many_integer%s_%d", op->inputs == 2 ? "_pairs" : "s",
+                 element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_INTEGER_SUM;
+        break;
+    case RD_EXTREME:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_extremes");
+        snprintf(kernel.name, sizeof kernel.name, "many_extreme_%d", element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_EXTREME;
+        break;
+    case RD_COUNT:
+    case RD_BITS:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_counts");
+        snprintf(kernel.name, sizeof kernel.name, "many_count_%d", element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_COUNT;
+        break;
+    case RD_FLOAT_PRODUCT:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_products");
+        snprintf(kernel.name, sizeof kernel.name, "many_product_%s", element->name);
+        kernel.is_whole = true;
+        break;
+    case RD_INTEGER_PRODUCT:
+        snprintf(kernel.image, sizeof kernel.image, "kernels/many_products");
+        snprintf(kernel.name, sizeof kernel.name, "many_product_%d", element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_INTEGER_PRODUCT;
+        break;
+    }
+    return kernel;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Sharing out
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -69,8 +132,9 @@ static bool has_vectors(const struct rd_layout *layout, unsigned inputs, unsigne
     return aligned;
 }
 
-/* Lanes, rounds and pieces. */
-static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, unsigned bytes, unsigned multiprocessors) {
+/* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
+static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
+                      unsigned bytes, unsigned multiprocessors) {
     struct rd_cuda_many *to = &pass->many;
     const struct rd_layout *layout = &many->layout;
     const bool segmented = rd_many_is_segmented(many);
@@ -81,21 +145,27 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, uns
     else if (layout->reduced_axes)
         run = layout->reduced[layout->reduced_axes - 1].length;
     to->across = !segmented && lie_across(layout);
-    to->lanes = to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(divide_up(run, each));
+    to->lanes =
+        to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(divide_up(run, each));
     if (to->across && to->lanes > 1 && power_for(divide_up(count, each)) < to->lanes)
         to->lanes = power_for(divide_up(count, each));
+    if (kernel->is_whole) {
+        to->across = false;
+        to->lanes = 32;
+    }
     to->batch = to->lanes;
     while (to->batch > 1 && to->results / (32 / to->lanes * to->batch) < wanted)
         to->batch /= 2;
     const uint64_t rounds = divide_up(to->results, (uint64_t)(32 / to->lanes) * to->batch), tile = each * to->lanes;
     to->pieces = 1;
-    if (!segmented && rounds && rounds < wanted && count >= 2 * RD_CUDA_MANY_TILES * tile) {
+    if (!segmented && !kernel->is_whole && rounds && rounds < wanted && count >= 2 * RD_CUDA_MANY_TILES * tile) {
         uint64_t pieces = divide_up(wanted, rounds), most = count / (RD_CUDA_MANY_TILES * tile);
         pieces = pieces < most ? pieces : most;
         to->piece = divide_up(divide_up(count, pieces), tile) * tile;
         to->pieces = divide_up(count, to->piece);
     }
     to->tasks = rounds * to->pieces;
+    to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * to->pieces : kernel->grid_words;
     pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
     pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, many->inputs, 16 / bytes);
     const uint64_t blocks = divide_up(to->tasks, RD_CUDA_WARPS), most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
@@ -106,33 +176,25 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, uns
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Words of a table for the sums of a result. */
-static uint64_t grid_words(const struct rd_type *element, enum rd_transform transform) {
-    const bool wide = element->bytes == 8, products = transform == RD_SQUARE || transform == RD_PRODUCT || transform == RD_MOMENTS;
-    const uint64_t elements = products && transform != RD_MOMENTS ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
-    return elements + (products ? wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32_SQUARES : 0);
+static uint64_t infinity_of(const struct rd_type *type) {
+    return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
 static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduct_error *error) {
     const struct rd_many *many = plan->many;
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
-    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct kernel kernel = kernel_of(reduction);
     struct rd_cuda_pass *pass = &plan->pass[which];
-    char image[32], name[48];
-    if (rd_family(reduction) != RD_EXACT_SUM)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "kind: %s computes one result of one whole array of %s in this version; expected device cpu",
-                       many->state[0].device.name, op->name);
-    snprintf(image, sizeof image, "kernels/many_%s", element->name);
-    snprintf(name, sizeof name, "many_%s", rd_cuda_transform_name(op, element));
-    reduct_status status = rd_cuda_kernel(plan->context, image, name, &pass->function, error);
+    reduct_status status = rd_cuda_kernel(plan->context, kernel.image, kernel.name, &pass->function, error);
     if (status != REDUCT_OK)
         return status;
     pass->many = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
                                        .results = many->layout.results,
                                        .limit = many->segments.elements,
-                                       .table_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA};
+                                       .infinity = element->kind == RD_FLOAT ? infinity_of(element) : 0,
+                                       .is_signed = element->kind == RD_SIGNED,
+                                       .is_truth = reduction->element == REDUCT_BOOL};
     pass->many.call.count = many->layout.count;
     if (rd_many_is_segmented(many)) {
         const struct rd_type *index = rd_type(many->segments.index);
@@ -142,7 +204,7 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     } else {
         copy_axes(&pass->many, &many->layout);
     }
-    share_out(pass, many, element->bytes, (unsigned)plan->context->device->multiprocessors);
+    share_out(pass, many, &kernel, element->bytes, (unsigned)plan->context->device->multiprocessors);
     return REDUCT_OK;
 }
 
@@ -157,7 +219,8 @@ static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) 
         plan->table = 0;
     if (result == RD_CU_SUCCESS)
         result = driver->cuStreamSynchronize(NULL);
-    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(plan->context->device, result, "for pieces of results", error);
+    return result == RD_CU_SUCCESS ? REDUCT_OK
+                                   : rd_cuda_fail(plan->context->device, result, "for pieces of results", error);
 }
 
 static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
@@ -225,8 +288,8 @@ static void make_dense(struct rd_cuda_many *many) {
         many->axis[k].result_stride = step;
 }
 
-rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
-                                bool dense, rd_cu_stream stream) {
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
+                                const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream) {
     const struct rd_cuda_pass *pass = &plan->pass[which];
     const struct rd_layout *layout = &plan->many->layout;
     const unsigned bytes = rd_type(plan->many->reduction[which].element)->bytes;
@@ -235,7 +298,8 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, c
     many.vectors = pass->may_be_vectors;
     for (unsigned i = 0; i < 2; i++)
         if (input[i]) {
-            input[i] = (const unsigned char *)input[i] + (rd_many_is_segmented(plan->many) ? 0 : layout->first[i]) * (int64_t)bytes;
+            input[i] = (const unsigned char *)input[i] +
+                       (rd_many_is_segmented(plan->many) ? 0 : layout->first[i]) * (int64_t)bytes;
             many.vectors = many.vectors && (uintptr_t)input[i] % 16 == 0;
         }
     many.call.x = input[0];
@@ -249,8 +313,8 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, c
     if (dense)
         make_dense(&many);
     void *arguments[] = {&many};
-    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0, stream,
-                                                         arguments, NULL);
+    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0,
+                                                         stream, arguments, NULL);
 }
 
 size_t rd_cuda_many_workspace(const struct rd_many *many) {
@@ -277,7 +341,8 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         result = rd_cuda_pass_start(plan, i, &own, false, stream);
     }
     rd_cuda_leave(plan->context->device, &stay);
-    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
+    return result == RD_CU_SUCCESS ? REDUCT_OK
+                                   : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -373,9 +438,9 @@ static reduct_status no_memory(const struct rd_many *many, reduct_error *error) 
 /* One reduction under way. */
 struct run {
     struct rd_cuda_addresses addresses;
-    size_t bytes;        /* of a result */
-    bool staged;         /* results go to memory of the execution first */
-    uint64_t failure;    /* as kernels leave it */
+    size_t bytes;     /* of a result */
+    bool staged;      /* results go to memory of the execution first */
+    uint64_t failure; /* as kernels leave it */
 };
 
 static rd_cu_result fetch(const struct stay *stay, void *to, const void *from, size_t bytes) {
@@ -418,8 +483,8 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
 }
 
 /* What a failed result is to the caller, or UINT64_MAX: a segment that is none is the call's failure in any case. */
-static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run, size_t which,
-                            reduct_error *error) {
+static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run,
+                            size_t which, reduct_error *error) {
     const struct rd_many *many = plan->many;
     const char *name = rd_operator(many->reduction[which].op)->name;
     const reduct_status status = (reduct_status)(run->failure & 0xff);
@@ -427,8 +492,8 @@ static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *
     struct rd_cuda_outcome outcome = {.index = UINT64_MAX};
     char text[80];
     if (status == REDUCT_ERROR_ARGUMENT)
-        return rd_fail_at(error, status, result, "segments: number %llu is not within the array's %llu elements", result,
-                          (unsigned long long)many->segments.elements);
+        return rd_fail_at(error, status, result, "segments: number %llu is not within the array's %llu elements",
+                          result, (unsigned long long)many->segments.elements);
     if (status == REDUCT_ERROR_NAN &&
         fetch(stay, &outcome, run->addresses.outcome + result, sizeof outcome) != RD_CU_SUCCESS)
         outcome.index = UINT64_MAX;
@@ -439,8 +504,9 @@ static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *
     else
         snprintf(text, sizeof text, "too few elements; it takes at least %llu",
                  (unsigned long long)rd_minimum(&many->reduction[which]));
-    return many->layout.results == 1 ? rd_fail_at(error, status, outcome.index, "%s: %s", name, text)
-                                     : rd_fail_at(error, status, outcome.index, "%s: result %llu: %s", name, result, text);
+    return many->layout.results == 1
+               ? rd_fail_at(error, status, outcome.index, "%s: %s", name, text)
+               : rd_fail_at(error, status, outcome.index, "%s: result %llu: %s", name, result, text);
 }
 
 /* Copies results that lie one after another to where the layout has them, in host memory. */
@@ -492,8 +558,8 @@ static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_ex
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
         runs[i].addresses = addresses;
         result = start_run(plan, execution, i, stay, &runs[i]);
-        const bool fails = runs[i].failure != UINT64_MAX &&
-                           (!(runs[i].failure & RD_CUDA_FAILURE_LATER) || !outcomes_of(execution, i));
+        const bool fails =
+            runs[i].failure != UINT64_MAX && (!(runs[i].failure & RD_CUDA_FAILURE_LATER) || !outcomes_of(execution, i));
         if (fails && (first == many->reductions || runs[i].failure >> 8 < runs[first].failure >> 8))
             first = i;
     }

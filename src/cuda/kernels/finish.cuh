@@ -331,6 +331,16 @@ __device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, c
     return true;
 }
 
+/* An integer of W words in two's complement as a result; false if it does not fit. */
+template <int W>
+__device__ __forceinline__ bool to_result(const u64 (&sum)[W], const rd_cuda_call &call, uint64_t (&result)[4]) {
+    const bool negative = (i64)sum[W - 1] < 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        result[i] = i < W ? sum[i < W ? i : 0] : negative ? UINT64_MAX : 0;
+    return all_bits(result, call.result_precision, negative) && (call.result_class == RD_SIGNED || !negative);
+}
+
 /* What results come from. */
 enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS };
 

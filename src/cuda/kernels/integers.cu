@@ -125,16 +125,6 @@ template <int FROM, int WORDS, int W> __device__ __forceinline__ void gather_wor
         add_at(sum, __shfl_sync(ALL, word, FROM + w), 32 * w);
 }
 
-/* An integer of W words in two's complement as a result; false if it does not fit. */
-template <int W>
-__device__ __forceinline__ bool to_result(const u64 (&sum)[W], const rd_cuda_call &call, uint64_t (&result)[4]) {
-    const bool negative = (i64)sum[W - 1] < 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        result[i] = i < W ? sum[i < W ? i : 0] : negative ? UINT64_MAX : 0;
-    return all_bits(result, call.result_precision, negative) && (call.result_class == RD_SIGNED || !negative);
-}
-
 /* Finishes a sum, or both moments, of which lane w has word w: those of the squares follow. There is always a result but of
  * too few elements and where an integer does not fit. By a warp. */
 template <int TRANSFORM, int T_WORDS, int P_WORDS>

@@ -34,6 +34,8 @@ struct rd_cuda_many {
     int64_t step[2];         /* along the innermost axis that is reduced, of x and y */
     uint64_t limit;          /* segments: elements of the array */
     uint64_t table_words;    /* of each result */
+    uint64_t infinity;       /* its bits, if elements are floats */
+    uint8_t is_signed, is_truth; /* elements are signed integers, or truth values */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 
@@ -42,8 +44,13 @@ struct rd_cuda_many {
 /* Words of a table beside the sums: NaNs, flags, the first NaN, pieces that have come. */
 enum { RD_CUDA_TABLE_NANS, RD_CUDA_TABLE_FLAGS, RD_CUDA_TABLE_NAN_BELOW, RD_CUDA_TABLE_CAME, RD_CUDA_TABLE_EXTRA };
 
-/* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers. */
-#define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 2 ? 16 : 64 / (bytes))
+/* Words of a table of slots (many_slots.cuh): pieces that have taken a slot, and filled it; then the slots, of so many words for
+ * each family. */
+enum { RD_CUDA_SLOTS_TAKEN, RD_CUDA_SLOTS_FILLED, RD_CUDA_SLOTS_EXTRA };
+enum { RD_CUDA_SLOT_EXTREME = 3, RD_CUDA_SLOT_COUNT = 4, RD_CUDA_SLOT_INTEGER_SUM = 5, RD_CUDA_SLOT_INTEGER_PRODUCT = 5 };
+
+/* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers, and of single bytes. */
+#define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 1 ? 32 : (bytes) == 2 ? 16 : 64 / (bytes))
 
 /* Slices of a grid: 42 bits each, from the lowest bit that a term may have up (many_sums.cuh). */
 enum { RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };

@@ -1,0 +1,204 @@
+/* Sums of integers, of their magnitudes, squares and products, many results; by their size, as whether they are signed is known
+ * when the kernel runs. A lane adds up a tile in as many bits as it takes, and tiles in 128 bits, or 192 for products of 64. */
+#include "many_slots.cuh"
+
+namespace {
+
+/* A sum of elements or magnitudes, and one of squares or products, in two's complement. */
+struct Sums {
+    static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_SUM;
+    __int128 sum;
+    u64 product[3];
+
+    static __device__ __forceinline__ Sums none() {
+        return {0, {0, 0, 0}};
+    }
+    __device__ __forceinline__ void add_product(u64 low, u64 middle, u64 high) {
+        const unsigned __int128 lower = (unsigned __int128)product[0] + low,
+                                upper = (lower >> 64) + product[1] + (unsigned __int128)middle;
+        product[0] = (u64)lower;
+        product[1] = (u64)upper;
+        product[2] += high + (u64)(upper >> 64);
+    }
+    __device__ __forceinline__ void merge(const Sums &other, const rd_cuda_many &) {
+        sum += other.sum;
+        add_product(other.product[0], other.product[1], other.product[2]);
+    }
+    __device__ __forceinline__ Sums from_lane(int by) const {
+        const u64 low = __shfl_xor_sync(ALL, (u64)sum, by), high = __shfl_xor_sync(ALL, (u64)(sum >> 64), by);
+        Sums other = {of_words(low, high), {0, 0, 0}};
+#pragma unroll
+        for (int w = 0; w < 3; w++)
+            other.product[w] = __shfl_xor_sync(ALL, product[w], by);
+        return other;
+    }
+    __device__ __forceinline__ void put(u64 *word) const {
+        word[0] = (u64)sum;
+        word[1] = (u64)(sum >> 64);
+        for (int w = 0; w < 3; w++)
+            word[2 + w] = product[w];
+    }
+    static __device__ __forceinline__ Sums get(const u64 *word) {
+        return {of_words(__ldcg(word), __ldcg(word + 1)), {__ldcg(word + 2), __ldcg(word + 3), __ldcg(word + 4)}};
+    }
+    static __device__ __forceinline__ __int128 of_words(u64 low, u64 high) {
+        return (__int128)((unsigned __int128)high << 64 | low);
+    }
+};
+
+/* An integer that holds an element of either sign, and one that holds what a lane's tile of squares comes to. */
+template <int BYTES>
+using Value =
+    typename std::conditional<BYTES == 8, __int128, typename std::conditional<BYTES == 4, i64, int>::type>::type;
+
+template <int BYTES, bool TWO> struct IntegerState {
+    typedef Raw<BYTES> Stored;
+    typedef Word<BYTES> Element;
+    typedef Sums Kept;
+    typedef NoneShared Shared;
+    static constexpr bool PAIRS = TWO;
+    static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES);
+    static constexpr Element SIGN = (Element)1 << (8 * BYTES - 1);
+
+    const rd_cuda_many &many;
+    const bool terms, products;
+    Sums sums;
+
+    static __device__ __forceinline__ Element padding() {
+        return 0;
+    }
+    static __device__ __forceinline__ Element other_padding() {
+        return 0;
+    }
+    static __device__ __forceinline__ void open(Shared &) {
+    }
+    __device__ __forceinline__ explicit IntegerState(const rd_cuda_many &m, Shared &)
+        : many(m), terms(!TWO && m.call.transform != RD_SQUARE),
+          products(TWO || m.call.transform == RD_SQUARE || m.call.transform == RD_MOMENTS) {
+        reset();
+    }
+    __device__ __forceinline__ void reset() {
+        sums = Sums::none();
+    }
+
+    __device__ __forceinline__ bool is_negative(Element x) const {
+        return many.is_signed && x & SIGN;
+    }
+    __device__ __forceinline__ Value<BYTES> value_of(Element x) const {
+        const Value<BYTES> value = BYTES == 1 ? truth_of(many, x) : x;
+        return is_negative(x) ? value - ((Value<BYTES>)SIGN << 1) : value;
+    }
+
+    __device__ __forceinline__ void add_terms(const Element (&x)[COUNT]) {
+        const bool absolute = many.call.transform == RD_ABSOLUTE;
+        Value<BYTES> sum = 0; /* of at most 32 elements */
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const Value<BYTES> value = value_of(x[i]);
+            sum += absolute && value < 0 ? -value : value;
+        }
+        sums.sum += sum;
+    }
+
+    /* Of small elements, which fit together. */
+    template <int N>
+    __device__ __forceinline__ void add_small_products(const Element (&x)[COUNT], const Element (&y)[N]) {
+        i64 sum = 0;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const Value<BYTES> a = value_of(x[i]), b = TWO ? value_of(y[TWO ? i : 0]) : a;
+            sum += (i64)a * b;
+        }
+        add_wide((u64)sum, (u64)(sum >> 63));
+    }
+    __device__ __forceinline__ void add_wide(u64 low, u64 high) {
+        sums.add_product(low, high, (i64)high < 0 && many.is_signed ? UINT64_MAX : 0);
+    }
+
+    template <int N> __device__ __forceinline__ void add_products(const Element (&x)[COUNT], const Element (&y)[N]) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const Element a = x[i], b = TWO ? y[TWO ? i : 0] : a;
+            if constexpr (BYTES == 4) {
+                const u64 product = (u64)value_of(a) * (u64)value_of(b);
+                add_wide(product, many.is_signed ? (u64)((i64)product >> 63) : 0);
+            } else {
+                u64 high = __umul64hi(a, b);
+                high -= (is_negative(a) ? b : 0) + (is_negative(b) ? a : 0);
+                add_wide(a * b, high);
+            }
+        }
+    }
+
+    template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&y)[N], u64) {
+        if (terms)
+            add_terms(x);
+        if constexpr (BYTES <= 2) {
+            if (products)
+                add_small_products(x, y);
+        } else if (products) {
+            add_products(x, y);
+        }
+    }
+
+    __device__ __forceinline__ bool take_alone(const Element (&)[COUNT], int, int, bool, Kept &) {
+        return false;
+    }
+
+    __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
+        merge_lanes(many, sums, from, to);
+        if (mine)
+            kept = sums;
+    }
+
+    /* A value that is an integer or a float. */
+    static __device__ __forceinline__ unsigned finish_words(const rd_cuda_call &own, const Kept &kept,
+                                                            uint64_t (&word)[4]) {
+        constexpr unsigned FINISHES =
+            FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_SQUARE, RD_ADD> | FINISHES_OF<RD_MOMENTS, RD_ADD>;
+        u64 sum[3] = {(u64)kept.sum, (u64)(kept.sum >> 64), (u64)(kept.sum >> 127)};
+        if (own.transform == RD_MOMENTS) {
+            const u64 squares[4] = {kept.product[0], kept.product[1], kept.product[2], 0};
+            u64 bits = 0;
+            round_moments<FINISHES>(sum, 0, squares, 0, own, bits);
+            word[0] = bits;
+            return REDUCT_OK;
+        }
+        const bool products = own.transform == RD_SQUARE || own.transform == RD_PRODUCT;
+        if (products)
+            for (int w = 0; w < 3; w++)
+                sum[w] = kept.product[w];
+        if (own.result_class == RD_FLOAT)
+            word[0] = round_words<FINISHES>(sum, 0, own, false);
+        else if (!to_result(sum, own, word) && !own.wrap)
+            return REDUCT_ERROR_OVERFLOW;
+        return REDUCT_OK;
+    }
+
+    static __device__ __noinline__ void finish(const rd_cuda_many &many, const Kept kept, u64 result) {
+        const Elements source = source_of(many, result);
+        uint64_t word[4] = {0, 0, 0, 0};
+        unsigned status = status_of(many, source, source.count, UINT64_MAX);
+        if (status == REDUCT_OK) {
+            rd_cuda_call own = many.call;
+            own.count = source.count;
+            status = finish_words(own, kept, word);
+        }
+        put_result(many, source, result, status, word, UINT64_MAX);
+    }
+
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
+        finish_in_slots<IntegerState>(many, kept, result);
+    }
+};
+
+} // namespace
+
+#define KERNELS(BYTES)                                                                                                 \
+    RD_CUDA_MANY_KERNEL(many_integers_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, false>)                      \
+    RD_CUDA_MANY_KERNEL(many_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true>)
+
+KERNELS(1)
+KERNELS(2)
+KERNELS(4)
+KERNELS(8)
