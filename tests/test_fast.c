@@ -189,6 +189,31 @@ static void check_plan(const reduct_reduction *reduction, const char *device, un
     bound_check(oracle_of(reduction->op), reduction, 1, &got, "%zu %s, on %s", data.count, data.name, device);
 }
 
+/* Two results of the same data in one plan: each within the bound, and with the same bits. */
+static void check_rows(const reduct_reduction *reduction, const char *device, unsigned threads) {
+    const size_t size = test_type(reduction->result)->size;
+    const reduct_plan_options options = {.reductions = reduction,
+                                         .reduction_count = 1,
+                                         .kind = REDUCT_SHAPE,
+                                         .shape = {.outer = 2, .n = data.count, .inner = 1, .stride = 1},
+                                         .device = device,
+                                         .threads = threads};
+    struct test_outcome got = test_outcome();
+    unsigned char results[2 * ORACLE_RESULT_BYTES];
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    got.status = reduct_plan_execute(plan, (const void *[]){data.x, data.y}, (void *[]){results}, NULL, &got.error);
+    reduct_plan_destroy(plan);
+    if (got.status == REDUCT_OK) {
+        memcpy(got.bytes, results, size);
+        if (memcmp(results, results + size, size))
+            test_fail("fast %s of %s: two rows of %zu %s, on %s, differ", reduct_operator_name(reduction->op),
+                      data.type->name, data.count, data.name, device);
+    }
+    bound_check(oracle_of(reduction->op), reduction, 1, &got, "two rows of %zu %s, on %s", data.count, data.name,
+                device);
+}
+
 /* Slow builds and devices take fewer of the combinations, other ones with each data. */
 static bool is_chosen(struct rng *rng) {
     const double share = test_scale() > 0.03 ? test_scale() : 0.03;
@@ -206,6 +231,8 @@ static void check_everything(struct rng *rng) {
                 reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
                 reduction.flags = rng_next(rng) & 1 ? REDUCT_POPULATION : 0;
                 check_plan(&reduction, devices[d], 1 + (unsigned)rng_below(rng, 3));
+                if (rng_below(rng, 4) == 0)
+                    check_rows(&reduction, devices[d], 1 + (unsigned)rng_below(rng, 3));
                 if (data.type->class != FLOAT || !oracle_has_result(reduction.op, data.type->type, REDUCT_F64))
                     continue;
                 reduction.result = REDUCT_F64;

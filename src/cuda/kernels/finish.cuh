@@ -389,7 +389,7 @@ __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_part
     total.low = partial.low;
 
     uint32_t status = REDUCT_OK;
-    if (call.nan == REDUCT_NAN_ERROR && partial.nan_index != UINT64_MAX)
+    if (call.nan == REDUCT_NAN_ERROR && partial.nan_index != UINT64_MAX && call.count >= call.minimum)
         status = REDUCT_ERROR_NAN;
     else if (total.count < call.minimum)
         status = REDUCT_ERROR_EMPTY;
