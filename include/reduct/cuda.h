@@ -14,7 +14,8 @@
  * destroyed, and new plans work.
  *
  * reduct_plan_execute() and accumulators work on CUDA devices as well: their inputs may be in host memory, from which
- * data are streamed whatever their size, or in device memory; their results are in host memory.
+ * data are streamed whatever their size, or in device memory; their results are in host memory. Plans of many results copy
+ * inputs that are in host memory to the device as a whole; their results may be in device memory, too.
  */
 #ifndef REDUCT_CUDA_H
 #define REDUCT_CUDA_H
@@ -27,27 +28,30 @@ extern "C" {
 
 struct CUstream_st;
 
-/* What became of an asynchronous execution, written beside the result, after it. */
+/* What became of an asynchronous execution, or of each of its results, written beside the result. */
 typedef struct reduct_cuda_outcome {
-    uint32_t status;   /* a reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched */
+    /* A reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched, of several NaN or 0; of a segment that is
+     * not within the array _ARGUMENT, and its result is NaN or 0. */
+    uint32_t status;
     uint32_t reserved; /* 0 */
     uint64_t index;    /* of the first NaN with REDUCT_ERROR_NAN, otherwise UINT64_MAX */
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices. It may hold anything before an execution, and holds anything after it: nothing need be cleared, and between
+ * devices, and for plans of many results of which none is reduced in pieces. It may hold anything before an execution, and holds anything after it: nothing need be cleared, and between
  * executions it can serve other ends. One workspace serves any number of plans of its context. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
-/* Queues one execution in a stream: one launch of one kernel. Allocates nothing, waits for nothing, and can be captured
+/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan. Allocates nothing, waits for nothing, and can be captured
  * in a CUDA graph. On compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends
  * (programmatic dependent launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A
  * graph then has an edge of that kind between the two.
  *
- *   inputs     as many arrays as the operator reads, each in memory that the device can access, aligned to its element
- *   results    one pointer, to a number of the result type, aligned to it, in memory that the device can access: device
- *              memory, managed memory, or page-locked host memory
- *   outcome    likewise, or null
+ *   inputs     as many arrays as the operators read, each in memory that the device can access, aligned to its element;
+ *              then, for segments with an index type, the offsets, or the begins and the ends, which only the device reads
+ *   results    one pointer for each reduction, to results as reduct_plan_execute() has them, aligned to their type, in memory
+ *              that the device can access: device memory, managed memory, or page-locked host memory
+ *   outcome    likewise, or null; of many results one for each, those of the first reduction first
  *   workspace  device memory (see above); null: the plan's own. Executions that share one must not overlap, so
  *              executions in several streams at once need one each. The library knows workspaces by their addresses. A
  *              context has room for 8 addresses, and for more, up to 64, when plans are made while few are left; an

@@ -80,12 +80,14 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
     for (unsigned i = 0; status == REDUCT_OK && i < many->inputs; i++)
         status = check_array("inputs", i, inputs ? inputs[i] : NULL, elements != 0, element, error);
-    for (unsigned i = many->inputs; status == REDUCT_OK && segmented && i <= many->inputs + (many->segments.with_ends != 0); i++)
+    for (unsigned i = many->inputs;
+         status == REDUCT_OK && segmented && i <= many->inputs + (many->segments.with_ends != 0); i++)
         status = check_array("inputs", i, inputs[i], many->layout.results || !many->segments.with_ends,
                              rd_type(many->segments.index)->bytes, error);
     for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++) {
         const size_t result = rd_type(many->reduction[i].result)->bytes;
-        status = check_array("results", (unsigned)i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
+        status =
+            check_array("results", (unsigned)i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
     }
     if (status == REDUCT_OK && outcome)
         status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);

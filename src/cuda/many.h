@@ -39,9 +39,8 @@ struct rd_cuda_addresses {
     uint64_t *table;
     uint64_t *failure; /* as in kernels/many.h */
 };
-rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
-                                bool dense, rd_cu_stream stream);
-
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
+                                const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream);
 
 /* Bytes of a workspace; what executions in streams queue, into memory that the device can access. */
 size_t rd_cuda_many_workspace(const struct rd_many *many);

@@ -138,14 +138,15 @@ template <class State> struct Walk {
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(Stored)), PER_VECTOR = 16 / sizeof(Stored);
     const rd_cuda_many &many;
     const Lane lane;
-    u64 first_result, begin;  /* of the task: its first result; the first element of its piece */
-    unsigned round;           /* UINT_MAX before the first */
-    u64 at, run_end, stop;    /* the tile's first element; where elements no longer follow it evenly, and where the round ends: the
+    u64 first_result, begin; /* of the task: its first result; the first element of its piece */
+    unsigned round;          /* UINT_MAX before the first */
+    u64 at, run_end,
+        stop;    /* the tile's first element; where elements no longer follow it evenly, and where the round ends: the
                                * same for all lanes */
-    u64 end;                  /* where this lane's elements end */
-    bool alone;               /* the tile is all there is of the round */
-    bool simple;              /* results are evenly apart, and the elements of each */
-    i64 base[2], first[2];    /* where the result's first element lies, and the tile's */
+    u64 end;     /* where this lane's elements end */
+    bool alone;  /* the tile is all there is of the round */
+    bool simple; /* results are evenly apart, and the elements of each */
+    i64 base[2], first[2]; /* where the result's first element lies, and the tile's */
 
     __device__ __forceinline__ explicit Walk(const rd_cuda_many &m) : many(m), lane(m) {
     }
@@ -267,7 +268,8 @@ template <class State> struct Walk {
             const Stored *element = of_vector;
 #pragma unroll
             for (int i = 0; i < PER_VECTOR; i++) {
-                x[v * PER_VECTOR + i] = place + (unsigned)i * places.within < left ? as_element(__ldcs(element)) : padding;
+                x[v * PER_VECTOR + i] =
+                    place + (unsigned)i * places.within < left ? as_element(__ldcs(element)) : padding;
                 element += within;
             }
             of_vector += above;

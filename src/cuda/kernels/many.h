@@ -31,11 +31,11 @@ struct rd_cuda_many {
     uint8_t vectors;           /* elements of a result can be loaded as vectors: they lie one after another, aligned */
     uint8_t index_bytes, index_signed; /* of bounds */
     uint16_t kept_axes, reduced_axes;
-    int64_t step[2];         /* along the innermost axis that is reduced, of x and y */
-    uint64_t limit;          /* segments: elements of the array */
-    uint64_t table_words;    /* of each result */
-    uint64_t infinity;       /* its bits, if elements are floats */
-    uint8_t is_signed, is_truth; /* elements are signed integers, or truth values */
+    int64_t step[2];              /* along the innermost axis that is reduced, of x and y */
+    uint64_t limit;               /* segments: elements of the array */
+    uint64_t table_words;         /* of each result */
+    uint64_t infinity;            /* its bits, if elements are floats */
+    uint8_t is_signed, is_truth;  /* elements are signed integers, or truth values */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 
@@ -47,7 +47,12 @@ enum { RD_CUDA_TABLE_NANS, RD_CUDA_TABLE_FLAGS, RD_CUDA_TABLE_NAN_BELOW, RD_CUDA
 /* Words of a table of slots (many_slots.cuh): pieces that have taken a slot, and filled it; then the slots, of so many words for
  * each family. */
 enum { RD_CUDA_SLOTS_TAKEN, RD_CUDA_SLOTS_FILLED, RD_CUDA_SLOTS_EXTRA };
-enum { RD_CUDA_SLOT_EXTREME = 3, RD_CUDA_SLOT_COUNT = 4, RD_CUDA_SLOT_INTEGER_SUM = 5, RD_CUDA_SLOT_INTEGER_PRODUCT = 5 };
+enum {
+    RD_CUDA_SLOT_EXTREME = 3,
+    RD_CUDA_SLOT_COUNT = 4,
+    RD_CUDA_SLOT_INTEGER_SUM = 5,
+    RD_CUDA_SLOT_INTEGER_PRODUCT = 5
+};
 
 /* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers, and of single bytes. */
 #define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 1 ? 32 : (bytes) == 2 ? 16 : 64 / (bytes))

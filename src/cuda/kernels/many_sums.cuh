@@ -27,7 +27,9 @@ constexpr int GRID_STEP = 42, ADDS_MAX = 480;
 template <class T, bool SQUARES> struct GridOf;
 template <> struct GridOf<float, false> { static constexpr int LOWEST = -149, COUNT = RD_CUDA_GRID_F32; };
 template <> struct GridOf<float, true> { static constexpr int LOWEST = -298, COUNT = RD_CUDA_GRID_F32_SQUARES; };
-template <bool SQUARES> struct GridOf<double, SQUARES> { static constexpr int LOWEST = -1074, COUNT = RD_CUDA_GRID_F64; };
+template <bool SQUARES> struct GridOf<double, SQUARES> {
+    static constexpr int LOWEST = -1074, COUNT = RD_CUDA_GRID_F64;
+};
 static_assert(-149 + GRID_STEP * RD_CUDA_GRID_F32 >= 128, "the grid of f32 holds every element");
 static_assert(-298 + GRID_STEP * RD_CUDA_GRID_F32_SQUARES >= 256, "and of every square");
 static_assert(-1074 + GRID_STEP * (RD_CUDA_GRID_F64 - 1) <= 1023 - 52, "slices of f64 begin at numbers");
@@ -197,11 +199,11 @@ template <int K, class Grid> struct Slices {
 };
 
 /* Slices of windows. */
-template <class T, int TRANSFORM, bool SQUARES> constexpr int KEPT_SLICES =
-    TRANSFORM == RD_MOMENTS && !SQUARES ? 4
-    : SQUARES                           ? sizeof(T) == 8 && TRANSFORM != RD_MOMENTS ? 6 : 5
-    : sizeof(T) == 8                    ? 5
-                                        : RD_CUDA_GRID_F32;
+template <class T, int TRANSFORM, bool SQUARES>
+constexpr int KEPT_SLICES = TRANSFORM == RD_MOMENTS && !SQUARES ? 4
+                            : SQUARES                           ? sizeof(T) == 8 && TRANSFORM != RD_MOMENTS ? 6 : 5
+                            : sizeof(T) == 8                    ? 5
+                                                                : RD_CUDA_GRID_F32;
 struct NoGrid {
     static constexpr int LOWEST = 0, COUNT = 1;
 };
@@ -210,8 +212,9 @@ template <class S, int TRANSFORM> struct SumState {
     typedef S Stored;
     typedef decltype(as_element(S())) Element;
     typedef Element T;
-    static constexpr bool WIDE = sizeof(T) == 8, ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
-                          PAIRS = TAKES_PAIRS<TRANSFORM>, SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
+    static constexpr bool WIDE = sizeof(T) == 8, ELEMENTS = TAKES_ELEMENTS<TRANSFORM>,
+                          PRODUCTS = TAKES_PRODUCTS<TRANSFORM>, PAIRS = TAKES_PAIRS<TRANSFORM>,
+                          SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
     static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE;
@@ -335,7 +338,7 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     __device__ __forceinline__ void note(bool fits) {
-        notes.flags |= fits ? 0 : FAILED;
+        notes.flags |= fits ? 0u : (unsigned)FAILED;
     }
 
     template <int N> static __device__ __forceinline__ double tree_sum(const double *term) {
@@ -346,7 +349,8 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     /* Terms of less than 2^(top + 1), multiples of 2^bottom. */
-    template <class Window> __device__ __forceinline__ void add(Window &window, double (&term)[COUNT], int top, int bottom) {
+    template <class Window>
+    __device__ __forceinline__ void add(Window &window, double (&term)[COUNT], int top, int bottom) {
         if (top + 1 + COUNT_BITS - bottom <= 53) {
             double sum[1] = {tree_sum<COUNT>(term)};
             if constexpr (Window::COMPLETE)
@@ -368,7 +372,8 @@ template <class S, int TRANSFORM> struct SumState {
 
     /* Products of f64 are two terms: the rounded one, and its error, which is exact where no bit lies below the grid. */
     template <int N>
-    __device__ __forceinline__ void add_products(const T (&x)[COUNT], const T (&y)[N], const Range &of_x, const Range &of_y) {
+    __device__ __forceinline__ void add_products(const T (&x)[COUNT], const T (&y)[N], const Range &of_x,
+                                                 const Range &of_y) {
         const int top = of_x.largest() + of_y.largest() + 1, least = of_x.smallest() + of_y.smallest();
         double term[COUNT];
 #pragma unroll
@@ -411,7 +416,8 @@ template <class S, int TRANSFORM> struct SumState {
                 if (nan && many.call.nan == REDUCT_NAN_ERROR)
                     notes.nan_below = max(notes.nan_below, (u64) ~(first + places.of<PER_VECTOR>(i)));
             } else {
-                const bool negative = TRANSFORM != RD_ABSOLUTE && (PAIRS || !PRODUCTS) && is_negative(a) != is_negative(b);
+                const bool negative =
+                    TRANSFORM != RD_ABSOLUTE && (PAIRS || !PRODUCTS) && is_negative(a) != is_negative(b);
                 notes.flags |= negative ? MINUS_CAME : PLUS_CAME;
             }
         }
@@ -454,7 +460,7 @@ template <class S, int TRANSFORM> struct SumState {
                     signs |= __shfl_xor_sync(ALL, signs, by);
             if (mine) {
                 shared.exact[warp_index()][lane_index()] = sum;
-                kept.notes = {0, 0, EXACT | (signs ? OTHER_CAME : 0u)};
+                kept.notes = {0, 0, (unsigned)EXACT | (signs ? (unsigned)OTHER_CAME : 0u)};
             }
             signs = 0;
             return true;
@@ -575,7 +581,7 @@ template <class S, int TRANSFORM> struct SumState {
         if constexpr (PRODUCTS)
             fits = fetch<KP, ProductGrid>(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products) && fits;
         kept.notes.ignored = __ldcg(extra + RD_CUDA_TABLE_NANS);
-        kept.notes.flags = (unsigned)__ldcg(extra + RD_CUDA_TABLE_FLAGS) | (fits ? 0 : FAILED);
+        kept.notes.flags = (unsigned)__ldcg(extra + RD_CUDA_TABLE_FLAGS) | (fits ? 0u : (unsigned)FAILED);
         kept.notes.nan_below = __ldcg(extra + RD_CUDA_TABLE_NAN_BELOW);
         for (int i = 0; i < RD_CUDA_TABLE_EXTRA; i++)
             extra[i] = 0;
@@ -587,7 +593,9 @@ template <class S, int TRANSFORM> struct SumState {
      * -------------------------------------------------------------------------------------------------------------- */
 
     /* One or two slices that are next to each other, as the bits of an f32 or f64; false if the result is none of the usual. */
-    template <int K> static __device__ __forceinline__ bool round_short(const Held<K> &held, int lowest, const rd_cuda_call &call, u64 &bits) {
+    template <int K>
+    static __device__ __forceinline__ bool round_short(const Held<K> &held, int lowest, const rd_cuda_call &call,
+                                                       u64 &bits) {
         if (held.high - held.low > 1 || call.finish != RD_VALUE || call.result_bytes < 4)
             return false;
         i64 lower = 0, upper = 0;
@@ -603,7 +611,8 @@ template <class S, int TRANSFORM> struct SumState {
         const int zeros = high ? __clzll((i64)high) : 64 + __clzll((i64)low);
         const unsigned __int128 shifted = magnitude << (zeros & 127);
         const u64 leading = (u64)(shifted >> 64) | ((u64)shifted != 0);
-        const int exponent = lowest + GRID_STEP * (held.base + held.low) + 64 - zeros; /* of the leading word's lowest bit */
+        const int exponent =
+            lowest + GRID_STEP * (held.base + held.low) + 64 - zeros; /* of the leading word's lowest bit */
         if (magnitude == 0)
             return false;
         if (call.result_bytes == 4) {
@@ -635,7 +644,8 @@ template <class S, int TRANSFORM> struct SumState {
             to_words(squares, kept.products);
             return round_moments<FINISHES>(sum, bottom, squares, bottom_of_squares, call, bits);
         } else {
-            constexpr int K = PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64, W = WORDS < 3 ? 3 : WORDS;
+            constexpr int K = PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64,
+                          W = WORDS < 3 ? 3 : WORDS;
             u64 word[W] = {};
             int bottom;
             if constexpr (PRODUCTS) {
@@ -652,7 +662,8 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     static __device__ __forceinline__ u64 nan_bits(const rd_cuda_call &call) {
-        return ((u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1)) | (u64)1 << (call.result_precision - 2);
+        return ((u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1)) |
+               (u64)1 << (call.result_precision - 2);
     }
 
     /* What infinities and NaNs come to; false if there are none. */
@@ -674,7 +685,8 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     /* A sum that is a double to a float: rounded once. False if something else is wanted. */
-    static __device__ __forceinline__ bool round_exact(const rd_cuda_many &many, double sum, const Notes &notes, u64 result) {
+    static __device__ __forceinline__ bool round_exact(const rd_cuda_many &many, double sum, const Notes &notes,
+                                                       u64 result) {
         const rd_cuda_call &call = many.call;
         if (call.finish != RD_VALUE || call.result_bytes < 4 || sum == 0 || many.begins)
             return false;
@@ -685,7 +697,8 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     /* One result, by one lane. False if it is to be reduced alone. */
-    static __device__ __forceinline__ bool round(const rd_cuda_many &many, const Merged &kept, const Elements &source, u64 result) {
+    static __device__ __forceinline__ bool round(const rd_cuda_many &many, const Merged &kept, const Elements &source,
+                                                 u64 result) {
         const rd_cuda_call &all = many.call;
         const u64 count = source.count - kept.notes.ignored;
         u64 bits;
@@ -737,7 +750,8 @@ template <class S, int TRANSFORM> struct SumState {
             shared.call = many.call;
             shared.call.count = source.count;
             shared.call.partial = nullptr;
-            shared.call.result = static_cast<unsigned char *>(many.call.result) + source.result * many.call.result_bytes;
+            shared.call.result =
+                static_cast<unsigned char *>(many.call.result) + source.result * many.call.result_bytes;
             shared.call.outcome = &shared.outcome;
             store(many.call, source.result, nan_bits(many.call));
         }
@@ -784,7 +798,8 @@ template <class S, int TRANSFORM> struct SumState {
         if constexpr (ELEMENTS) {
             const Parts part(x);
             const bool negative = TRANSFORM != RD_ABSOLUTE && part.negative;
-            deposit(shared.block.partial.limb[0], FIRST<T>, negative ? -(i64)part.significand : (i64)part.significand, part.exponent);
+            deposit(shared.block.partial.limb[0], FIRST<T>, negative ? -(i64)part.significand : (i64)part.significand,
+                    part.exponent);
         }
         if constexpr (PRODUCTS)
             deposit_product(shared.block.partial.limb[TRANSFORM == RD_MOMENTS], x, y);
@@ -806,7 +821,8 @@ template <class S, int TRANSFORM> struct SumState {
     }
 
     /* By all lanes, of which some have a result. */
-    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept, u64 result) {
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
         bool mine = result < many.results;
         Merged merged;
         merged.notes = kept.notes;
