@@ -1,6 +1,9 @@
 /* Choosing kernels for the processor at hand. */
 #include "cpu/features.h"
 
+#ifdef RD_X86
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +13,14 @@ static bool always(void) {
 }
 
 #ifdef RD_X86
+/* Conversions of 16-bit floats, for which not every compiler's __builtin_cpu_supports() has a name. */
+static bool has_f16c(void) {
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 static bool has_avx512(void) {
