@@ -191,7 +191,7 @@ static void check_plan(const reduct_reduction *reduction, const char *device, un
 
 /* Two results of the same data in one plan: each within the bound, and with the same bits. */
 static void check_rows(const reduct_reduction *reduction, const char *device, unsigned threads) {
-    const size_t size = test_type(reduction->result)->size;
+    const size_t size = test_type(reduction->result)->size * (size_t)reduct_operator_outputs(reduction->op);
     const reduct_plan_options options = {.reductions = reduction,
                                          .reduction_count = 1,
                                          .kind = REDUCT_SHAPE,

@@ -65,12 +65,14 @@ static void add_block_again(const struct rd_call *call, const struct room *room,
     unsigned char *x = (unsigned char *)room->numbers[0], *y = (unsigned char *)room->numbers[1];
     reduct_type element = piece->reduction.element;
     struct rd_range numbers = {x, block->y ? y : NULL, block->first, compact(block, element, x, y)};
-    if (piece->reduction.nan == REDUCT_NAN_ERROR)
+    const bool refused = piece->reduction.nan == REDUCT_NAN_ERROR;
+    if (refused)
         rd_note_nan(piece, rd_first_nan(block, element));
     piece->reduction.nan = REDUCT_NAN_PROPAGATE;
     if (numbers.count)
         add_block(call, room, piece, &numbers);
-    piece->ignored += block->count - numbers.count; /* like `seen`, raised when the block is in */
+    if (!refused)
+        piece->ignored += block->count - numbers.count; /* like `seen`, raised when the block is in */
 }
 
 static void add_range(const struct rd_call *call, const struct room *room, struct rd_partial *piece,
