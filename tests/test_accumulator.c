@@ -450,6 +450,10 @@ static void fast_saved(void **state) {
 /* What a mask takes out is as if it had never been added, but for the index. */
 static void masked(void **state) {
     (void)state;
+    if (test_device() && strncmp(test_device(), "cuda", 4) == 0) {
+        print_message("not tested here: masks, which CUDA devices do not take in this version\n");
+        return;
+    }
     static struct data data;
     static unsigned char mask[MOST + 64];
     const struct test_type *elements[TEST_MAX_TYPES];
