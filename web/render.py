@@ -17,7 +17,7 @@ from mdit_py_plugins.anchors import anchors_plugin
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST = ['docs/ladder.md', 'docs/zh/ladder.md', 'web/reduct/README.md', 'README.md']
-PICTURES = ('.svg', '.png')
+COPIED = ('.svg', '.png', '.spv')  # as they are
 CHINESE = 'docs/zh/'
 
 PAGE = '''<!DOCTYPE html>
@@ -72,7 +72,7 @@ class Site:
     def add(self, path):
         if path.endswith('.md'):
             self.add_document(path)
-        elif path.endswith(PICTURES):
+        elif path.endswith(COPIED):
             os.makedirs(os.path.dirname(self.place(path)), exist_ok=True)
             shutil.copyfile(os.path.join(ROOT, path), self.place(path))
         elif os.path.isdir(os.path.join(ROOT, path)):
@@ -118,7 +118,7 @@ class Site:
             self.into.append((document, path, anchor))
         if not path.endswith('.html'):  # the site has those as they are
             self.waiting.append(path)
-        if path.endswith(PICTURES + ('.html',)):
+        if path.endswith(COPIED + ('.html',)):
             return link
         if os.path.isdir(os.path.join(ROOT, path)):
             return f'{name}/index.html'
