@@ -268,10 +268,13 @@ static void check_outcome(const struct watch *watch, bool passed) {
         broken("reduct_cuda_execute", "a result in spite of a failure, or none", status);
 }
 
-static void queue(const reduct_plan *plan, const void *const *inputs, void *workspace) {
+/* What became of it is asked for where there is one result, of one whole array. */
+static void queue(const reduct_plan *plan, const void *const *inputs, void *workspace, bool whole) {
     struct watch *watch = begin_call();
-    void *results[1] = {rarely() ? NULL : watch->output};
-    const bool asks = !rarely();
+    void *results[REDUCTIONS_MOST];
+    for (size_t i = 0; i < REDUCTIONS_MOST; i++)
+        results[i] = rarely() ? NULL : watch->output + i * RESULTS_MOST * ORACLE_RESULT_BYTES;
+    const bool asks = whole && !rarely();
     const reduct_status status =
         end_call("reduct_cuda_execute",
                  reduct_cuda_execute(rarely() ? NULL : plan, inputs, rarely() ? NULL : results,
@@ -320,7 +323,8 @@ static const void *any_bounds(bool ends) {
 
 /* Only small shapes are executed with arrays. */
 /* `arrays` come before the bounds of segments, if there are any, and before the mask, if there is one. */
-static void call_execute(const reduct_plan *plan, bool small, unsigned arrays, bool bounds, bool pairs, bool masked) {
+static void call_execute(const reduct_plan *plan, bool whole, bool small, unsigned arrays, bool bounds, bool pairs,
+                         bool masked) {
     const void *inputs[6] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
     static _Alignas(64) unsigned char room[64];
     void *workspace = rarely() ? room + 8 : NULL;
@@ -332,7 +336,7 @@ static void call_execute(const reduct_plan *plan, bool small, unsigned arrays, b
     if (masked)
         inputs[arrays] = small ? any_array() : NULL;
     execute(plan, rarely() ? NULL : inputs, workspace, rng_next(&rng) & 1);
-    queue(plan, rarely() ? NULL : inputs, workspace);
+    queue(plan, rarely() ? NULL : inputs, workspace, whole);
 }
 
 static void call_plan(void) {
@@ -359,7 +363,8 @@ static void call_plan(void) {
     if ((status == REDUCT_OK) != (plan != NULL))
         broken("reduct_plan_create", "a plan in spite of a failure, or none", status);
     if (plan)
-        call_execute(plan, small, arrays, segmented && segments.index != REDUCT_DEFAULT, segments.with_ends,
+        call_execute(plan, options.kind == REDUCT_WHOLE && options.reduction_count == 1 && !options.mask, small, arrays,
+                     segmented && segments.index != REDUCT_DEFAULT, segments.with_ends,
                      options.mask != REDUCT_MASK_NONE);
     reduct_plan_destroy(plan);
 }
@@ -561,7 +566,7 @@ static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *acc
     watch = begin_call();
     end_call("reduct_accumulator_result",
              reduct_accumulator_result(accumulator, REDUCT_DEFAULT, watch->output, watch->passed), watch, true);
-    queue(plan, inputs, NULL);
+    queue(plan, inputs, NULL, true);
     reduct_plan_destroy(another);
     reduct_accumulator_destroy(made[0]);
     reduct_accumulator_destroy(made[1]);
