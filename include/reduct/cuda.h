@@ -28,11 +28,10 @@ extern "C" {
 
 struct CUstream_st;
 
-/* What became of an asynchronous execution, or of each of its results, written beside the result. */
+/* What became of an asynchronous execution, or of each of its results, written beside the result, after it. Of many results one that
+ * failed is NaN or 0, and a segment that is not within the array fails with REDUCT_ERROR_ARGUMENT. */
 typedef struct reduct_cuda_outcome {
-    /* A reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched, of several NaN or 0; of a segment that is
-     * not within the array _ARGUMENT, and its result is NaN or 0. */
-    uint32_t status;
+    uint32_t status;   /* a reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched */
     uint32_t reserved; /* 0 */
     uint64_t index;    /* of the first NaN with REDUCT_ERROR_NAN, otherwise UINT64_MAX */
 } reduct_cuda_outcome;
