@@ -572,8 +572,22 @@ static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *acc
     reduct_accumulator_destroy(made[1]);
 }
 
+/* The mean of nothing but a NaN that does not count. */
+static void queue_nothing(void) {
+    static const double nothing[1] = {NAN};
+    const reduct_reduction mean = {.op = REDUCT_MEAN, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE};
+    const reduct_plan_options options = {
+        .reductions = &mean, .reduction_count = 1, .shape = {.n = 1}, .device = gpu.name};
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    for (int i = 0; i < 9; i++) /* some of which ask for no outcome */
+        queue(plan, (const void *const[]){nothing}, NULL, true);
+    reduct_plan_destroy(plan);
+}
+
 /* In a context of its own, where nothing was allocated yet. It ends before what was made in it, as after a reset. */
 static void call_with_failing_device(void) {
+    queue_nothing();
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     const reduct_plan_options options = {
         .reductions = &sum, .reduction_count = 1, .shape = {1, MOST, 1, 0, 1, 0}, .device = gpu.name};
