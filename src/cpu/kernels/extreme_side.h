@@ -14,8 +14,10 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
 /* `sign`: its sign bit. What is xor-ed turns the order round, and makes unsigned numbers signed ones. */
 #define KEY_SIGN(T)           ((T)((uint64_t)1 << (8 * sizeof(T) - 1)))
 #define KEY_NEGATIVE(T, bits) ((T)((bits) >> (8 * sizeof(T) - 1)))
+/* The magnitude of the least number is its own bits: hence unsigned arithmetic, which wraps. */
 #define SIGNED_KEY(T, bits)                                                                                            \
-    (T)(((bits) ^ (KEY_NEGATIVE(T, bits) & magnitude)) - (KEY_NEGATIVE(T, bits) & magnitude)) ^ turn
+    ((T)((uint64_t)((bits) ^ (KEY_NEGATIVE(T, bits) & magnitude)) - (uint64_t)(KEY_NEGATIVE(T, bits) & magnitude)) ^   \
+     turn)
 #define UNSIGNED_KEY(T, bits) (T)((bits) ^ turn)
 /* INFINITE: the bits of infinity. */
 #define FLOAT_KEY(T, bits, INFINITE)                                                                                   \
