@@ -4,6 +4,7 @@
 #include "core/environment.h"
 #include "core/reduction.h"
 #include "core/status.h"
+#include "cpu/numbers.h"
 #include "cuda/kernels/tuning.h"
 #include "cuda/prepared.h"
 
@@ -78,10 +79,6 @@ static struct kernel kernel_of(const reduct_reduction *reduction) {
  * Sharing out
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
 /* The least power of two that is not less, at most 32. */
 static unsigned power_for(uint64_t least) {
     unsigned power = 1;
@@ -146,9 +143,9 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
         run = layout->reduced[layout->reduced_axes - 1].length;
     to->across = !segmented && lie_across(layout);
     to->lanes =
-        to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(divide_up(run, each));
-    if (to->across && to->lanes > 1 && power_for(divide_up(count, each)) < to->lanes)
-        to->lanes = power_for(divide_up(count, each));
+        to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(rd_divide_up(run, each));
+    if (to->across && to->lanes > 1 && power_for(rd_divide_up(count, each)) < to->lanes)
+        to->lanes = power_for(rd_divide_up(count, each));
     if (kernel->is_whole) {
         to->across = false;
         to->lanes = 32;
@@ -156,19 +153,20 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     to->batch = to->lanes;
     while (to->batch > 1 && to->results / (32 / to->lanes * to->batch) < wanted)
         to->batch /= 2;
-    const uint64_t rounds = divide_up(to->results, (uint64_t)(32 / to->lanes) * to->batch), tile = each * to->lanes;
+    const uint64_t rounds = rd_divide_up(to->results, (uint64_t)(32 / to->lanes) * to->batch), tile = each * to->lanes;
     to->pieces = 1;
     if (!segmented && !kernel->is_whole && rounds && rounds < wanted && count >= 2 * RD_CUDA_MANY_TILES * tile) {
-        uint64_t pieces = divide_up(wanted, rounds), most = count / (RD_CUDA_MANY_TILES * tile);
+        uint64_t pieces = rd_divide_up(wanted, rounds), most = count / (RD_CUDA_MANY_TILES * tile);
         pieces = pieces < most ? pieces : most;
-        to->piece = divide_up(divide_up(count, pieces), tile) * tile;
-        to->pieces = divide_up(count, to->piece);
+        to->piece = rd_divide_up(rd_divide_up(count, pieces), tile) * tile;
+        to->pieces = rd_divide_up(count, to->piece);
     }
     to->tasks = rounds * to->pieces;
     to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * to->pieces : kernel->grid_words;
     pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
     pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, many->inputs, 16 / bytes);
-    const uint64_t blocks = divide_up(to->tasks, RD_CUDA_WARPS), most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
+    const uint64_t blocks = rd_divide_up(to->tasks, RD_CUDA_WARPS),
+                   most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
     pass->blocks = (unsigned)(blocks < most ? blocks : most);
 }
 
@@ -243,17 +241,17 @@ static void destroy(struct rd_cuda_plan *plan) {
 
 reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
     const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
-    struct rd_cuda_kept *kept = many->state[0].kept;
+    struct rd_cuda_context *context = ((const struct rd_cuda_kept *)many->state[0].kept)->launch.context;
     struct rd_cuda_plan *plan = malloc(bytes);
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);
     memset(plan, 0, bytes);
-    plan->context = kept->launch.context;
+    plan->context = context;
     plan->many = many;
     pthread_mutex_init(&plan->lock, NULL);
     struct rd_cuda_stay stay;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_enter_context(plan->context, &stay, error);
+    reduct_status status = rd_cuda_enter_context(context, &stay, error);
     const bool entered = status == REDUCT_OK;
     if (entered)
         status = prepare_passes(plan, error);
@@ -262,7 +260,7 @@ reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
     else
         destroy(plan);
     if (entered)
-        rd_cuda_leave(((struct rd_cuda_kept *)many->state[0].kept)->launch.context->device, &stay);
+        rd_cuda_leave(context->device, &stay);
     rd_environment_leave(caller);
     return status;
 }
@@ -482,7 +480,7 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
     return result == RD_CU_SUCCESS ? fetch(stay, &run->failure, run->addresses.failure, sizeof run->failure) : result;
 }
 
-/* What a failed result is to the caller, or UINT64_MAX: a segment that is none is the call's failure in any case. */
+/* What a failed result is to the caller. */
 static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run,
                             size_t which, reduct_error *error) {
     const struct rd_many *many = plan->many;
