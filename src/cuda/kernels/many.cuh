@@ -99,8 +99,9 @@ __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 resu
     if (many.begins) {
         const u64 begin = bound_of(many, many.begins, result),
                   end = many.ends ? bound_of(many, many.ends, result) : bound_of(many, many.begins, result + 1);
-        source.at[0] = source.at[1] = (i64)begin;
         source.none = begin > end || end > many.limit;
+        /* Bounds that are no bounds make no address, not even one that nobody reads from. */
+        source.at[0] = source.at[1] = source.none ? 0 : (i64)begin;
         source.count = source.none ? 0 : end - begin;
         return source;
     }
