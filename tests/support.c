@@ -151,11 +151,24 @@ bool test_has(reduct_operator op, reduct_type element) {
     return oracle_has(op, element) && (!on_cuda || test_cuda_has(op));
 }
 
+/* Whether REDUCT_TEST_TYPES names a type, or is not set. */
+static bool is_asked_for(const struct test_type *type) {
+    const char *at = getenv("REDUCT_TEST_TYPES");
+    if (!at || !*at)
+        return true;
+    for (size_t length; *at; at += length + (at[length] == ',')) {
+        length = strcspn(at, ",");
+        if (length == strlen(type->name) && memcmp(at, type->name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
     const char *const device = test_device() ? test_device() : "cpu";
     size_t count = 0;
     for (size_t i = 0; i < test_type_count; i++) {
-        if (!test_types[i].element)
+        if (!test_types[i].element || !is_asked_for(&test_types[i]))
             continue;
         const reduct_reduction sum = {.op = REDUCT_SUM, .element = test_types[i].type};
         const struct test_outcome outcome = test_run(&sum, device, 1, NULL, NULL, 0);
@@ -167,6 +180,8 @@ size_t test_elements(const struct test_type *elements[TEST_MAX_TYPES]) {
             test_fail("%s elements: status %d, %s", test_types[i].name, (int)outcome.status, outcome.error.message);
         print_message("not tested here: %s elements: %s\n", test_types[i].name, outcome.error.message);
     }
+    if (count == 0)
+        test_fail("REDUCT_TEST_TYPES=%s names no type that can be tested", getenv("REDUCT_TEST_TYPES"));
     return count;
 }
 
