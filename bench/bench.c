@@ -18,10 +18,11 @@
 
 /* The standard tables. The first is also what a table of one's own starts from. */
 static const matrix_standard standards[] = {
-    {"Sums", {"sum", "f64,f32", "normal", "32Ki,512Ki,8Mi,256Mi", "all", "1,all", "0"}},
-    {"Sums of other data", {"sum", "f64,f32", "uniform,wide,full", "256Mi", "cpu", "1,all", "0"}},
-    {"Other operators", {"dot,norm1,norm2,var,min,argmin", "f64,f32", "normal", "512Ki,256Mi", "cpu", "1,all", "0"}},
-    {"Integers", {"sum,min,argmin", "i64,i32", "uniform", "512Ki,256Mi", "cpu", "1,all", "0"}},
+    {"Sums", {"sum", "f64,f32", "normal", "32Ki,512Ki,8Mi,256Mi", "all", "1,all", "0", "whole"}},
+    {"Sums of other data", {"sum", "f64,f32", "uniform,wide,full", "256Mi", "cpu", "1,all", "0", "whole"}},
+    {"Other operators",
+     {"dot,norm1,norm2,var,min,argmin", "f64,f32", "normal", "512Ki,256Mi", "cpu", "1,all", "0", "whole"}},
+    {"Integers", {"sum,min,argmin", "i64,i32", "uniform", "512Ki,256Mi", "cpu", "1,all", "0", "whole"}},
 };
 
 typedef struct bench_results {
@@ -52,8 +53,8 @@ static void clear_progress(void) {
 
 /* Case number `number` of a matrix. The last digits count devices, so that what is compared is measured close together;
  * the first count types and data, because changing those means making new arrays. */
-static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SIZE,
-                                         LIST_OP,     LIST_DATA,    LIST_TYPE};
+static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SHAPE,
+                                         LIST_SIZE,   LIST_OP,      LIST_DATA,   LIST_TYPE};
 
 static bench_case pick(const bench_matrix *what, size_t number) {
     unsigned at[LISTS];

@@ -21,6 +21,13 @@ typedef struct bench_case {
     unsigned threads;   /* at least 1 */
 } bench_case;
 
+/* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns. */
+typedef enum bench_shape_kind { BENCH_WHOLE, BENCH_ROWS, BENCH_COLUMNS } bench_shape_kind;
+typedef struct bench_shape {
+    bench_shape_kind kind;
+    uint64_t columns; /* of the matrix */
+} bench_shape;
+
 /* How to measure: the same for all cases of a run. */
 typedef struct bench_settings {
     unsigned rounds;

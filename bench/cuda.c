@@ -16,11 +16,19 @@
 /* The standard tables: what docs/benchmarks/cuda.py makes docs/benchmarks/cuda.md from. The first is also what a table of
  * one's own starts from. */
 static const matrix_standard standards[] = {
-    {"Sums by size", {"sum", "f64,f32", "normal", "all", NULL, NULL, "0"}},
-    {"Sums of other data", {"sum", "f64,f32", "wide,full", "2^28", NULL, NULL, "0"}},
+    {"Sums by size", {"sum", "f64,f32", "normal", "all", NULL, NULL, "0", "whole"}},
+    {"Sums of other data", {"sum", "f64,f32", "wide,full", "2^28", NULL, NULL, "0", "whole"}},
     {"Sums, minima and maxima of all types, aligned and not",
-     {"sum,min,max", "all", "normal", "1Gi,4Gi", NULL, NULL, "0,1"}},
-    {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0"}},
+     {"sum,min,max", "all", "normal", "1Gi,4Gi", NULL, NULL, "0,1", "whole"}},
+    {"Sums of rows and columns",
+     {"sum", "f32", "normal", "1Gi", NULL, NULL, "0",
+      "rows:16,rows:32,rows:64,rows:128,rows:256,rows:512,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,"
+      "columns:16Ki,columns:256Ki,columns:4Mi"}},
+    {"Sums of rows of other data and types",
+     {"sum", "f64,f32", "wide,full", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki"}},
+    {"Other operators of rows",
+     {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki"}},
+    {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0", "whole"}},
 };
 
 typedef struct cuda_results {
@@ -51,18 +59,21 @@ static void clear_progress(void) {
 
 /* Case number `number`: the last digits count operators, the first types and data, because changing those means making new
  * arrays. */
-static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_SIZE, LIST_DATA, LIST_TYPE};
+static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_SHAPE, LIST_SIZE, LIST_DATA, LIST_TYPE};
 enum { DIGITS = sizeof order / sizeof *order };
 
 static cuda_case pick(const bench_matrix *what, size_t number) {
     unsigned at[LISTS];
     matrix_combination(what, order, DIGITS, number, at);
     reduct_type type = what->types[at[LIST_TYPE]];
+    bench_shape shape = what->shapes[at[LIST_SHAPE]];
+    uint64_t n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type);
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .type = type,
                        .data = what->data[at[LIST_DATA]],
-                       .n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type),
-                       .offset = what->offsets[at[LIST_OFFSET]]};
+                       .n = shape.kind == BENCH_WHOLE ? n : n / shape.columns * shape.columns,
+                       .offset = what->offsets[at[LIST_OFFSET]],
+                       .shape = shape};
 }
 
 /* Integers have one kind of data: they are measured with the first alone. */
@@ -88,7 +99,8 @@ static bool is_measured(const cuda_results *results, const cuda_case *which) {
     for (size_t i = 0; i < results->count; i++) {
         const cuda_case *other = &results->items[i].which;
         found = found || (other->op == which->op && other->type == which->type && other->data == which->data &&
-                          other->n == which->n && other->offset == which->offset);
+                          other->n == which->n && other->offset == which->offset &&
+                          other->shape.kind == which->shape.kind && other->shape.columns == which->shape.columns);
     }
     return found;
 }

@@ -24,7 +24,7 @@ struct cuda_lab {
     const char *no_peers;   /* why */
     double read_limit;
     measure_team *team;
-    uint64_t results; /* on the device: a result, and the outcome at OUTCOME */
+    uint64_t results, results_room; /* on the device: results; of one result also the outcome, at OUTCOME */
     /* The data: one array on the host; on the device, that array and copies of it until there is twice as much. */
     reduct_type type;
     measure_data data;
@@ -59,7 +59,6 @@ cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why
     snprintf(lab->device_name, sizeof lab->device_name, "%s", colon ? device : "cuda:0");
     lab->peers = gpu_cuda_peers(ordinal, &lab->no_peers);
     lab->team = measure_team_create(settings.threads);
-    lab->results = gpu_cuda_allocate(opened, RESULTS);
     lab->read_limit = gpu_cuda_read_limit(opened);
     stop_if_failed(lab, "cannot measure the read limit");
     return lab;
@@ -131,11 +130,13 @@ bool cuda_has_type(reduct_type type) {
 static const struct {
     reduct_operator op;
     enum gpu_peer_op peer;
-    const char *name;
+    const char *name, *segmented;
 } peer_ops[] = {
-    {REDUCT_SUM, GPU_PEER_SUM, "CUB Sum"},          {REDUCT_MIN, GPU_PEER_MIN, "CUB Min"},
-    {REDUCT_MAX, GPU_PEER_MAX, "CUB Max"},          {REDUCT_ARGMIN, GPU_PEER_ARGMIN, "CUB ArgMin"},
-    {REDUCT_ARGMAX, GPU_PEER_ARGMAX, "CUB ArgMax"},
+    {REDUCT_SUM, GPU_PEER_SUM, "CUB Sum", "CUB Segmented Sum"},
+    {REDUCT_MIN, GPU_PEER_MIN, "CUB Min", "CUB Segmented Min"},
+    {REDUCT_MAX, GPU_PEER_MAX, "CUB Max", "CUB Segmented Max"},
+    {REDUCT_ARGMIN, GPU_PEER_ARGMIN, "CUB ArgMin", NULL},
+    {REDUCT_ARGMAX, GPU_PEER_ARGMAX, "CUB ArgMax", NULL},
 };
 enum { PEER_OPS = sizeof peer_ops / sizeof *peer_ops };
 
@@ -146,8 +147,36 @@ static size_t find_peer(reduct_operator op) {
     return i;
 }
 
-const char *cuda_peer_name(reduct_operator op) {
-    return find_peer(op) < PEER_OPS ? peer_ops[find_peer(op)].name : NULL;
+const char *cuda_peer_name(const cuda_case *which) {
+    size_t peer = find_peer(which->op);
+    bool segmented =
+        peer < PEER_OPS && peer_ops[peer].segmented && (which->type == REDUCT_F64 || which->type == REDUCT_F32);
+    switch (which->shape.kind) {
+    case BENCH_WHOLE:
+        return peer < PEER_OPS ? peer_ops[peer].name : NULL;
+    case BENCH_ROWS:
+        return segmented ? peer_ops[peer].segmented : NULL;
+    case BENCH_COLUMNS:
+        break;
+    }
+    return NULL;
+}
+
+uint64_t cuda_result_count(const cuda_case *which) {
+    switch (which->shape.kind) {
+    case BENCH_ROWS:
+        return which->n / which->shape.columns;
+    case BENCH_COLUMNS:
+        return which->shape.columns;
+    case BENCH_WHOLE:
+        break;
+    }
+    return 1;
+}
+
+/* Elements of each result. */
+static uint64_t length_of(const cuda_case *which) {
+    return which->n / cuda_result_count(which);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -238,8 +267,10 @@ static void run_library(void *context, uint64_t run) {
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
     const void *inputs[2] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
     void *results[1] = {gpu_cuda_pointer(lab->results)};
-    reduct_status status = reduct_cuda_execute(job->plan, inputs, results, gpu_cuda_pointer(lab->results + OUTCOME),
-                                               NULL, gpu_cuda_stream(lab->device), &job->error);
+    bool whole = job->which.shape.kind == BENCH_WHOLE;
+    reduct_status status =
+        reduct_cuda_execute(job->plan, inputs, results, whole ? gpu_cuda_pointer(lab->results + OUTCOME) : NULL, NULL,
+                            gpu_cuda_stream(lab->device), &job->error);
     job->status = job->status == REDUCT_OK ? status : job->status;
 }
 
@@ -251,11 +282,17 @@ static void run_peer(void *context, uint64_t run) {
     enum gpu_peer_type type = types[find_type(job->which.type)].peer;
     void *scratch = gpu_cuda_pointer(job->scratch), *to = gpu_cuda_pointer(lab->results),
          *stream = gpu_cuda_stream(lab->device);
-    int error = job->way == CUDA_GPU_TO_GPU
-                    ? lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to,
-                                                 job->which.n, stream)
-                    : lab->peers->reduce(peer_ops[find_peer(job->which.op)].peer, type, scratch, &job->scratch_bytes,
-                                         gpu_cuda_pointer(x), to, job->which.n, stream);
+    enum gpu_peer_op op = peer_ops[find_peer(job->which.op)].peer;
+    int error;
+    if (job->way == CUDA_GPU_TO_GPU)
+        error = lab->peers->gpu_to_gpu_sum(type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to, job->which.n,
+                                           stream);
+    else if (job->which.shape.kind == BENCH_WHOLE)
+        error =
+            lab->peers->reduce(op, type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to, job->which.n, stream);
+    else
+        error = lab->peers->segmented(op, type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to,
+                                      cuda_result_count(&job->which), length_of(&job->which), stream);
     job->peer_error = job->peer_error ? job->peer_error : error;
 }
 
@@ -277,10 +314,21 @@ static reduct_reduction reduction_of(const cuda_case *which, reduct_mode mode) {
 static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const char *device, reduct_plan **plan,
                                reduct_error *error) {
     reduct_reduction reduction = reduction_of(which, mode);
-    reduct_plan_options options = {.reductions = &reduction,
-                                   .reduction_count = 1,
-                                   .shape = {.outer = 1, .n = which->n, .inner = 1, .stride = 1},
-                                   .device = device};
+    uint64_t columns = which->shape.columns, results = cuda_result_count(which), length = length_of(which);
+    reduct_plan_options options = {.reductions = &reduction, .reduction_count = 1, .device = device};
+    switch (which->shape.kind) {
+    case BENCH_WHOLE:
+        options.shape = (reduct_shape){.n = which->n};
+        break;
+    case BENCH_ROWS:
+        options.kind = REDUCT_SHAPE;
+        options.shape = (reduct_shape){results, length, 1, (int64_t)columns, 1, 0};
+        break;
+    case BENCH_COLUMNS:
+        options.kind = REDUCT_SHAPE;
+        options.shape = (reduct_shape){1, length, results, 0, (int64_t)columns, 1};
+        break;
+    }
     return reduct_plan_create(&options, plan, error);
 }
 
@@ -294,6 +342,18 @@ static int open_library(cuda_job *job, reduct_mode mode) {
         stop("cannot plan", error.message);
     job->result = reduct_plan_result_type(job->plan, 0);
     return 0;
+}
+
+/* Room for the results on the device. */
+static void make_room(cuda_lab *lab, const cuda_job *job) {
+    uint64_t bytes = cuda_result_count(&job->which) * reduct_type_size(job->result),
+             room = bytes > RESULTS ? bytes : RESULTS;
+    if (lab->results && lab->results_room == room)
+        return;
+    gpu_cuda_free(lab->device, lab->results);
+    lab->results = gpu_cuda_allocate(lab->device, room);
+    lab->results_room = room;
+    stop_if_failed(lab, "the results do not fit on the device");
 }
 
 /* The type that CUB leaves is our own result type. */
@@ -315,24 +375,36 @@ static void close_job(cuda_job *job) {
  * Checks
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What the CPU gives for the same data; exact. */
-static judge_exact on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+/* Writes what the CPU gives for the same data; exact. */
+static void reduce_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op, void *results) {
     cuda_case own = *which;
     reduct_plan *plan = NULL;
     reduct_error error = {.message = ""};
-    judge_exact exact = {.type = REDUCT_F64, .rest = NAN};
-    void *result = &exact.value;
     own.op = op;
     const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
     const void *inputs[2] = {x, x + own.n * reduct_type_size(own.type)};
     reduct_status status = make_plan(&own, REDUCT_EXACT, "cpu", &plan, &error);
-    if (status == REDUCT_OK) {
-        exact.type = reduct_plan_result_type(plan, 0);
-        status = reduct_plan_execute(plan, inputs, &result, NULL, &error);
-    }
+    if (status == REDUCT_OK)
+        status = reduct_plan_execute(plan, inputs, &results, NULL, &error);
     if (status != REDUCT_OK)
         stop("cannot check", error.message);
     reduct_plan_destroy(plan);
+}
+
+static reduct_type result_type_of(const cuda_case *which, reduct_operator op) {
+    cuda_case own = *which;
+    own.op = op;
+    reduct_reduction reduction = reduction_of(&own, REDUCT_EXACT);
+    reduct_error error = {.message = ""};
+    if (reduct_reduction_resolve(&reduction, &error) != REDUCT_OK)
+        stop("cannot check", error.message);
+    return reduction.result;
+}
+
+/* Of a whole array. */
+static judge_exact on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+    judge_exact exact = {.type = result_type_of(which, op), .rest = NAN};
+    reduce_on_cpu(lab, which, op, &exact.value);
     return exact;
 }
 
@@ -341,7 +413,14 @@ static double real_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_op
     return judge_real(exact.type, &exact.value);
 }
 
-/* The same with what rounding took off. */
+/* Each result of a matrix; to be freed. */
+static unsigned char *each_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+    unsigned char *each = program_allocate(cuda_result_count(which) * reduct_type_size(result_type_of(which, op)));
+    reduce_on_cpu(lab, which, op, each);
+    return each;
+}
+
+/* The same of a whole array, with what rounding took off. */
 static judge_exact exact_on_cpu(const cuda_lab *lab, const cuda_case *which) {
     judge_exact exact = on_cpu(lab, which, which->op);
     const char *x = (const char *)lab->host + which->offset * reduct_type_size(which->type);
@@ -386,6 +465,13 @@ static double bound_of(cuda_way way, uint64_t n) {
     return cuda_is_peer(way) ? (double)n / 65536 + 256 : 144;
 }
 
+/* What the results must be. */
+typedef struct expectation {
+    judge_exact whole;
+    unsigned char *each,
+        *scales; /* of a matrix instead: each result, and the sum of its absolute terms, of the same type */
+} expectation;
+
 /* What a result may be off by; infinite where it overflowed on the way, of which no bound speaks. */
 static double tolerance(cuda_job *job, const judge_exact *exact, const judge_value *got) {
     const cuda_case *which = &job->which;
@@ -397,29 +483,61 @@ static double tolerance(cuda_job *job, const judge_exact *exact, const judge_val
     return isfinite(bound) && isfinite(judge_real(exact->type, got)) ? bound : INFINITY;
 }
 
-/* Runs once on the first part of the data, which is what the host has, and looks at the result. */
-static void verify(cuda_job *job, const judge_exact *expected, cuda_run *run) {
-    cuda_lab *lab = job->lab;
-    unsigned char seen[RESULTS];
+static void judge_whole(cuda_job *job, const expectation *expected, const unsigned char *seen, cuda_run *run) {
     judge_value got;
     reduct_cuda_outcome outcome = {0};
-    gpu_cuda_fill(lab->device, lab->results, 0, RESULTS);
-    work_of(job->way)(job, 0);
-    gpu_cuda_download(lab->device, seen, lab->results, sizeof seen);
-    stop_if_failed(lab, "cannot run");
     memcpy(&got, seen, sizeof got);
     memcpy(&outcome, seen + OUTCOME, sizeof outcome);
+    run->finding = judge_result(&expected->whole, &got, tolerance(job, &expected->whole, &got));
+    if (outcome.status != REDUCT_OK)
+        run->finding.verdict = REPORT_WRONG;
+}
+
+/* The results of a matrix: the finding is that of the one that is furthest off, in units of what it may be off by. */
+static void judge_each(cuda_job *job, const expectation *expected, const unsigned char *seen, cuda_run *run) {
+    const cuda_case *which = &job->which;
+    reduct_type type = job->result;
+    size_t size = reduct_type_size(type), worst = 0;
+    double furthest = 0, worst_bound = 0;
+    for (uint64_t i = 0; i < cuda_result_count(which); i++) {
+        double bound = 0;
+        if (memcmp(expected->each + i * size, seen + i * size, size) == 0)
+            continue;
+        if (job->way != CUDA_EXACT && rounds(which))
+            bound = judge_roundoff(which->type) * bound_of(job->way, length_of(which)) *
+                    judge_real(type, expected->scales + i * size);
+        double off = fabs(judge_real(type, seen + i * size) - judge_real(type, expected->each + i * size)) / bound;
+        if (!(off <= furthest)) { /* also where it is a NaN */
+            furthest = off;
+            worst = i;
+            worst_bound = bound;
+        }
+    }
+    judge_exact exact = {.type = type, .rest = NAN};
+    memcpy(&exact.value, expected->each + worst * size, size);
+    run->finding = judge_result(&exact, seen + worst * size, worst_bound);
+}
+
+/* Runs once on the first part of the data, which is what the host has, and looks at the results. */
+static void verify(cuda_job *job, const expectation *expected, cuda_run *run) {
+    cuda_lab *lab = job->lab;
+    unsigned char *seen = program_allocate(lab->results_room);
+    gpu_cuda_fill(lab->device, lab->results, 0, lab->results_room);
+    work_of(job->way)(job, 0);
+    gpu_cuda_download(lab->device, seen, lab->results, lab->results_room);
+    stop_if_failed(lab, "cannot run");
     if (job->status != REDUCT_OK)
         stop("cannot execute", job->error.message);
     if (job->peer_error) {
         run->ran = false;
         run->finding.verdict = REPORT_NOT_RUN;
         snprintf(run->note, sizeof run->note, "%s", lab->peers->text(job->peer_error));
-        return;
+    } else if (job->which.shape.kind == BENCH_WHOLE) {
+        judge_whole(job, expected, seen, run);
+    } else {
+        judge_each(job, expected, seen, run);
     }
-    run->finding = judge_result(expected, &got, tolerance(job, expected, &got));
-    if (outcome.status != REDUCT_OK)
-        run->finding.verdict = REPORT_WRONG;
+    free(seen);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -455,28 +573,40 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
     free(seconds);
 }
 
+/* What must come out; `scaled`: and what the errors of a peer's results are relative to. */
+static expectation expect(const cuda_lab *lab, const cuda_case *which, bool scaled) {
+    if (which->shape.kind == BENCH_WHOLE)
+        return (expectation){.whole = exact_on_cpu(lab, which)};
+    return (expectation){.each = each_on_cpu(lab, which, which->op),
+                         .scales = scaled && rounds(which) ? each_on_cpu(lab, which, REDUCT_NORM1) : NULL};
+}
+
 /* Makes ready what the case has. Returns 0; 1 when there are too few elements. */
 static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_WAYS], cuda_result *result) {
     uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op), size = reduct_type_size(which->type);
+    bool whole = which->shape.kind == BENCH_WHOLE; /* of matrices mode fast does what mode exact does */
     for (int way = 0; way < CUDA_WAYS; way++)
         jobs[way] = (cuda_job){
             .lab = lab, .way = (cuda_way)way, .which = *which, .part = (which->n * inputs + which->offset) * size};
     if (open_library(&jobs[CUDA_EXACT], REDUCT_EXACT) != 0)
         return 1;
     result->runs[CUDA_EXACT].ran = true;
-    result->runs[CUDA_FAST].ran = rounds(which) && open_library(&jobs[CUDA_FAST], REDUCT_FAST) == 0;
+    result->runs[CUDA_FAST].ran = whole && rounds(which) && open_library(&jobs[CUDA_FAST], REDUCT_FAST) == 0;
     jobs[CUDA_SUM].which.op = REDUCT_SUM;
     jobs[CUDA_SUM].which.n = which->n * inputs;
-    result->runs[CUDA_SUM].ran = which->op != REDUCT_SUM && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
-    if (lab->peers && cuda_peer_name(which->op))
+    jobs[CUDA_SUM].which.shape = (bench_shape){.kind = BENCH_WHOLE};
+    result->runs[CUDA_SUM].ran = (which->op != REDUCT_SUM || !whole) && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
+    make_room(lab, &jobs[CUDA_EXACT]);
+    if (lab->peers && cuda_peer_name(which))
         open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result, &result->runs[CUDA_PEER]);
-    if (cuda_lab_has_gpu_to_gpu(lab) && which->op == REDUCT_SUM && reduct_type_is_float(which->type) && !which->offset)
+    if (cuda_lab_has_gpu_to_gpu(lab) && whole && which->op == REDUCT_SUM && reduct_type_is_float(which->type) &&
+        !which->offset)
         open_peer(&jobs[CUDA_GPU_TO_GPU], jobs[CUDA_EXACT].result, &result->runs[CUDA_GPU_TO_GPU]);
     return 0;
 }
 
 /* Verified before, and after thousands of runs, which must leave nothing behind. */
-static void verify_all(cuda_job jobs[CUDA_WAYS], const judge_exact expected[CUDA_WAYS], cuda_result *result) {
+static void verify_all(cuda_job jobs[CUDA_WAYS], const expectation expected[CUDA_WAYS], cuda_result *result) {
     for (int way = 0; way < CUDA_WAYS; way++) {
         cuda_run *run = &result->runs[way];
         cuda_run before = *run;
@@ -497,11 +627,11 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
         result->runs[way].finding.verdict = REPORT_NOT_RUN;
     if (open_jobs(lab, which, jobs, result) != 0)
         return 1;
-    judge_exact expected[CUDA_WAYS];
-    expected[CUDA_EXACT] = exact_on_cpu(lab, which);
+    expectation expected[CUDA_WAYS];
+    expected[CUDA_EXACT] = expect(lab, which, result->runs[CUDA_PEER].ran);
     expected[CUDA_FAST] = expected[CUDA_PEER] = expected[CUDA_GPU_TO_GPU] = expected[CUDA_EXACT];
     if (result->runs[CUDA_SUM].ran)
-        expected[CUDA_SUM] = exact_on_cpu(lab, &jobs[CUDA_SUM].which);
+        expected[CUDA_SUM] = expect(lab, &jobs[CUDA_SUM].which, false);
     verify_all(jobs, expected, result);
     time_ways(lab, jobs, result);
     verify_all(jobs, expected, result);
@@ -510,6 +640,8 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
             result->runs[way].launches = gpu_cuda_watch(lab->device, work_of((cuda_way)way), &jobs[way]);
         close_job(&jobs[way]);
     }
+    free(expected[CUDA_EXACT].each);
+    free(expected[CUDA_EXACT].scales);
     return 0;
 }
 

@@ -11,9 +11,13 @@ typedef struct cuda_case {
     reduct_operator op;
     reduct_type type;
     measure_data data;
-    uint64_t n;      /* elements of each array */
+    uint64_t n;      /* elements of each array; of matrices a multiple of the columns */
     unsigned offset; /* elements between an alignment of 256 bytes and the first */
+    bench_shape shape;
 } cuda_case;
+
+/* Results that a case has. */
+uint64_t cuda_result_count(const cuda_case *which);
 
 /* The ways that are compared. What is the same in both modes is measured as exact. */
 typedef enum cuda_way { CUDA_EXACT, CUDA_FAST, CUDA_SUM, CUDA_PEER, CUDA_GPU_TO_GPU, CUDA_WAYS } cuda_way;
@@ -61,7 +65,7 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result);
 /* Whether elements of the type are measured. */
 bool cuda_has_type(reduct_type type);
 
-const char *cuda_peer_name(reduct_operator op); /* "CUB Sum"; null where it has none */
+const char *cuda_peer_name(const cuda_case *which); /* "CUB Sum"; null where it has none */
 
 bool cuda_is_peer(cuda_way way); /* CUB's */
 

@@ -17,6 +17,24 @@ static double rate(const cuda_result *result, cuda_way way) {
     return result->runs[way].ran ? (double)result->bytes_read / result->runs[way].seconds.median : 0;
 }
 
+/* "rows of 64", "64 columns"; empty for a whole array. */
+static const char *shape_text(const cuda_case *which, char *text, size_t room) {
+    char columns[20];
+    report_count_text(which->shape.columns, columns, sizeof columns);
+    switch (which->shape.kind) {
+    case BENCH_ROWS:
+        snprintf(text, room, "rows of %s", columns);
+        break;
+    case BENCH_COLUMNS:
+        snprintf(text, room, "%s columns", columns);
+        break;
+    case BENCH_WHOLE:
+        *text = '\0';
+        break;
+    }
+    return text;
+}
+
 static const char *data_name(const cuda_case *which) {
     return reduct_type_is_float(which->type) ? measure_data_name(which->data) : "uniform";
 }
@@ -38,15 +56,18 @@ static void add_finding(program_table *table, const cuda_run *run) {
                        ulp);
 }
 
-static void add_row(program_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu) {
+static void add_row(program_table *table, const cuda_result *result, double read_limit, bool gpu_to_gpu,
+                    bool has_shapes) {
     static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
     const cuda_case *which = &result->which;
     const cuda_run *exact = &result->runs[CUDA_EXACT];
-    char text[32];
+    char text[48];
     program_table_cell(table, "%s", reduct_operator_name(which->op));
     program_table_cell(table, "%s", reduct_type_name(which->type));
     program_table_cell(table, "%s", data_name(which));
     program_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
+    if (has_shapes)
+        program_table_cell(table, "%s", shape_text(which, text, sizeof text));
     program_table_cell(table, "%u", which->offset);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         add_number(table, result->runs[shown[i]].seconds.median * 1e6, "%.2f");
@@ -71,12 +92,20 @@ void cuda_report_table(const char *title, const cuda_result *results, size_t cou
     static const char *const headings[] = {"op",       "type",       "data",      "elements",   "off",
                                            "exact us", "fast us",    "CUB us",    "exact GB/s", "fast GB/s",
                                            "of limit", "exact/fast", "exact/CUB", "fast/CUB",   "exact/sum"};
-    bool gpu_to_gpu = false;
-    for (size_t i = 0; i < count; i++)
+    enum { ELEMENTS = 3 }; /* the shape comes after it */
+    bool gpu_to_gpu = false, has_shapes = false;
+    for (size_t i = 0; i < count; i++) {
         gpu_to_gpu = gpu_to_gpu || results[i].runs[CUDA_GPU_TO_GPU].ran;
-    program_table *table = program_table_create(gpu_to_gpu ? "lllrrrrrrrrrrrrrrllllr" : "lllrrrrrrrrrrrrllllr");
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        has_shapes = has_shapes || results[i].which.shape.kind != BENCH_WHOLE;
+    }
+    char alignments[32];
+    snprintf(alignments, sizeof alignments, "lllr%srrrrrrrrrrr%sllllr", has_shapes ? "l" : "", gpu_to_gpu ? "rr" : "");
+    program_table *table = program_table_create(alignments);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
         program_table_cell(table, "%s", headings[i]);
+        if (i == ELEMENTS && has_shapes)
+            program_table_cell(table, "shape");
+    }
     if (gpu_to_gpu) {
         program_table_cell(table, "gpu_to_gpu us");
         program_table_cell(table, "exact/gpu_to_gpu");
@@ -87,7 +116,7 @@ void cuda_report_table(const char *title, const cuda_result *results, size_t cou
     program_table_cell(table, "kernel");
     program_table_cell(table, "grid");
     for (size_t i = 0; i < count; i++)
-        add_row(table, &results[i], read_limit, gpu_to_gpu);
+        add_row(table, &results[i], read_limit, gpu_to_gpu, has_shapes);
     fprintf(stream, "%s%s%s\n\n", program_style_on(stream, PROGRAM_BOLD), title,
             program_style_on(stream, PROGRAM_PLAIN));
     program_table_print(table, stream, 0);
@@ -151,13 +180,14 @@ void cuda_report_facts(report *r, const cuda_lab *lab) {
 static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way way, report_row *row) {
     const cuda_case *which = &result->which;
     unsigned cub = cuda_lab_cub_version(lab);
+    char shape[48], off[24] = "";
     if (which->offset)
-        snprintf(row->group, sizeof row->group, "%s, %s data, %u off", reduct_operator_name(which->op),
-                 data_name(which), which->offset);
-    else
-        snprintf(row->group, sizeof row->group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
+        snprintf(off, sizeof off, ", %u off", which->offset);
+    shape_text(which, shape, sizeof shape);
+    snprintf(row->group, sizeof row->group, "%s, %s data%s%s%s", reduct_operator_name(which->op), data_name(which),
+             *shape ? ", " : "", shape, off);
     snprintf(row->name, sizeof row->name, "%s",
-             cuda_is_peer(way) ? cuda_peer_name(which->op)
+             cuda_is_peer(way) ? cuda_peer_name(which)
              : way == CUDA_SUM ? "sum"
                                : reduct_operator_name(which->op));
     snprintf(row->variant, sizeof row->variant, "%s", way_names[way]);
@@ -218,9 +248,9 @@ static bool is_curve(const cuda_result *results, size_t count, const cuda_case *
     for (size_t i = 0; i < count; i++) {
         const cuda_case *other = &results[i].which;
         found = found || (other->op == which->op && other->type == which->type && other->data == which->data &&
-                          other->offset == which->offset && other->n != which->n);
+                          other->offset == which->offset && other->shape.kind == BENCH_WHOLE && other->n != which->n);
     }
-    return found && which->op == REDUCT_SUM && which->offset == 0;
+    return found && which->op == REDUCT_SUM && which->offset == 0 && which->shape.kind == BENCH_WHOLE;
 }
 
 void cuda_report_fill(report *r, const cuda_lab *lab, const cuda_result *results, size_t count) {

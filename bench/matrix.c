@@ -103,6 +103,21 @@ static int set_offset(bench_matrix *matrix, unsigned at, const char *text) {
     return 0;
 }
 
+static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
+    static const char *const names[] = {[BENCH_WHOLE] = "whole", [BENCH_ROWS] = "rows:", [BENCH_COLUMNS] = "columns:"};
+    bench_shape_kind kind = BENCH_WHOLE;
+    uint64_t columns = 0;
+    while (kind <= BENCH_COLUMNS && strncmp(text, names[kind], strlen(names[kind])) != 0)
+        kind++;
+    if (kind > BENCH_COLUMNS)
+        return -1;
+    text += strlen(names[kind]);
+    if (kind == BENCH_WHOLE ? *text : program_size_parse(text, &columns) != 0 || columns == 0 || columns >> 36 != 0)
+        return -1;
+    matrix->shapes[at] = (bench_shape){kind, columns};
+    return 0;
+}
+
 /* Of CPUs, and of GPUs. */
 static const struct {
     int (*set)(bench_matrix *matrix, unsigned at, const char *text);
@@ -116,6 +131,7 @@ static const struct {
         [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},
         [LIST_THREADS] = {set_threads, NULL},
         [LIST_OFFSET] = {set_offset, NULL},
+        [LIST_SHAPE] = {set_shape, NULL},
     },
     {
         [LIST_OP] = {set_gpu_op, "sum,mean,min,max,argmin,argmax,dot,norm1,norm2,norminf,var"},
@@ -125,6 +141,9 @@ static const struct {
         [LIST_DEVICE] = {set_device, NULL},
         [LIST_THREADS] = {set_threads, NULL},
         [LIST_OFFSET] = {set_offset, NULL},
+        [LIST_SHAPE] = {set_shape,
+                        "whole,rows:16,rows:32,rows:64,rows:128,rows:256,rows:512,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,"
+                        "columns:64,columns:1Ki,columns:16Ki,columns:256Ki,columns:4Mi"},
     },
 };
 

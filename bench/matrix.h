@@ -14,6 +14,7 @@ typedef enum matrix_list {
     LIST_DEVICE,
     LIST_THREADS, /* CPUs */
     LIST_OFFSET,  /* GPUs */
+    LIST_SHAPE,   /* GPUs */
     LISTS
 } matrix_list;
 
@@ -25,6 +26,7 @@ typedef struct bench_matrix {
     uint64_t sizes[MATRIX_ITEMS];
     int in_elements[MATRIX_ITEMS]; /* whether a size counts elements and not bytes */
     unsigned offsets[MATRIX_ITEMS];
+    bench_shape shapes[MATRIX_ITEMS];
     char devices[MATRIX_ITEMS][32];
     unsigned threads[MATRIX_ITEMS];
     char absent[240]; /* what the library says of a device that is not here; or empty */
@@ -33,7 +35,7 @@ typedef struct bench_matrix {
 /* A table: what is measured for it, where nothing else is asked for. */
 typedef struct matrix_standard {
     const char *title;
-    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset; null for none */
+    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset, shape; null for none */
 } matrix_standard;
 
 /* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or -1,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET };
+enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET, SHAPE };
 
 static const program_option known[] = {
     {.text = "What to measure (lists separated by commas):"},
@@ -24,6 +24,10 @@ static const program_option known[] = {
     {"offset", OFFSET, "LIST",
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
     {"op", 'o', "LIST", "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator; or all"},
+    {"shape", SHAPE, "LIST",
+     "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "
+     "columns; "
+     "or all, for lengths from 16 to 4Mi"},
     {"sizes", 's', "LIST",
      "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
      "2^10 to 2^30"},
@@ -63,9 +67,9 @@ static const struct {
     int key;
     matrix_list list;
     const char *name;
-} list_keys[] = {{'o', LIST_OP, "op"},          {'t', LIST_TYPE, "type"},        {'d', LIST_DATA, "data"},
-                 {'s', LIST_SIZE, "sizes"},     {OFFSET, LIST_OFFSET, "offset"}, {'D', LIST_DEVICE, "device"},
-                 {'j', LIST_THREADS, "threads"}};
+} list_keys[] = {{'o', LIST_OP, "op"},           {'t', LIST_TYPE, "type"},        {'d', LIST_DATA, "data"},
+                 {'s', LIST_SIZE, "sizes"},      {OFFSET, LIST_OFFSET, "offset"}, {'D', LIST_DEVICE, "device"},
+                 {'j', LIST_THREADS, "threads"}, {SHAPE, LIST_SHAPE, "shape"}};
 
 static int read_option(int key, char *text, void *state);
 
@@ -94,6 +98,8 @@ static int check_lists(bench_options *options) {
         return program_command_refuse(&command, "--threads: only CPUs have them; found --device=%s", device);
     if (!options->gpu && options->lists[LIST_OFFSET])
         return program_command_refuse(&command, "--offset: only for GPUs; expected --device=cuda:N with it");
+    if (!options->gpu && options->lists[LIST_SHAPE])
+        return program_command_refuse(&command, "--shape: only for GPUs; expected --device=cuda:N with it");
     for (size_t i = 0; i < LISTS; i++) {
         const char *text = options->lists[list_keys[i].list];
         bench_matrix scratch;

@@ -72,6 +72,17 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.find(table, 'fast f32 and f64 sum against CUB')[:2], ['**missed** by 1 of 2', '1.03 (1.00)'])
         self.assertEqual(self.find(table, 'fast sum, min, max'), ['**missed** by 1 of 2', '83.3% (95.0%)', 'sum f32 2^28, normal'])
 
+    def test_matrices_stand_apart(self):
+        def matrix(shape, ratio):
+            return [{**each, 'group': f'sum, normal data, {shape}'} for each in sums('f32', 4, 1 << 28, 1.0, ratio)[:2]]
+
+        table, page = targets(sums('f32', 4, 1 << 28, 1.0, 0.9), matrix('rows of 64', 1.01), matrix('rows of 2^12', 1.015),
+                              matrix('2^10 columns', 1.5))
+        self.assertEqual(self.find(table, 'exact sums of rows')[:2], ['**missed** by 1 of 2', '1.01 (1.00)'])
+        self.assertEqual(self.find(table, 'fast f32 and f64 sum against CUB')[0], 'met')
+        lines = [line for line in page.split('## Rows and columns')[1].splitlines() if line.startswith('| sum')]
+        self.assertEqual([line.split(' | ')[3] for line in lines], ['rows of 64', 'rows of 2^12', '2^10 columns'])
+
     def test_sizes_have_targets_of_their_own(self):
         table, _ = targets(sums('f32', 4, 1 << 20, 1.5, 0.61), sums('f32', 4, 1 << 10, 1.0, 0.84))
         self.assertEqual(self.find(table, 'fast f32 and f64 sum against CUB')[:2], ['**missed** by 1 of 2', '0.61 (0.60)'])

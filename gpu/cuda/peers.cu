@@ -2,10 +2,16 @@
 #include "peers.h"
 
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
 #include <type_traits>
+
+// CCCL 3.2 brought segments of one length.
+#define HAS_LENGTH (CUB_VERSION >= 300200)
 
 // CCCL 3.1 brought sums with the same bits on every GPU.
 #define HAS_GPU_TO_GPU (CUB_VERSION >= 300100)
@@ -50,6 +56,58 @@ int reduce(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, con
         reduce_of<double>,  reduce_of<float>,   reduce_of<int8_t>,   reduce_of<int16_t>,  reduce_of<int32_t>,
         reduce_of<int64_t>, reduce_of<uint8_t>, reduce_of<uint16_t>, reduce_of<uint32_t>, reduce_of<uint64_t>};
     return functions[type](op, scratch, bytes, from, to, n, static_cast<cudaStream_t>(stream));
+}
+
+#if !HAS_LENGTH
+// Where segment number i begins.
+struct Begin {
+    int64_t length;
+    __host__ __device__ int64_t operator()(int64_t i) const {
+        return i * length;
+    }
+};
+#endif
+
+template <typename T>
+int segmented_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, void *to, int64_t segments,
+                 int64_t length, cudaStream_t stream) {
+    const T *x = static_cast<const T *>(from);
+    T *results = static_cast<T *>(to);
+#if HAS_LENGTH
+    const int size = static_cast<int>(length);
+    if (size != length)
+        return cudaErrorNotSupported;
+    switch (op) {
+    case GPU_PEER_SUM:
+        return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, size, stream);
+    case GPU_PEER_MIN:
+        return cub::DeviceSegmentedReduce::Min(scratch, *bytes, x, results, segments, size, stream);
+    case GPU_PEER_MAX:
+        return cub::DeviceSegmentedReduce::Max(scratch, *bytes, x, results, segments, size, stream);
+    default:
+        return cudaErrorNotSupported;
+    }
+#else
+    const auto begins = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), Begin{length});
+    switch (op) {
+    case GPU_PEER_SUM:
+        return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
+    case GPU_PEER_MIN:
+        return cub::DeviceSegmentedReduce::Min(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
+    case GPU_PEER_MAX:
+        return cub::DeviceSegmentedReduce::Max(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
+    default:
+        return cudaErrorNotSupported;
+    }
+#endif
+}
+
+int segmented(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to,
+              uint64_t segments, uint64_t length, void *stream) {
+    return (type == GPU_PEER_F64 ? segmented_of<double> : segmented_of<float>)(op, scratch, bytes, from, to,
+                                                                               static_cast<int64_t>(segments),
+                                                                               static_cast<int64_t>(length),
+                                                                               static_cast<cudaStream_t>(stream));
 }
 
 #if HAS_GPU_TO_GPU
@@ -178,8 +236,8 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_1(void) {
-    static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device, reduce,
-                                    sum_in_type, gpu_to_gpu_sum, thrust_sum,  text};
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_2(void) {
+    static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device,    reduce,     segmented,
+                                    HAS_LENGTH,  sum_in_type,    gpu_to_gpu_sum, thrust_sum, text};
     return &peers;
 }

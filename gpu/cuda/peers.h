@@ -34,6 +34,13 @@ typedef struct gpu_peers {
     int (*reduce)(enum gpu_peer_op op, enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from,
                   void *to, uint64_t n, void *stream);
 
+    /* cub::DeviceSegmentedReduce of f64 or f32: Sum, Min or Max of `segments` stretches of `length` elements each, one after
+     * another, otherwise as `reduce`. With CUB's functions for one length, or, where this CUB has none, with offsets that
+     * are computed as they are read. */
+    int (*segmented)(enum gpu_peer_op op, enum gpu_peer_type type, void *scratch, size_t *scratch_bytes,
+                     const void *from, void *to, uint64_t segments, uint64_t length, void *stream);
+    int segmented_has_length; /* 1 if this CUB has functions for one length */
+
     /* cub::DeviceReduce::Sum in the element type, otherwise as `reduce`: of i32 (modulo 2^32), f32 and f64. */
     int (*sum_in_type)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to,
                        uint64_t n, void *stream);
@@ -51,7 +58,7 @@ typedef struct gpu_peers {
 
 /* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
 #define GPU_PEERS_FILE   "gpu_cuda_peers.so"
-#define GPU_PEERS_SYMBOL "gpu_cuda_peers_1"
+#define GPU_PEERS_SYMBOL "gpu_cuda_peers_2"
 typedef const gpu_peers *gpu_cuda_peers_function(void);
 
 #endif
