@@ -27,7 +27,9 @@ struct rd_job {
     uint64_t row;
     uint64_t tile, parts, part; /* results of a unit; parts of a result, elements of each */
     uint64_t units;
-    uint64_t longest;            /* a segment of more elements than this is left for all threads */
+    uint64_t longest; /* a segment of more elements than this is left for all threads */
+    /* Null, or of each element, as segments have them, its place in the array that the caller knows. */
+    const uint64_t *places;
     struct rd_partial *partials; /* of results in parts: by result, part, state */
     unsigned char **held;        /* by reduction: where results wait until none can fail any more; or null */
     atomic_ullong next;          /* unit */

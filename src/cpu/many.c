@@ -12,6 +12,7 @@
 
 #include "core/reduction.h"
 #include "core/status.h"
+#include "cpu/groups.h"
 #include "cpu/job.h"
 #include "cpu/numbers.h"
 #include "cpu/side.h"
@@ -42,6 +43,21 @@ enum { SHARED_BYTES = 1 << 15 };
 
 static uint64_t at_least(uint64_t a, uint64_t b) {
     return a > b ? a : b;
+}
+
+static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
+    switch ((int)type) { /* those that check_segments() lets pass */
+    case REDUCT_I32:
+        return (uint64_t)((const int32_t *)bounds)[at];
+    case REDUCT_U32:
+        return ((const uint32_t *)bounds)[at];
+    default:
+        return ((const uint64_t *)bounds)[at];
+    }
+}
+
+static uint64_t segment_begin(const struct rd_job *job, uint64_t at) {
+    return bound(job->execution->begins, job->many->segments.index, at);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -78,6 +94,20 @@ static reduct_status finish_state(struct rd_partial *state, const reduct_reducti
     return status;
 }
 
+/* Puts the place that an element had elsewhere for its number, in a result that is an index and in a failure. */
+static void name_places(const uint64_t *places, const reduct_reduction *reduction, reduct_status status, void *result,
+                        reduct_error *error) {
+    uint64_t index;
+    if (status == REDUCT_OK && rd_operator(reduction->op)->finish == RD_INDEX) {
+        memcpy(&index, result, sizeof index);
+        memcpy(result, &places[index], sizeof index);
+    } else if (status == REDUCT_ERROR_NAN) {
+        index = places[error->index];
+        rd_fail_at(error, status, index, index == UINT64_MAX ? "the initial value is NaN" : "element %llu is NaN",
+                   (unsigned long long)index);
+    }
+}
+
 /* Rounds all reductions of one result from its states. */
 void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state) {
     const struct rd_many *many = job->many;
@@ -87,6 +117,8 @@ void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct r
         _Alignas(32) unsigned char bytes[32];
         reduct_error error = {.index = UINT64_MAX};
         reduct_status status = finish_state(&state[many->state_of[i]], &many->reduction[i], bytes, &error);
+        if (job->places)
+            name_places(job->places + segment_begin(job, result), &many->reduction[i], status, bytes, &error);
         if (status != REDUCT_OK)
             rd_store_failed(&many->reduction[i], bytes);
         memcpy(place, bytes, rd_result_size(&many->reduction[i]));
@@ -162,21 +194,6 @@ void rd_job_add(struct rd_job *job, const struct rd_desk *desk, struct rd_partia
 /* ---------------------------------------------------------------------------------------------------------------------
  * Units
  * ------------------------------------------------------------------------------------------------------------------ */
-
-static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
-    switch ((int)type) { /* those that check_segments() lets pass */
-    case REDUCT_I32:
-        return (uint64_t)((const int32_t *)bounds)[at];
-    case REDUCT_U32:
-        return ((const uint32_t *)bounds)[at];
-    default:
-        return ((const uint64_t *)bounds)[at];
-    }
-}
-
-static uint64_t segment_begin(const struct rd_job *job, uint64_t at) {
-    return bound(job->execution->begins, job->many->segments.index, at);
-}
 
 static uint64_t segment_end(const struct rd_job *job, uint64_t at) {
     const struct rd_execution *execution = job->execution;
@@ -543,12 +560,13 @@ static reduct_status report(const struct rd_job *job, reduct_error *error) {
                       (unsigned long long)failure->result, failure->error.message);
 }
 
-reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_execution *execution,
-                                  reduct_error *error) {
-    struct rd_job job = {.many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
+static reduct_status execute(const struct rd_many *many, const struct rd_execution *execution, const uint64_t *places,
+                             reduct_error *error) {
+    struct rd_job job = {
+        .many = many, .execution = execution, .places = places, .bytes = rd_type(many->reduction[0].element)->bytes};
     if (!many->layout.results)
         return REDUCT_OK;
-    reduct_status status = rd_many_is_segmented(many) ? check_bounds(&job, error) : REDUCT_OK;
+    reduct_status status = rd_many_is_segmented(many) && !places ? check_bounds(&job, error) : REDUCT_OK;
     if (status != REDUCT_OK)
         return status;
     unsigned threads = cut(&job);
@@ -566,4 +584,15 @@ reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_ex
     free_room(&job);
     pthread_mutex_destroy(&job.lock);
     return status;
+}
+
+reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct rd_execution *execution,
+                                      const uint64_t *places, reduct_error *error) {
+    return execute(many, execution, places, error);
+}
+
+reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_execution *execution,
+                                  reduct_error *error) {
+    return rd_many_is_grouped(many) ? rd_cpu_execute_groups(many, execution, error)
+                                    : execute(many, execution, NULL, error);
 }
