@@ -1,8 +1,10 @@
-/* Groups of elements, by sorting: elements are put in the order of their groups, each group's in the order of the array, with their places
- * beside them; what comes of it are segments, which many.c reduces. This does every reduction. */
+/* Groups of elements, by tables (group_tables.c) where all reductions have such, otherwise by sorting: elements are put in the order of their
+ * groups, each group's in the order of the array, with their places beside them; what comes of it are segments, which many.c reduces. */
 #include "cpu/groups.h"
 
 #include "core/status.h"
+#include "cpu/group_blocks.h"
+#include "cpu/group_tables.h"
 #include "cpu/many.h"
 
 #include <stdlib.h>
@@ -19,47 +21,6 @@ struct sorting {
     uint64_t *places;
 };
 
-/* The group of an element, or row; at least the number of groups where it is none. */
-static uint64_t group_of(const struct sorting *sorting, uint64_t at) {
-    const void *indices = sorting->execution->indices;
-    switch ((int)sorting->many->groups.index) { /* those that check_groups() lets pass */
-    case REDUCT_U8:
-        return ((const uint8_t *)indices)[at];
-    case REDUCT_U16:
-        return ((const uint16_t *)indices)[at];
-    case REDUCT_U32:
-        return ((const uint32_t *)indices)[at];
-    case REDUCT_I32:
-        return (uint64_t)((const int32_t *)indices)[at];
-    default:
-        return ((const uint64_t *)indices)[at];
-    }
-}
-
-static bool counts(const struct sorting *sorting, uint64_t element) {
-    const unsigned char *mask = sorting->execution->mask;
-    uint64_t entry = sorting->many->mask_offset + element;
-    switch (sorting->many->mask) {
-    case REDUCT_MASK_NONE:
-        break;
-    case REDUCT_MASK_BYTES:
-        return mask[entry];
-    case REDUCT_MASK_BITS:
-        return mask[entry / 8] >> entry % 8 & 1;
-    }
-    return true;
-}
-
-static reduct_status refuse_index(const struct sorting *sorting, uint64_t at, reduct_error *error) {
-    const reduct_groups *groups = &sorting->many->groups;
-    uint64_t index = group_of(sorting, at);
-    bool negative = (groups->index == REDUCT_I32 || groups->index == REDUCT_I64) && (int64_t)index < 0;
-    return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, at,
-                      "indices: number %llu is %s%llu; expected one of the %llu groups", (unsigned long long)at,
-                      negative ? "-" : "", (unsigned long long)(negative ? 0 - index : index),
-                      (unsigned long long)groups->count);
-}
-
 /* Counts the elements of each result, two places on. */
 static reduct_status count_elements(struct sorting *sorting, reduct_error *error) {
     const reduct_groups *groups = &sorting->many->groups;
@@ -68,14 +29,14 @@ static reduct_status count_elements(struct sorting *sorting, reduct_error *error
     for (uint64_t r = 0; groups->with_initial && r < results; r++)
         sorting->bound[r + 2] = 1;
     for (uint64_t at = 0; at < groups->elements; at++) {
-        uint64_t group = group_of(sorting, at);
+        uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
         for (uint64_t c = 0; c < width; c++) {
-            if (!counts(sorting, at * width + c))
+            if (!rd_group_counts(sorting->many, sorting->execution, at * width + c))
                 continue;
             if (group < groups->count)
                 sorting->bound[group * width + c + 2]++;
             else if (!groups->skip)
-                return refuse_index(sorting, at, error);
+                return rd_group_refuse(sorting->many, sorting->execution, at, error);
         }
     }
     for (uint64_t r = 0; r < results; r++)
@@ -95,14 +56,14 @@ static void move_elements(struct sorting *sorting) {
     const reduct_groups *groups = &sorting->many->groups;
     uint64_t width = groups->width, results = sorting->many->layout.results, *next = sorting->bound + 1;
     for (uint64_t r = 0; groups->with_initial && r < results; r++) {
-        sorting->places[next[r]] = UINT64_MAX;
+        sorting->places[next[r]] = RD_NO_PLACE;
         put(sorting, 0, next[r]++, execution->initial, r);
     }
     for (uint64_t at = 0; at < groups->elements; at++) {
-        uint64_t group = group_of(sorting, at);
+        uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
         for (uint64_t c = 0; group < groups->count && c < width; c++) {
             uint64_t element = at * width + c;
-            if (!counts(sorting, element))
+            if (!rd_group_counts(sorting->many, sorting->execution, element))
                 continue;
             uint64_t to = next[group * width + c]++;
             sorting->places[to] = at;
@@ -139,6 +100,8 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
 
 reduct_status rd_cpu_execute_groups(const struct rd_many *many, const struct rd_execution *execution,
                                     reduct_error *error) {
+    if (many->layout.results && rd_group_tables_suit(many))
+        return rd_group_tables_execute(many, execution, error);
     struct sorting sorting = {
         .many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
     uint64_t results = many->layout.results;
