@@ -2,6 +2,7 @@
 #include "cpu/group_blocks.h"
 
 #include "core/status.h"
+#include "cpu/kernels.h"
 
 #include <string.h>
 
@@ -78,14 +79,6 @@ static bool read_indices(const struct rd_many *many, const struct rd_execution *
     return outside;
 }
 
-/* Whether the indices are numbers of groups as they lie. */
-static bool are_numbers(const uint32_t *index, size_t count, uint64_t groups) {
-    uint32_t greatest = 0;
-    for (size_t i = 0; i < count; i++)
-        greatest = index[i] > greatest ? index[i] : greatest;
-    return greatest < groups;
-}
-
 /* The results of elements, or UINT32_MAX; whether there is one of these. */
 static bool read_rows(struct rd_group_reader *reader, uint64_t first, size_t count) {
     const uint64_t width = reader->many->groups.width, row = first / width;
@@ -134,12 +127,13 @@ static void keep_some(struct rd_group_reader *reader, uint64_t first, size_t cou
 void rd_group_read(struct rd_group_reader *reader, uint64_t first, size_t count, struct rd_group_block *block) {
     const struct rd_many *many = reader->many;
     const reduct_groups *groups = &many->groups;
+    const struct rd_kernels *kernels = many->state[0].device.private;
     const size_t bytes = rd_type(many->reduction[0].element)->bytes;
     *block = (struct rd_group_block){.to = reader->result, .count = count, .first = first};
     for (unsigned k = 0; k < many->inputs; k++)
         block->input[k] = (const unsigned char *)reader->execution->input[k] + first * bytes;
     if (groups->width == 1 && !many->mask && rd_type(groups->index)->bytes == 4 &&
-        are_numbers((const uint32_t *)reader->execution->indices + first, count, groups->count)) {
+        kernels->greatest((const uint32_t *)reader->execution->indices + first, count) < groups->count) {
         block->to = (const uint32_t *)reader->execution->indices + first;
         return;
     }

@@ -13,6 +13,7 @@
 #include "core/environment.h"
 #include "core/reduction.h"
 #include "core/status.h"
+#include "core/system.h"
 #include "cpu/group_blocks.h"
 #include "cpu/kernels.h"
 #include "cpu/many.h"
@@ -117,9 +118,10 @@ struct tables {
 enum { HAS_ELEMENTS = 1, HAS_OTHERS = 2 };
 
 static void *new_table(struct tables *tables, size_t entries, size_t bytes, int fill) {
-    void *table = malloc(entries * bytes);
+    const size_t size = entries * bytes;
+    void *table = size < RD_LARGE_PAGE ? malloc(size) : rd_large_alloc(size);
     if (table)
-        memset(table, fill, entries * bytes);
+        memset(table, fill, size);
     else
         atomic_store(&tables->lacks_memory, true);
     return table;
@@ -744,35 +746,112 @@ static rd_u128 quotient_of(rd_u128 size, uint64_t count, int *exponent) {
     return quotient | (quotient * count != size);
 }
 
-/* Writes results that need no state: ordinary sums and means. */
-static bool answer(const void *context, uint64_t result, size_t which, void *place) {
-    const struct tables *tables = context;
-    const reduct_reduction *reduction = &tables->many->reduction[which];
+/* What is known of all results before any is looked at. */
+struct answering {
+    const struct tables *tables;
+    const struct column_plan *plan;
+    size_t s;
+    bool mean;
+    reduct_type result;
+    int bits, unit;
+    bool alone, noted; /* there are no windows but those of channels; something was noted of some elements */
+    double high, low;  /* what units of pairs stand for, if these are ordinary numbers */
+};
+
+/* Sums and means that are reduced alone, of which there are usually many; false for others. */
+static bool begin_answers(const struct tables *tables, struct answering *answering) {
+    const struct rd_many *many = tables->many;
+    const reduct_reduction *reduction = &many->reduction[0];
     const struct rd_operator *op = rd_operator(reduction->op);
-    const size_t s = tables->many->state_of[which];
-    const struct column_plan *plan = &tables->plan[s];
-    const bool mean = op->finish == RD_MEAN, wide = rd_type(reduction->result)->kind != RD_FLOAT;
-    rd_i128 value;
-    if (plan->kind != SUMS || (op->finish != RD_VALUE && !mean) || (op->transform != plan->channel[0].transform))
-        return false;
-    const struct noted noted = noted_of(tables, s, result);
-    if (noted.odd || noted.nan_row != UINT64_MAX || !main_sum(tables, s, 0, result, &value))
-        return false;
-    if (wide && (reduction->result == REDUCT_I64 || reduction->result == REDUCT_U64)) {
-        const bool fits_type =
-            reduction->result == REDUCT_I64 ? value == (int64_t)value : value == (rd_i128)(uint64_t)value;
-        if (fits_type)
-            memcpy(place, &value,
-                   8); /* the low half: machines with this byte order alone have other kernels than the portable ones */
-        return fits_type;
+    const struct column_plan *plan = &tables->plan[0];
+    const bool mean = op->finish == RD_MEAN;
+    *answering = (struct answering){.tables = tables,
+                                    .plan = plan,
+                                    .mean = mean,
+                                    .result = reduction->result,
+                                    .bits = bits_of(tables, plan),
+                                    .unit = plan->channel[0].unit,
+                                    .alone = true};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy];
+        answering->alone &= column->sums[0].count <= 1;
+        answering->noted |= column->odd || column->ignored || column->nan_row;
     }
-    if (wide || !value || (mean && noted.count <= noted.ignored))
+    if (answering->unit >= -1000 && answering->unit <= 800) {
+        answering->high = ldexp(1, answering->unit + answering->bits);
+        answering->low = ldexp(1, answering->unit);
+    }
+    return plan->kind == SUMS && (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform &&
+           many->states == 1;
+}
+
+/* Writes a sum of floats as that of two doubles, rounded once. */
+static bool answer_sum(const struct answering *answering, const pair *sum, void *place) {
+    const int64_t part = ((int64_t)1 << answering->bits) - 1, high = (*sum)[0] + ((*sum)[1] >> answering->bits),
+                  most = (int64_t)1 << 53;
+    if (high >= most || high <= -most || answering->low == 0)
         return false;
-    int exponent = plan->channel[0].unit;
+    const double a = (double)high * answering->high, b = (double)((*sum)[1] & part) * answering->low;
+    if (answering->result == REDUCT_F64) {
+        const double value = a + b;
+        memcpy(place, &value, sizeof value);
+        return true;
+    }
+    if (answering->result == REDUCT_F32) {
+        const float value = (float)rd_add_to_odd(a, b);
+        memcpy(place, &value, sizeof value);
+        return true;
+    }
+    return false;
+}
+
+static bool answer_integer(rd_i128 value, reduct_type type, void *place) {
+    const bool fits_type = type == REDUCT_I64   ? value == (int64_t)value
+                           : type == REDUCT_U64 ? value == (rd_i128)(uint64_t)value
+                                                : false;
+    if (fits_type)
+        rd_store(place, (uint64_t)value, 8);
+    return fits_type;
+}
+
+static bool answer_one(const struct answering *answering, uint64_t result, void *place) {
+    const struct tables *tables = answering->tables;
+    struct noted noted = {.nan_row = UINT64_MAX};
+    pair sum = {0};
+    rd_i128 value;
+    if (answering->noted || answering->mean)
+        noted = noted_of(tables, 0, result);
+    if (noted.odd || noted.nan_row != UINT64_MAX || (!answering->alone && !main_sum(tables, 0, 0, result, &value)))
+        return false;
+    for (unsigned copy = 0; copy < tables->copies; copy++)
+        if (tables->column[copy].sums[0].count)
+            sum += window_sum(tables, &tables->column[copy].sums[0].window[0], true, result);
+    value = value_of(&sum, answering->bits);
+    if (rd_type(answering->result)->kind != RD_FLOAT)
+        return answer_integer(value, answering->result, place);
+    if (!value && (answering->mean || answering->plan->settled))
+        return false;
+    if (!answering->mean && answer_sum(answering, &sum, place))
+        return true;
+    if (!value || (answering->mean && noted.count <= noted.ignored))
+        return false;
+    int exponent = answering->unit;
     rd_u128 size = value < 0 ? -(rd_u128)value : (rd_u128)value;
-    if (mean)
+    if (answering->mean)
         size = quotient_of(size, noted.count - noted.ignored, &exponent);
-    return round_units(size, value < 0, exponent, reduction->result, place);
+    return round_units(size, value < 0, exponent, answering->result, place);
+}
+
+/* Writes results that need no state, from `first` on; returns the first one that does, or `end`. */
+static uint64_t answer(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes) {
+    struct answering answering;
+    if (!begin_answers(context, &answering))
+        return first;
+    while (first < end && answer_one(&answering, first, place)) {
+        first++;
+        place += bytes;
+    }
+    return first;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

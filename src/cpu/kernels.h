@@ -195,6 +195,9 @@ struct rd_kernels {
     unsigned (*split[RD_TYPE_END])(const struct rd_slices *slices, enum rd_transform transform, const void *x,
                                    const void *y, size_t count, int64_t (*pair)[2]);
 
+    /* The greatest of numbers, 0 of none. */
+    uint32_t (*greatest)(const uint32_t *x, size_t count);
+
     /* Moves elements of so many bytes whose bits are set together, and returns how many they are; beyond these as much as 64 bytes may
      * be written. Bits beyond the last element are 0. */
     size_t (*pack)(const void *x, const uint64_t *keep, size_t count, size_t bytes, void *to);

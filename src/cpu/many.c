@@ -358,11 +358,15 @@ static uint64_t results_of(const struct rd_job *job, uint64_t unit, uint64_t *fi
 static void write_results(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results) {
     const struct rd_many *many = job->many;
     const struct rd_results *made = job->made;
+    const uint64_t end = first + results;
+    const bool answers = many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]);
+    const size_t bytes = rd_result_size(&many->reduction[0]);
     rd_environment caller = rd_environment_enter();
-    for (uint64_t r = first; r < first + results; r++) {
-        if (many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]) &&
-            made->answer(made->context, r, 0, rd_job_place(job, r, (int64_t)r, 0, false)))
-            continue;
+    for (uint64_t r = first; r < end; r++) {
+        if (answers)
+            r = made->answer(made->context, r, end, rd_job_place(job, r, (int64_t)r, 0, false), bytes);
+        if (r == end)
+            break;
         made->fill(made->context, r, desk->state);
         rd_job_finish(job, r, (int64_t)r, desk->state);
     }

@@ -11,11 +11,12 @@ reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct r
                                       const uint64_t *places, reduct_error *error);
 
 /* Where results are made from that were reduced elsewhere. fill: the states of a result, in which NaNs and extremes have the index that the
- * caller is told; that of an initial value is RD_NO_PLACE. answer: the same result without states where that is quicker; false, and nothing is
- * written, where it is not. Called by many threads at once, within rd_environment_enter(). */
+ * caller is told; that of an initial value is RD_NO_PLACE. answer: writes results
+ * that can be made without states, of plans of one reduction, from `first` on to `place`, `bytes` each, and returns the first that cannot, or `end`. Called by
+ * many threads at once, within rd_environment_enter(). */
 struct rd_results {
     void (*fill)(const void *context, uint64_t result, struct rd_partial *states);
-    bool (*answer)(const void *context, uint64_t result, size_t which, void *place);
+    uint64_t (*answer)(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes);
     const void *context;
 };
 #define RD_NO_PLACE (UINT64_MAX - 1)

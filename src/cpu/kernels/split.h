@@ -134,3 +134,10 @@ INTEGER_SPLITTER(u16, uint16_t, uint64_t, AS_IT_IS, AS_IT_IS)
 INTEGER_SPLITTER(u32, uint32_t, uint64_t, AS_IT_IS, AS_IT_IS)
 INTEGER_SPLITTER(u64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS)
 INTEGER_SPLITTER(bool, uint8_t, uint64_t, AS_TRUTH, AS_TRUTH)
+
+static uint32_t greatest_number(const uint32_t *x, size_t count) {
+    uint32_t greatest = 0;
+    for (size_t i = 0; i < count; i++)
+        greatest = x[i] > greatest ? x[i] : greatest;
+    return greatest;
+}

@@ -141,6 +141,7 @@ const struct rd_kernels KERNELS = {
     .extreme_columns = {KEYED(extreme_columns)},
     .extreme_rows = {KEYED(extreme_rows)},
     .split = {INTEGERS(split), FLOATS(split)},
+    .greatest = greatest_number,
     .pack = pack,
     .find = find,
 };
