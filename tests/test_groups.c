@@ -448,7 +448,311 @@ static void sums(void **state) {
     check_groups(1, true, test_scaled(2000, 100));
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Many elements: the same bits in any order, with any number of threads, on every instruction set
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MANY = 200000 };
+
+/* What sums of groups are tried with: windows at their edges, what cancels, and what is far from everything else. */
+enum data { ORDINARY, WIDE, EDGES, CANCELLING, OUTLIERS, SPECIAL, RISING, DATA_KINDS };
+
+static double any_value(struct rng *rng, enum data data, size_t at) {
+    const double ordinary = rng_unit(rng) - 0.5;
+    switch (data) {
+    case WIDE:
+        return ldexp(ordinary, (int)rng_below(rng, 200) - 100);
+    case EDGES: /* powers of two, and their neighbours */
+        return (rng_below(rng, 2) ? 1 : -1) *
+               nextafter(ldexp(1, (int)rng_below(rng, 90) - 80), rng_below(rng, 2) * 4.0);
+    case CANCELLING:
+        return at % 2 ? -1e15 : at % 4 ? 1e15 : 1e15 + 1;
+    case OUTLIERS:
+        return rng_below(rng, 5000) ? ordinary : ldexp(ordinary, (int)rng_below(rng, 250) - 125);
+    case SPECIAL:
+        return rng_below(rng, 3000) ? rng_below(rng, 20) ? ordinary : -0.0
+                                    : (double[]){INFINITY, -INFINITY, NAN, 0}[rng_below(rng, 4)];
+    case RISING:
+        return ldexp(1 + rng_unit(rng), (int)(at * 60 / MANY));
+    case ORDINARY:
+    case DATA_KINDS:
+        break;
+    }
+    return ordinary;
+}
+
+struct crowd {
+    const struct test_type *type;
+    unsigned char *x, *y;
+    uint32_t *key;
+    uint64_t groups;
+    reduct_reduction reduction[8];
+    size_t reductions;
+};
+
+static size_t crowd_bytes(const struct crowd *crowd, size_t which) {
+    reduct_reduction reduction = crowd->reduction[which];
+    reduction.result = oracle_default_result(reduction.op, reduction.element);
+    return oracle_result_size(&reduction);
+}
+
+/* Runs the reductions, whose results come one after another. */
+static void run_crowd(const struct crowd *crowd, const char *device, unsigned threads, unsigned char *got) {
+    const reduct_groups groups = {.count = crowd->groups, .elements = MANY, .index = REDUCT_U32};
+    const reduct_plan_options options = {.reductions = crowd->reduction,
+                                         .reduction_count = crowd->reductions,
+                                         .kind = REDUCT_GROUPS,
+                                         .groups = &groups,
+                                         .device = device,
+                                         .threads = threads};
+    void *results[8];
+    reduct_outcome *outcomes[8];
+    reduct_plan *plan = NULL;
+    const void *inputs[3] = {crowd->x, crowd->key};
+    for (size_t i = 0; i < crowd->reductions; i++) {
+        if (test_operator(crowd->reduction[i].op)->inputs == 2) {
+            inputs[1] = crowd->y;
+            inputs[2] = crowd->key;
+        }
+        results[i] = got;
+        outcomes[i] = test_alloc(crowd->groups * sizeof **outcomes);
+        got += crowd->groups * crowd_bytes(crowd, i);
+    }
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+    for (size_t i = 0; i < crowd->reductions; i++)
+        free(outcomes[i]);
+}
+
+/* Some groups against the oracle. */
+static void check_some(const struct crowd *crowd, struct rng *rng, const unsigned char *got, const char *text) {
+    struct oracle single, pairs;
+    const size_t size = crowd->type->size;
+    unsigned char *of_group[2] = {test_alloc(MANY * size), test_alloc(MANY * size)};
+    oracle_init(&single);
+    oracle_init(&pairs);
+    for (int round = 0; round < 2; round++) {
+        const uint64_t group = crowd->key[rng_below(rng, MANY)];
+        size_t count = 0;
+        const unsigned char *at = got;
+        for (size_t i = 0; i < MANY; i++)
+            if (crowd->key[i] == group) {
+                memcpy(of_group[0] + count * size, crowd->x + i * size, size);
+                memcpy(of_group[1] + count++ * size, crowd->y + i * size, size);
+            }
+        oracle_read(&single, crowd->type->type, of_group[0], NULL, count);
+        oracle_read(&pairs, crowd->type->type, of_group[0], of_group[1], count);
+        for (size_t i = 0; i < crowd->reductions; i++) {
+            reduct_reduction reduction = crowd->reduction[i];
+            reduction.result = oracle_default_result(reduction.op, reduction.element);
+            const struct oracle_result wanted =
+                oracle_expect(test_operator(reduction.op)->inputs == 2 ? &pairs : &single, &reduction);
+            const size_t bytes = crowd_bytes(crowd, i);
+            if (wanted.status == REDUCT_OK && memcmp(wanted.bytes, at + group * bytes, bytes))
+                test_fail("%s of %s, %s, group %llu of %llu is not what its %zu elements give",
+                          reduct_operator_name(reduction.op), crowd->type->name, text, (unsigned long long)group,
+                          (unsigned long long)crowd->groups, count);
+            at += crowd->groups * bytes;
+        }
+    }
+    oracle_clear(&single);
+    oracle_clear(&pairs);
+    free(of_group[0]);
+    free(of_group[1]);
+}
+
+/* The elements and their indices in another order. */
+static void shuffle(struct crowd *crowd, struct rng *rng) {
+    const size_t size = crowd->type->size;
+    unsigned char kept[8];
+    for (size_t i = MANY; i-- > 1;) {
+        const size_t other = rng_below(rng, i + 1);
+        const uint32_t key = crowd->key[i];
+        crowd->key[i] = crowd->key[other];
+        crowd->key[other] = key;
+        for (int k = 0; k < 2; k++) {
+            unsigned char *array = k ? crowd->y : crowd->x;
+            memcpy(kept, array + i * size, size);
+            memcpy(array + i * size, array + other * size, size);
+            memcpy(array + other * size, kept, size);
+        }
+    }
+}
+
+static void same_bits(void **state) {
+    (void)state;
+    static const uint64_t GROUPS[] = {1, 2, 10, 1000, 5000, 100000, 300000};
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_MEAN,   REDUCT_VAR,          REDUCT_NORM2,
+                                                REDUCT_DOT, REDUCT_MINMAX, REDUCT_COUNT_NONZERO};
+    static const reduct_type TYPES[] = {REDUCT_F64, REDUCT_F32, REDUCT_BF16, REDUCT_F16, REDUCT_I32, REDUCT_U64};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = grouping_devices(devices);
+    struct rng rng = rng_of(test_seed() + 2);
+    struct crowd crowd = {.x = test_alloc(MANY * 8), .y = test_alloc(MANY * 8), .key = test_alloc(MANY * 4)};
+    unsigned char *one = test_alloc(300000 * 80), *got = test_alloc(300000 * 80);
+    for (uint64_t round = 0; device_count && round < test_scaled(28, 7); round++) {
+        const enum data data = (enum data)(round % DATA_KINDS);
+        crowd.type = test_type(TYPES[rng_below(&rng, sizeof TYPES / sizeof *TYPES)]);
+        crowd.groups = GROUPS[rng_below(&rng, sizeof GROUPS / sizeof *GROUPS)];
+        crowd.reductions = 0;
+        const size_t only = rng_below(&rng, 2 * sizeof OPERATORS / sizeof *OPERATORS); /* or all at once */
+        for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++)
+            if ((i == only || only >= sizeof OPERATORS / sizeof *OPERATORS) && test_has(OPERATORS[i], crowd.type->type))
+                crowd.reduction[crowd.reductions++] =
+                    (reduct_reduction){.op = OPERATORS[i], .element = crowd.type->type, .nan = (reduct_nan)(round % 2)};
+        if (!crowd.reductions)
+            continue;
+        for (size_t i = 0; i < MANY; i++) {
+            values_put(crowd.type, crowd.x, i, any_value(&rng, data, i));
+            values_put(crowd.type, crowd.y, i, any_value(&rng, data, i + 1));
+            crowd.key[i] = (uint32_t)(round % 3 ? rng_below(&rng, crowd.groups) : i * crowd.groups / MANY);
+        }
+        size_t bytes = 0;
+        char text[100];
+        snprintf(text, sizeof text, "data %d, round %llu", (int)data, (unsigned long long)round);
+        for (size_t i = 0; i < crowd.reductions; i++)
+            bytes += crowd.groups * crowd_bytes(&crowd, i);
+        run_crowd(&crowd, devices[0], 1, one);
+        check_some(&crowd, &rng, one, text);
+        for (unsigned threads = 1; threads <= 8; threads += 1 + (unsigned)rng_below(&rng, 3)) {
+            const char *device = devices[rng_below(&rng, device_count)];
+            if (threads > 4)
+                shuffle(&crowd, &rng);
+            memset(got, ORACLE_UNTOUCHED, bytes);
+            run_crowd(&crowd, device, threads, got);
+            if (memcmp(got, one, bytes))
+                test_fail("%s of %s, %s: not the same bits on %s with %u threads%s",
+                          reduct_operator_name(crowd.reduction[0].op), crowd.type->name, text, device, threads,
+                          threads > 4 ? " in another order" : "");
+        }
+    }
+    free(crowd.x);
+    free(crowd.y);
+    free(crowd.key);
+    free(one);
+    free(got);
+}
+
+/* As many elements in one group as fill its pair of integers, all of the largest that the window takes. */
+static void full_pairs(void **state) {
+    (void)state;
+    enum { FULL = (1 << 17) - 2 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = grouping_devices(devices);
+    double *x = test_alloc(FULL * sizeof *x);
+    unsigned char *key = test_alloc(FULL);
+    memset(key, 1, FULL);
+    for (size_t d = 0; d < device_count; d++)
+        for (int sign = 0; sign < 2; sign++)
+            for (int kind = 0; kind < 3; kind++) {
+                /* The sample looks at the first element of all, and at every few after it. */
+                for (size_t i = 0; i < FULL; i++) {
+                    x[i] = kind == 0   ? 1
+                           : kind == 1 ? i % 1024 < 16 ? 1 : 4 * (1 - 0x1p-53)
+                                       : ldexp(1 - 0x1p-53, i % 1024 < 16 ? 0 : (int)(i % 3));
+                    x[i] = sign ? -x[i] : x[i];
+                }
+                const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+                const reduct_groups groups = {.count = 2, .elements = FULL, .index = REDUCT_U8};
+                const reduct_plan_options options = {.reductions = &sum,
+                                                     .reduction_count = 1,
+                                                     .kind = REDUCT_GROUPS,
+                                                     .groups = &groups,
+                                                     .device = devices[d],
+                                                     .threads = 1};
+                double got[2];
+                reduct_plan *plan = NULL;
+                test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+                test_status(reduct_plan_execute(plan, (const void *[]){x, key}, (void *[]){got}, NULL, NULL),
+                            REDUCT_OK);
+                reduct_plan_destroy(plan);
+                const struct test_outcome alone = test_run(&sum, "cpu", 1, x, NULL, FULL);
+                assert_memory_equal(alone.bytes, &got[1], sizeof got[1]);
+                assert_true(got[0] == 0);
+            }
+    free(x);
+    free(key);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is refused
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void refuse(const reduct_plan_options *options, reduct_status expected, const char *said) {
+    reduct_plan *plan = NULL;
+    reduct_error error = {0};
+    test_status(reduct_plan_create(options, &plan, &error), expected);
+    if (plan || error.status != expected || strncmp(error.message, said, strlen(said)) != 0)
+        test_fail("refused with \"%s\"; expected \"%s...\"", error.message, said);
+}
+
+static void refused_plans(void **state) {
+    (void)state;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
+                           place = {.op = REDUCT_ARGMAX, .element = REDUCT_F64},
+                           dot = {.op = REDUCT_DOT, .element = REDUCT_F64};
+    reduct_groups groups = {.count = 3, .elements = 10, .index = REDUCT_I16};
+    reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .kind = REDUCT_GROUPS};
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: null pointer");
+    options.groups = &groups;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: index: 6");
+    groups.index = REDUCT_U16;
+    groups.reserved[3] = 1;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: reserved");
+    groups = (reduct_groups){.count = 3, .elements = 10, .index = REDUCT_U8, .with_initial = 1};
+    options.reductions = &place;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: with_initial: argmax");
+    options.reductions = &dot;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: with_initial: dot");
+    options.reductions = &sum;
+    groups = (reduct_groups){.count = 3, .elements = UINT64_MAX / 8, .index = REDUCT_U8};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "groups");
+    groups = (reduct_groups){.count = UINT64_MAX / 2, .elements = 1, .index = REDUCT_U8};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "groups");
+    groups = (reduct_groups){.count = 3, .elements = UINT64_MAX / 2, .width = 3, .index = REDUCT_U8};
+    refuse(&options, REDUCT_ERROR_TOO_LARGE, "groups");
+}
+
+/* Pointers, and what is said of an index outside and of an initial value that is NaN. */
+static void refused_executions(void **state) {
+    (void)state;
+    const double x[4] = {1, 2, 3, 4}, initial[2] = {0, (double)NAN};
+    const int64_t key[4] = {1, 0, -7, 5};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64, .nan = REDUCT_NAN_ERROR};
+    reduct_groups groups = {.count = 2, .elements = 4, .index = REDUCT_I64, .with_initial = 1};
+    const reduct_plan_options options = {
+        .reductions = &sum, .reduction_count = 1, .kind = REDUCT_GROUPS, .groups = &groups, .device = "cpu"};
+    static const struct {
+        int skip, pointer; /* which input is null, or -1 */
+        reduct_status status;
+        uint64_t index;
+        const char *said;
+    } CASES[] = {{0, -1, REDUCT_ERROR_ARGUMENT, 2, "indices: number 2 is -7; expected one of the 2 groups"},
+                 {1, -1, REDUCT_ERROR_NAN, UINT64_MAX, "sum: result 1: the initial value is NaN"},
+                 {1, 0, REDUCT_ERROR_ARGUMENT, UINT64_MAX, "x: null pointer"},
+                 {1, 1, REDUCT_ERROR_ARGUMENT, UINT64_MAX, "indices: null pointer"},
+                 {1, 2, REDUCT_ERROR_ARGUMENT, UINT64_MAX, "initial: null pointer"}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const void *inputs[3] = {x, key, initial};
+        double results[2] = {-1, -1};
+        reduct_plan *plan = NULL;
+        reduct_error error = {0};
+        groups.skip = CASES[i].skip;
+        if (CASES[i].pointer >= 0)
+            inputs[CASES[i].pointer] = NULL;
+        test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+        test_status(reduct_plan_execute(plan, inputs, (void *[]){results}, NULL, &error), CASES[i].status);
+        reduct_plan_destroy(plan);
+        if (error.index != CASES[i].index || strcmp(error.message, CASES[i].said) != 0)
+            test_fail("\"%s\" at %llu; expected \"%s\"", error.message, (unsigned long long)error.index, CASES[i].said);
+        assert_true(results[0] == -1 && results[1] == -1);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything), cmocka_unit_test(sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything),    cmocka_unit_test(sums),
+                                       cmocka_unit_test(same_bits),     cmocka_unit_test(full_pairs),
+                                       cmocka_unit_test(refused_plans), cmocka_unit_test(refused_executions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
