@@ -1,4 +1,4 @@
-/* Along axes, and with masks: see axes.h. The arrays are kept in memory, as they lie in the files. */
+/* Along axes, by groups, and with masks: see axes.h. The arrays are kept in memory, as they lie in the files. */
 #include "axes.h"
 
 #include <errno.h>
@@ -23,9 +23,10 @@ struct array {
 /* What is reduced, and what comes of it. */
 struct axes {
     const struct options *options;
-    struct array arrays[INPUTS_MOST], mask;
+    struct array arrays[INPUTS_MOST], mask, by;
     size_t array_count;
     uint64_t reduced; /* axes, by bit */
+    bool by_row;      /* groups are of rows, which are what the first axis counts, and not of elements */
     reduct_reduction reductions[OPERATORS_MOST];
     void *results[OPERATORS_MOST];
     uint64_t count; /* results of each */
@@ -68,6 +69,8 @@ static void find_strides(struct array *array) {
 
 static enum outcome open_array(struct array *array, const char *path, const struct options *options) {
     enum outcome outcome = reader_open(&array->reader, path, &options->input);
+    if (outcome == DONE && options->by)
+        outcome = reader_in_order(&array->reader);
     if (outcome == DONE)
         outcome = read_elements(array);
     if (outcome != DONE)
@@ -111,6 +114,74 @@ static enum outcome open_mask(struct axes *axes) {
         return fail("%s: %s elements; expected bytes, which are 0 where an element does not count",
                     reader_name(&axes->mask.reader), reduct_type_name(axes->mask.reader.type));
     return outcome;
+}
+
+/* The numbers of groups. */
+static enum outcome open_groups(struct axes *axes) {
+    struct options options = *axes->options;
+    options.input = (struct input_options){.format = FORMAT_NPY, .threads = options.input.threads};
+    if (!options.by)
+        return DONE;
+    if (!is_npy(options.by)) {
+        options.input.format = FORMAT_TEXT;
+        options.input.type = REDUCT_I64;
+    }
+    enum outcome outcome = open_array(&axes->by, options.by, &options);
+    const reduct_type type = axes->by.reader.type;
+    if (outcome == DONE && type != REDUCT_U8 && type != REDUCT_U16 && type != REDUCT_U32 && type != REDUCT_U64 &&
+        type != REDUCT_I32 && type != REDUCT_I64)
+        return fail("%s: %s elements; expected the numbers of groups, as u8 to u64, i32 or i64",
+                    reader_name(&axes->by.reader), reduct_type_name(type));
+    return outcome;
+}
+
+/* There is a number for each element, or for each row. */
+static enum outcome match_groups(struct axes *axes) {
+    const struct array *array = &axes->arrays[0], *by = &axes->by;
+    const struct layout *layout = &array->reader.layout;
+    if (!axes->options->by || by->count == array->count)
+        return DONE;
+    axes->by_row = layout->rank > 1 && by->count == layout->shape[0];
+    if (axes->by_row)
+        return DONE;
+    return fail("%s holds %" PRIu64 " elements%s, %s %" PRIu64 " numbers of groups; expected as many",
+                reader_name(&array->reader), array->count, layout->rank > 1 ? " in rows" : "", reader_name(&by->reader),
+                by->count);
+}
+
+#define LARGEST(T)                                                                                                     \
+    for (uint64_t i = 0; i < by->count; i++)                                                                           \
+        if (((const T *)elements)[i] >= 0 && (uint64_t)((const T *)elements)[i] >= groups)                             \
+            groups = (uint64_t)((const T *)elements)[i] + 1;                                                           \
+    break
+
+#define LARGEST_UNSIGNED(T)                                                                                            \
+    for (uint64_t i = 0; i < by->count; i++)                                                                           \
+        if (((const T *)elements)[i] >= groups)                                                                        \
+            groups = (uint64_t)((const T *)elements)[i] + 1;                                                           \
+    break
+
+/* One more than the largest number, if that is not said. */
+static uint64_t count_groups(const struct options *options, const struct array *by) {
+    const void *elements = by->elements;
+    uint64_t groups = 0;
+    if (options->has_groups)
+        return options->groups;
+    switch ((int)by->reader.type) { /* those that open_groups() lets pass */
+    case REDUCT_U8:
+        LARGEST_UNSIGNED(uint8_t);
+    case REDUCT_U16:
+        LARGEST_UNSIGNED(uint16_t);
+    case REDUCT_U32:
+        LARGEST_UNSIGNED(uint32_t);
+    case REDUCT_I32:
+        LARGEST(int32_t);
+    case REDUCT_I64:
+        LARGEST(int64_t);
+    default:
+        LARGEST_UNSIGNED(uint64_t);
+    }
+    return groups;
 }
 
 /* A mask has the shape of the array; one without a shape as many elements. */
@@ -183,7 +254,8 @@ static size_t result_size(const reduct_reduction *reduction) {
 }
 
 static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
-    const void *inputs[INPUTS_MOST + 1];
+    const void *inputs[INPUTS_MOST + 2];
+    size_t input_count = 0;
     reduct_error error;
     axes->count = reduct_plan_result_count(plan);
     for (size_t i = 0; i < axes->options->op_count; i++) {
@@ -193,10 +265,16 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
             return fail_memory();
     }
     for (size_t i = 0; i < axes->array_count; i++)
-        inputs[i] = axes->arrays[i].elements;
-    inputs[axes->array_count] = axes->mask.elements;
+        inputs[input_count++] = axes->arrays[i].elements;
+    if (axes->options->by)
+        inputs[input_count++] = axes->by.elements;
+    inputs[input_count] = axes->mask.elements;
     reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
-    return status == REDUCT_OK ? DONE : pass_on(reader_name(&axes->arrays[0].reader), &error);
+    if (status == REDUCT_OK)
+        return DONE;
+    if (axes->options->by && status == REDUCT_ERROR_ARGUMENT) /* an index, which is the file's fault */
+        return fail("%s: %s", reader_name(&axes->by.reader), error.message);
+    return pass_on(reader_name(&axes->arrays[0].reader), &error);
 }
 
 static enum outcome reduce(struct axes *axes) {
@@ -205,6 +283,8 @@ static enum outcome reduce(struct axes *axes) {
     enum outcome outcome = match_arrays(axes);
     if (outcome == DONE)
         outcome = match_mask(axes);
+    if (outcome == DONE)
+        outcome = match_groups(axes);
     if (outcome == DONE)
         outcome = choose_axes(axes);
     for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
@@ -216,12 +296,18 @@ static enum outcome reduce(struct axes *axes) {
                                 .strides = {axes->arrays[0].strides, axes->arrays[1].strides},
                                 .axes = axes->reduced,
                                 .mask_strides = axes->mask.strides};
+    const reduct_groups groups = {.count = options->by ? count_groups(options, &axes->by) : 0,
+                                  .elements = axes->by.count,
+                                  .index = axes->by.reader.type,
+                                  .width = axes->by_row ? axes->arrays[0].count / axes->by.count : 1,
+                                  .skip = options->skip_outside};
     const reduct_plan_options wanted = {.reductions = axes->reductions,
                                         .reduction_count = options->op_count,
                                         .device = options->device,
                                         .threads = options->input.threads,
-                                        .kind = REDUCT_ARRAY,
+                                        .kind = options->by ? REDUCT_GROUPS : REDUCT_ARRAY,
                                         .array = &array,
+                                        .groups = &groups,
                                         .mask = options->mask ? REDUCT_MASK_BYTES : REDUCT_MASK_NONE};
     reduct_plan *plan = NULL;
     reduct_error error;
@@ -239,9 +325,9 @@ static enum outcome reduce(struct axes *axes) {
  * Writing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A line for each place, the results of the operators beside each other; of the array as a whole one for each operator. */
+/* A line for each place, or each group and place of a row, the results of the operators beside each other; of the array as a whole one for each operator. */
 static void print(const struct axes *axes) {
-    bool beside = options_have_axes(axes->options);
+    bool beside = options_have_results(axes->options);
     for (uint64_t r = 0; r < axes->count; r++)
         for (size_t i = 0; i < axes->options->op_count; i++) {
             const reduct_reduction *reduction = &axes->reductions[i];
@@ -267,8 +353,14 @@ static size_t make_header(const struct axes *axes, const char *type, char header
     const struct layout *layout = &axes->arrays[0].reader.layout;
     char *dictionary = header + 10;
     int size = snprintf(dictionary, 4000, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    if (axes->options->by) {
+        uint64_t places = 1;
+        for (unsigned k = 1; axes->by_row && k < layout->rank; k++)
+            places *= layout->shape[k];
+        size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
+    }
     for (unsigned k = 0; k < layout->rank; k++)
-        if (!(axes->reduced >> k & 1))
+        if (axes->options->by ? axes->by_row && k > 0 : !(axes->reduced >> k & 1))
             size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
     if (reduct_operator_outputs(axes->reductions[0].op) > 1)
         size +=
@@ -318,6 +410,8 @@ enum outcome axes_command(const struct options *options) {
     if (outcome == DONE)
         outcome = open_mask(&axes);
     if (outcome == DONE)
+        outcome = open_groups(&axes);
+    if (outcome == DONE)
         outcome = reduce(&axes);
     if (outcome == DONE)
         outcome = check_output_type(&axes);
@@ -331,7 +425,10 @@ enum outcome axes_command(const struct options *options) {
     }
     if (options->mask)
         reader_close(&axes.mask.reader);
+    if (options->by)
+        reader_close(&axes.by.reader);
     free(axes.mask.elements);
+    free(axes.by.elements);
     for (size_t i = 0; i < options->op_count; i++)
         free(axes.results[i]);
     return outcome;

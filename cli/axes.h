@@ -1,4 +1,4 @@
-/* Reductions along axes of arrays, and of elements that a mask lets count. */
+/* Reductions along axes of arrays, by groups, and of elements that a mask lets count. */
 #ifndef REDUCT_CLI_AXES_H
 #define REDUCT_CLI_AXES_H
 

@@ -24,6 +24,9 @@ enum {
     ROWS,
     COLUMNS,
     MASK,
+    BY,
+    GROUPS,
+    SKIP_OUTSIDE,
     RESULT = 'r',
     TYPE = 't'
 };
@@ -35,8 +38,13 @@ static const program_option OPTIONS[] = {
      "reduce this axis of an array, counted from 0, or from the end as in -1; several --axis reduce several. One "
      "result for "
      "each place of the other axes, in C order"},
+    {"by", BY, "FILE",
+     "one result for each group of elements: FILE holds the number of its group, from 0, for each element or, as many "
+     "as an array has rows, "
+     "for each row; a .npy array of u8 to u64, i32 or i64, or whole numbers in text"},
     {"columns", COLUMNS, NULL,
      "one result for each column of a matrix, which is a .npy array of two axes or lines of text"},
+    {"groups", GROUPS, "N", "with --by: there are N groups. By default one more than the largest number"},
     {"mask", MASK, "FILE",
      "which elements count: a .npy array of bytes and of the same shape, or raw bytes, as many as elements, 0 for "
      "those that do not. "
@@ -49,6 +57,8 @@ static const program_option OPTIONS[] = {
      "type of the result, rounded once. By default sums and products of floats and all that is built on them are f64, "
      "those of integers are printed in full, and extremes keep the type of the elements. TYPE is"},
     {"rows", ROWS, NULL, "one result for each row of a matrix"},
+    {"skip-outside", SKIP_OUTSIDE, NULL,
+     "with --by: leave out elements whose number is no group's; otherwise they are an error"},
     {"wrap", WRAP, NULL,
      "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits"},
     {.text = "What is read:"},
@@ -63,12 +73,12 @@ static const program_option OPTIONS[] = {
     {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
     {"quiet", QUIET, NULL, "no progress, no remarks"},
     {"hex", HEX, NULL, "print the result in base 16, exactly"},
-    {"output", OUTPUT, "FILE", "with --axis, --rows or --columns: write the results to FILE, as NumPy's .npy"},
+    {"output", OUTPUT, "FILE", "with --axis, --rows, --columns or --by: write the results to FILE, as NumPy's .npy"},
     {0}};
 
 /* clang-format off */
 static const char INPUTS[] =
-    "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes, beside "
+    "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes and by groups, beside "
     "each other. minmax has two values for each result, which are printed on one line; a file has them along one axis more, the last.\n\n"
     "No FILE, or -, is standard input. Several files are reduced as one array; dot and weighted-mean take two, the weights second. What a file holds is "
     "told by its content, unless --format says it:\n\n"
@@ -204,6 +214,9 @@ static enum outcome take_number(int key, const char *value, struct options *opti
     case COUNT:
         options->input.has_count = true;
         return parse_number(key, value, true, INT64_MAX, &options->input.count);
+    case GROUPS:
+        options->has_groups = true;
+        return parse_number(key, value, true, UINT32_MAX, &options->groups);
     default:
         outcome = parse_number(key, value, false, 65536, &threads);
         options->input.threads = (unsigned)threads;
@@ -239,12 +252,19 @@ static int take_option(int key, char *value, void *state) {
     case MASK:
         options->mask = value;
         return DONE;
+    case BY:
+        options->by = value;
+        return DONE;
+    case SKIP_OUTSIDE:
+        options->skip_outside = true;
+        return DONE;
     case OUTPUT:
         options->output = value;
         return DONE;
     case OFFSET:
     case COUNT:
     case THREADS:
+    case GROUPS:
         return (int)take_number(key, value, options);
     case DEVICE:
         options->device = value;
@@ -277,19 +297,21 @@ static program_command command_line(const char *name, const char *about) {
                              .values = list_values};
 }
 
-/* Refuses options along axes that do not go together. */
+/* Refuses options along axes and by groups that do not go together. */
 static enum outcome check_axes(const struct options *options) {
-    if ((options->axis_count > 0) + options->rows + options->columns > 1)
-        return misuse("--axis, --rows, --columns: expected one of them");
-    if (!options_have_axes(options))
-        if (options->output)
-            return misuse("--output: expected with --axis, --rows or --columns");
-    if (!options_have_axes(options) && !options->mask)
+    if ((options->axis_count > 0) + options->rows + options->columns + (options->by != NULL) > 1)
+        return misuse("--axis, --rows, --columns, --by: expected one of them");
+    if (!options_have_results(options) && options->output)
+        return misuse("--output: expected with --axis, --rows, --columns or --by");
+    if (!options->by && (options->has_groups || options->skip_outside))
+        return misuse("--%s: expected with --by", options->has_groups ? "groups" : "skip-outside");
+    if (!options_have_results(options) && !options->mask)
         return DONE;
     if (options->path_count != (size_t)reduct_operator_inputs(options->ops[0]))
         return misuse("--%s: one array at a time; %zu inputs given",
                       options->rows      ? "rows"
                       : options->columns ? "columns"
+                      : options->by      ? "by"
                       : options->mask    ? "mask"
                                          : "axis",
                       options->path_count);
@@ -367,7 +389,7 @@ enum outcome options_parse(int argc, char **argv, struct options *options) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
     }
-    options->input.matrix = options_have_axes(options);
+    options->input.matrix = options_have_results(options);
     return check(options, argv[0]);
 }
 

@@ -16,7 +16,10 @@ struct options {
     size_t axis_count;   /* 0: the array as a whole */
     bool rows, columns;  /* of a matrix */
     const char *mask;    /* file that says which elements count, or null */
-    const char *output;  /* file for results along axes, or null for standard output */
+    const char *by;      /* file with the number of each element's group, or null */
+    bool has_groups, skip_outside;
+    uint64_t groups;    /* with has_groups: how many groups there are */
+    const char *output; /* file for several results, or null for standard output */
     reduct_mode mode;
     reduct_nan nan;
     reduct_type result; /* REDUCT_DEFAULT if not said */
@@ -30,6 +33,11 @@ struct options {
 /* Whether some axes are reduced, and there are as many results as the others have places. */
 static inline bool options_have_axes(const struct options *options) {
     return options->axis_count || options->rows || options->columns;
+}
+
+/* Whether results are those of places or of groups, and not of all elements. */
+static inline bool options_have_results(const struct options *options) {
+    return options_have_axes(options) || options->by;
 }
 
 /* Parses argv[0], an operator or several separated by commas, and what follows. --help, --usage and --version end the

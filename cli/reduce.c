@@ -271,5 +271,5 @@ enum outcome reduce_command(int argc, char **argv) {
     enum outcome outcome = options_parse(argc, argv, &options);
     if (outcome != DONE)
         return outcome;
-    return options_have_axes(&options) || options.mask ? axes_command(&options) : reduce_whole(&options);
+    return options_have_results(&options) || options.mask ? axes_command(&options) : reduce_whole(&options);
 }

@@ -123,10 +123,13 @@ static reduct_status execute_whole_each(const reduct_plan *plan, const void *con
 
 static reduct_status execute_many(const struct rd_many *many, const void *const *inputs, void *const *results,
                                   reduct_outcome *const *outcomes, reduct_error *error) {
-    bool segmented = rd_many_is_segmented(many);
+    bool segmented = rd_many_is_segmented(many), grouped = rd_many_is_grouped(many);
     const void *none[5] = {NULL};
     struct rd_execution execution = {.results = results, .outcomes = outcomes};
-    uint64_t elements = segmented ? many->segments.elements : many->layout.results ? many->layout.count : 0;
+    uint64_t elements = segmented              ? many->segments.elements
+                        : grouped              ? many->groups.elements * many->groups.width
+                        : many->layout.results ? many->layout.count
+                                               : 0;
     size_t bytes = rd_type(many->reduction[0].element)->bytes;
     const void *const *bounds = (inputs ? inputs : none) + many->inputs;
     reduct_status status = REDUCT_OK;
@@ -145,9 +148,18 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
         execution.ends = pairs ? bounds[1] : NULL;
         bounds += pairs ? 2 : 1;
     }
+    if (status == REDUCT_OK && grouped) {
+        status =
+            check_input("indices", bounds[0], true, many->groups.elements, rd_type(many->groups.index)->bytes, error);
+        execution.indices = *bounds++;
+    }
     if (status == REDUCT_OK && many->mask) {
         status = check_input("mask", bounds[0], true, elements, 1, error);
-        execution.mask = bounds[0];
+        execution.mask = *bounds++;
+    }
+    if (status == REDUCT_OK && grouped && many->groups.with_initial) {
+        status = check_input("initial", bounds[0], true, many->layout.results, bytes, error);
+        execution.initial = bounds[0];
     }
     return status == REDUCT_OK ? many->state[0].device.backend->execute_many(many, &execution, error) : status;
 }

@@ -250,12 +250,13 @@ REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, r
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* What a plan reduces to what: one result, or many of which each is what a plan of its elements alone would give, to the last
- * bit in mode exact. CUDA devices do all kinds; masks, minmax, ptp and weighted_mean they refuse in this version. */
+ * bit in mode exact. CUDA devices do all kinds but groups; these, masks, minmax, ptp and weighted_mean they refuse in this version. */
 typedef enum reduct_kind {
-    REDUCT_WHOLE = 0,   /* shape.n contiguous elements to one result; nothing else of the shape is read */
-    REDUCT_SHAPE = 1,   /* as `shape` says: rows, columns, a middle axis */
-    REDUCT_ARRAY = 2,   /* as `array` says: any set of axes of an array of any rank */
-    REDUCT_SEGMENTS = 3 /* as `segments` says: stretches of one array, each of a length of its own */
+    REDUCT_WHOLE = 0,    /* shape.n contiguous elements to one result; nothing else of the shape is read */
+    REDUCT_SHAPE = 1,    /* as `shape` says: rows, columns, a middle axis */
+    REDUCT_ARRAY = 2,    /* as `array` says: any set of axes of an array of any rank */
+    REDUCT_SEGMENTS = 3, /* as `segments` says: stretches of one array, each of a length of its own */
+    REDUCT_GROUPS = 4    /* as `groups` says: elements anywhere in one array, each with the number of its group */
 } reduct_kind;
 
 /* An array seen as (outer, n, inner): n is reduced away, one result remains for each of outer * inner positions, in that
@@ -294,6 +295,32 @@ typedef struct reduct_segments {
     int with_ends;        /* not 0: begins and ends; 0: offsets */
     uint64_t reserved[4]; /* zero */
 } reduct_segments;
+
+/* Groups of an array's elements, or of its rows: an index for each says which group it is of. Indices come in any order, sorted or
+ * not. The elements of a group count in the array's order, after its initial value. A group of no elements has the result of no
+ * elements: a sum of +0, and no minimum (REDUCT_ERROR_EMPTY).
+ *
+ * An index outside is one below 0 or not below `count`. Unless such are skipped, the execution fails with REDUCT_ERROR_ARGUMENT and the
+ * place of the first one, and writes nothing, also where outcomes are asked for. Elements that are masked out are of no group, for products of floats as
+ * well: their index may be anything. The index that argmin and argmax give, and that of a NaN, is the element's place in the whole
+ * array, or its row; of a NaN among initial values it is UINT64_MAX.
+ *
+ * Mode fast is done as mode exact: plain sums would depend on how threads meet. */
+typedef struct reduct_groups {
+    uint64_t count;    /* groups: results are of number 0 to count - 1. May be 0 */
+    uint64_t elements; /* of the array; with a width, rows of it: so many indices there are. May be 0 */
+    reduct_type index; /* of the indices: REDUCT_U8, _U16, _U32, _U64, _I32 or _I64 */
+    uint64_t
+        width; /* elements to an index, side by side: an array of elements x width gives count x width results, row by row; 0
+                        * counts as 1 */
+    int skip; /* not 0: elements whose index is outside are left out; 0: they are an error */
+    /* Not 0: the last input holds count x width values of the element type, each of which is one element more of its result, such
+     * as existing results to add to. No mask is of them. Refused where a reduction is argmin or argmax, or reads two arrays. The
+     * array may be that of the results, where there is one reduction with one value of the element type for each; otherwise it
+     * overlaps none. */
+    int with_initial;
+    uint64_t reserved[4]; /* zero */
+} reduct_groups;
 
 /* How a mask says which elements count. One that is masked out is as if it were not there, except that indices count it: of a pair
  * neither is there, and in a product of floats it is a factor of 1 in its place. */
@@ -335,7 +362,8 @@ typedef struct reduct_plan_options {
         *executor;        /* what runs the CPU's threads, or null for the library's own; the plan keeps a copy */
     reduct_mask mask;     /* which elements count. Where an element's mask lies strides say, as where it lies itself */
     uint64_t mask_offset; /* bytes, or bits, of the mask before that of the element to which inputs' pointers are */
-    uint64_t reserved[6]; /* zero */
+    const reduct_groups *groups; /* of kind REDUCT_GROUPS; the plan keeps a copy */
+    uint64_t reserved[5];        /* zero */
 } reduct_plan_options;
 
 typedef struct reduct_plan reduct_plan;
@@ -361,11 +389,12 @@ REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
 REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
 
 /* Executes a plan. `inputs`: the arrays that its reductions read, each aligned to its element type (no more is needed for full
- * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends;
- * then the mask, if there is one. Null entries are allowed only where there are no elements. `results`: one pointer per
- * reduction, to as many results as the plan keeps, each of its result type, of minmax two values each. `workspace`:
+ * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends, for
+ * groups the indices; then the mask, if there is one; then the initial values of groups, if there are any. Null entries are allowed only
+ * where there are no elements. `results`: one pointer per reduction, to as many results as the plan keeps, each of its result type, of
+ * minmax two values each. `workspace`:
  * reduct_plan_workspace_size() bytes aligned to 64, or null, and the call allocates what it needs. Fails with
- * REDUCT_ERROR_ARGUMENT (also of a segment outside the array), _EMPTY, _OVERFLOW, _NAN, _OUT_OF_MEMORY or _DEVICE_LOST, of
+ * REDUCT_ERROR_ARGUMENT (also of a segment outside the array, or an index outside the groups), _EMPTY, _OVERFLOW, _NAN, _OUT_OF_MEMORY or _DEVICE_LOST, of
  * several results with that of the first one that fails; no result is then written. Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
@@ -374,7 +403,9 @@ REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void
 typedef struct reduct_outcome {
     uint32_t status;   /* a reduct_status: REDUCT_OK, or _OVERFLOW, _NAN or _EMPTY */
     uint32_t reserved; /* 0 */
-    uint64_t index;    /* among its elements, of the first NaN with REDUCT_ERROR_NAN, otherwise UINT64_MAX */
+    uint64_t
+        index; /* among its elements (of a group: in the whole array), of the first NaN with REDUCT_ERROR_NAN, otherwise
+                        * UINT64_MAX */
 } reduct_outcome;
 
 /* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,

@@ -137,6 +137,7 @@ reduct_status rd_layout_make(const reduct_plan_options *options, size_t bytes, u
         array = (reduct_array){.rank = 1, .lengths = &shape->n, .axes = 1};
         break;
     case REDUCT_SHAPE:
+    case REDUCT_GROUPS: /* whose elements have no layout: core/many.c does not ask */
         break;
     case REDUCT_ARRAY: {
         reduct_status status = check_array(options->array, error);

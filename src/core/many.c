@@ -92,6 +92,8 @@ static reduct_status resolve_all(const reduct_plan_options *options, struct rd_m
             return rd_fail(error, REDUCT_ERROR_ARGUMENT,
                            "reductions: number %zu reads %s elements, the first one %s; they read the same data", i,
                            rd_type(reduction->element)->name, rd_type(many->reduction[0].element)->name);
+        if (options->kind == REDUCT_GROUPS)
+            reduction->mode = REDUCT_EXACT; /* fast sums would depend on how the elements of a group meet */
         unsigned inputs = rd_operator(reduction->op)->inputs;
         many->inputs = inputs > many->inputs ? inputs : many->inputs;
     }
@@ -118,8 +120,67 @@ static reduct_status check_segments(const reduct_segments *segments, size_t byte
     return RD_CHECK_RESERVED("segments: reserved", segments, error);
 }
 
+static bool is_group_index(reduct_type index) {
+    switch ((int)index) {
+    case REDUCT_U8:
+    case REDUCT_U16:
+    case REDUCT_U32:
+    case REDUCT_U64:
+    case REDUCT_I32:
+    case REDUCT_I64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What an initial value would be of a reduction that gives a place, or of pairs, nobody can say. */
+static reduct_status check_initial(const struct rd_many *many, reduct_error *error) {
+    for (size_t i = 0; i < many->reductions; i++) {
+        const struct rd_operator *op = rd_operator(many->reduction[i].op);
+        if (op->finish == RD_INDEX || op->inputs == 2)
+            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: with_initial: %s takes no initial values; it %s",
+                           op->name, op->inputs == 2 ? "reads two arrays" : "gives places in the array");
+    }
+    return REDUCT_OK;
+}
+
+static reduct_status check_groups(const struct rd_many *many, const reduct_groups *groups, size_t bytes,
+                                  reduct_error *error) {
+    if (!groups)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: null pointer");
+    if (!is_group_index(groups->index))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: index: %d; expected u8, u16, u32, u64, i32 or i64",
+                       (int)groups->index);
+    reduct_status status = groups->with_initial ? check_initial(many, error) : REDUCT_OK;
+    if (status != REDUCT_OK)
+        return status;
+    uint64_t width = groups->width ? groups->width : 1, elements, results;
+    if (__builtin_mul_overflow(groups->elements, width, &elements) || elements > PTRDIFF_MAX / bytes ||
+        groups->elements > PTRDIFF_MAX / rd_type(groups->index)->bytes ||
+        __builtin_mul_overflow(groups->count, width, &results) || results > PTRDIFF_MAX / 32)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE,
+                       "groups: %llu of them, %llu elements and a width of %llu are more than an address space holds",
+                       (unsigned long long)groups->count, (unsigned long long)groups->elements,
+                       (unsigned long long)width);
+    return RD_CHECK_RESERVED("groups: reserved", groups, error);
+}
+
+static reduct_status make_groups(const reduct_plan_options *options, struct rd_many *many, size_t bytes,
+                                 reduct_error *error) {
+    reduct_status status = check_groups(many, options->groups, bytes, error);
+    if (status != REDUCT_OK)
+        return status;
+    many->groups = *options->groups;
+    many->groups.width += !many->groups.width;
+    many->layout.results = many->groups.count * many->groups.width;
+    return REDUCT_OK;
+}
+
 static reduct_status make_layout(const reduct_plan_options *options, struct rd_many *many, reduct_error *error) {
     size_t bytes = rd_type(many->reduction[0].element)->bytes;
+    if (options->kind == REDUCT_GROUPS)
+        return make_groups(options, many, bytes, error);
     if (options->kind == REDUCT_SEGMENTS) {
         reduct_status status = check_segments(options->segments, bytes, error);
         if (status != REDUCT_OK)
@@ -197,8 +258,8 @@ reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_p
 bool rd_many_may_fail(const struct rd_many *many, size_t which) {
     const reduct_reduction *reduction = &many->reduction[which];
     bool of_floats = rd_type(reduction->element)->kind == RD_FLOAT;
-    bool few = rd_many_is_segmented(many) || many->mask || many->layout.count < rd_minimum(reduction) ||
-               reduction->nan == REDUCT_NAN_IGNORE;
+    bool few = rd_many_is_segmented(many) || rd_many_is_grouped(many) || many->mask ||
+               many->layout.count < rd_minimum(reduction) || reduction->nan == REDUCT_NAN_IGNORE;
     return (few && rd_minimum(reduction)) || (of_floats && reduction->nan == REDUCT_NAN_ERROR) ||
            (!of_floats && rd_type(reduction->result)->kind != RD_FLOAT && !(reduction->flags & REDUCT_WRAP));
 }

@@ -10,8 +10,9 @@ struct rd_many {
     reduct_reduction *reduction; /* resolved */
     size_t *state_of;            /* which state each of them is finished from: a sum and a mean share one */
     struct rd_prepared *state;
-    struct rd_layout layout;  /* of segments with an index type, only `results` is of use */
+    struct rd_layout layout;  /* of segments with an index type and of groups, only `results` is of use */
     reduct_segments segments; /* of these */
+    reduct_groups groups;     /* of these; the width is at least 1 */
     unsigned inputs;          /* 2 if any reduction reads two */
     reduct_mask mask;         /* which elements count */
     uint64_t mask_offset;     /* entries of the mask before that of the first element */
@@ -23,7 +24,9 @@ struct rd_many {
 struct rd_execution {
     const unsigned char *input[2];
     const void *begins, *ends; /* of segments: with offsets, `ends` is null */
+    const void *indices;       /* of groups */
     const void *mask;          /* or null */
+    const void *initial;       /* of groups, or null */
     void *const *results;
     reduct_outcome *const *outcomes; /* null, or with null entries, where a failure is the call's */
 };
@@ -39,6 +42,11 @@ bool rd_many_may_fail(const struct rd_many *many, size_t which);
 /* Whether segments have bounds of their own. */
 static inline bool rd_many_is_segmented(const struct rd_many *many) {
     return many->segments.index != REDUCT_DEFAULT;
+}
+
+/* Whether elements have the number of their group. */
+static inline bool rd_many_is_grouped(const struct rd_many *many) {
+    return many->groups.index != REDUCT_DEFAULT;
 }
 
 #endif

@@ -20,7 +20,7 @@ static reduct_status check_options(const reduct_plan_options *options, reduct_er
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: null pointer");
     if (options->reduction_count == 0)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction_count: 0; a plan needs at least one");
-    if ((unsigned)options->kind > REDUCT_SEGMENTS)
+    if ((unsigned)options->kind > REDUCT_GROUPS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of plan", (int)options->kind);
     if ((unsigned)options->mask > REDUCT_MASK_BITS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask: %d is not a kind of mask", (int)options->mask);

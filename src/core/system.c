@@ -8,11 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 void rd_yield(void) {
     sched_yield();
+}
+
+void *rd_large_alloc(size_t bytes) {
+    const size_t size = (bytes + RD_LARGE_PAGE - 1) / RD_LARGE_PAGE * RD_LARGE_PAGE;
+    void *memory = size < bytes ? NULL : aligned_alloc(RD_LARGE_PAGE, size);
+#ifdef MADV_HUGEPAGE
+    if (memory)
+        (void)madvise(memory, size, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 uint64_t rd_clock(void) {

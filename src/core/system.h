@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The processors that a thread may run on, where the system lets one ask; all zero elsewhere. */
@@ -27,6 +28,11 @@ void rd_wake(atomic_uint *word, unsigned most);
 
 /* Lets another thread run. */
 void rd_yield(void);
+
+/* Memory for at least RD_LARGE_PAGE bytes that is read and written all over: in large pages, where the system has such. To be freed by
+ * free(). */
+enum { RD_LARGE_PAGE = 1 << 21 };
+void *rd_large_alloc(size_t bytes);
 
 /* Nanoseconds of a clock that never goes back. */
 uint64_t rd_clock(void);

@@ -27,10 +27,13 @@ struct rd_job {
     uint64_t row;
     uint64_t tile, parts, part; /* results of a unit; parts of a result, elements of each */
     uint64_t units;
-    uint64_t longest;            /* a segment of more elements than this is left for all threads */
-    struct rd_partial *partials; /* of results in parts: by result, part, state */
-    unsigned char **held;        /* by reduction: where results wait until none can fail any more; or null */
-    atomic_ullong next;          /* unit */
+    uint64_t longest; /* a segment of more elements than this is left for all threads */
+    /* Null, or of each element, as segments have them, its place in the array that the caller knows. */
+    const uint64_t *places;
+    const struct rd_results *made; /* or null: where results come from that were reduced elsewhere */
+    struct rd_partial *partials;   /* of results in parts: by result, part, state */
+    unsigned char **held;          /* by reduction: where results wait until none can fail any more; or null */
+    atomic_ullong next;            /* unit */
     atomic_bool lacks_memory;
     pthread_mutex_t lock; /* of `failure` */
     struct rd_failure failure;

@@ -92,6 +92,15 @@ struct rd_trial_sum {
     _Alignas(64) double high[RD_SIDE], low[RD_SIDE];
 };
 
+/* How numbers are cut into two integers: the high one in units of magic[0] / (1.5 * 2^52), the low one of magic[1] / (1.5 * 2^52), where they
+ * are below `limit` and multiples of the low unit. */
+struct rd_slices {
+    double magic[2], limit;
+};
+
+/* What is said of numbers that were cut: some did not fit, or were not finite; some were -0. */
+enum { RD_SPLIT_ODD = 1, RD_SPLIT_MINUS_ZERO = 2 };
+
 struct rd_kernels {
     const char *name; /* of the device: "cpu:avx2" */
 
@@ -180,6 +189,15 @@ struct rd_kernels {
     void (*extreme_rows[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
                                       size_t count, int64_t *best, uint64_t *index);
 
+    /* Cuts terms into pairs of integers, by element type; pairs of those that do not fit are of no use. Of integers, in units of 2^32 and 1. At most
+     * RD_PAIRS more than `count` are written. Terms: elements, absolute values; of floats but f64 and of integers of at most 32 bits also squares and products.
+     * Run within rd_environment_enter(). */
+    unsigned (*split[RD_TYPE_END])(const struct rd_slices *slices, enum rd_transform transform, const void *x,
+                                   const void *y, size_t count, int64_t (*pair)[2]);
+
+    /* The greatest of numbers, 0 of none. */
+    uint32_t (*greatest)(const uint32_t *x, size_t count);
+
     /* Moves elements of so many bytes whose bits are set together, and returns how many they are; beyond these as much as 64 bytes may
      * be written. Bits beyond the last element are 0. */
     size_t (*pack)(const void *x, const uint64_t *keep, size_t count, size_t bytes, void *to);
@@ -188,7 +206,7 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128, RD_PAIRS = 8 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -10,8 +10,10 @@
  * these depend on the data alone as well. */
 #include "cpu/many.h"
 
+#include "core/environment.h"
 #include "core/reduction.h"
 #include "core/status.h"
+#include "cpu/groups.h"
 #include "cpu/job.h"
 #include "cpu/numbers.h"
 #include "cpu/side.h"
@@ -37,11 +39,29 @@ enum { PART_LEAST = 1 << 16, UNITS_PER_THREAD = 4 };
 /* Elements of one result that all threads reduce together, where it cannot be cut. */
 enum { LONG = 1 << 18 };
 
+/* What a result that was reduced elsewhere counts for where it is asked how many threads pay. */
+enum { MADE_BYTES = 256 };
+
 /* Bytes that several states read one after another while they are in cache. */
 enum { SHARED_BYTES = 1 << 15 };
 
 static uint64_t at_least(uint64_t a, uint64_t b) {
     return a > b ? a : b;
+}
+
+static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
+    switch ((int)type) { /* those that check_segments() lets pass */
+    case REDUCT_I32:
+        return (uint64_t)((const int32_t *)bounds)[at];
+    case REDUCT_U32:
+        return ((const uint32_t *)bounds)[at];
+    default:
+        return ((const uint64_t *)bounds)[at];
+    }
+}
+
+static uint64_t segment_begin(const struct rd_job *job, uint64_t at) {
+    return bound(job->execution->begins, job->many->segments.index, at);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -78,6 +98,23 @@ static reduct_status finish_state(struct rd_partial *state, const reduct_reducti
     return status;
 }
 
+/* Puts the place that an element had elsewhere for its number, in a result that is an index and in a failure. */
+static void name_places(const struct rd_job *job, uint64_t result, const reduct_reduction *reduction,
+                        reduct_status status, void *bytes, reduct_error *error) {
+    const uint64_t *places = job->places ? job->places + segment_begin(job, result) : NULL;
+    uint64_t index;
+    if (places && status == REDUCT_OK && rd_operator(reduction->op)->finish == RD_INDEX) {
+        memcpy(&index, bytes, sizeof index);
+        memcpy(bytes, &places[index], sizeof index);
+    } else if (status == REDUCT_ERROR_NAN) {
+        index = places ? places[error->index] : error->index;
+        if (index == RD_NO_PLACE)
+            rd_fail_at(error, status, UINT64_MAX, "the initial value is NaN");
+        else
+            rd_fail_at(error, status, index, "element %llu is NaN", (unsigned long long)index);
+    }
+}
+
 /* Rounds all reductions of one result from its states. */
 void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state) {
     const struct rd_many *many = job->many;
@@ -87,6 +124,8 @@ void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct r
         _Alignas(32) unsigned char bytes[32];
         reduct_error error = {.index = UINT64_MAX};
         reduct_status status = finish_state(&state[many->state_of[i]], &many->reduction[i], bytes, &error);
+        if (job->places || job->made)
+            name_places(job, result, &many->reduction[i], status, bytes, &error);
         if (status != REDUCT_OK)
             rd_store_failed(&many->reduction[i], bytes);
         memcpy(place, bytes, rd_result_size(&many->reduction[i]));
@@ -162,21 +201,6 @@ void rd_job_add(struct rd_job *job, const struct rd_desk *desk, struct rd_partia
 /* ---------------------------------------------------------------------------------------------------------------------
  * Units
  * ------------------------------------------------------------------------------------------------------------------ */
-
-static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
-    switch ((int)type) { /* those that check_segments() lets pass */
-    case REDUCT_I32:
-        return (uint64_t)((const int32_t *)bounds)[at];
-    case REDUCT_U32:
-        return ((const uint32_t *)bounds)[at];
-    default:
-        return ((const uint64_t *)bounds)[at];
-    }
-}
-
-static uint64_t segment_begin(const struct rd_job *job, uint64_t at) {
-    return bound(job->execution->begins, job->many->segments.index, at);
-}
 
 static uint64_t segment_end(const struct rd_job *job, uint64_t at) {
     const struct rd_execution *execution = job->execution;
@@ -330,9 +354,30 @@ static uint64_t results_of(const struct rd_job *job, uint64_t unit, uint64_t *fi
     return left < job->tile ? left : job->tile;
 }
 
+/* Results that were reduced elsewhere. */
+static void write_results(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results) {
+    const struct rd_many *many = job->many;
+    const struct rd_results *made = job->made;
+    const uint64_t end = first + results;
+    const bool answers = many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]);
+    const size_t bytes = rd_result_size(&many->reduction[0]);
+    rd_environment caller = rd_environment_enter();
+    for (uint64_t r = first; r < end; r++) {
+        if (answers)
+            r = made->answer(made->context, r, end, rd_job_place(job, r, (int64_t)r, 0, false), bytes);
+        if (r == end)
+            break;
+        made->fill(made->context, r, desk->state);
+        rd_job_finish(job, r, (int64_t)r, desk->state);
+    }
+    rd_environment_leave(caller);
+}
+
 static void do_unit(struct rd_job *job, const struct rd_desk *desk, uint64_t unit) {
     uint64_t first, results = results_of(job, unit, &first), part = unit % job->parts;
-    if (job->side)
+    if (job->made)
+        write_results(job, desk, first, results);
+    else if (job->side)
         rd_side_reduce(job, desk, first, results, part);
     else if (job->extremes)
         rd_side_extremes_reduce(job, desk, first, results, part);
@@ -356,10 +401,10 @@ static void work(void *context) {
            side = job->side       ? in_lines(rd_side_bytes())
                   : job->extremes ? in_lines(rd_side_extremes_bytes())
                                   : 0;
-    size_t gathered = job->extremes || (job->direct && !job->side)
+    size_t gathered = job->extremes || job->made || (job->direct && !job->side)
                           ? 0
                           : in_lines((job->together ? together * GATHERED_EACH : GATHERED) * job->bytes);
-    size_t mask = many->mask ? in_lines(sizeof *desk.mask) : 0;
+    size_t mask = many->mask && !job->made ? in_lines(sizeof *desk.mask) : 0;
     unsigned char *memory = aligned_alloc(LINE_BYTES, states + side + mask + many->inputs * gathered);
     if (desk.room && memory) {
         desk.state = (void *)memory;
@@ -433,8 +478,21 @@ static bool are_side_by_side(const struct rd_many *many, size_t bytes) {
     return beside < below && (size_t)beside * bytes < LINE_BYTES;
 }
 
+/* The same where only results are left to be made, which take about as long as so many bytes take elsewhere. */
+static unsigned cut_results(struct rd_job *job) {
+    uint64_t results = job->many->layout.results;
+    job->row = results;
+    job->tile = results < UNIT_RESULTS ? results : UNIT_RESULTS;
+    job->parts = 1;
+    job->longest = UINT64_MAX;
+    job->units = rd_divide_up(results, job->tile);
+    return rd_team_threads(&job->many->state[0].crew, job->units, results * MADE_BYTES);
+}
+
 /* Decides how the work is cut; returns the number of threads for it. */
 static unsigned cut(struct rd_job *job) {
+    if (job->made)
+        return cut_results(job);
     const struct rd_many *many = job->many;
     const struct rd_crew *crew = &many->state[0].crew;
     uint64_t results = many->layout.results, count = many->layout.count;
@@ -512,7 +570,8 @@ static void release_results(const struct rd_job *job) {
     for (size_t i = 0; i < many->reductions; i++) {
         size_t bytes = rd_result_size(&many->reduction[i]);
         for (uint64_t r = 0; job->held[i] && r < many->layout.results; r++) {
-            int64_t offset = rd_many_is_segmented(many) ? (int64_t)r : rd_layout_result(&many->layout, r).result;
+            int64_t offset =
+                rd_many_is_segmented(many) || job->made ? (int64_t)r : rd_layout_result(&many->layout, r).result;
             memcpy(rd_job_place(job, r, offset, i, true), job->held[i] + r * bytes, bytes);
         }
     }
@@ -543,12 +602,17 @@ static reduct_status report(const struct rd_job *job, reduct_error *error) {
                       (unsigned long long)failure->result, failure->error.message);
 }
 
-reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_execution *execution,
-                                  reduct_error *error) {
-    struct rd_job job = {.many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
+/* `places` as in rd_cpu_execute_gathered(), or null; `made`: where results come from that were reduced elsewhere, or null. */
+static reduct_status execute(const struct rd_many *many, const struct rd_execution *execution, const uint64_t *places,
+                             const struct rd_results *made, reduct_error *error) {
+    struct rd_job job = {.many = many,
+                         .execution = execution,
+                         .places = places,
+                         .made = made,
+                         .bytes = rd_type(many->reduction[0].element)->bytes};
     if (!many->layout.results)
         return REDUCT_OK;
-    reduct_status status = rd_many_is_segmented(many) ? check_bounds(&job, error) : REDUCT_OK;
+    reduct_status status = rd_many_is_segmented(many) && !places ? check_bounds(&job, error) : REDUCT_OK;
     if (status != REDUCT_OK)
         return status;
     unsigned threads = cut(&job);
@@ -566,4 +630,20 @@ reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_ex
     free_room(&job);
     pthread_mutex_destroy(&job.lock);
     return status;
+}
+
+reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct rd_execution *execution,
+                                      const uint64_t *places, reduct_error *error) {
+    return execute(many, execution, places, NULL, error);
+}
+
+reduct_status rd_cpu_write_results(const struct rd_many *many, const struct rd_execution *execution,
+                                   const struct rd_results *results, reduct_error *error) {
+    return execute(many, execution, NULL, results, error);
+}
+
+reduct_status rd_cpu_execute_many(const struct rd_many *many, const struct rd_execution *execution,
+                                  reduct_error *error) {
+    return rd_many_is_grouped(many) ? rd_cpu_execute_groups(many, execution, error)
+                                    : execute(many, execution, NULL, NULL, error);
 }

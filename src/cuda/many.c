@@ -242,6 +242,9 @@ static void destroy(struct rd_cuda_plan *plan) {
 reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
     const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
     struct rd_cuda_context *context = ((const struct rd_cuda_kept *)many->state[0].kept)->launch.context;
+    if (rd_many_is_grouped(many))
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "groups: %s takes none in this version; expected device cpu",
+                       many->state[0].device.name);
     struct rd_cuda_plan *plan = malloc(bytes);
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);

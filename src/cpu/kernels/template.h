@@ -45,6 +45,7 @@
 #include "cpu/kernels/integer_product.h"
 #include "cpu/kernels/pack.h"
 #include "cpu/kernels/side.h"
+#include "cpu/kernels/split.h"
 #ifdef HAS_TRIALS
 #include "cpu/kernels/trial.h"
 #endif
@@ -139,6 +140,8 @@ const struct rd_kernels KERNELS = {
     .bits = combine_bits,
     .extreme_columns = {KEYED(extreme_columns)},
     .extreme_rows = {KEYED(extreme_rows)},
+    .split = {INTEGERS(split), FLOATS(split)},
+    .greatest = greatest_number,
     .pack = pack,
     .find = find,
 };

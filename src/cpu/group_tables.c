@@ -1,0 +1,1093 @@
+/* Groups by tables: see group_tables.h.
+ *
+ * Sums are integers, which commute: an element is cut into two of them (kernels/split.h), in units that are the same for all results, and
+ * these are added to the pair that a table has for its result. The units are chosen from a sample of the elements and so small that no pair can
+ * overflow: slices of 62 - log2(elements) bits. What does not fit is cut at the borders of such windows above and below, and added to tables of
+ * these, which are made when they are first wanted. So any float has its place, and elements in one window take one addition of 16 bytes.
+ *
+ * What is not finite is noted beside. In the end, and for each result, pairs of all windows and threads make one sum, which is rounded once.
+ * None of this depends on the order of elements or on what thread they came to. */
+#include "cpu/group_tables.h"
+
+#include "arithmetic/element.h"
+#include "core/environment.h"
+#include "core/reduction.h"
+#include "core/status.h"
+#include "core/system.h"
+#include "cpu/group_blocks.h"
+#include "cpu/kernels.h"
+#include "cpu/many.h"
+#include "cpu/numbers.h"
+#include "cpu/team.h"
+#include "family/family.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements that a thread takes at a time; that are looked at to choose a window, in stretches. */
+enum { UNIT = 1 << 16, SAMPLED = 2048, SAMPLE_STRETCH = 16 };
+
+/* Of few results each has several pairs by turns, since an addition to a pair must wait for the one before. */
+enum { TURNS = 4, TURNS_RESULTS = 1 << 10 };
+
+/* The most windows of one kind of terms: f64 reaches over 2100 bits, in steps of at least 60. */
+enum { WINDOWS = 40, CHANNELS = 2 };
+
+/* More elements would leave slices too narrow. */
+static const uint64_t MOST_ELEMENTS = (uint64_t)1 << 31;
+
+/* Tables of threads take at most so many bytes, unless one alone takes more; and no more entries than that many times the elements. */
+static const uint64_t TABLES_BYTES = (uint64_t)1 << 29;
+enum { ENTRIES_PER_ELEMENT = 2 };
+
+/* Tables larger than this are fetched ahead, by so many elements. */
+enum { NEAR_BYTES = 1 << 19, AHEAD = 24 };
+
+typedef int64_t pair __attribute__((vector_size(16)));
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is kept
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Kinds of states: sums; words that are added or combined bit by bit; the greatest of keys, or two of them. */
+enum kind { SUMS, WORDS, KEYS };
+
+/* Terms of sums, and their window: of `unit` and twice `bits` bits. */
+struct channel {
+    enum rd_transform transform;
+    int unit;
+    struct rd_slices slices;
+};
+
+struct column_plan {
+    const reduct_reduction *reduction;
+    enum kind kind;
+    unsigned channels;
+    struct channel channel[CHANNELS];
+    bool counts;            /* elements are counted: the results need it */
+    unsigned char *settled; /* by result, where that had to be found out: HAS_ELEMENTS, HAS_OTHERS */
+};
+
+struct window {
+    int unit;
+    pair *table; /* by turn, result */
+};
+
+struct windows {
+    unsigned count;
+    struct window window[WINDOWS]; /* the first is that of the channel */
+};
+
+/* Of not finite terms. */
+enum { IS_NAN = 1, IS_PLUS = 2, IS_MINUS = 4 };
+
+/* One state of one thread. What is null was never wanted. */
+struct column {
+    struct windows sums[CHANNELS];
+    uint32_t *count;
+    uint64_t *word;
+    int64_t *key[2];    /* the greatest keys; of the least element, the greatest of the negated ones */
+    uint64_t *key_row;  /* of the first key that is that great: where it is wanted */
+    unsigned char *odd; /* terms that are not finite */
+    uint32_t *ignored;  /* NaNs */
+    uint64_t *nan_row;  /* of the first NaN, plus 1; of an initial value 0 */
+    bool minus_zeros;   /* some term was -0 */
+};
+
+struct tables {
+    const struct rd_many *many;
+    const struct rd_execution *execution;
+    const struct rd_kernels *kernels;
+    uint64_t results, elements;
+    size_t bytes; /* of an element */
+    int bits;     /* of a slice of sums of floats */
+    unsigned turns, copies;
+    struct column_plan *plan; /* by state */
+    struct column *column;    /* by thread, state */
+    atomic_uint next_copy;
+    atomic_ullong next_unit;
+    atomic_bool lacks_memory;
+    pthread_mutex_t lock; /* of `outside` */
+    uint64_t outside;
+};
+
+/* Terms of a result are there; some are not -0. */
+enum { HAS_ELEMENTS = 1, HAS_OTHERS = 2 };
+
+static void *new_table(struct tables *tables, size_t entries, size_t bytes, int fill) {
+    const size_t size = entries * bytes;
+    void *table = size < RD_LARGE_PAGE ? malloc(size) : rd_large_alloc(size);
+    if (table)
+        memset(table, fill, size);
+    else
+        atomic_store(&tables->lacks_memory, true);
+    return table;
+}
+
+/* Whether a table is there; makes it where it is not. */
+#define HAVE_TABLE(tables, to, fill) ((to) || ((to) = new_table(tables, (tables)->results, sizeof *(to), fill)))
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct window *window_at(struct tables *tables, struct windows *windows, int unit) {
+    for (unsigned i = 0; i < windows->count; i++)
+        if (windows->window[i].unit == unit)
+            return &windows->window[i];
+    unsigned turns = windows->count ? 1 : tables->turns;
+    pair *table = windows->count < WINDOWS ? new_table(tables, tables->results * turns, sizeof *table, 0) : NULL;
+    if (!table)
+        return NULL;
+    windows->window[windows->count] = (struct window){unit, table};
+    return &windows->window[windows->count++];
+}
+
+/* Adds a finite double to the windows that it reaches into. */
+static void add_to_windows(struct tables *tables, struct windows *windows, uint32_t result, double term) {
+    int exponent, reach = 2 * tables->bits, base = windows->window[0].unit;
+    int64_t significand = (int64_t)ldexp(frexp(term, &exponent), 53);
+    uint64_t size = significand < 0 ? 0 - (uint64_t)significand : (uint64_t)significand;
+    for (exponent -= 53; size;) {
+        int low = __builtin_ctzll(size), above = exponent + low - base;
+        int steps = above >= 0 ? above / reach : -((reach - 1 - above) / reach);
+        int unit = base + steps * reach, room = reach - (exponent + low - unit);
+        uint64_t here = size >> low, left = room < 64 ? here >> room : 0;
+        if (room < 64)
+            here &= ((uint64_t)1 << room) - 1;
+        rd_u128 units = (rd_u128)here << (exponent + low - unit);
+        pair amount = {(int64_t)(units >> tables->bits),
+                       (int64_t)((uint64_t)units & (((uint64_t)1 << tables->bits) - 1))};
+        struct window *window = window_at(tables, windows, unit);
+        if (!window)
+            return;
+        if (significand < 0)
+            window->table[result] -= amount;
+        else
+            window->table[result] += amount;
+        size = left;
+        exponent += low + room;
+    }
+}
+
+static double term_at(const struct rd_group_block *block, size_t at, reduct_type element, enum rd_transform transform) {
+    double x = rd_element_value(element, block->input[0], at);
+    switch ((int)transform) {
+    case RD_ABSOLUTE:
+        return fabs(x);
+    case RD_SQUARE:
+        return x * x;
+    case RD_PRODUCT:
+        return x * rd_element_value(element, block->input[1], at);
+    default:
+        return x;
+    }
+}
+
+static bool fits(const struct rd_slices *slices, double term) {
+    double rest = term - (term + slices->magic[0] - slices->magic[0]);
+    return fabs(term) < slices->limit && rest - (rest + slices->magic[1] - slices->magic[1]) == 0;
+}
+
+/* Where NaNs propagate, extremes want to know of the first one; sums have them among their terms. */
+static void note_nan(struct tables *tables, const struct column_plan *plan, struct column *column,
+                     const struct rd_group_block *block, size_t at) {
+    const reduct_nan policy = plan->reduction->nan;
+    const uint32_t result = block->to[at];
+    const uint64_t number = rd_group_row(block, at) + 1;
+    if (policy == REDUCT_NAN_IGNORE) {
+        if (HAVE_TABLE(tables, column->ignored, 0))
+            column->ignored[result]++;
+    } else if ((policy == REDUCT_NAN_ERROR || plan->kind == KEYS) && HAVE_TABLE(tables, column->nan_row, 0xff)) {
+        if (number < column->nan_row[result])
+            column->nan_row[result] = number;
+    }
+}
+
+/* A term that is not finite. */
+static void note_odd(struct tables *tables, const struct column_plan *plan, struct column *column,
+                     const struct rd_group_block *block, size_t at, double term) {
+    reduct_type element = plan->reduction->element;
+    bool nan = isnan(rd_element_value(element, block->input[0], at)) ||
+               (plan->channel[0].transform == RD_PRODUCT && isnan(rd_element_value(element, block->input[1], at)));
+    if (nan)
+        note_nan(tables, plan, column, block, at);
+    if ((nan && plan->reduction->nan == REDUCT_NAN_IGNORE) || !HAVE_TABLE(tables, column->odd, 0))
+        return;
+    column->odd[block->to[at]] |= isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS;
+}
+
+/* Adds those terms of a block that do not fit elsewhere, and takes them out of the pairs. What is not finite is noted with the first channel. */
+static void take_out_odd(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
+                         const struct rd_group_block *block, pair *pairs) {
+    const struct channel *channel = &plan->channel[which];
+    for (size_t i = 0; i < block->count; i++) {
+        double term = term_at(block, i, plan->reduction->element, channel->transform);
+        if (fits(&channel->slices, term))
+            continue;
+        pairs[i] = (pair){0};
+        if (isfinite(term))
+            add_to_windows(tables, &column->sums[which], block->to[i], term);
+        else if (which == 0)
+            note_odd(tables, plan, column, block, i, term);
+    }
+}
+
+/* Adds pairs to the tables of all turns. */
+static void scatter(const struct tables *tables, pair *table, const uint32_t *to, const pair *pairs, size_t count) {
+    const uint64_t results = tables->results;
+    size_t i = 0;
+    if (tables->turns == TURNS)
+        for (; i + TURNS <= count; i += TURNS)
+            for (size_t turn = 0; turn < TURNS; turn++)
+                table[turn * results + to[i + turn]] += pairs[i + turn];
+    else if (results * sizeof *table > NEAR_BYTES)
+        for (; i + AHEAD < count; i++) {
+            __builtin_prefetch(&table[to[i + AHEAD]], 1);
+            table[to[i]] += pairs[i];
+        }
+    for (; i < count; i++)
+        table[to[i]] += pairs[i];
+}
+
+/* Whether all elements are of one result, as in long runs of sorted indices. */
+static bool is_one_result(const struct rd_group_block *block) {
+    uint32_t first = block->to[0], other = first ^ block->to[block->count - 1];
+    for (size_t i = 0; !other && i < block->count; i++)
+        other |= block->to[i] ^ first;
+    return !other;
+}
+
+static pair sum_of(const pair *pairs, size_t count) {
+    pair sum[4] = {{0}};
+    for (size_t i = 0; i < count; i++)
+        sum[i % 4] += pairs[i];
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+static void add_sums(struct tables *tables, const struct column_plan *plan, struct column *column,
+                     const struct rd_group_block *block, bool one) {
+    _Alignas(64) pair pairs[RD_GROUP_BLOCK + RD_PAIRS];
+    for (unsigned c = 0; c < plan->channels; c++) {
+        const struct channel *channel = &plan->channel[c];
+        pair *table = column->sums[c].window[0].table;
+        unsigned found = tables->kernels->split[plan->reduction->element](
+            &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
+        if (found & RD_SPLIT_ODD)
+            take_out_odd(tables, plan, column, c, block, pairs);
+        column->minus_zeros |= (found & RD_SPLIT_MINUS_ZERO) != 0;
+        if (one)
+            table[block->to[0]] += sum_of(pairs, block->count);
+        else
+            scatter(tables, table, block->to, pairs, block->count);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Words and keys
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#define EXTEND(T)                                                                                                      \
+    for (size_t i = 0; i < count; i++)                                                                                 \
+        word[i] = ((const T *)x)[i];                                                                                   \
+    break
+
+/* Bits of elements, zero-extended; of bool 1 for all that is true. */
+static void read_bits(const void *x, reduct_type element, size_t count, uint64_t *word) {
+    switch (rd_type(element)->bytes) {
+    case 1:
+        EXTEND(uint8_t);
+    case 2:
+        EXTEND(uint16_t);
+    case 4:
+        EXTEND(uint32_t);
+    default:
+        EXTEND(uint64_t);
+    }
+    for (size_t i = 0; element == REDUCT_BOOL && i < count; i++)
+        word[i] = word[i] != 0;
+}
+
+static uint64_t infinity_of(const struct rd_type *type) {
+    return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
+}
+
+/* NaNs of a block: notes those that are to be noted, and returns whether there are any. `keep`: whether an element is to be taken for what its bits are. */
+static bool find_nans(struct tables *tables, const struct column_plan *plan, struct column *column,
+                      const struct rd_group_block *block, const uint64_t *word, bool *keep) {
+    const struct rd_type *type = rd_type(plan->reduction->element);
+    const uint64_t magnitude = ((uint64_t)1 << (8 * type->bytes - 1)) - 1, infinity = infinity_of(type);
+    uint64_t any = 0;
+    if (type->kind != RD_FLOAT)
+        return false;
+    for (size_t i = 0; i < block->count; i++)
+        any |= (word[i] & magnitude) > infinity;
+    for (size_t i = 0; any && i < block->count; i++) {
+        keep[i] = (word[i] & magnitude) <= infinity;
+        if (!keep[i])
+            note_nan(tables, plan, column, block, i);
+    }
+    return any;
+}
+
+/* Of NaNs: whether words take them for elements that are not zero. */
+static bool counts_nans(const reduct_reduction *reduction) {
+    return reduction->nan == REDUCT_NAN_PROPAGATE && rd_operator(reduction->op)->transform == RD_NONZERO;
+}
+
+static void add_words(struct tables *tables, const struct column_plan *plan, struct column *column,
+                      const struct rd_group_block *block) {
+    const struct rd_operator *op = rd_operator(plan->reduction->op);
+    const struct rd_type *type = rd_type(plan->reduction->element);
+    const bool counts = op->combine == RD_ADD, present = op->transform == RD_PRESENT,
+               truth = !counts && rd_is_truth(plan->reduction);
+    const uint64_t value = type->kind == RD_FLOAT ? UINT64_MAX >> (65 - 8 * type->bytes) : UINT64_MAX;
+    uint64_t word[RD_GROUP_BLOCK];
+    bool keep[RD_GROUP_BLOCK];
+    read_bits(block->input[0], plan->reduction->element, block->count, word);
+    const bool some = find_nans(tables, plan, column, block, word, keep) && !counts_nans(plan->reduction);
+    for (size_t i = 0; (counts || truth) && i < block->count; i++)
+        word[i] = present || (word[i] & value) != 0;
+    for (size_t i = 0; i < block->count; i++) {
+        uint64_t *to = &column->word[block->to[i]];
+        if (some && !keep[i])
+            continue;
+        if (counts)
+            *to += word[i];
+        else if (op->combine == RD_AND)
+            *to &= word[i];
+        else
+            *to = op->combine == RD_OR ? *to | word[i] : *to ^ word[i];
+    }
+}
+
+/* How bits of an element become a key that orders as the elements do, -0 below +0, and back. NaNs have none. */
+struct order {
+    int shift;
+    bool is_float, is_unsigned, absolute, least;
+};
+
+/* `least`: the greatest key is to be that of the least element. */
+static struct order order_of(const reduct_reduction *reduction, bool least) {
+    const struct rd_type *type = rd_type(reduction->element);
+    bool absolute = rd_operator(reduction->op)->transform == RD_ABSOLUTE && type->kind != RD_UNSIGNED;
+    return (struct order){.shift = 64 - 8 * type->bytes,
+                          .is_float = type->kind == RD_FLOAT,
+                          .is_unsigned = type->kind == RD_UNSIGNED || (absolute && type->kind == RD_SIGNED),
+                          .absolute = absolute,
+                          .least = least};
+}
+
+static int64_t turned(struct order order, int64_t wide) {
+    return order.is_float ? wide ^ (int64_t)((uint64_t)(wide >> 63) >> 1) : order.is_unsigned ? wide ^ INT64_MIN : wide;
+}
+
+/* Shifted down again, so that of narrow elements none has the least key of all, that of no element. */
+static int64_t to_key(struct order order, uint64_t bits) {
+    int64_t wide = (int64_t)(bits << order.shift);
+    if (order.absolute && wide < 0)
+        wide = order.is_float ? wide & INT64_MAX : (int64_t)(0 - (uint64_t)wide);
+    int64_t key = turned(order, wide) >> order.shift;
+    return order.least ? ~key : key;
+}
+
+static uint64_t from_key(struct order order, int64_t key) {
+    int64_t wide = (int64_t)((uint64_t)(order.least ? ~key : key) << order.shift);
+    return (uint64_t)turned(order, wide) >> order.shift;
+}
+
+static const int64_t NO_KEY = INT64_MIN;
+
+/* Whether a reduction wants an extreme: the least (0), the greatest (1). */
+static bool wants(const reduct_reduction *reduction, int which) {
+    enum rd_combine combine = rd_operator(reduction->op)->combine;
+    return combine == RD_BOTH || (combine == RD_LEAST) == (which == 0);
+}
+
+static void add_keys(struct tables *tables, const struct column_plan *plan, struct column *column,
+                     const struct rd_group_block *block) {
+    uint64_t word[RD_GROUP_BLOCK];
+    bool keep[RD_GROUP_BLOCK];
+    read_bits(block->input[0], plan->reduction->element, block->count, word);
+    const bool some = find_nans(tables, plan, column, block, word, keep);
+    for (int which = 0; which < 2; which++) {
+        if (!wants(plan->reduction, which))
+            continue;
+        const struct order order = order_of(plan->reduction, which == 0);
+        for (size_t i = 0; i < block->count; i++) {
+            const uint32_t to = block->to[i];
+            const int64_t key = to_key(order, word[i]);
+            if (some && !keep[i])
+                continue;
+            if (!column->key_row) {
+                column->key[which][to] = key > column->key[which][to] ? key : column->key[which][to];
+            } else if (key > column->key[which][to] || column->key_row[to] == UINT64_MAX) {
+                column->key[which][to] = key;
+                column->key_row[to] = rd_group_row(block, i);
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * All elements
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_block(struct tables *tables, struct column *column, const struct rd_group_block *block) {
+    const bool one = is_one_result(block);
+    for (size_t s = 0; s < tables->many->states; s++) {
+        const struct column_plan *plan = &tables->plan[s];
+        for (size_t i = 0; plan->counts && i < block->count; i++)
+            column[s].count[block->to[i]]++;
+        switch (plan->kind) {
+        case SUMS:
+            add_sums(tables, plan, &column[s], block, one);
+            break;
+        case WORDS:
+            add_words(tables, plan, &column[s], block);
+            break;
+        case KEYS:
+            add_keys(tables, plan, &column[s], block);
+            break;
+        }
+    }
+}
+
+/* The tables of a thread, all of no elements. */
+static void make_column(struct tables *tables, size_t s, struct column *column) {
+    const struct column_plan *plan = &tables->plan[s];
+    const struct rd_operator *op = rd_operator(plan->reduction->op);
+    for (unsigned c = 0; plan->kind == SUMS && c < plan->channels; c++)
+        window_at(tables, &column->sums[c], plan->channel[c].unit);
+    if (plan->counts)
+        column->count = new_table(tables, tables->results, sizeof *column->count, 0);
+    if (plan->kind == WORDS)
+        column->word = new_table(tables, tables->results, sizeof *column->word, op->combine == RD_AND ? 0xff : 0);
+    for (int which = 0; plan->kind == KEYS && which < 2; which++)
+        if (wants(plan->reduction, which) && HAVE_TABLE(tables, column->key[which], 0))
+            for (uint64_t r = 0; r < tables->results; r++)
+                column->key[which][r] = NO_KEY;
+    if (plan->kind == KEYS && op->finish == RD_INDEX)
+        column->key_row = new_table(tables, tables->results, sizeof *column->key_row, 0xff);
+}
+
+static void free_column(struct column *column) {
+    for (unsigned c = 0; c < CHANNELS; c++)
+        for (unsigned w = 0; w < column->sums[c].count; w++)
+            free(column->sums[c].window[w].table);
+    free(column->count);
+    free(column->word);
+    free(column->key[0]);
+    free(column->key[1]);
+    free(column->key_row);
+    free(column->odd);
+    free(column->ignored);
+    free(column->nan_row);
+}
+
+/* Calls `take` with all elements of a range. */
+typedef void take_block(struct tables *tables, void *context, const struct rd_group_block *block);
+
+static void read_range(struct tables *tables, struct rd_group_reader *reader, uint64_t first, uint64_t end,
+                       take_block *take, void *context) {
+    struct rd_group_block block;
+    for (uint64_t at = first; at < end && reader->outside == UINT64_MAX; at += RD_GROUP_BLOCK) {
+        rd_group_read(reader, at, end - at < RD_GROUP_BLOCK ? (size_t)(end - at) : RD_GROUP_BLOCK, &block);
+        if (block.count)
+            take(tables, context, &block);
+    }
+}
+
+/* Initial values are elements of no row. */
+static void read_initial(struct tables *tables, struct rd_group_reader *reader, take_block *take, void *context) {
+    struct rd_group_block block = {.to = reader->to, .row = reader->row};
+    for (size_t i = 0; i < RD_GROUP_BLOCK; i++)
+        reader->row[i] = UINT64_MAX;
+    for (uint64_t at = 0; at < tables->results; at += RD_GROUP_BLOCK) {
+        block.count = tables->results - at < RD_GROUP_BLOCK ? (size_t)(tables->results - at) : RD_GROUP_BLOCK;
+        block.input[0] = (const unsigned char *)tables->execution->initial + at * tables->bytes;
+        for (size_t i = 0; i < block.count; i++)
+            reader->to[i] = (uint32_t)(at + i);
+        take(tables, context, &block);
+    }
+}
+
+static struct rd_group_reader *new_reader(struct tables *tables) {
+    struct rd_group_reader *reader = aligned_alloc(64, (sizeof *reader + 63) / 64 * 64);
+    if (!reader) {
+        atomic_store(&tables->lacks_memory, true);
+        return NULL;
+    }
+    reader->many = tables->many;
+    reader->execution = tables->execution;
+    reader->outside = UINT64_MAX;
+    return reader;
+}
+
+static void take_elements(struct tables *tables, void *context, const struct rd_group_block *block) {
+    add_block(tables, context, block);
+}
+
+static void note_outside(struct tables *tables, uint64_t row) {
+    pthread_mutex_lock(&tables->lock);
+    tables->outside = row < tables->outside ? row : tables->outside;
+    pthread_mutex_unlock(&tables->lock);
+}
+
+/* What each thread does. One that comes late finds nothing left, and needs no tables. */
+static void add_units(void *context) {
+    struct tables *tables = context;
+    uint64_t unit = atomic_fetch_add(&tables->next_unit, 1), units = rd_divide_up(tables->elements, UNIT);
+    const unsigned copy = atomic_fetch_add(&tables->next_copy, 1);
+    if ((unit >= units && copy) || atomic_load(&tables->lacks_memory))
+        return;
+    struct column *column = tables->column + copy * tables->many->states;
+    struct rd_group_reader *reader = new_reader(tables);
+    for (size_t s = 0; s < tables->many->states; s++)
+        make_column(tables, s, &column[s]);
+    rd_environment caller = rd_environment_enter();
+    if (!atomic_load(&tables->lacks_memory) && copy == 0 && tables->execution->initial)
+        read_initial(tables, reader, take_elements, column);
+    for (; unit < units && reader && !atomic_load(&tables->lacks_memory);
+         unit = atomic_fetch_add(&tables->next_unit, 1)) {
+        uint64_t first = unit * UNIT;
+        read_range(tables, reader, first, tables->elements - first < UNIT ? tables->elements : first + UNIT,
+                   take_elements, column);
+        if (reader->outside !=
+            UINT64_MAX) { /* units before this one are with threads that will do them; those after it do not matter */
+            note_outside(tables, reader->outside);
+            break;
+        }
+    }
+    rd_environment_leave(caller);
+    free(reader);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static rd_i128 value_of(const pair *sum, int bits) {
+    return (rd_i128)(*sum)[0] * ((rd_i128)1 << bits) + (*sum)[1];
+}
+
+static int bits_of(const struct tables *tables, const struct column_plan *plan) {
+    return rd_type(plan->reduction->element)->kind == RD_FLOAT ? tables->bits : 32;
+}
+
+/* What one thread has of a result in a window; `first`: in that of the channel. */
+static pair window_sum(const struct tables *tables, const struct window *window, bool first, uint64_t result) {
+    pair sum = window->table[result];
+    for (unsigned turn = 1; first && turn < tables->turns; turn++)
+        sum += window->table[turn * tables->results + result];
+    return sum;
+}
+
+/* The sum of the terms of a channel, in its unit; false if other windows have a part in it. */
+static bool main_sum(const struct tables *tables, size_t s, unsigned channel, uint64_t result, rd_i128 *value) {
+    pair sum = {0};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct windows *windows = &tables->column[copy * tables->many->states + s].sums[channel];
+        for (unsigned w = 1; w < windows->count; w++)
+            if (windows->window[w].table[result][0] | windows->window[w].table[result][1])
+                return false;
+        if (windows->count)
+            sum += window_sum(tables, &windows->window[0], true, result);
+    }
+    *value = value_of(&sum, bits_of(tables, &tables->plan[s]));
+    return true;
+}
+
+static void all_sums(const struct tables *tables, size_t s, unsigned channel, uint64_t result, struct rd_sum *to) {
+    const int bits = bits_of(tables, &tables->plan[s]);
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct windows *windows = &tables->column[copy * tables->many->states + s].sums[channel];
+        for (unsigned w = 0; w < windows->count; w++) {
+            pair sum = window_sum(tables, &windows->window[w], w == 0, result);
+            if (sum[0] | sum[1])
+                rd_sum_add(to, value_of(&sum, bits), windows->window[w].unit);
+        }
+    }
+}
+
+/* What threads have of a result's elements, beside their values. */
+struct noted {
+    uint64_t count, ignored, nan_row;
+    unsigned odd;
+};
+
+static struct noted noted_of(const struct tables *tables, size_t s, uint64_t result) {
+    struct noted noted = {.nan_row = UINT64_MAX};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy * tables->many->states + s];
+        noted.count += column->count ? column->count[result] : 0;
+        noted.ignored += column->ignored ? column->ignored[result] : 0;
+        noted.odd |= column->odd ? column->odd[result] : 0;
+        if (column->nan_row && column->nan_row[result] < noted.nan_row)
+            noted.nan_row = column->nan_row[result];
+    }
+    return noted;
+}
+
+static void fill_sums(const struct tables *tables, size_t s, uint64_t result, struct noted noted,
+                      struct rd_partial *state) {
+    const struct column_plan *plan = &tables->plan[s];
+    if (!plan->counts) { /* then it only matters whether all terms are -0 */
+        state->seen = 1;
+        state->ignored = 0;
+    }
+    state->nans = noted.odd & IS_NAN ? 1 : 0;
+    state->plus_infinities = noted.odd & IS_PLUS ? 1 : 0;
+    state->minus_infinities = noted.odd & IS_MINUS ? 1 : 0;
+    state->nonzero = !plan->settled || plan->settled[result] != HAS_ELEMENTS;
+    for (unsigned c = 0; c < plan->channels; c++)
+        all_sums(tables, s, c, result, c ? &state->squares : &state->sum);
+}
+
+static void fill_keys(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
+    const struct column_plan *plan = &tables->plan[s];
+    int64_t best[2] = {NO_KEY, NO_KEY};
+    uint64_t row = UINT64_MAX;
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy * tables->many->states + s];
+        for (int which = 0; which < 2; which++) {
+            if (!column->key[which])
+                continue;
+            const int64_t key = column->key[which][result];
+            if (column->key_row && column->key_row[result] != UINT64_MAX &&
+                (key > best[which] || (key == best[which] && column->key_row[result] < row) || row == UINT64_MAX))
+                row = column->key_row[result];
+            best[which] = key > best[which] ? key : best[which];
+        }
+    }
+    const bool both = wants(plan->reduction, 0) && wants(plan->reduction, 1);
+    const int only = wants(plan->reduction, 0) ? 0 : 1;
+    state->found = best[only] != NO_KEY || row != UINT64_MAX || (plan->settled && plan->settled[result]);
+    state->seen = state->found || state->nan_index != UINT64_MAX;
+    state->ignored = 0;
+    if (!state->found)
+        return;
+    state->extreme = from_key(order_of(plan->reduction, only == 0), best[only]);
+    if (both)
+        state->greatest = from_key(order_of(plan->reduction, false), best[1]);
+    state->index = row;
+}
+
+static void fill_words(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy * tables->many->states + s];
+        if (column->word && rd_operator(state->reduction.op)->combine == RD_ADD)
+            state->counted += column->word[result];
+        else if (column->word)
+            rd_partial_take_bits(state, column->word[result]);
+    }
+}
+
+/* The states of a result. */
+static void fill(const void *context, uint64_t result, struct rd_partial *states) {
+    const struct tables *tables = context;
+    for (size_t s = 0; s < tables->many->states; s++) {
+        struct rd_partial *state = &states[s];
+        const struct noted noted = noted_of(tables, s, result);
+        rd_partial_init(state, tables->plan[s].reduction);
+        state->seen = noted.count;
+        state->ignored = noted.ignored;
+        state->nan_index = noted.nan_row == UINT64_MAX ? UINT64_MAX : noted.nan_row ? noted.nan_row - 1 : RD_NO_PLACE;
+        switch (tables->plan[s].kind) {
+        case SUMS:
+            fill_sums(tables, s, result, noted, state);
+            break;
+        case WORDS:
+            state->seen = 1;
+            state->ignored = 0;
+            fill_words(tables, s, result, state);
+            break;
+        case KEYS:
+            fill_keys(tables, s, result, state);
+            break;
+        }
+    }
+}
+
+/* size * 2^exponent, rounded once, where that is an ordinary number. Within rd_environment_enter(). */
+static bool round_units(rd_u128 size, bool negative, int exponent, reduct_type type, void *result) {
+    const uint64_t high = (uint64_t)(size >> 64);
+    const int top = exponent + (high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)size));
+    const uint64_t scale_bits = (uint64_t)(exponent + 1023) << 52;
+    double scale;
+    memcpy(&scale, &scale_bits, sizeof scale);
+    if (exponent < -1000 || exponent > 900)
+        return false;
+    if (type == REDUCT_F64 && top > -1020 && top < 1020) {
+        double value = (double)size * scale;
+        value = negative ? -value : value;
+        memcpy(result, &value, sizeof value);
+        return true;
+    }
+    if (type == REDUCT_F32 && top > -124 && top < 124) {
+        float value = (float)((double)(float)size * scale);
+        value = negative ? -value : value;
+        memcpy(result, &value, sizeof value);
+        return true;
+    }
+    return false;
+}
+
+/* A quotient of at least 60 bits or so, and what is left as its last bit; *exponent is lowered by as much as the dividend had to grow. */
+static rd_u128 quotient_of(rd_u128 size, uint64_t count, int *exponent) {
+    const uint64_t high = (uint64_t)(size >> 64);
+    const int room = high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)size);
+    size <<= room;
+    *exponent -= room;
+    const rd_u128 quotient = size / count;
+    return quotient | (quotient * count != size);
+}
+
+/* What is known of all results before any is looked at. */
+struct answering {
+    const struct tables *tables;
+    const struct column_plan *plan;
+    size_t s;
+    bool mean;
+    reduct_type result;
+    int bits, unit;
+    bool alone, noted; /* there are no windows but those of channels; something was noted of some elements */
+    double high, low;  /* what units of pairs stand for, if these are ordinary numbers */
+};
+
+/* Sums and means that are reduced alone, of which there are usually many; false for others. */
+static bool begin_answers(const struct tables *tables, struct answering *answering) {
+    const struct rd_many *many = tables->many;
+    const reduct_reduction *reduction = &many->reduction[0];
+    const struct rd_operator *op = rd_operator(reduction->op);
+    const struct column_plan *plan = &tables->plan[0];
+    const bool mean = op->finish == RD_MEAN;
+    *answering = (struct answering){.tables = tables,
+                                    .plan = plan,
+                                    .mean = mean,
+                                    .result = reduction->result,
+                                    .bits = bits_of(tables, plan),
+                                    .unit = plan->channel[0].unit,
+                                    .alone = true};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy];
+        answering->alone &= column->sums[0].count <= 1;
+        answering->noted |= column->odd || column->ignored || column->nan_row;
+    }
+    if (answering->unit >= -1000 && answering->unit <= 800) {
+        answering->high = ldexp(1, answering->unit + answering->bits);
+        answering->low = ldexp(1, answering->unit);
+    }
+    return plan->kind == SUMS && (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform &&
+           many->states == 1;
+}
+
+/* Writes a sum of floats as that of two doubles, rounded once. */
+static bool answer_sum(const struct answering *answering, const pair *sum, void *place) {
+    const int64_t part = ((int64_t)1 << answering->bits) - 1, high = (*sum)[0] + ((*sum)[1] >> answering->bits),
+                  most = (int64_t)1 << 53;
+    if (high >= most || high <= -most || answering->low == 0)
+        return false;
+    const double a = (double)high * answering->high, b = (double)((*sum)[1] & part) * answering->low;
+    if (answering->result == REDUCT_F64) {
+        const double value = a + b;
+        memcpy(place, &value, sizeof value);
+        return true;
+    }
+    if (answering->result == REDUCT_F32) {
+        const float value = (float)rd_add_to_odd(a, b);
+        memcpy(place, &value, sizeof value);
+        return true;
+    }
+    return false;
+}
+
+static bool answer_integer(rd_i128 value, reduct_type type, void *place) {
+    const bool fits_type = type == REDUCT_I64   ? value == (int64_t)value
+                           : type == REDUCT_U64 ? value == (rd_i128)(uint64_t)value
+                                                : false;
+    if (fits_type)
+        rd_store(place, (uint64_t)value, 8);
+    return fits_type;
+}
+
+static bool answer_one(const struct answering *answering, uint64_t result, void *place) {
+    const struct tables *tables = answering->tables;
+    struct noted noted = {.nan_row = UINT64_MAX};
+    pair sum = {0};
+    rd_i128 value;
+    if (answering->noted || answering->mean)
+        noted = noted_of(tables, 0, result);
+    if (noted.odd || noted.nan_row != UINT64_MAX || (!answering->alone && !main_sum(tables, 0, 0, result, &value)))
+        return false;
+    for (unsigned copy = 0; copy < tables->copies; copy++)
+        if (tables->column[copy].sums[0].count)
+            sum += window_sum(tables, &tables->column[copy].sums[0].window[0], true, result);
+    value = value_of(&sum, answering->bits);
+    if (rd_type(answering->result)->kind != RD_FLOAT)
+        return answer_integer(value, answering->result, place);
+    if (!value && (answering->mean || answering->plan->settled))
+        return false;
+    if (!answering->mean && answer_sum(answering, &sum, place))
+        return true;
+    if (!value || (answering->mean && noted.count <= noted.ignored))
+        return false;
+    int exponent = answering->unit;
+    rd_u128 size = value < 0 ? -(rd_u128)value : (rd_u128)value;
+    if (answering->mean)
+        size = quotient_of(size, noted.count - noted.ignored, &exponent);
+    return round_units(size, value < 0, exponent, answering->result, place);
+}
+
+/* Writes results that need no state, from `first` on; returns the first one that does, or `end`. */
+static uint64_t answer(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes) {
+    struct answering answering;
+    if (!begin_answers(context, &answering))
+        return first;
+    while (first < end && answer_one(&answering, first, place)) {
+        first++;
+        place += bytes;
+    }
+    return first;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What must be looked at once more
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void settle_block(struct tables *tables, void *context, const struct rd_group_block *block) {
+    const struct column_plan *plan = context;
+    const reduct_reduction *reduction = plan->reduction;
+    (void)tables;
+    for (size_t i = 0; i < block->count; i++) {
+        unsigned char *settled = &plan->settled[block->to[i]];
+        double term = plan->kind == SUMS ? term_at(block, i, reduction->element, plan->channel[0].transform) : 0;
+        if (isnan(term) && reduction->nan == REDUCT_NAN_IGNORE)
+            continue;
+        *settled |= HAS_ELEMENTS | (term != 0 || !signbit(term) ? HAS_OTHERS : 0);
+    }
+}
+
+/* Whether results of a state depend on more than the tables have: sums of zero where there are -0, and greatest elements that may be no
+ * elements. */
+static bool is_unsettled(const struct tables *tables, size_t s) {
+    const struct column_plan *plan = &tables->plan[s];
+    const struct rd_type *type = rd_type(plan->reduction->element);
+    bool minus_zeros = false, open = false;
+    for (unsigned copy = 0; copy < tables->copies; copy++)
+        minus_zeros |= tables->column[copy * tables->many->states + s].minus_zeros;
+    if (plan->kind == SUMS && minus_zeros)
+        for (uint64_t r = 0; r < tables->results && !open; r++) {
+            rd_i128 value;
+            open = !main_sum(tables, s, 0, r, &value) || !value;
+        }
+    if (plan->kind == KEYS && type->kind != RD_FLOAT && type->bytes == 8 &&
+        rd_operator(plan->reduction->op)->finish != RD_INDEX)
+        for (uint64_t r = 0; r < tables->results && !open; r++) {
+            struct rd_partial state = {.nan_index = UINT64_MAX};
+            fill_keys(tables, s, r, &state);
+            open = !state.found;
+        }
+    return open;
+}
+
+/* Goes through all elements again, where that is needed. */
+static void settle(struct tables *tables, size_t s) {
+    struct column_plan *plan = &tables->plan[s];
+    if (!is_unsettled(tables, s))
+        return;
+    struct rd_group_reader *reader = new_reader(tables);
+    plan->settled = new_table(tables, tables->results, 1, 0);
+    if (reader && plan->settled) {
+        rd_environment caller = rd_environment_enter();
+        if (tables->execution->initial)
+            read_initial(tables, reader, settle_block, plan);
+        read_range(tables, reader, 0, tables->elements, settle_block, plan);
+        rd_environment_leave(caller);
+    }
+    free(reader);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Plans
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Sums of squares and products only where these are exact in 64 bits. */
+static bool has_channels(const reduct_reduction *reduction) {
+    const struct rd_type *type = rd_type(reduction->element);
+    switch (rd_operator(reduction->op)->transform) {
+    case RD_IDENTITY:
+    case RD_ABSOLUTE:
+        return true;
+    case RD_SQUARE:
+    case RD_PRODUCT:
+    case RD_MOMENTS:
+        return type->bytes <= 4;
+    case RD_PRESENT:
+    case RD_NONZERO:
+    case RD_WEIGHTED:
+        break;
+    }
+    return false;
+}
+
+static bool suits(const reduct_reduction *reduction) {
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+    case RD_INTEGER_SUM:
+        return has_channels(reduction);
+    case RD_EXTREME:
+    case RD_COUNT:
+    case RD_BITS:
+        return true;
+    case RD_FAST_SUM:
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+        break;
+    }
+    return false;
+}
+
+bool rd_group_tables_suit(const struct rd_many *many) {
+    bool all = many->layout.results < UINT32_MAX && many->groups.elements <= MOST_ELEMENTS;
+    for (size_t s = 0; s < many->states; s++)
+        all = all && suits(&many->state[s].reduction);
+    return all;
+}
+
+/* An exponent that terms of the sample stay below, in absolute value: 2^exponent. */
+static int sample_exponent(const struct tables *tables, const struct column_plan *plan, enum rd_transform transform) {
+    const uint64_t stretches = SAMPLED / SAMPLE_STRETCH, elements = tables->elements;
+    const uint64_t step = elements / stretches > SAMPLE_STRETCH ? elements / stretches : SAMPLE_STRETCH;
+    struct rd_group_block block = {.input = {tables->execution->input[0], tables->execution->input[1]}};
+    double largest = 0;
+    for (uint64_t at = 0; at < elements; at += step)
+        for (uint64_t i = at; i < at + SAMPLE_STRETCH && i < elements; i++) {
+            double term = fabs(term_at(&block, i, plan->reduction->element, transform));
+            largest = isfinite(term) && term > largest ? term : largest;
+        }
+    int exponent = 0;
+    frexp(largest, &exponent);
+    return largest > 0 ? exponent : 0;
+}
+
+/* The window of a channel: two bits above the largest term of the sample, in case others are larger, within what doubles can do. */
+static void choose_window(const struct tables *tables, const struct column_plan *plan, struct channel *channel) {
+    const int bits = tables->bits, most = 1022 - 52 - bits;
+    if (rd_type(plan->reduction->element)->kind != RD_FLOAT)
+        return;
+    int unit = sample_exponent(tables, plan, channel->transform) + 2 - 2 * bits;
+    unit = unit < -1074 ? -1074 : unit > most ? most : unit;
+    channel->unit = unit;
+    channel->slices.magic[0] = ldexp(1.5, 52 + unit + bits);
+    channel->slices.magic[1] = ldexp(1.5, 52 + unit);
+    channel->slices.limit = ldexp(1, unit + 2 * bits);
+}
+
+static void make_plan(const struct tables *tables, size_t s) {
+    struct column_plan *plan = &tables->plan[s];
+    const struct rd_many *many = tables->many;
+    *plan = (struct column_plan){.reduction = &many->state[s].reduction};
+    const enum rd_family family = rd_family(plan->reduction);
+    const enum rd_transform transform = rd_operator(plan->reduction->op)->transform;
+    plan->kind = family == RD_EXTREME ? KEYS : family == RD_COUNT || family == RD_BITS ? WORDS : SUMS;
+    if (plan->kind != SUMS)
+        return;
+    plan->channels = transform == RD_MOMENTS ? 2 : 1;
+    plan->channel[0].transform = transform == RD_MOMENTS ? RD_IDENTITY : transform;
+    plan->channel[1].transform = RD_SQUARE;
+    for (unsigned c = 0; c < plan->channels; c++)
+        choose_window(tables, plan, &plan->channel[c]);
+    for (size_t i = 0; i < many->reductions; i++)
+        plan->counts |= many->state_of[i] == s && rd_operator(many->reduction[i].op)->finish != RD_VALUE &&
+                        rd_operator(many->reduction[i].op)->finish != RD_ROOT;
+}
+
+/* Bytes that one thread's tables take for a result, if elements are as they should be. */
+static size_t bytes_per_result(const struct tables *tables) {
+    size_t bytes = 0;
+    for (size_t s = 0; s < tables->many->states; s++) {
+        const struct column_plan *plan = &tables->plan[s];
+        bytes += plan->kind == SUMS    ? plan->channels * tables->turns * sizeof(pair)
+                 : plan->kind == WORDS ? sizeof(uint64_t)
+                                       : 2 * sizeof(uint64_t);
+        bytes += plan->counts ? sizeof(uint32_t) : 0;
+    }
+    return bytes;
+}
+
+/* Threads that pay, each of which has tables of its own. */
+static unsigned choose_threads(const struct tables *tables) {
+    const struct rd_many *many = tables->many;
+    const uint64_t table = bytes_per_result(tables) * tables->results, by_memory = TABLES_BYTES / (table + 1),
+                   by_work = ENTRIES_PER_ELEMENT * tables->elements / tables->results,
+                   units = rd_divide_up(tables->elements, UNIT);
+    uint64_t most = by_memory < by_work ? by_memory : by_work;
+    most = most < units ? most : units;
+    return rd_team_threads(&many->state[0].crew, most ? most : 1,
+                           tables->elements * tables->bytes * many->inputs +
+                               many->groups.elements * rd_type(many->groups.index)->bytes);
+}
+
+static reduct_status reduce(struct tables *tables, unsigned threads, reduct_error *error) {
+    const struct rd_many *many = tables->many;
+    rd_team_run(&many->state[0].crew, threads, add_units, tables);
+    if (tables->outside != UINT64_MAX && !many->groups.skip)
+        return rd_group_refuse(many, tables->execution, tables->outside, error);
+    for (size_t s = 0; s < many->states && !atomic_load(&tables->lacks_memory); s++)
+        settle(tables, s);
+    if (atomic_load(&tables->lacks_memory))
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
+                       (unsigned long long)tables->results);
+    const struct rd_results results = {fill, answer, tables};
+    return rd_cpu_write_results(many, tables->execution, &results, error);
+}
+
+reduct_status rd_group_tables_execute(const struct rd_many *many, const struct rd_execution *execution,
+                                      reduct_error *error) {
+    struct tables tables = {.many = many,
+                            .execution = execution,
+                            .kernels = many->state[0].device.private,
+                            .results = many->layout.results,
+                            .elements = many->groups.elements * many->groups.width,
+                            .bytes = rd_type(many->reduction[0].element)->bytes,
+                            .outside = UINT64_MAX};
+    const int terms = 64 - __builtin_clzll(many->groups.elements + 1); /* below 2^terms, an initial value included */
+    tables.bits = terms < 12 ? 50 : 62 - terms;
+    tables.turns = tables.results <= TURNS_RESULTS ? TURNS : 1;
+    tables.plan = malloc(many->states * sizeof *tables.plan);
+    if (!tables.plan)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %zu reductions could not be allocated",
+                       many->reductions);
+    rd_environment caller = rd_environment_enter();
+    for (size_t s = 0; s < many->states; s++)
+        make_plan(&tables, s);
+    rd_environment_leave(caller);
+    const unsigned threads = choose_threads(&tables);
+    tables.copies = threads;
+    const size_t bytes = threads * many->states * sizeof *tables.column;
+    tables.column = malloc(bytes);
+    atomic_init(&tables.next_copy, 0);
+    atomic_init(&tables.next_unit, 0);
+    atomic_init(&tables.lacks_memory, false);
+    pthread_mutex_init(&tables.lock, NULL);
+    reduct_status status;
+    if (tables.column) {
+        memset(tables.column, 0, bytes);
+        status = reduce(&tables, threads, error);
+    } else {
+        status =
+            rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %u threads could not be allocated", threads);
+    }
+    for (size_t i = 0; tables.column && i < threads * many->states; i++)
+        free_column(&tables.column[i]);
+    for (size_t s = 0; s < many->states; s++)
+        free(tables.plan[s].settled);
+    free(tables.column);
+    free(tables.plan);
+    pthread_mutex_destroy(&tables.lock);
+    return status;
+}
