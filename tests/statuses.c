@@ -218,16 +218,16 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
                                    .threads = rarely() ? UINT32_MAX : (unsigned)rng_below(&rng, 4)};
     options.shape.n = any_count(reduct_type_size(reductions->element));
     if (rarely())
-        options.kind = (reduct_kind)any_number(REDUCT_SEGMENTS);
+        options.kind = (reduct_kind)any_number(REDUCT_GROUPS);
     else if (rng_below(&rng, 3) == 0)
-        options.kind = (reduct_kind)rng_below(&rng, REDUCT_SEGMENTS + 1);
+        options.kind = (reduct_kind)rng_below(&rng, REDUCT_GROUPS + 1);
     if (options.kind == REDUCT_SHAPE) { /* within MOST, or beyond all memory */
         options.shape = (reduct_shape){rng_below(&rng, 3), rng_below(&rng, 5), rng_below(&rng, 3), 8, 2, 1};
         if (rarely())
             options.shape.stride = INT64_MAX;
     }
     if (rarely())
-        options.reserved[rng_below(&rng, 6)] = 1;
+        options.reserved[rng_below(&rng, 5)] = 1;
     if (rarely())
         options.mask = (reduct_mask)any_number(REDUCT_MASK_BITS);
     if (rarely())
@@ -235,8 +235,9 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
     return options;
 }
 
-/* The array and the segments of options that have some: within MOST, or beyond all memory. */
-static void add_layout(reduct_plan_options *options, reduct_array *array, reduct_segments *segments) {
+/* The array, the segments and the groups of options that have some: within MOST, or beyond all memory. */
+static void add_layout(reduct_plan_options *options, reduct_array *array, reduct_segments *segments,
+                       reduct_groups *groups) {
     static uint64_t lengths[2];
     lengths[0] = rng_below(&rng, RESULTS_MOST + 1);
     lengths[1] = rarely() ? UINT64_MAX : rng_below(&rng, MOST / RESULTS_MOST);
@@ -248,8 +249,15 @@ static void add_layout(reduct_plan_options *options, reduct_array *array, reduct
                                   .with_ends = rarely()};
     if (rarely())
         segments->index = REDUCT_DEFAULT;
+    *groups = (reduct_groups){.count = rng_below(&rng, RESULTS_MOST + 1),
+                              .elements = rarely() ? UINT64_MAX : rng_below(&rng, MOST),
+                              .index = rarely() ? REDUCT_F32 : REDUCT_U8,
+                              .skip = rarely()};
+    if (rarely())
+        groups->reserved[rng_below(&rng, 4)] = 1;
     options->array = rarely() ? NULL : array;
     options->segments = rarely() ? NULL : segments;
+    options->groups = rarely() ? NULL : groups;
 }
 
 /* What became of a queued execution, where nobody may have written it. */
@@ -321,10 +329,18 @@ static const void *any_bounds(bool ends) {
     return rarely() ? (const char *)bounds[ends] + 1 : (const char *)bounds[ends];
 }
 
+/* Numbers of groups, now and then of none. */
+static const void *any_indices(void) {
+    static uint8_t indices[MOST];
+    for (size_t i = 0; i < MOST; i++)
+        indices[i] = (uint8_t)(i % 100 == 7 && rarely() ? RESULTS_MOST : rng_below(&rng, RESULTS_MOST / 2 + 1));
+    return rarely() ? NULL : indices;
+}
+
 /* Only small shapes are executed with arrays. */
-/* `arrays` come before the bounds of segments, if there are any, and before the mask, if there is one. */
+/* `arrays` come before the bounds of segments, or the indices of groups, if there are any, and before the mask, if there is one. */
 static void call_execute(const reduct_plan *plan, bool whole, bool small, unsigned arrays, bool bounds, bool pairs,
-                         bool masked) {
+                         bool grouped, bool masked) {
     const void *inputs[6] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};
     static _Alignas(64) unsigned char room[64];
     void *workspace = rarely() ? room + 8 : NULL;
@@ -333,6 +349,8 @@ static void call_execute(const reduct_plan *plan, bool whole, bool small, unsign
         inputs[arrays + 1] = any_bounds(true);
         arrays += pairs ? 2 : 1;
     }
+    if (grouped)
+        inputs[arrays++] = any_indices();
     if (masked)
         inputs[arrays] = small ? any_array() : NULL;
     execute(plan, rarely() ? NULL : inputs, workspace, rng_next(&rng) & 1);
@@ -345,8 +363,9 @@ static void call_plan(void) {
         reduction[i].element = rarely() ? reduction[i].element : reduction[0].element;
     reduct_array array;
     reduct_segments segments;
+    reduct_groups groups;
     reduct_plan_options options = any_options(reduction);
-    add_layout(&options, &array, &segments);
+    add_layout(&options, &array, &segments, &groups);
     bool segmented = options.kind == REDUCT_SEGMENTS, small = options.kind != REDUCT_WHOLE || options.shape.n <= MOST;
     unsigned arrays = 1;
     for (size_t i = 0; i < options.reduction_count; i++)
@@ -364,7 +383,7 @@ static void call_plan(void) {
         broken("reduct_plan_create", "a plan in spite of a failure, or none", status);
     if (plan)
         call_execute(plan, options.kind == REDUCT_WHOLE && options.reduction_count == 1 && !options.mask, small, arrays,
-                     segmented && segments.index != REDUCT_DEFAULT, segments.with_ends,
+                     segmented && segments.index != REDUCT_DEFAULT, segments.with_ends, options.kind == REDUCT_GROUPS,
                      options.mask != REDUCT_MASK_NONE);
     reduct_plan_destroy(plan);
 }

@@ -646,11 +646,11 @@ static void full_pairs(void **state) {
     for (size_t d = 0; d < device_count; d++)
         for (int sign = 0; sign < 2; sign++)
             for (int kind = 0; kind < 3; kind++) {
-                /* The sample looks at the first element of all, and at every few after it. */
+                /* The sample, of some elements in every 1023, sees smaller ones. */
                 for (size_t i = 0; i < FULL; i++) {
                     x[i] = kind == 0   ? 1
-                           : kind == 1 ? i % 1024 < 16 ? 1 : 4 * (1 - 0x1p-53)
-                                       : ldexp(1 - 0x1p-53, i % 1024 < 16 ? 0 : (int)(i % 3));
+                           : kind == 1 ? i % 1023 < 16 ? 1 : 8 * (1 - 0x1p-53)
+                                       : ldexp(1 - 0x1p-53, i % 1023 < 16 ? 0 : (int)(i % 4));
                     x[i] = sign ? -x[i] : x[i];
                 }
                 const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
