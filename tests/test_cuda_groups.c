@@ -290,6 +290,161 @@ static void check_case(uint64_t seed) {
     clear(&test);
 }
 
+/* What an execution in a stream leaves, and where it finds everything. */
+struct queue {
+    reduct_plan *plan;
+    rd_cu_address array[4], results[REDUCTIONS_MOST], outcomes, workspace;
+    size_t workspace_bytes, outcome_bytes;
+};
+
+static struct queue make_queue(const struct grouping *test) {
+    struct queue queue = {.plan = NULL};
+    const size_t size = test->type->size, index = test->index->size, rows = (size_t)test->groups.elements,
+                 elements = (size_t)test->elements, results = (size_t)test->results;
+    reduct_error error;
+    test_status(plan_for(test, gpu.name, &queue.plan, &error), REDUCT_OK);
+    queue.array[0] = gpu_copy_of(test->x, (elements + test->shift) * size + 1);
+    queue.array[1] = gpu_copy_of(test->y, (elements + test->shift) * size + 1);
+    queue.array[2] = gpu_copy_of(test->indices, (rows + test->shift) * index + 1);
+    queue.array[3] = gpu_copy_of(test->initial, results * size + 1);
+    for (size_t i = 0; i < test->reductions; i++)
+        queue.results[i] = gpu_alloc(results * RESULT_BYTES);
+    queue.outcome_bytes = test->reductions * results * sizeof(reduct_cuda_outcome);
+    queue.outcomes = gpu_alloc(queue.outcome_bytes);
+    queue.workspace_bytes = reduct_cuda_workspace_size(queue.plan);
+    queue.workspace = gpu_alloc(queue.workspace_bytes);
+    return queue;
+}
+static void clear_queue(struct queue *queue) {
+    for (int i = 0; i < 4; i++)
+        gpu_free(queue->array[i]);
+    for (int i = 0; i < REDUCTIONS_MOST; i++)
+        if (queue->results[i])
+            gpu_free(queue->results[i]);
+    gpu_free(queue->outcomes);
+    gpu_free(queue->workspace);
+    reduct_plan_destroy(queue->plan);
+}
+
+static void spoil(const struct grouping *test, const struct queue *queue, unsigned char value) {
+    gpu_fill(queue->workspace, value, queue->workspace_bytes);
+    gpu_fill(queue->outcomes, ORACLE_UNTOUCHED, queue->outcome_bytes);
+    for (size_t i = 0; i < test->reductions; i++)
+        gpu_fill(queue->results[i], ORACLE_UNTOUCHED, (size_t)test->results * RESULT_BYTES);
+}
+
+static void execute(const struct grouping *test, const struct queue *queue, bool own_workspace) {
+    const void *inputs[5];
+    void *results[REDUCTIONS_MOST];
+    const size_t size = test->type->size;
+    list_inputs(test, gpu_pointer(queue->array[0], test->shift * size),
+                gpu_pointer(queue->array[1], test->shift * size),
+                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[3], 0), inputs);
+    for (size_t i = 0; i < test->reductions; i++)
+        results[i] = gpu_pointer(queue->results[i], 0);
+    test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0),
+                                    own_workspace ? NULL : gpu_pointer(queue->workspace, 0), gpu.stream, NULL),
+                REDUCT_OK);
+}
+
+/* What has come, as a call that waits has it: an index outside, which all outcomes then name, is the call's failure. */
+static struct came collect(const struct grouping *test, const struct queue *queue) {
+    struct came came = make_came(test);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    for (size_t i = 0; i < test->reductions; i++) {
+        const size_t bytes = (size_t)test->results * sizeof(reduct_cuda_outcome);
+        gpu_download(came.results[i], queue->results[i], (size_t)test->results * RESULT_BYTES);
+        gpu_download(came.outcomes[i], queue->outcomes + i * bytes, bytes);
+        for (uint64_t r = 0; r < test->results; r++) {
+            if (came.outcomes[i][r].status == REDUCT_ERROR_ARGUMENT) {
+                came.status = REDUCT_ERROR_ARGUMENT;
+                came.error.index = came.outcomes[i][r].index;
+            }
+            assert_int_equal(came.outcomes[i][r].status == REDUCT_ERROR_ARGUMENT, came.status != REDUCT_OK);
+        }
+    }
+    return came;
+}
+
+/* In a stream, with a workspace that holds anything and with the plan's own; and in a graph that is launched again. */
+static void check_queued(uint64_t seed) {
+    enum { CAPTURE_GLOBAL = 0, LAUNCHES = 4 };
+    struct grouping test;
+    make(&test, seed);
+    test.groups.count += !test.groups.count;
+    struct came expected = run_on(&test, "cpu", true);
+    struct queue queue = make_queue(&test);
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    execute(&test, &queue, false);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned launch = 0; launch < LAUNCHES; launch++) {
+        spoil(&test, &queue, (unsigned char)(launch * 0x55));
+        if (launch < 2)
+            CU(gpu.cuGraphLaunch(exec, gpu.stream));
+        else
+            execute(&test, &queue, launch == 3);
+        struct came got = collect(&test, &queue);
+        compare(&test, seed, launch < 2 ? "in a graph" : "in a stream", &got, &expected, expected.status == REDUCT_OK);
+        clear_came(&got);
+    }
+    CU(gpu.cuGraphExecDestroy(exec));
+    CU(gpu.cuGraphDestroy(graph));
+    clear_queue(&queue);
+    clear_came(&expected);
+    clear(&test);
+}
+
+static void queued(void **state) {
+    (void)state;
+    const uint64_t count = gpu.quick ? test_scaled(20, 8) : test_scaled(300, 30);
+    for (uint64_t i = 0; i < count; i++)
+        check_queued(test_seed() * 1000033 + i);
+}
+
+/* So many groups that a block's table holds few of them, and so many elements that warps give the table up, or must not. */
+static void tables(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_STD, REDUCT_ARGMIN, REDUCT_COUNT_NONZERO};
+    static const reduct_type types[] = {REDUCT_F32, REDUCT_F64, REDUCT_I32};
+    const uint64_t elements = gpu.small ? 1 << 18 : 1 << 23;
+    for (int spread = 0; spread < SPREADS; spread++)
+        for (int t = 0; t < (gpu.quick ? 2 : 3); t++) {
+            struct grouping test = {.rng = rng_of(test_seed() + 7 * (uint64_t)spread),
+                                    .type = test_type(types[t]),
+                                    .index = test_type(REDUCT_U32),
+                                    .spread = (enum spread)spread,
+                                    .elements = elements,
+                                    .results = 50000};
+            test.groups = (reduct_groups){.count = test.results, .elements = elements, .index = REDUCT_U32, .width = 1};
+            test.reduction[0] = test_reduction(ops[(spread + t) % 4], types[t], REDUCT_DEFAULT);
+            test.reduction[1] = test_reduction(REDUCT_MEAN, types[t], REDUCT_DEFAULT);
+            test.reductions = 2;
+            fill_values(&test);
+            fill_indices(&test, false);
+            struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+            compare(&test, (uint64_t)spread, "large", &got, &expected, true);
+            clear_came(&expected);
+            clear_came(&got);
+            clear(&test);
+        }
+}
+
+/* Products are refused by name, on plans over groups alone. */
+static void refused(void **state) {
+    (void)state;
+    const reduct_reduction product = {.op = REDUCT_PRODUCT, .element = REDUCT_F32};
+    const reduct_groups groups = {.count = 2, .elements = 3, .index = REDUCT_U32};
+    const reduct_plan_options options = {
+        .reductions = &product, .reduction_count = 1, .kind = REDUCT_GROUPS, .groups = &groups, .device = gpu.name};
+    reduct_plan *plan = NULL;
+    reduct_error error;
+    test_status(reduct_plan_create(&options, &plan, &error), REDUCT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "product"));
+}
+
 static void cases(void **state) {
     (void)state;
     const char *only = getenv("REDUCT_TEST_CASE");
@@ -303,6 +458,7 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(tables),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

@@ -250,6 +250,8 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
     if (status == REDUCT_OK)
         status = rd_cuda_kernel(context, kernels.pick ? kernels.image : "kernels/groups_finish", kernels.finish,
                                 &pass->finish, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_begin", &pass->begin, error);
     if (status == REDUCT_OK && kernels.floats)
         status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_clear", &pass->clear, error);
     place_zeros(pass, counted, nans);
@@ -397,8 +399,13 @@ rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
     const struct launches launches = make_launches(pass, addresses, stream);
     const uint64_t results = pass->groups.results, room = pass->groups.rest_room;
-    rd_cu_result result =
-        launches.driver->cuMemsetD8Async((rd_cu_address)(uintptr_t)addresses->workspace, 0, pass->zero_bytes, stream);
+    struct rd_cuda_groups first_launch = launches.groups;
+    first_launch.grid[0] = launches.grid[0];
+    first_launch.zero_vectors = pass->zero_bytes / 16;
+    rd_cu_result result = launch(&launches, pass->begin, &first_launch,
+                                 at_most(rd_divide_up(first_launch.zero_vectors, RD_CUDA_THREADS),
+                                         (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
+                                 RD_CUDA_THREADS, 0);
     for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
         result = start_scan(&launches, s);
     /* At least once, for an index outside. */

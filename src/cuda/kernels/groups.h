@@ -44,6 +44,7 @@ struct rd_cuda_groups {
     uint32_t *notes;   /* a plane: RD_CUDA_GROUPS_... */
     uint64_t *failure; /* as in kernels/many.h; of an index outside the row stands in place of the result */
     uint64_t rest_first, rest_room; /* results of which the rest is at hand */
+    uint64_t zero_vectors;          /* of 16 bytes, from the first header on, that are cleared at first */
     uint64_t infinity;              /* its bits, if elements are floats */
     uint64_t chunk;                 /* tiles that a block takes before it empties its table */
     uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */

@@ -1,5 +1,5 @@
-/* The end of sums by groups: planes that were put aside are cleared before they are used, and each result is rounded, once. One kernel
- * serves all types of elements, as planes are the same for all. */
+/* Memory is cleared; and the end of sums by groups: the rest of the planes is cleared before it is used, if it is, and each result is
+ * rounded, once. One kernel serves all types of elements, as planes are the same for all. */
 #include "delivery.cuh"
 #include "groups.cuh"
 
@@ -22,6 +22,14 @@ struct Reach {
         }
     }
 };
+
+/* What must be zero lies together. */
+__device__ __forceinline__ void clear_first(const rd_cuda_groups &groups) {
+    uint4 *words = reinterpret_cast<uint4 *>(groups.grid[0].header);
+    const u64 step = (u64)gridDim.x * THREADS;
+    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < groups.zero_vectors; i += step)
+        words[i] = make_uint4(0, 0, 0, 0);
+}
 
 __device__ __forceinline__ void clear_rest(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid) {
     const Reach reach(grid);
@@ -239,6 +247,11 @@ __device__ __forceinline__ void finish_results(const rd_cuda_groups &groups) {
 }
 
 } // namespace
+
+extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
+    groups_begin(const __grid_constant__ rd_cuda_groups groups) {
+    clear_first(groups);
+}
 
 extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
     groups_clear(const __grid_constant__ rd_cuda_groups groups) {
