@@ -175,6 +175,7 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
     const char *kind = kernels->kind[which];
     unsigned tabled = kernels->pick ? 1 : RD_CUDA_GROUPS_TABLED(element->bytes, products);
     reduct_status status = find_kernel(context, kernels->image, "add", kind, &scan->add, error);
+    scan->each = RD_CUDA_GROUPS_EACH(element->bytes, products && !kernels->pick);
     scan->grid.window_planes = kernels->pick ? 1 : RD_CUDA_GROUPS_WINDOW(element->bytes, products);
     scan->slot_bytes =
         kernels->pick
@@ -315,15 +316,15 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
 }
 
 /* Whether loads of several elements find them aligned. */
-static bool is_aligned(const void *array, unsigned bytes) {
-    const unsigned load = bytes * RD_CUDA_GROUPS_COUNT;
+static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
+    const unsigned load = bytes * each;
     return (uintptr_t)array % (load < 16 ? load : 16) == 0;
 }
 
 /* What a scan's kernels are told: of the array's elements, or of the initial values. */
 static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
     const struct rd_cuda_groups_addresses *addresses = launches->addresses;
-    const unsigned bytes = launches->pass->element_bytes;
+    const unsigned bytes = launches->pass->element_bytes, each = launches->pass->scan[scan].each;
     struct rd_cuda_groups groups = launches->groups;
     groups.grid[0] = launches->grid[scan];
     groups.grid[1] = launches->grid[!scan];
@@ -337,15 +338,16 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     }
     if (scan > 0)
         groups.counted = NULL;
-    groups.vectors = is_aligned(groups.call.x, bytes) && (!groups.call.y || is_aligned(groups.call.y, bytes)) &&
-                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes));
+    groups.vectors = is_aligned(groups.call.x, bytes, each) &&
+                     (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
+                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
     return groups;
 }
 
 static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
     struct rd_cuda_groups groups = aim(launches, which, initial);
-    const uint64_t tile = 32 * RD_CUDA_GROUPS_COUNT, warps = RD_CUDA_GROUPS_THREADS / 32,
+    const uint64_t tile = 32 * scan->each, warps = RD_CUDA_GROUPS_THREADS / 32,
                    tiles = rd_divide_up(groups.call.count, tile), most = RD_CUDA_GROUPS_CHUNK_ELEMENTS / tile,
                    turns = rd_divide_up(tiles, launches->multiprocessors * most);
     if (!tiles)

@@ -13,6 +13,7 @@ struct rd_cuda_groups_scan {
         rest_kernel; /* the first and the last may be null: there is nothing to guess, or put aside */
     uint32_t slots;  /* of a block's table; 0: it has none */
     unsigned slot_bytes;
+    unsigned each;                      /* elements of a lane at a time */
     size_t header, window, rest, aside; /* where in the workspace */
     struct rd_cuda_groups_grid grid;    /* but for addresses */
 };

@@ -9,8 +9,7 @@
 namespace {
 
 constexpr int GROUP_THREADS = RD_CUDA_GROUPS_THREADS, GROUP_WARPS = GROUP_THREADS / 32;
-constexpr int EACH = RD_CUDA_GROUPS_COUNT, TILE = 32 * EACH; /* elements of a lane, and of a warp */
-constexpr unsigned NOWHERE = 0xffffffff;                     /* an element of no result */
+constexpr unsigned NOWHERE = 0xffffffff; /* an element of no result */
 
 template <int BYTES>
 using Stored = typename std::conditional<
@@ -40,42 +39,59 @@ __device__ __forceinline__ void set_note(const rd_cuda_groups &groups, unsigned 
         atomicOr(groups.notes + result, note);
 }
 
-/* Elements side by side, of which the last may not be there: those are 0. */
-template <int BYTES>
-__device__ __forceinline__ void load_elements(const void *array, u64 first, unsigned left, bool vectors,
-                                              Word<BYTES> (&x)[EACH]) {
-    const Stored<BYTES> *from = static_cast<const Stored<BYTES> *>(array) + first;
-    if (!vectors || left < EACH) {
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            x[i] = (unsigned)i < left ? (Word<BYTES>)__ldcs(from + i) : 0;
-        return;
-    }
-    if constexpr (BYTES == 8) {
-#pragma unroll
-        for (int v = 0; v < EACH / 2; v++) {
-            const uint4 word = __ldcs(reinterpret_cast<const uint4 *>(from) + v);
-            x[2 * v] = (u64)word.y << 32 | word.x;
-            x[2 * v + 1] = (u64)word.w << 32 | word.z;
+/* Elements side by side as they are in memory: what is not there is 0. They are taken apart when they are used, so that what is loaded
+ * ahead need not have come before. */
+template <int BYTES, int EACH> struct Packed {
+    static constexpr int ALL_BYTES = EACH * BYTES, WORDS = ALL_BYTES < 4 ? 1 : ALL_BYTES / 4;
+    unsigned word[WORDS];
+
+    __device__ __forceinline__ void load(const void *array, u64 first, unsigned left, bool vectors) {
+        const Stored<BYTES> *from = static_cast<const Stored<BYTES> *>(array) + first;
+        if (!vectors || left < EACH) {
+            load_each(from, left);
+            return;
         }
-    } else if constexpr (BYTES == 4) {
-        const uint4 word = __ldcs(reinterpret_cast<const uint4 *>(from));
-        x[0] = word.x;
-        x[1] = word.y;
-        x[2] = word.z;
-        x[3] = word.w;
-    } else if constexpr (BYTES == 2) {
-        const u64 word = __ldcs(reinterpret_cast<const u64 *>(from));
+        if constexpr (ALL_BYTES >= 16) {
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            x[i] = (unsigned)(word >> (16 * i)) & 0xffff;
-    } else {
-        const unsigned word = __ldcs(reinterpret_cast<const unsigned *>(from));
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            x[i] = word >> (8 * i) & 0xff;
+            for (int v = 0; v < WORDS / 4; v++) {
+                const uint4 vector = __ldcs(reinterpret_cast<const uint4 *>(from) + v);
+                word[4 * v] = vector.x;
+                word[4 * v + 1] = vector.y;
+                word[4 * v + 2] = vector.z;
+                word[4 * v + 3] = vector.w;
+            }
+        } else if constexpr (ALL_BYTES == 8) {
+            const u64 vector = __ldcs(reinterpret_cast<const u64 *>(from));
+            word[0] = (unsigned)vector;
+            word[1] = (unsigned)(vector >> 32);
+        } else if constexpr (ALL_BYTES == 4) {
+            word[0] = __ldcs(reinterpret_cast<const unsigned *>(from));
+        } else {
+            word[0] = __ldcs(reinterpret_cast<const uint16_t *>(from));
+        }
     }
-}
+    __device__ __forceinline__ void load_each(const Stored<BYTES> *from, unsigned left) {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            word[w] = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if ((unsigned)i < left) {
+                const Word<BYTES> bits = __ldcs(from + i);
+                word[i * BYTES / 4] |= (unsigned)bits << (8 * (i * BYTES % 4));
+                if constexpr (BYTES == 8)
+                    word[2 * i + 1] = (unsigned)(bits >> 32);
+            }
+    }
+    __device__ __forceinline__ Word<BYTES> operator[](int i) const {
+        if constexpr (BYTES == 8)
+            return (u64)word[2 * i + 1] << 32 | word[2 * i];
+        else if constexpr (BYTES == 4)
+            return word[i];
+        else
+            return word[i * BYTES / 4] >> (8 * (i * BYTES % 4)) & ((1u << (8 * BYTES)) - 1);
+    }
+};
 
 /* The group of one row, or NOWHERE. */
 __device__ __forceinline__ unsigned group_of(const rd_cuda_groups &groups, u64 row) {
@@ -99,56 +115,109 @@ __device__ __forceinline__ void refuse(const rd_cuda_groups &groups, u64 row) {
         raise_to(&groups.grid[0].header->bad_below, ~row);
 }
 
-/* The results of elements side by side. */
-__device__ __forceinline__ void load_results(const rd_cuda_groups &groups, u64 first, unsigned left,
-                                             unsigned (&result)[EACH]) {
-    if (groups.width == 1) {
-        u64 wide[EACH];
-        if (!groups.indices) {
+/* The results of elements side by side: of indices of 4 bytes, which may have been loaded ahead, and of all others. */
+template <int EACH> struct Results {
+    Packed<4, EACH> ahead;
+
+    static __device__ __forceinline__ bool is_usual(const rd_cuda_groups &groups) {
+        return groups.width == 1 && groups.index_bytes == 4 && groups.indices;
+    }
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first, unsigned left) {
+        if (is_usual(groups))
+            ahead.load(groups.indices, first, left, groups.vectors);
+    }
+
+    static __device__ __forceinline__ void put(const rd_cuda_groups &groups, u64 group, u64 row, bool there,
+                                               unsigned &result) {
+        const bool inside = group < groups.limit;
+        result = inside && there ? (unsigned)group : NOWHERE;
+        if (!inside && there)
+            refuse(groups, row);
+    }
+    template <int BYTES>
+    static __device__ __forceinline__ void find_others(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                                       unsigned (&result)[EACH]) {
+        Packed<BYTES, EACH> index;
+        index.load(groups.indices, first, left, groups.vectors);
 #pragma unroll
-            for (int i = 0; i < EACH; i++)
-                wide[i] = first + i;
-        } else if (groups.index_bytes == 4) {
-            unsigned word[EACH];
-            load_elements<4>(groups.indices, first, left, groups.vectors, word);
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                wide[i] = word[i];
-        } else if (groups.index_bytes == 8) {
-            load_elements<8>(groups.indices, first, left, groups.vectors, wide);
-        } else {
-            unsigned word[EACH];
-            if (groups.index_bytes == 2)
-                load_elements<2>(groups.indices, first, left, groups.vectors, word);
-            else
-                load_elements<1>(groups.indices, first, left, groups.vectors, word);
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                wide[i] = word[i];
-        }
+        for (int i = 0; i < EACH; i++)
+            put(groups, index[i], first + i, (unsigned)i < left, result[i]);
+    }
+    /* Of rows, of which elements may begin or end any. */
+    static __device__ __forceinline__ void find_in_rows(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                                        unsigned (&result)[EACH]) {
+        u64 row = first / groups.width, place = first - row * groups.width;
+        unsigned group = left ? group_of(groups, row) : NOWHERE;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const bool inside = wide[i] < groups.limit;
-            result[i] = inside && (unsigned)i < left ? (unsigned)wide[i] : NOWHERE;
-            if (!inside && (unsigned)i < left)
-                refuse(groups, first + i);
+            const bool there = (unsigned)i < left;
+            if (place == groups.width) {
+                place = 0;
+                row++;
+                group = there ? group_of(groups, row) : NOWHERE;
+            }
+            result[i] = there && group != NOWHERE ? (unsigned)(group * groups.width + place) : NOWHERE;
+            if (there && group == NOWHERE)
+                refuse(groups, row);
+            place++;
         }
-        return;
     }
-    u64 row = first / groups.width, place = first - row * groups.width;
-    unsigned group = left ? group_of(groups, row) : NOWHERE;
+
+    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                         unsigned (&result)[EACH]) const {
+        if (is_usual(groups)) {
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        if (place == groups.width) {
-            place = 0;
-            row++;
-            group = (unsigned)i < left ? group_of(groups, row) : NOWHERE;
+            for (int i = 0; i < EACH; i++)
+                put(groups, ahead[i], first + i, (unsigned)i < left, result[i]);
+        } else if (groups.width > 1) {
+            find_in_rows(groups, first, left, result);
+        } else if (!groups.indices) {
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                put(groups, first + i, first + i, (unsigned)i < left, result[i]);
+        } else if (groups.index_bytes == 8) {
+            find_others<8>(groups, first, left, result);
+        } else if (groups.index_bytes == 2) {
+            find_others<2>(groups, first, left, result);
+        } else {
+            find_others<1>(groups, first, left, result);
         }
-        const bool there = (unsigned)i < left;
-        result[i] = there && group != NOWHERE ? (unsigned)(group * groups.width + place) : NOWHERE;
-        if (there && group == NOWHERE)
-            refuse(groups, row);
-        place++;
+    }
+};
+
+/* Elements of a lane's tile, which may be loaded ahead. */
+template <int BYTES, bool PAIRS, int EACH> struct Loaded {
+    Packed<BYTES, EACH> x, y; /* only of pairs */
+    Results<EACH> results;
+
+    static __device__ __forceinline__ unsigned left(const rd_cuda_groups &groups, u64 first) {
+        return first < groups.call.count ? (unsigned)min(groups.call.count - first, (u64)EACH) : 0;
+    }
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
+        const unsigned count = left(groups, first);
+        x.load(groups.call.x, first, count, groups.vectors);
+        if constexpr (PAIRS)
+            if (groups.call.y)
+                y.load(groups.call.y, first, count, groups.vectors);
+        results.load(groups, first, count);
+    }
+};
+
+/* Calls take(loaded, first) for each tile of a warp in a chunk: while one is taken, the next one is on its way. */
+template <int BYTES, bool PAIRS, int EACH, class Take>
+__device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
+    const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH), end = min(tiles, (chunk + 1) * groups.chunk),
+              begin = chunk * groups.chunk + warp_index();
+    Loaded<BYTES, PAIRS, EACH> next;
+#pragma unroll 1
+    for (u64 ahead = begin;; ahead += GROUP_WARPS) {
+        const Loaded<BYTES, PAIRS, EACH> loaded = next;
+        if (ahead < end)
+            next.load(groups, (ahead * 32 + lane_index()) * EACH);
+        if (ahead != begin)
+            take(loaded, ((ahead - GROUP_WARPS) * 32 + lane_index()) * EACH);
+        if (ahead >= end)
+            break;
     }
 }
 

@@ -70,14 +70,11 @@ enum {
 
 enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
 
-/* Elements that a lane takes at a time, which lie side by side; threads of a block that adds, of which a multiprocessor holds
- * one; pieces of a digit in its table; threads of a block that rounds. */
-enum {
-    RD_CUDA_GROUPS_COUNT = 4,
-    RD_CUDA_GROUPS_THREADS = 1024,
-    RD_CUDA_GROUPS_PIECES = 3,
-    RD_CUDA_GROUPS_ROUNDING = 128
-};
+/* Elements that a lane takes at a time, which lie side by side: as many as it has registers for. */
+#define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
+
+/* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds. */
+enum { RD_CUDA_GROUPS_THREADS = 1024, RD_CUDA_GROUPS_PIECES = 3, RD_CUDA_GROUPS_ROUNDING = 128 };
 
 /* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63; and so many that a block's table adds in its 32-bit
  * pieces, the uppermost of which has what is above 28 bits. */

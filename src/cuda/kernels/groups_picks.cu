@@ -102,11 +102,13 @@ template <int BYTES, Pick PICK> struct Picks {
 
 /* Slots begin with pairs of words, so that these are aligned; then come the words of their owners. */
 template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
+    constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, 0);
     extern __shared__ __align__(16) unsigned char room[];
     u64 *const values = reinterpret_cast<u64 *>(room);
     const Slots table(groups, reinterpret_cast<unsigned *>(values + groups.slots));
     const Picks<BYTES, PICK> picks(groups);
-    const u64 tiles = (groups.call.count + TILE - 1) / TILE, chunks = (tiles + groups.chunk - 1) / groups.chunk;
+    const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH),
+              chunks = (tiles + groups.chunk - 1) / groups.chunk;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
     for (unsigned i = threadIdx.x; i < groups.slots; i += GROUP_THREADS)
@@ -114,19 +116,13 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
     table.open(0);
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        const u64 end = min(tiles, (chunk + 1) * groups.chunk);
-#pragma unroll 1
-        for (u64 tile = chunk * groups.chunk + warp_index(); tile < end; tile += GROUP_WARPS) {
-            const u64 first = tile * TILE + lane_index() * EACH, count = groups.call.count;
-            const unsigned left = first < count ? (unsigned)min(count - first, (u64)EACH) : 0;
-            Word<BYTES> x[EACH];
+        for_tiles<BYTES, false, EACH>(groups, chunk, [&](const Loaded<BYTES, false, EACH> &loaded, u64 first) {
             unsigned result[EACH];
             u64 word[EACH];
-            load_elements<BYTES>(groups.call.x, first, left, groups.vectors, x);
-            load_results(groups, first, left, result);
+            loaded.results.find(groups, first, loaded.left(groups, first), result);
 #pragma unroll
             for (int i = 0; i < EACH; i++)
-                word[i] = result[i] == NOWHERE ? 0 : picks.word(x[i], result[i], first + i);
+                word[i] = result[i] == NOWHERE ? 0 : picks.word(loaded.x[i], result[i], first + i);
 #pragma unroll
             for (int i = 0; i + 1 < EACH; i++)
                 if (result[i] == result[i + 1]) {
@@ -148,7 +144,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
             __syncwarp();
             if (tabled && !groups.direct && ++tries == TRIES)
                 tabled = is_of_use(found);
-        }
+        });
         __syncthreads();
         for (unsigned slot = threadIdx.x; slot < groups.slots; slot += GROUP_THREADS)
             if (values[slot]) {

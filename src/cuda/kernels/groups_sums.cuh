@@ -50,6 +50,7 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     static constexpr int BYTES = BYTES_;
     static constexpr bool PRODUCTS = PRODUCTS_, OF_FLOATS = CLASS != INTEGERS;
     typedef Word<BYTES> Bits;
+    static constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, PRODUCTS); /* elements of a lane */
     static constexpr int WINDOW = RD_CUDA_GROUPS_WINDOW(BYTES, PRODUCTS),
                          TABLED = RD_CUDA_GROUPS_TABLED(BYTES, PRODUCTS),
                          QUICK = OF_FLOATS ? WINDOW - TABLED : 0; /* the lowest plane of those tabled */
@@ -118,30 +119,6 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     static __device__ __forceinline__ bool has_nan(const rd_cuda_groups &groups, Bits x, Bits y) {
         return OF_FLOATS &&
                (element(groups, x).special == NO_NUMBER || (PRODUCTS && element(groups, y).special == NO_NUMBER));
-    }
-};
-
-/* Elements of a lane's tile. */
-template <class T> struct Loaded {
-    typename T::Bits x[EACH], y[T::PRODUCTS ? EACH : 1];
-    unsigned result[EACH];
-
-    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
-        const u64 count = groups.call.count;
-        const unsigned left = first < count ? (unsigned)min(count - first, (u64)EACH) : 0;
-        load_elements<T::BYTES>(groups.call.x, first, left, groups.vectors, x);
-        if constexpr (T::PRODUCTS) {
-            if (groups.call.y)
-                load_elements<T::BYTES>(groups.call.y, first, left, groups.vectors, y);
-            else
-#pragma unroll
-                for (int i = 0; i < EACH; i++)
-                    y[i] = x[i];
-        }
-        load_results(groups, first, left, result);
-    }
-    __device__ __forceinline__ Term term(const rd_cuda_groups &groups, int i) const {
-        return T::of(groups, x[i], y[T::PRODUCTS ? i : 0]);
     }
 };
 
@@ -324,7 +301,7 @@ __device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T
 
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
 template <class T> struct Digits {
-    static constexpr int N = T::TABLED ? T::TABLED : 1;
+    static constexpr int N = T::TABLED ? T::TABLED : 1, EACH = T::EACH;
     unsigned result[EACH], count[EACH];
     i64 digit[EACH][N];
 
@@ -336,16 +313,20 @@ template <class T> struct Digits {
         result[from] = NOWHERE;
     }
 
-    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window, const Loaded<T> &loaded,
-                                         u64 first) {
+    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window,
+                                         const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded,
+                                         const unsigned (&of)[EACH], u64 first) {
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            result[i] = loaded.result[i];
+            typename T::Bits x = loaded.x[i], y = x;
+            if constexpr (T::PRODUCTS)
+                y = groups.call.y ? loaded.y[i] : x;
+            result[i] = of[i];
             count[i] = 1;
 #pragma unroll
             for (int d = 0; d < N; d++)
                 digit[i][d] = 0;
-            const Term term = loaded.term(groups, i);
+            const Term term = T::of(groups, x, y);
             /* By the length that terms can have, so that nothing need be counted. Zeros and what is no number have exponents that
              * lie outside (the window ends within the range of exponents), but for those of integers. */
             const int place = window.place(term) - T::QUICK * window.step;
@@ -359,7 +340,7 @@ template <class T> struct Digits {
                 if constexpr (T::TABLED > 1)
                     digit[i][1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
             } else if (result[i] != NOWHERE) {
-                count[i] = add_slowly<T>(groups, loaded.x[i], loaded.y[T::PRODUCTS ? i : 0], result[i], first + i);
+                count[i] = add_slowly<T>(groups, x, y, result[i], first + i);
             }
         }
 #pragma unroll
@@ -459,32 +440,26 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
     extern __shared__ __align__(16) unsigned char room[];
     const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
     const Window window(groups);
-    const u64 tiles = (groups.call.count + TILE - 1) / TILE, chunks = (tiles + groups.chunk - 1) / groups.chunk;
+    const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH),
+              chunks = (tiles + groups.chunk - 1) / groups.chunk;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
     table.open();
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        const u64 end = min(tiles, (chunk + 1) * groups.chunk);
-        u64 tile = chunk * groups.chunk + warp_index();
-        Loaded<T> next;
-        if (tile < end)
-            next.load(groups, tile * TILE + lane_index() * EACH);
-            /* While one tile is added, the next one is on its way. */
-#pragma unroll 1
-        for (; tile < end; tile += GROUP_WARPS) {
-            const Loaded<T> loaded = next;
-            if (tile + GROUP_WARPS < end)
-                next.load(groups, (tile + GROUP_WARPS) * TILE + lane_index() * EACH);
-            Digits<T> digits;
-            digits.take(groups, window, loaded, tile * TILE + lane_index() * EACH);
-            __syncwarp();
-            digits.join_lanes(loaded.result);
-            found += digits.leave(groups, table, tabled);
-            __syncwarp();
-            if (tabled && !groups.direct && ++tries == TRIES)
-                tabled = is_of_use(found);
-        }
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(
+            groups, chunk, [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
+                unsigned result[T::EACH];
+                loaded.results.find(groups, first, loaded.left(groups, first), result);
+                Digits<T> digits;
+                digits.take(groups, window, loaded, result, first);
+                __syncwarp();
+                digits.join_lanes(result);
+                found += digits.leave(groups, table, tabled);
+                __syncwarp();
+                if (tabled && !groups.direct && ++tries == TRIES)
+                    tabled = is_of_use(found);
+            });
         if (groups.slots)
             table.flush();
     }
