@@ -115,6 +115,14 @@ __device__ __forceinline__ void refuse(const rd_cuda_groups &groups, u64 row) {
         raise_to(&groups.grid[0].header->bad_below, ~row);
 }
 
+/* Indices that count, of initial values. */
+struct Counting {
+    u64 first;
+    __device__ __forceinline__ u64 operator[](int i) const {
+        return first + i;
+    }
+};
+
 /* The results of elements side by side: of indices of 4 bytes, which may have been loaded ahead, and of all others. */
 template <int EACH> struct Results {
     Packed<4, EACH> ahead;
@@ -127,21 +135,28 @@ template <int EACH> struct Results {
             ahead.load(groups.indices, first, left, groups.vectors);
     }
 
-    static __device__ __forceinline__ void put(const rd_cuda_groups &groups, u64 group, u64 row, bool there,
-                                               unsigned &result) {
-        const bool inside = group < groups.limit;
-        result = inside && there ? (unsigned)group : NOWHERE;
-        if (!inside && there)
-            refuse(groups, row);
+    /* What lies outside is looked at one by one, which is rare. */
+    template <class Index>
+    static __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Index &index, u64 first,
+                                                unsigned left, unsigned (&result)[EACH]) {
+        bool outside = false;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const bool inside = index[i] < groups.limit;
+            result[i] = inside && (unsigned)i < left ? (unsigned)index[i] : NOWHERE;
+            outside = outside || !inside;
+        }
+        if (outside)
+            for (int i = 0; i < EACH; i++)
+                if (!(index[i] < groups.limit) && (unsigned)i < left)
+                    refuse(groups, first + i);
     }
     template <int BYTES>
     static __device__ __forceinline__ void find_others(const rd_cuda_groups &groups, u64 first, unsigned left,
                                                        unsigned (&result)[EACH]) {
         Packed<BYTES, EACH> index;
         index.load(groups.indices, first, left, groups.vectors);
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            put(groups, index[i], first + i, (unsigned)i < left, result[i]);
+        take(groups, index, first, left, result);
     }
     /* Of rows, of which elements may begin or end any. */
     static __device__ __forceinline__ void find_in_rows(const rd_cuda_groups &groups, u64 first, unsigned left,
@@ -166,15 +181,11 @@ template <int EACH> struct Results {
     __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned left,
                                          unsigned (&result)[EACH]) const {
         if (is_usual(groups)) {
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                put(groups, ahead[i], first + i, (unsigned)i < left, result[i]);
+            take(groups, ahead, first, left, result);
         } else if (groups.width > 1) {
             find_in_rows(groups, first, left, result);
         } else if (!groups.indices) {
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                put(groups, first + i, first + i, (unsigned)i < left, result[i]);
+            take(groups, Counting{first}, first, left, result);
         } else if (groups.index_bytes == 8) {
             find_others<8>(groups, first, left, result);
         } else if (groups.index_bytes == 2) {
@@ -190,34 +201,36 @@ template <int BYTES, bool PAIRS, int EACH> struct Loaded {
     Packed<BYTES, EACH> x, y; /* only of pairs */
     Results<EACH> results;
 
-    static __device__ __forceinline__ unsigned left(const rd_cuda_groups &groups, u64 first) {
-        return first < groups.call.count ? (unsigned)min(groups.call.count - first, (u64)EACH) : 0;
-    }
+    unsigned left; /* how many are there */
+
     __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
-        const unsigned count = left(groups, first);
-        x.load(groups.call.x, first, count, groups.vectors);
+        const u64 count = groups.call.count;
+        left = first < count ? (unsigned)min(count - first, (u64)EACH) : 0;
+        x.load(groups.call.x, first, left, groups.vectors);
         if constexpr (PAIRS)
             if (groups.call.y)
-                y.load(groups.call.y, first, count, groups.vectors);
-        results.load(groups, first, count);
+                y.load(groups.call.y, first, left, groups.vectors);
+        results.load(groups, first, left);
     }
 };
 
 /* Calls take(loaded, first) for each tile of a warp in a chunk: while one is taken, the next one is on its way. */
 template <int BYTES, bool PAIRS, int EACH, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
-    const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH), end = min(tiles, (chunk + 1) * groups.chunk),
-              begin = chunk * groups.chunk + warp_index();
+    constexpr u64 TILE = 32 * EACH, STEP = GROUP_WARPS * TILE;
+    const u64 tiles = (groups.call.count + TILE - 1) / TILE, end = min(tiles, (chunk + 1) * groups.chunk) * TILE;
+    u64 ahead = (chunk * groups.chunk + warp_index()) * TILE + lane_index() * EACH;
+    bool any = false;
     Loaded<BYTES, PAIRS, EACH> next;
 #pragma unroll 1
-    for (u64 ahead = begin;; ahead += GROUP_WARPS) {
+    for (bool more = true; more; ahead += STEP) {
         const Loaded<BYTES, PAIRS, EACH> loaded = next;
-        if (ahead < end)
-            next.load(groups, (ahead * 32 + lane_index()) * EACH);
-        if (ahead != begin)
-            take(loaded, ((ahead - GROUP_WARPS) * 32 + lane_index()) * EACH);
-        if (ahead >= end)
-            break;
+        more = ahead < end; /* tiles are whole: the same for all lanes */
+        if (more)
+            next.load(groups, ahead);
+        if (any)
+            take(loaded, ahead - STEP);
+        any = true;
     }
 }
 

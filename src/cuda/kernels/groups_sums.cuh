@@ -96,6 +96,19 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
         return term;
     }
 
+    /* The same of an element of a float that is neither zero nor subnormal, nor infinite or a NaN, in fewer steps: of others the exponent lies
+     * outside the planes that are tabled, as a window's lowest plane is not below the lowest exponent, nor its end beyond the highest. */
+    static __device__ __forceinline__ Term usual(const rd_cuda_groups &groups, Bits bits) {
+        if constexpr (CLASS != FLOATS) {
+            return of(groups, bits, bits);
+        } else {
+            constexpr int PLACES = OWN - 1, FIELDS = 8 * BYTES - OWN; /* bits of the fraction, and of the exponent */
+            const int field = (int)(bits >> PLACES) & ((1 << FIELDS) - 1);
+            return {(bits & (((Bits)1 << PLACES) - 1)) | (Bits)1 << PLACES, 0, field - (1 << (FIELDS - 1)) + 2 - OWN,
+                    bits >> (8 * BYTES - 1) != 0 && groups.call.transform != RD_ABSOLUTE, FINITE};
+        }
+    }
+
     /* Of an element, or of two; of squares `y` is `x`. */
     static __device__ __forceinline__ Term of(const rd_cuda_groups &groups, Bits x, Bits y) {
         Term term = element(groups, x);
@@ -326,13 +339,17 @@ template <class T> struct Digits {
 #pragma unroll
             for (int d = 0; d < N; d++)
                 digit[i][d] = 0;
-            const Term term = T::of(groups, x, y);
-            /* By the length that terms can have, so that nothing need be counted. Zeros and what is no number have exponents that
-             * lie outside (the window ends within the range of exponents), but for those of integers. */
+            Term term;
+            if constexpr (T::PRODUCTS)
+                term = T::of(groups, x, y);
+            else
+                term = T::usual(groups, x);
+            /* By the length that terms can have, so that nothing need be counted. Products of zeros, infinities and NaNs may have any
+             * exponent; elements that are these, of floats, have one outside. */
             const int place = window.place(term) - T::QUICK * window.step;
-            const bool quick = T::TABLED && (unsigned)place <= (unsigned)(T::TABLED * window.step - T::LENGTH) &&
-                               T::TABLED * window.step >= T::LENGTH &&
-                               (!T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
+            const bool quick = T::TABLED && T::TABLED * window.step >= T::LENGTH &&
+                               (unsigned)place <= (unsigned)(T::TABLED * window.step - T::LENGTH) &&
+                               (!T::PRODUCTS || !T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
             if (quick) {
                 const u64 mask = T::TABLED > 1 ? ((u64)1 << window.step) - 1 : UINT64_MAX;
                 const u64 sign = term.negative ? UINT64_MAX : 0;
@@ -343,14 +360,10 @@ template <class T> struct Digits {
                 count[i] = add_slowly<T>(groups, x, y, result[i], first + i);
             }
         }
-#pragma unroll
-        for (int i = 0; i + 1 < EACH; i++)
-            if (result[i] == result[i + 1] && result[i] != NOWHERE)
-                move(i, i + 1);
     }
 
-    /* Adds up runs of one result that go on from lane to lane, if there are enough of them. By whole warps, with the results as they
-     * were loaded. */
+    /* Adds up runs of one result within lanes and from lane to lane, if there are enough of them. By whole warps, with the results as
+     * they were loaded. */
     __device__ __forceinline__ void join_lanes(const unsigned (&loaded)[EACH]) {
         const int lane = lane_index();
         const unsigned before = __shfl_up_sync(ALL, loaded[EACH - 1], 1);
@@ -358,6 +371,10 @@ template <class T> struct Digits {
         const unsigned joins = __ballot_sync(ALL, joined);
         if (__popc(joins) < 16)
             return;
+#pragma unroll
+        for (int i = 0; i + 1 < EACH; i++)
+            if (result[i] == result[i + 1] && result[i] != NOWHERE)
+                move(i, i + 1);
         bool through = joined;
 #pragma unroll
         for (int i = 0; i + 1 < EACH; i++)
@@ -447,19 +464,19 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
     table.open();
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(
-            groups, chunk, [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
-                unsigned result[T::EACH];
-                loaded.results.find(groups, first, loaded.left(groups, first), result);
-                Digits<T> digits;
-                digits.take(groups, window, loaded, result, first);
-                __syncwarp();
-                digits.join_lanes(result);
-                found += digits.leave(groups, table, tabled);
-                __syncwarp();
-                if (tabled && !groups.direct && ++tries == TRIES)
-                    tabled = is_of_use(found);
-            });
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk,
+                                                  [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
+                                                      unsigned result[T::EACH];
+                                                      loaded.results.find(groups, first, loaded.left, result);
+                                                      Digits<T> digits;
+                                                      digits.take(groups, window, loaded, result, first);
+                                                      __syncwarp();
+                                                      digits.join_lanes(result);
+                                                      found += digits.leave(groups, table, tabled);
+                                                      __syncwarp();
+                                                      if (tabled && !groups.direct && ++tries == TRIES)
+                                                          tabled = is_of_use(found);
+                                                  });
         if (groups.slots)
             table.flush();
     }
