@@ -10,6 +10,7 @@
 
 #include <reduct/reduct.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct bench_case {
@@ -21,12 +22,25 @@ typedef struct bench_case {
     unsigned threads;   /* at least 1 */
 } bench_case;
 
-/* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns. */
-typedef enum bench_shape_kind { BENCH_WHOLE, BENCH_ROWS, BENCH_COLUMNS } bench_shape_kind;
+/* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for each
+ * group, of which elements have the number: any with the same odds, low ones far more often, or in order. */
+typedef enum bench_shape_kind {
+    BENCH_WHOLE,
+    BENCH_ROWS,
+    BENCH_COLUMNS,
+    BENCH_GROUPS,
+    BENCH_GROUPS_SKEWED,
+    BENCH_GROUPS_SORTED,
+    BENCH_SHAPES
+} bench_shape_kind;
 typedef struct bench_shape {
     bench_shape_kind kind;
-    uint64_t columns; /* of the matrix */
+    uint64_t columns; /* of the matrix; or how many groups */
 } bench_shape;
+
+static inline bool bench_is_grouped(bench_shape shape) {
+    return shape.kind >= BENCH_GROUPS;
+}
 
 /* How to measure: the same for all cases of a run. */
 typedef struct bench_settings {

@@ -26,6 +26,16 @@ static const matrix_standard standards[] = {
       "columns:16Ki,columns:256Ki,columns:4Mi"}},
     {"Sums of rows of other data and types",
      {"sum", "f64,f32", "wide,full", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki"}},
+    {"Sums by groups",
+     {"sum", "f64,f32", "normal", "2^26", NULL, NULL, "0",
+      "groups:1,groups:100,groups:1000,groups:10000,groups:100000,groups:1000000,groups:10000000,skewed:100,skewed:"
+      "1000,"
+      "skewed:10000,skewed:100000,skewed:1000000,skewed:10000000,sorted:100,sorted:10000,sorted:1000000,"
+      "sorted:10000000"}},
+    {"Other operators by groups",
+     {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000"}},
+    {"Sums by groups of other data",
+     {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000"}},
     {"Other operators of rows",
      {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki"}},
     {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0", "whole"}},
@@ -71,7 +81,8 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .type = type,
                        .data = what->data[at[LIST_DATA]],
-                       .n = shape.kind == BENCH_WHOLE ? n : n / shape.columns * shape.columns,
+                       .n =
+                           shape.kind == BENCH_WHOLE || bench_is_grouped(shape) ? n : n / shape.columns * shape.columns,
                        .offset = what->offsets[at[LIST_OFFSET]],
                        .shape = shape};
 }

@@ -30,6 +30,10 @@ struct cuda_lab {
     measure_data data;
     void *host;
     uint64_t bytes, host_room, address, room;
+    /* The group of each element, here and there, for the shape and the elements that were asked for last. */
+    uint32_t *host_indices;
+    uint64_t indices, indexed;
+    bench_shape indexed_shape;
 };
 
 enum { OUTCOME = 64, RESULTS = 256 };
@@ -67,9 +71,11 @@ cuda_lab *cuda_lab_create(const char *device, bench_settings settings, char *why
 void cuda_lab_destroy(cuda_lab *lab) {
     gpu_cuda_free(lab->device, lab->address);
     gpu_cuda_free(lab->device, lab->results);
+    gpu_cuda_free(lab->device, lab->indices);
     gpu_cuda_close(lab->device);
     measure_team_destroy(lab->team);
     free(lab->host);
+    free(lab->host_indices);
     free(lab);
 }
 
@@ -156,7 +162,12 @@ const char *cuda_peer_name(const cuda_case *which) {
         return peer < PEER_OPS ? peer_ops[peer].name : NULL;
     case BENCH_ROWS:
         return segmented ? peer_ops[peer].segmented : NULL;
+    case BENCH_GROUPS:
+    case BENCH_GROUPS_SKEWED:
+    case BENCH_GROUPS_SORTED:
+        return segmented && which->op == REDUCT_SUM ? "CUB sort, ReduceByKey" : NULL;
     case BENCH_COLUMNS:
+    case BENCH_SHAPES:
         break;
     }
     return NULL;
@@ -167,7 +178,11 @@ uint64_t cuda_result_count(const cuda_case *which) {
     case BENCH_ROWS:
         return which->n / which->shape.columns;
     case BENCH_COLUMNS:
+    case BENCH_GROUPS:
+    case BENCH_GROUPS_SKEWED:
+    case BENCH_GROUPS_SORTED:
         return which->shape.columns;
+    case BENCH_SHAPES:
     case BENCH_WHOLE:
         break;
     }
@@ -232,6 +247,42 @@ void cuda_lab_prepare(cuda_lab *lab, reduct_type type, measure_data data, uint64
     fill_device(lab);
 }
 
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
+/* The group of an element; skewed: the odds of group g are about those of 1 / (g + 1). */
+static uint32_t group_of(const cuda_case *which, uint64_t seed, uint64_t at) {
+    const uint64_t groups = which->shape.columns;
+    const double odds = (double)(mixed(mixed(seed) + at) >> 11) * 0x1p-53;
+    double group = odds * (double)groups;
+    if (which->shape.kind == BENCH_GROUPS_SORTED)
+        group = (double)at / (double)which->n * (double)groups;
+    else if (which->shape.kind == BENCH_GROUPS_SKEWED)
+        group = exp(odds * log((double)groups + 1)) - 1;
+    return group < (double)groups ? (uint32_t)group : (uint32_t)(groups - 1);
+}
+
+static void prepare_indices(cuda_lab *lab, const cuda_case *which) {
+    const uint64_t bytes = which->n * sizeof *lab->host_indices;
+    if (lab->indexed == which->n && lab->indexed_shape.kind == which->shape.kind &&
+        lab->indexed_shape.columns == which->shape.columns)
+        return;
+    if (lab->indexed != which->n) {
+        gpu_cuda_free(lab->device, lab->indices);
+        lab->indices = gpu_cuda_allocate(lab->device, bytes);
+        lab->host_indices = program_reallocate(lab->host_indices, bytes);
+    }
+    lab->indexed = which->n;
+    lab->indexed_shape = which->shape;
+    for (uint64_t i = 0; i < which->n; i++)
+        lab->host_indices[i] = group_of(which, lab->settings.seed, i);
+    gpu_cuda_upload(lab->device, lab->indices, lab->host_indices, bytes);
+    stop_if_failed(lab, "the indices do not fit on the device");
+}
+
 /* Runs read parts of the data in turn, as many as exceed three times the L2: none is in cache when its turn comes. The
  * first is what the host has. */
 static uint64_t part_for(const cuda_lab *lab, uint64_t bytes, uint64_t run) {
@@ -265,7 +316,9 @@ static void run_library(void *context, uint64_t run) {
     cuda_lab *lab = job->lab;
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
-    const void *inputs[2] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
+    const void *inputs[3] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
+    if (bench_is_grouped(job->which.shape))
+        inputs[reduct_operator_inputs(job->which.op)] = gpu_cuda_pointer(lab->indices);
     void *results[1] = {gpu_cuda_pointer(lab->results)};
     bool whole = job->which.shape.kind == BENCH_WHOLE;
     reduct_status status =
@@ -290,6 +343,9 @@ static void run_peer(void *context, uint64_t run) {
     else if (job->which.shape.kind == BENCH_WHOLE)
         error =
             lab->peers->reduce(op, type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to, job->which.n, stream);
+    else if (bench_is_grouped(job->which.shape))
+        error = lab->peers->sum_by_group(type, scratch, &job->scratch_bytes, gpu_cuda_pointer(lab->indices),
+                                         gpu_cuda_pointer(x), to, job->which.n, job->which.shape.columns, stream);
     else
         error = lab->peers->segmented(op, type, scratch, &job->scratch_bytes, gpu_cuda_pointer(x), to,
                                       cuda_result_count(&job->which), length_of(&job->which), stream);
@@ -316,6 +372,7 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
     reduct_reduction reduction = reduction_of(which, mode);
     uint64_t columns = which->shape.columns, results = cuda_result_count(which), length = length_of(which);
     reduct_plan_options options = {.reductions = &reduction, .reduction_count = 1, .device = device};
+    const reduct_groups groups = {.count = columns, .elements = which->n, .index = REDUCT_U32};
     switch (which->shape.kind) {
     case BENCH_WHOLE:
         options.shape = (reduct_shape){.n = which->n};
@@ -327,6 +384,14 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
     case BENCH_COLUMNS:
         options.kind = REDUCT_SHAPE;
         options.shape = (reduct_shape){1, length, results, 0, (int64_t)columns, 1};
+        break;
+    case BENCH_GROUPS:
+    case BENCH_GROUPS_SKEWED:
+    case BENCH_GROUPS_SORTED:
+        options.kind = REDUCT_GROUPS;
+        options.groups = &groups;
+        break;
+    case BENCH_SHAPES:
         break;
     }
     return reduct_plan_create(&options, plan, error);
@@ -382,7 +447,9 @@ static void reduce_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_op
     reduct_error error = {.message = ""};
     own.op = op;
     const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
-    const void *inputs[2] = {x, x + own.n * reduct_type_size(own.type)};
+    const void *inputs[3] = {x, x + own.n * reduct_type_size(own.type)};
+    if (bench_is_grouped(own.shape))
+        inputs[reduct_operator_inputs(op)] = lab->host_indices;
     reduct_status status = make_plan(&own, REDUCT_EXACT, "cpu", &plan, &error);
     if (status == REDUCT_OK)
         status = reduct_plan_execute(plan, inputs, &results, NULL, &error);
@@ -623,6 +690,10 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op);
     *result = (cuda_result){.which = *which, .bytes_read = which->n * inputs * reduct_type_size(which->type)};
     cuda_lab_prepare(lab, which->type, which->data, which->n * inputs + which->offset);
+    if (bench_is_grouped(which->shape)) {
+        result->bytes_read += which->n * sizeof *lab->host_indices;
+        prepare_indices(lab, which);
+    }
     for (int way = 0; way < CUDA_WAYS; way++)
         result->runs[way].finding.verdict = REPORT_NOT_RUN;
     if (open_jobs(lab, which, jobs, result) != 0)

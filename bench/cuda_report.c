@@ -28,6 +28,16 @@ static const char *shape_text(const cuda_case *which, char *text, size_t room) {
     case BENCH_COLUMNS:
         snprintf(text, room, "%s columns", columns);
         break;
+    case BENCH_GROUPS:
+        snprintf(text, room, "%s groups", columns);
+        break;
+    case BENCH_GROUPS_SKEWED:
+        snprintf(text, room, "%s skewed groups", columns);
+        break;
+    case BENCH_GROUPS_SORTED:
+        snprintf(text, room, "%s sorted groups", columns);
+        break;
+    case BENCH_SHAPES:
     case BENCH_WHOLE:
         *text = '\0';
         break;

@@ -104,12 +104,14 @@ static int set_offset(bench_matrix *matrix, unsigned at, const char *text) {
 }
 
 static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
-    static const char *const names[] = {[BENCH_WHOLE] = "whole", [BENCH_ROWS] = "rows:", [BENCH_COLUMNS] = "columns:"};
+    static const char *const names[] = {[BENCH_WHOLE] = "whole",           [BENCH_ROWS] = "rows:",
+                                        [BENCH_COLUMNS] = "columns:",      [BENCH_GROUPS] = "groups:",
+                                        [BENCH_GROUPS_SKEWED] = "skewed:", [BENCH_GROUPS_SORTED] = "sorted:"};
     bench_shape_kind kind = BENCH_WHOLE;
     uint64_t columns = 0;
-    while (kind <= BENCH_COLUMNS && strncmp(text, names[kind], strlen(names[kind])) != 0)
+    while (kind < BENCH_SHAPES && strncmp(text, names[kind], strlen(names[kind])) != 0)
         kind++;
-    if (kind > BENCH_COLUMNS)
+    if (kind == BENCH_SHAPES)
         return -1;
     text += strlen(names[kind]);
     if (kind == BENCH_WHOLE ? *text : program_size_parse(text, &columns) != 0 || columns == 0 || columns >> 36 != 0)

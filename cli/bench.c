@@ -26,8 +26,8 @@ static const program_option known[] = {
     {"op", 'o', "LIST", "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator; or all"},
     {"shape", SHAPE, "LIST",
      "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "
-     "columns; "
-     "or all, for lengths from 16 to 4Mi"},
+     "columns; groups:N, skewed:N or sorted:N, one for each of N groups, of which elements have numbers: with the same "
+     "odds, low ones more often, or in order; or all, for rows and columns of 16 to 4Mi"},
     {"sizes", 's', "LIST",
      "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
      "2^10 to 2^30"},

@@ -66,7 +66,7 @@ def way_of(row):
 def read_cases(report):
     cases = {}
     for row in report['rows']:
-        op, data, shape, offset = re.fullmatch(r'(\w+), (\w+) data(?:, (rows of \S+|\S+ columns))?(?:, (\d+) off)?', row['group']).groups()
+        op, data, shape, offset = re.fullmatch(r'(\w+), (\w+) data(?:, (rows of \S+|\S+ columns|\S+(?: skewed| sorted)? groups))?(?:, (\d+) off)?', row['group']).groups()
         key = (op, data, row['type'], row['n'], int(offset or 0), shape or '')
         cases.setdefault(key, Case(key)).rows[way_of(row)] = row
     return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]

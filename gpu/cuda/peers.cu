@@ -1,6 +1,7 @@
 // CUB and Thrust: see peers.h.
 #include "peers.h"
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 #include <thrust/device_ptr.h>
@@ -184,6 +185,72 @@ constexpr decltype(gpu_peers::gpu_to_gpu_sum) gpu_to_gpu_sum = nullptr;
 
 #endif
 
+struct Plus {
+    template <typename T> __host__ __device__ T operator()(T a, T b) const {
+        return a + b;
+    }
+};
+
+// Sums of the groups that there are, to where they belong.
+template <typename T> __global__ void spread(const uint32_t *group, const T *sum, const int *count, T *to) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *count; i += gridDim.x * blockDim.x)
+        to[group[i]] = sum[i];
+}
+
+// Hands out parts of the scratch memory; of none it only counts.
+struct Parts {
+    char *base;
+    size_t used;
+
+    template <typename T> T *take(size_t count) {
+        const size_t at = used;
+        used += (count * sizeof(T) + 255) / 256 * 256;
+        return base ? reinterpret_cast<T *>(base + at) : nullptr;
+    }
+};
+
+template <typename T>
+int sum_by_group_of(void *scratch, size_t *bytes, const uint32_t *group, const void *from, void *to, int n,
+                    int64_t groups, cudaStream_t stream) {
+    const T *x = static_cast<const T *>(from);
+    T *result = static_cast<T *>(to);
+    Parts parts = {static_cast<char *>(scratch), 0};
+    uint32_t *sorted_group = parts.take<uint32_t>(n), *found = parts.take<uint32_t>(groups);
+    T *sorted = parts.take<T>(n), *sum = parts.take<T>(groups);
+    int *count = parts.take<int>(1), bits = 1;
+    size_t to_sort = 0, to_reduce = 0;
+    while (bits < 32 && groups >> bits)
+        bits++;
+    int error = cub::DeviceRadixSort::SortPairs(nullptr, to_sort, group, sorted_group, x, sorted, n, 0, bits, stream);
+    if (!error)
+        error = cub::DeviceReduce::ReduceByKey(nullptr, to_reduce, sorted_group, found, sorted, sum, count, Plus(), n,
+                                               stream);
+    char *room = parts.take<char>(to_sort > to_reduce ? to_sort : to_reduce);
+    if (!scratch)
+        *bytes = parts.used;
+    if (error || !scratch)
+        return error;
+    error = cub::DeviceRadixSort::SortPairs(room, to_sort, group, sorted_group, x, sorted, n, 0, bits, stream);
+    if (!error)
+        error =
+            cub::DeviceReduce::ReduceByKey(room, to_reduce, sorted_group, found, sorted, sum, count, Plus(), n, stream);
+    if (!error)
+        error = cudaMemsetAsync(result, 0, groups * sizeof(T), stream);
+    if (!error)
+        spread<<<512, 256, 0, stream>>>(found, sum, count, result);
+    return error ? error : cudaGetLastError();
+}
+
+int sum_by_group(gpu_peer_type type, void *scratch, size_t *bytes, const uint32_t *group, const void *from, void *to,
+                 uint64_t n, uint64_t groups, void *stream) {
+    if (n >> 31 || groups >> 31)
+        return cudaErrorInvalidValue;
+    return (type == GPU_PEER_F64 ? sum_by_group_of<double> : sum_by_group_of<float>)(scratch, bytes, group, from, to,
+                                                                                     static_cast<int>(n),
+                                                                                     static_cast<int64_t>(groups),
+                                                                                     static_cast<cudaStream_t>(stream));
+}
+
 // In the element type; i32 are added as unsigned numbers, which wrap.
 template <typename T>
 int sum_in_type_of(void *scratch, size_t *scratch_bytes, const void *from, void *to, uint64_t n, void *stream) {
@@ -236,8 +303,8 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_2(void) {
-    static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device,    reduce,     segmented,
-                                    HAS_LENGTH,  sum_in_type,    gpu_to_gpu_sum, thrust_sum, text};
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_3(void) {
+    static const gpu_peers peers = {CUB_VERSION,  THRUST_VERSION, open_device,    reduce,     segmented, HAS_LENGTH,
+                                    sum_by_group, sum_in_type,    gpu_to_gpu_sum, thrust_sum, text};
     return &peers;
 }

@@ -72,11 +72,14 @@ static reduct_status check_array(const char *name, unsigned which, const void *a
 
 static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
                                 const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
-    const bool segmented = rd_many_is_segmented(many);
-    const uint64_t elements = segmented ? many->segments.elements : many->layout.results ? many->layout.count : 0;
+    const bool segmented = rd_many_is_segmented(many), grouped = rd_many_is_grouped(many);
+    const uint64_t elements = segmented              ? many->segments.elements
+                              : grouped              ? many->groups.elements * many->groups.width
+                              : many->layout.results ? many->layout.count
+                                                     : 0;
     const size_t element = rd_type(many->reduction[0].element)->bytes;
     reduct_status status = REDUCT_OK;
-    if (!results || (!inputs && (elements || segmented)))
+    if (!results || (!inputs && (elements || segmented || many->groups.with_initial)))
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
     for (unsigned i = 0; status == REDUCT_OK && i < many->inputs; i++)
         status = check_array("inputs", i, inputs ? inputs[i] : NULL, elements != 0, element, error);
@@ -84,6 +87,12 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
          status == REDUCT_OK && segmented && i <= many->inputs + (many->segments.with_ends != 0); i++)
         status = check_array("inputs", i, inputs[i], many->layout.results || !many->segments.with_ends,
                              rd_type(many->segments.index)->bytes, error);
+    if (status == REDUCT_OK && grouped)
+        status = check_array("inputs", many->inputs, inputs ? inputs[many->inputs] : NULL, elements != 0,
+                             rd_type(many->groups.index)->bytes, error);
+    if (status == REDUCT_OK && grouped && many->groups.with_initial)
+        status = check_array("inputs", many->inputs + 1, inputs[many->inputs + 1], many->layout.results != 0, element,
+                             error);
     for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++) {
         const size_t result = rd_type(many->reduction[i].result)->bytes;
         status =
@@ -108,6 +117,10 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
     if (rd_many_is_segmented(many)) {
         addresses.begins = inputs[many->inputs];
         addresses.ends = many->segments.with_ends ? inputs[many->inputs + 1] : NULL;
+    }
+    if (rd_many_is_grouped(many)) {
+        addresses.indices = inputs ? inputs[many->inputs] : NULL;
+        addresses.initial = many->groups.with_initial ? inputs[many->inputs + 1] : NULL;
     }
     rd_environment caller = rd_environment_enter();
     status = rd_cuda_queue_many(many, &addresses, results, workspace, stream, error);

@@ -184,6 +184,11 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     const struct rd_type *element = rd_type(reduction->element);
     const struct kernel kernel = kernel_of(reduction);
     struct rd_cuda_pass *pass = &plan->pass[which];
+    if (rd_many_is_grouped(many)) {
+        reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, &pass->groups, error);
+        pass->table_bytes = pass->groups.bytes;
+        return status;
+    }
     reduct_status status = rd_cuda_kernel(plan->context, kernel.image, kernel.name, &pass->function, error);
     if (status != REDUCT_OK)
         return status;
@@ -242,9 +247,6 @@ static void destroy(struct rd_cuda_plan *plan) {
 reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
     const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
     struct rd_cuda_context *context = ((const struct rd_cuda_kept *)many->state[0].kept)->launch.context;
-    if (rd_many_is_grouped(many))
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "groups: %s takes none in this version; expected device cpu",
-                       many->state[0].device.name);
     struct rd_cuda_plan *plan = malloc(bytes);
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);
@@ -292,6 +294,16 @@ static void make_dense(struct rd_cuda_many *many) {
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
                                 const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream) {
     const struct rd_cuda_pass *pass = &plan->pass[which];
+    if (rd_many_is_grouped(plan->many)) {
+        const struct rd_cuda_groups_addresses own = {.input = {addresses->input[0], addresses->input[1]},
+                                                     .indices = addresses->indices,
+                                                     .initial = addresses->initial,
+                                                     .result = addresses->result,
+                                                     .outcome = addresses->outcome,
+                                                     .failure = addresses->failure,
+                                                     .workspace = addresses->table};
+        return rd_cuda_groups_start(&pass->groups, &own, stream);
+    }
     const struct rd_layout *layout = &plan->many->layout;
     const unsigned bytes = rd_type(plan->many->reduction[which].element)->bytes;
     struct rd_cuda_many many = pass->many;
@@ -332,7 +344,7 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         return status;
     rd_cu_result result = RD_CU_SUCCESS;
     const rd_cu_address table = workspace ? (rd_cu_address)(uintptr_t)workspace : plan->table;
-    if (workspace && plan->table_bytes)
+    if (workspace && plan->table_bytes && !rd_many_is_grouped(many))
         result = driver->cuMemsetD8Async(table, 0, plan->table_bytes, stream);
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
         struct rd_cuda_addresses own = *addresses;
@@ -377,8 +389,9 @@ static rd_cu_result copy_in(struct stay *stay, const void *from, size_t bytes, v
 static void find_extent(const struct rd_many *many, unsigned input, int64_t *low, int64_t *high) {
     const struct rd_layout *layout = &many->layout;
     *low = *high = 0;
-    if (rd_many_is_segmented(many)) {
-        *high = (int64_t)many->segments.elements;
+    if (rd_many_is_segmented(many) || rd_many_is_grouped(many)) {
+        *high =
+            (int64_t)(rd_many_is_grouped(many) ? many->groups.elements * many->groups.width : many->segments.elements);
         return;
     }
     if (!layout->results || !layout->count)
@@ -390,6 +403,17 @@ static void find_extent(const struct rd_many *many, unsigned input, int64_t *low
         *(reach < 0 ? low : high) += reach;
     }
     ++*high;
+}
+
+/* Where the device finds an array, which may be null; copied if it is in host memory. */
+static void bring(struct stay *stay, const struct rd_cuda_device *device, const void *array, size_t bytes,
+                  const void **there, rd_cu_result *result) {
+    void *copy;
+    *there = array;
+    if (*result != RD_CU_SUCCESS || !array || rd_cuda_on_device(device, array))
+        return;
+    *result = copy_in(stay, array, bytes, &copy);
+    *there = copy;
 }
 
 /* Inputs that are in host memory are copied to the device. */
@@ -407,20 +431,16 @@ static rd_cu_result bring_inputs(struct stay *stay, const struct rd_cuda_device 
         result = copy_in(stay, execution->input[i] + low * (int64_t)bytes, (size_t)(high - low) * bytes, &copy);
         addresses->input[i] = (unsigned char *)copy - low * (int64_t)bytes;
     }
-    if (!rd_many_is_segmented(many) || result != RD_CU_SUCCESS)
-        return result;
-    const size_t index = rd_type(many->segments.index)->bytes;
-    const size_t bounds = (size_t)(many->layout.results + !execution->ends) * index;
-    addresses->begins = execution->begins;
-    addresses->ends = execution->ends;
-    void *copy;
-    if (!rd_cuda_on_device(device, execution->begins)) {
-        result = copy_in(stay, execution->begins, bounds, &copy);
-        addresses->begins = copy;
+    const uint64_t results = many->layout.results;
+    if (rd_many_is_segmented(many)) {
+        const size_t bounds = (size_t)(results + !execution->ends) * rd_type(many->segments.index)->bytes;
+        bring(stay, device, execution->begins, bounds, &addresses->begins, &result);
+        bring(stay, device, execution->ends, bounds, &addresses->ends, &result);
     }
-    if (result == RD_CU_SUCCESS && execution->ends && !rd_cuda_on_device(device, execution->ends)) {
-        result = copy_in(stay, execution->ends, bounds, &copy);
-        addresses->ends = copy;
+    if (rd_many_is_grouped(many)) {
+        const size_t index = rd_type(many->groups.index)->bytes;
+        bring(stay, device, execution->indices, (size_t)many->groups.elements * index, &addresses->indices, &result);
+        bring(stay, device, execution->initial, (size_t)results * bytes, &addresses->initial, &result);
     }
     return result;
 }
@@ -483,6 +503,25 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
     return result == RD_CU_SUCCESS ? fetch(stay, &run->failure, run->addresses.failure, sizeof run->failure) : result;
 }
 
+/* An index outside the groups. */
+static reduct_status report_index(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run,
+                                  uint64_t row, reduct_error *error) {
+    const reduct_groups *groups = &plan->many->groups;
+    const struct rd_type *type = rd_type(groups->index);
+    int64_t index = 0;
+    const void *from = (const unsigned char *)run->addresses.indices + row * type->bytes;
+    rd_cu_result result = fetch(stay, &index, from, type->bytes);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(plan->context->device, result, "to reduce", error);
+    if (groups->index == REDUCT_I32)
+        index = (int32_t)index;
+    const bool negative = type->kind == RD_SIGNED && index < 0;
+    return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, row,
+                      "indices: number %llu is %s%llu; expected one of the %llu groups", (unsigned long long)row,
+                      negative ? "-" : "", (unsigned long long)(negative ? 0 - (uint64_t)index : (uint64_t)index),
+                      (unsigned long long)groups->count);
+}
+
 /* What a failed result is to the caller. */
 static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run,
                             size_t which, reduct_error *error) {
@@ -492,6 +531,8 @@ static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *
     const unsigned long long result = (run->failure & ~RD_CUDA_FAILURE_LATER) >> 8;
     struct rd_cuda_outcome outcome = {.index = UINT64_MAX};
     char text[80];
+    if (status == REDUCT_ERROR_ARGUMENT && rd_many_is_grouped(many))
+        return report_index(plan, stay, run, result, error);
     if (status == REDUCT_ERROR_ARGUMENT)
         return rd_fail_at(error, status, result, "segments: number %llu is not within the array's %llu elements",
                           result, (unsigned long long)many->segments.elements);
@@ -499,7 +540,10 @@ static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *
         fetch(stay, &outcome, run->addresses.outcome + result, sizeof outcome) != RD_CU_SUCCESS)
         outcome.index = UINT64_MAX;
     if (status == REDUCT_ERROR_NAN)
-        snprintf(text, sizeof text, "element %llu is NaN", (unsigned long long)outcome.index);
+        snprintf(text, sizeof text,
+                 rd_many_is_grouped(many) && outcome.index == UINT64_MAX ? "the initial value is NaN"
+                                                                         : "element %llu is NaN",
+                 (unsigned long long)outcome.index);
     else if (status == REDUCT_ERROR_OVERFLOW)
         snprintf(text, sizeof text, "the result does not fit %s", rd_type(many->reduction[which].result)->name);
     else
@@ -564,7 +608,9 @@ static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_ex
         if (fails && (first == many->reductions || runs[i].failure >> 8 < runs[first].failure >> 8))
             first = i;
     }
-    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++)
+    const bool refused = rd_many_is_grouped(many) && first < many->reductions &&
+                         !(runs[first].failure & RD_CUDA_FAILURE_LATER); /* then no outcome is written either */
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions && !refused; i++)
         if (outcomes_of(execution, i))
             result = fetch(stay, outcomes_of(execution, i), runs[i].addresses.outcome,
                            (size_t)many->layout.results * sizeof(reduct_outcome));
@@ -581,7 +627,7 @@ static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_ex
 reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_execution *execution,
                                    reduct_error *error) {
     struct rd_cuda_plan *plan = many->kept;
-    if (!many->layout.results)
+    if (!many->layout.results && !many->groups.elements) /* otherwise an index is outside */
         return REDUCT_OK;
     const size_t buffers = 4 + 3 * many->reductions,
                  bytes = many->reductions * sizeof(struct run) + buffers * sizeof(rd_cu_address);

@@ -3,6 +3,7 @@
 #define RD_CUDA_MANY_PLAN_H
 
 #include "core/many.h"
+#include "cuda/groups.h"
 #include "cuda/launch.h"
 #include "cuda/kernels/many.h"
 
@@ -13,6 +14,7 @@ struct rd_cuda_pass {
     unsigned blocks;
     bool may_be_vectors; /* where inputs are aligned */
     size_t table_bytes;
+    struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */
 };
 
 /* What a plan keeps. */
@@ -33,7 +35,7 @@ reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_e
 /* Queues a pass. Addresses are the device's; the outcomes and the failure may be null. If `dense`, results go one after another,
  * whatever the layout says. With the context current. */
 struct rd_cuda_addresses {
-    const void *input[2], *begins, *ends;
+    const void *input[2], *begins, *ends, *indices, *initial;
     void *result;
     struct rd_cuda_outcome *outcome;
     uint64_t *table;

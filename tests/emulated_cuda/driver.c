@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "cuda/kernels/groups.h"
 #include "cuda/kernels/many.h"
 #include "drivers/cuda.h"
 #include "grid.h"
@@ -368,9 +369,10 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
 struct CUfunc_st {
     union {
         void (*kernel)(struct rd_cuda_call call);
-        void (*many_kernel)(struct rd_cuda_many many); /* of kernels that are called many_... */
+        void (*many_kernel)(struct rd_cuda_many many);       /* of kernels that are called many_... */
+        void (*groups_kernel)(struct rd_cuda_groups groups); /* groups_... */
     };
-    bool takes_many;
+    bool takes_many, takes_groups;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -473,8 +475,10 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
 
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name);
 API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const char *name) {
-    struct CUfunc_st wanted = {
-        .dynamic_most = 48 << 10, .module = module, .takes_many = strncmp(name, "many_", 5) == 0};
+    struct CUfunc_st wanted = {.dynamic_most = 48 << 10,
+                               .module = module,
+                               .takes_many = strncmp(name, "many_", 5) == 0,
+                               .takes_groups = strncmp(name, "groups_", 7) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -534,6 +538,7 @@ struct launch {
     union {
         struct rd_cuda_call call;
         struct rd_cuda_many many;
+        struct rd_cuda_groups groups;
     };
     void **arguments; /* of kernels that are not the library's */
 };
@@ -544,6 +549,8 @@ static void run_thread(void *argument) {
         launch->function->call(launch->arguments);
     else if (launch->function->takes_many)
         launch->function->many_kernel(launch->many);
+    else if (launch->function->takes_groups)
+        launch->function->groups_kernel(launch->groups);
     else
         launch->function->kernel(launch->call);
 }
@@ -611,7 +618,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra) {
     (void)extra;
-    bool any_shape = function->call != NULL && block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
+    bool any_shape = (function->call != NULL || function->takes_groups) && block_x % EMULATED_WARP == 0 &&
+                     block_x <= EMULATED_THREADS_MOST;
     bool any_grid = any_shape || (function->takes_many && block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
@@ -622,6 +630,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         .function = function, .blocks = grid_x, .threads = block_x, .dynamic_bytes = shared, .arguments = arguments};
     if (!function->call && function->takes_many)
         launch.many = *(const struct rd_cuda_many *)arguments[0];
+    else if (!function->call && function->takes_groups)
+        launch.groups = *(const struct rd_cuda_groups *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (!stream || !stream->captured)

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <stdint.h>
+#include <type_traits>
+
+/* An element's bits, with zeros above. */
+template <int BYTES> using Word = typename std::conditional<BYTES == 8, unsigned long long, unsigned>::type;
 
 /* A floating-point number of 16 bits, with so many places after the point: 10 of f16, 7 of bf16. */
 template <int PLACES> struct Half {

@@ -4,52 +4,13 @@
  * runs. A lane finds the best key of a tile, which seldom beats what it has seen before; only then, and where there may be a NaN,
  * does it look at elements one by one. Ties keep the earlier one. */
 #include "many_slots.cuh"
+#include "order.cuh"
 
 namespace {
 
-/* The order of the elements that a launch reads. */
-template <int BYTES> struct Order {
-    typedef Word<BYTES> Key;
-    static constexpr Key SIGN = (Key)1 << (8 * BYTES - 1), MASK = SIGN | (SIGN - 1);
-    bool is_float, absolute;
-    bool negates, is_signed;          /* of integers: their magnitudes count; they do themselves */
-    Key flip;                         /* for the greatest: all bits */
-    Key when_positive, when_negative; /* what turns bits into keys */
-    Key lowest, numbers;              /* the smallest key of a number, and how far the largest is from it */
-
-    __device__ __forceinline__ explicit Order(const rd_cuda_many &many)
-        : is_float(many.call.is_float), absolute(many.call.transform == RD_ABSOLUTE),
-          negates(many.is_signed && absolute), is_signed(many.is_signed && !absolute),
-          flip(many.call.combine == RD_GREATEST ? MASK : 0), when_positive((is_float || is_signed ? SIGN : 0) ^ flip),
-          when_negative((is_float    ? MASK
-                         : is_signed ? SIGN
-                                     : 0) ^
-                        flip),
-          lowest(0), numbers(MASK) {
-        if (is_float) {
-            lowest = ~((Key)many.infinity | SIGN) & MASK;
-            numbers = MASK - 2 * lowest;
-        }
-    }
-
-    __device__ __forceinline__ Key key(Key bits) const {
-        if (absolute) {
-            bits = is_float ? bits & ~SIGN : bits;
-            bits = negates && bits & SIGN ? (0 - bits) & MASK : bits;
-        }
-        return bits ^ (bits & SIGN ? when_negative : when_positive);
-    }
-    __device__ __forceinline__ bool is_nan(Key key) const {
-        return key - lowest > numbers;
-    }
-    /* The bits that a key stands for. */
-    __device__ __forceinline__ Key element(Key key) const {
-        key ^= flip;
-        if (is_float)
-            return key & SIGN ? key & ~SIGN : ~key & MASK;
-        return is_signed ? key ^ SIGN : key;
-    }
-};
+template <int BYTES> __device__ __forceinline__ Order<BYTES> order_of(const rd_cuda_many &many) {
+    return Order<BYTES>(many.call, many.is_signed, many.infinity);
+}
 
 /* What was found: smaller keys are better, then smaller indices; and the first NaN that counts. Indices are UINT64_MAX if there
  * is none. */
@@ -100,7 +61,8 @@ template <int BYTES> struct ExtremeState {
     }
     static __device__ __forceinline__ void open(Shared &) {
     }
-    __device__ __forceinline__ explicit ExtremeState(const rd_cuda_many &m, Shared &) : many(m), order(m) {
+    __device__ __forceinline__ explicit ExtremeState(const rd_cuda_many &m, Shared &)
+        : many(m), order(order_of<BYTES>(m)) {
         reset();
     }
     __device__ __forceinline__ void reset() {
@@ -158,7 +120,7 @@ template <int BYTES> struct ExtremeState {
             const struct rd_type type = result_type(call);
             word[0] = rd_nan_bits(&type);
         } else if (!none) {
-            word[0] = Order<BYTES>(many).element(kept.key);
+            word[0] = order_of<BYTES>(many).element(kept.key);
         }
         put_result(many, source, result, status_of(many, source, none && !nan ? 0 : source.count, kept.nan_index), word,
                    kept.nan_index);

@@ -27,9 +27,6 @@ template <int BYTES> __device__ __forceinline__ Raw<BYTES> __ldcs(const Raw<BYTE
     return {__ldcs(&from->bits)};
 }
 
-/* With zeros above. */
-template <int BYTES> using Word = typename std::conditional<BYTES == 8, u64, unsigned>::type;
-
 template <int BYTES> __device__ __forceinline__ Word<BYTES> as_element(Raw<BYTES> x) {
     return x.bits;
 }

@@ -69,6 +69,16 @@ enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_
 enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Slots of a block's table in shared memory, as far as there is room: a power of two. (An H200 sums 2^26 f32 with 8192 slots in one block of
+ * 1024 threads sooner than with 4096 in blocks of 512.) Blocks for each multiprocessor of launches that mostly find nothing to do, and
+ * of those that round. The most shared memory that a table may take, and in which steps it is tried whether a device has it. */
+enum { RD_CUDA_GROUPS_ROOM = 224 << 10, RD_CUDA_GROUPS_ROOM_STEP = 32 << 10 };
+enum { RD_CUDA_GROUPS_SLOTS = 8192, RD_CUDA_GROUPS_REST_BLOCKS = 2, RD_CUDA_GROUPS_FINISH_BLOCKS = 16 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Rings: tiles that the copy engine brings to shared memory
  * ------------------------------------------------------------------------------------------------------------------ */
 

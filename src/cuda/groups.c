@@ -1,0 +1,427 @@
+/* Plans over groups: see groups.h. */
+#include "cuda/groups.h"
+
+#include "core/reduction.h"
+#include "core/status.h"
+#include "cpu/numbers.h"
+#include "cuda/kernels/tuning.h"
+#include "state/partial.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Families
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Which kernels run for a reduction, and what they leave. */
+struct kernels {
+    char image[32], kind[2][24],
+        finish[32];   /* names of scans end in their kinds; without the second kind there is one scan */
+    bool products[2]; /* of sums: which terms */
+    bool floats;      /* sums of floats, of which some may be put aside */
+    unsigned pick;    /* what is no sum: RD_CUDA_GROUPS_... */
+};
+
+static bool is_half(const struct rd_type *type) {
+    return type->kind == RD_FLOAT && type->bytes == 2;
+}
+
+static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
+    const struct rd_type *element = rd_type(reduction->element);
+    const enum rd_transform transform = rd_operator(reduction->op)->transform;
+    const bool products = transform == RD_SQUARE || transform == RD_PRODUCT;
+    struct kernels kernels = {
+        .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
+    char type[8];
+    if (kernels.floats)
+        snprintf(type, sizeof type, "%s", is_half(element) ? "half" : element->name);
+    else
+        snprintf(type, sizeof type, "%u", element->bytes);
+    snprintf(kernels.image, sizeof kernels.image, "kernels/groups_%s", kernels.floats ? type : "integers");
+    snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%s", products ? "products" : "terms", type);
+    if (transform == RD_MOMENTS)
+        snprintf(kernels.kind[1], sizeof kernels.kind[1], "products_%s", type);
+    return kernels;
+}
+
+static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsigned pick) {
+    static const char *const names[] = {
+        [RD_CUDA_GROUPS_EXTREME] = "rank", [RD_CUDA_GROUPS_COUNTS] = "count", [RD_CUDA_GROUPS_BITS] = "bits"};
+    const unsigned bytes = rd_type(reduction->element)->bytes;
+    struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick};
+    snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
+    if (rd_operator(reduction->op)->finish == RD_INDEX)
+        snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
+    snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_%u", bytes);
+    return kernels;
+}
+
+/* False where there are none. */
+static bool kernels_of(const reduct_reduction *reduction, struct kernels *kernels) {
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+    case RD_INTEGER_SUM:
+        *kernels = kernels_of_sums(reduction);
+        return true;
+    case RD_EXTREME:
+        *kernels = kernels_of_picks(reduction, RD_CUDA_GROUPS_EXTREME);
+        return true;
+    case RD_COUNT:
+        *kernels = kernels_of_picks(reduction, RD_CUDA_GROUPS_COUNTS);
+        return true;
+    case RD_BITS: /* truth values follow from counts */
+        *kernels = kernels_of_picks(reduction, rd_is_truth(reduction) ? RD_CUDA_GROUPS_COUNTS : RD_CUDA_GROUPS_BITS);
+        return true;
+    case RD_FAST_SUM: /* which plans over groups do as exact ones */
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+        break;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Grids and workspaces
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Bits of a plane, so that the elements of a group stay within a word: at least 2^(63 - step) of them. */
+static unsigned step_for(uint64_t elements) {
+    unsigned bits = 0;
+    while (bits < 63 && elements >> bits)
+        bits++;
+    return 63 - bits < RD_CUDA_GROUPS_STEP_MOST ? 63 - bits : RD_CUDA_GROUPS_STEP_MOST;
+}
+
+/* The room for what is put aside: of a list, for one in so many elements, as more are found as soon by looking at all of them; of
+ * all planes together some times as much as the elements take, or that many bytes. Beyond it they serve some results at a time. */
+enum { ASIDE_MOST = 1 << 16, ASIDE_ONE_IN = 32, REST_DATA = 4, REST_LEAST = 8 << 20 };
+
+static uint64_t at_most(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* Exponents that terms may have, as kernels take them: those of f16 come from f32, where its denormals have all their places. */
+static void find_range(struct rd_cuda_groups_grid *grid, const struct rd_type *element, bool products) {
+    const int denormal_places = element->bytes == 2 && element->precision == 11 ? 10 : 0;
+    grid->lowest = (2 - element->max_exponent - element->precision - denormal_places) * (products ? 2 : 1);
+    grid->highest = (element->max_exponent + 1) * (products ? 2 : 1);
+}
+
+/* Takes room in the workspace. */
+static size_t take(size_t *bytes, uint64_t words, size_t word) {
+    const size_t at = *bytes;
+    *bytes += (size_t)rd_divide_up(words * word, 256) * 256;
+    return at;
+}
+
+/* What must be zero comes first. */
+static void place_zeros(struct rd_cuda_groups_pass *pass, bool counted, bool nans) {
+    const uint64_t results = pass->groups.results;
+    size_t *bytes = &pass->zero_bytes;
+    for (unsigned s = 0; s < pass->scans; s++) {
+        struct rd_cuda_groups_scan *scan = &pass->scan[s];
+        scan->header = take(bytes, 1, sizeof(struct rd_cuda_groups_header));
+        scan->window = take(bytes, results * scan->grid.window_planes, sizeof(uint64_t));
+    }
+    pass->notes = take(bytes, results, sizeof(uint32_t));
+    pass->counted = counted ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
+    pass->nan_below = nans ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
+}
+
+static void place_rest(struct rd_cuda_groups_pass *pass) {
+    uint64_t planes = 0;
+    for (unsigned s = 0; s < pass->scans; s++)
+        planes += pass->scan[s].grid.rest_planes;
+    pass->bytes = pass->zero_bytes;
+    const uint64_t data = REST_DATA * pass->groups.call.count * pass->element_bytes,
+                   words = (data > REST_LEAST ? data : REST_LEAST) / sizeof(uint64_t);
+    pass->groups.rest_room = planes ? at_most(pass->groups.results, words / planes) : pass->groups.results;
+    for (unsigned s = 0; s < pass->scans; s++) {
+        struct rd_cuda_groups_scan *scan = &pass->scan[s];
+        scan->aside = take(&pass->bytes, scan->grid.aside_room, sizeof(uint64_t));
+        scan->rest = take(&pass->bytes, pass->groups.rest_room * scan->grid.rest_planes, sizeof(uint64_t));
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Preparing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The most slots of a table that a multiprocessor has room for: no more than there are results; a power of two. A function keeps the room
+ * that it was given last, so each gets as much as there is, whatever it is for. */
+static uint32_t find_slots(const rd_cuda_driver *driver, rd_cu_function add, unsigned slot_bytes, uint64_t results) {
+    unsigned room = RD_CUDA_GROUPS_ROOM;
+    while (room && driver->cuFuncSetAttribute(add, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)room) != RD_CU_SUCCESS)
+        room -= RD_CUDA_GROUPS_ROOM_STEP;
+    uint32_t slots = RD_CUDA_GROUPS_SLOTS;
+    while (slots && (slots / 2 >= results || slots * slot_bytes > room))
+        slots /= 2;
+    return slots;
+}
+
+static reduct_status find_kernel(struct rd_cuda_context *context, const char *image, const char *prefix,
+                                 const char *kind, rd_cu_function *function, reduct_error *error) {
+    char name[48];
+    snprintf(name, sizeof name, "groups_%s_%s", prefix, kind);
+    return rd_cuda_kernel(context, image, name, function, error);
+}
+
+static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct kernels *kernels,
+                                  const struct rd_type *element, unsigned which, reduct_error *error) {
+    struct rd_cuda_context *context = pass->context;
+    struct rd_cuda_groups_scan *scan = &pass->scan[which];
+    const bool products = kernels->products[which];
+    const char *kind = kernels->kind[which];
+    unsigned tabled = kernels->pick ? 1 : RD_CUDA_GROUPS_TABLED(element->bytes, products);
+    reduct_status status = find_kernel(context, kernels->image, "add", kind, &scan->add, error);
+    scan->each = RD_CUDA_GROUPS_EACH(element->bytes, products && !kernels->pick);
+    scan->grid.window_planes = kernels->pick ? 1 : RD_CUDA_GROUPS_WINDOW(element->bytes, products);
+    scan->slot_bytes =
+        kernels->pick
+            ? sizeof(uint32_t) + sizeof(uint64_t)
+            : sizeof(uint32_t) * (1 + RD_CUDA_GROUPS_PIECES * tabled + (which == 0 && pass->counted != SIZE_MAX));
+    if (kernels->floats) {
+        find_range(&scan->grid, element, products);
+        scan->grid.aside_room =
+            pass->with_initial ? 0 : (uint32_t)at_most(pass->groups.call.count / ASIDE_ONE_IN, ASIDE_MOST);
+        scan->grid.rest_planes =
+            (uint32_t)(scan->grid.highest - scan->grid.lowest) / pass->groups.step + 2; /* the lowest is not full */
+        if (status == REDUCT_OK)
+            status = find_kernel(context, kernels->image, "guess", kind, &scan->guess, error);
+        if (status == REDUCT_OK)
+            status = find_kernel(context, kernels->image, "rest", kind, &scan->rest_kernel, error);
+    }
+    if (status == REDUCT_OK && tabled)
+        scan->slots = find_slots(context->device->driver, scan->add, scan->slot_bytes, pass->groups.results);
+    return status;
+}
+
+static reduct_status refuse(const struct rd_cuda_context *context, const char *what, reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "groups: %s takes no %s in this version; expected device cpu",
+                   context->device->names[0].text, what);
+}
+
+static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_reduction *reduction) {
+    const struct rd_type *index = rd_type(many->groups.index), *element = rd_type(reduction->element);
+    const uint64_t negative = UINT64_C(1) << 31; /* and all above it are, of 32 bits with a sign */
+    const uint64_t limit =
+        index->kind == RD_SIGNED && index->bytes == 4 && many->groups.count > negative ? negative : many->groups.count;
+    struct rd_cuda_groups groups = {.call = rd_cuda_describe(reduction),
+                                    .rows = many->groups.elements,
+                                    .width = many->groups.width,
+                                    .results = many->layout.results,
+                                    .limit = (uint32_t)limit,
+                                    .step = step_for(many->groups.elements + 1),
+                                    .index_bytes = index->bytes,
+                                    .skip = many->groups.skip != 0,
+                                    .is_signed = element->kind == RD_SIGNED,
+                                    .is_truth = reduction->element == REDUCT_BOOL};
+    if (element->kind == RD_FLOAT)
+        groups.infinity = (uint64_t)(2 * element->max_exponent + 1) << (element->precision - 1);
+    groups.call.count = many->groups.elements * many->groups.width;
+    return groups;
+}
+
+reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
+                                     struct rd_cuda_groups_pass *pass, reduct_error *error) {
+    const reduct_reduction *reduction = &many->reduction[which];
+    const struct rd_type *element = rd_type(reduction->element);
+    struct kernels kernels;
+    if (!kernels_of(reduction, &kernels))
+        return refuse(context, rd_operator(reduction->op)->name, error);
+    if (many->layout.results >= UINT32_MAX || many->groups.count >= UINT32_MAX)
+        return refuse(context, "2^32 - 1 results or more", error);
+    *pass = (struct rd_cuda_groups_pass){.context = context,
+                                         .groups = describe(many, reduction),
+                                         .scans = kernels.kind[1][0] ? 2 : 1,
+                                         .element_bytes = element->bytes,
+                                         .with_initial = many->groups.with_initial != 0};
+    if (pass->groups.step < RD_CUDA_GROUPS_STEP_LEAST)
+        return refuse(context, "2^37 elements or more", error);
+    /* Extremes see what was found; of sums, which results have elements enough. */
+    const bool counted = !kernels.pick && pass->groups.call.minimum > 0,
+               nans = element->kind == RD_FLOAT &&
+                      (kernels.pick ? reduction->nan != REDUCT_NAN_IGNORE : reduction->nan == REDUCT_NAN_ERROR);
+    pass->groups.is_pick = (uint8_t)kernels.pick;
+    pass->counted = counted ? 0 : SIZE_MAX;
+    reduct_status status = REDUCT_OK;
+    for (unsigned s = 0; status == REDUCT_OK && s < pass->scans; s++)
+        status = prepare_scan(pass, &kernels, element, s, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(context, kernels.pick ? kernels.image : "kernels/groups_finish", kernels.finish,
+                                &pass->finish, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_begin", &pass->begin, error);
+    if (status == REDUCT_OK && kernels.floats)
+        status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_clear", &pass->clear, error);
+    place_zeros(pass, counted, nans);
+    pass->finish_threads = kernels.pick ? RD_CUDA_THREADS : RD_CUDA_GROUPS_ROUNDING;
+    place_rest(pass);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Launching
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A pass under way. */
+struct launches {
+    const struct rd_cuda_groups_pass *pass;
+    const struct rd_cuda_groups_addresses *addresses;
+    const rd_cuda_driver *driver;
+    rd_cu_stream stream;
+    unsigned multiprocessors;
+    struct rd_cuda_groups_grid grid[2];
+    struct rd_cuda_groups groups; /* with addresses */
+};
+
+static void *at(const struct launches *launches, size_t place) {
+    return place == SIZE_MAX ? NULL : (unsigned char *)launches->addresses->workspace + place;
+}
+
+static rd_cu_result launch(const struct launches *launches, rd_cu_function function, struct rd_cuda_groups *groups,
+                           uint64_t blocks, unsigned threads, unsigned shared) {
+    void *arguments[] = {groups};
+    return launches->driver->cuLaunchKernel(function, blocks ? (unsigned)blocks : 1, 1, 1, threads, 1, 1, shared,
+                                            launches->stream, arguments, NULL);
+}
+
+static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
+                                     const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
+    const struct rd_cuda_device *device = pass->context->device;
+    struct launches launches = {.pass = pass,
+                                .addresses = addresses,
+                                .driver = device->driver,
+                                .stream = stream,
+                                .multiprocessors = (unsigned)device->multiprocessors,
+                                .groups = pass->groups};
+    for (unsigned s = 0; s < pass->scans; s++) {
+        const struct rd_cuda_groups_scan *scan = &pass->scan[s];
+        struct rd_cuda_groups_grid *grid = &launches.grid[s];
+        *grid = scan->grid;
+        grid->header = at(&launches, scan->header);
+        grid->window = at(&launches, scan->window);
+        grid->aside = at(&launches, scan->aside);
+        grid->rest = scan->rest_kernel ? at(&launches, scan->rest) : NULL;
+    }
+    struct rd_cuda_groups *groups = &launches.groups;
+    groups->call.result = addresses->result;
+    groups->call.outcome = addresses->outcome;
+    groups->failure = addresses->failure;
+    groups->counted = at(&launches, pass->counted);
+    groups->nan_below = at(&launches, pass->nan_below);
+    groups->notes = at(&launches, pass->notes);
+    return launches;
+}
+
+/* Whether loads of several elements find them aligned. */
+static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
+    const unsigned load = bytes * each;
+    return (uintptr_t)array % (load < 16 ? load : 16) == 0;
+}
+
+/* What a scan's kernels are told: of the array's elements, or of the initial values. */
+static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
+    const struct rd_cuda_groups_addresses *addresses = launches->addresses;
+    const unsigned bytes = launches->pass->element_bytes, each = launches->pass->scan[scan].each;
+    struct rd_cuda_groups groups = launches->groups;
+    groups.grid[0] = launches->grid[scan];
+    groups.grid[1] = launches->grid[!scan];
+    groups.call.x = initial ? addresses->initial : addresses->input[0];
+    groups.call.y = groups.call.transform == RD_PRODUCT ? addresses->input[1] : NULL;
+    groups.indices = initial ? NULL : addresses->indices;
+    groups.initial = initial;
+    if (initial) {
+        groups.call.count = groups.results;
+        groups.rows = groups.results / groups.width;
+    }
+    if (scan > 0)
+        groups.counted = NULL;
+    groups.vectors = is_aligned(groups.call.x, bytes, each) &&
+                     (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
+                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
+    return groups;
+}
+
+static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    struct rd_cuda_groups groups = aim(launches, which, initial);
+    const uint64_t tile = 32 * scan->each, warps = RD_CUDA_GROUPS_THREADS / 32,
+                   tiles = rd_divide_up(groups.call.count, tile), most = RD_CUDA_GROUPS_CHUNK_ELEMENTS / tile,
+                   turns = rd_divide_up(tiles, launches->multiprocessors * most);
+    if (!tiles)
+        return RD_CU_SUCCESS;
+    groups.chunk = rd_divide_up(tiles, launches->multiprocessors * turns);
+    if (groups.chunk < warps)
+        groups.chunk = warps;
+    /* A table that is cleared and emptied for fewer elements than it has slots costs more than it saves. */
+    groups.slots = groups.chunk * tile >= scan->slots ? scan->slots : 0;
+    groups.direct = groups.slots >= groups.results;
+    return launch(launches, scan->add, &groups, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
+                  RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes);
+}
+
+static rd_cu_result start_scan(const struct launches *launches, unsigned which) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    const bool elements = launches->groups.call.count != 0;
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (pass->scan[which].guess && (elements || pass->with_initial)) {
+        struct rd_cuda_groups groups = aim(launches, which, !elements);
+        result = launch(launches, pass->scan[which].guess, &groups, 1, RD_CUDA_GROUPS_THREADS, 0);
+    }
+    if (result == RD_CU_SUCCESS)
+        result = start_adding(launches, which, false);
+    if (result == RD_CU_SUCCESS && pass->with_initial)
+        result = start_adding(launches, which, true);
+    return result;
+}
+
+/* What was put aside, for the results from `first` on. */
+static rd_cu_result start_rest(const struct launches *launches, uint64_t first) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    struct rd_cuda_groups both = launches->groups;
+    const uint64_t most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_REST_BLOCKS;
+    memcpy(both.grid, launches->grid, sizeof both.grid);
+    both.rest_first = first;
+    rd_cu_result result = launch(launches, pass->clear, &both, most, RD_CUDA_THREADS, 0);
+    for (unsigned s = 0; s < pass->scans; s++)
+        for (unsigned initial = 0; initial <= pass->with_initial; initial++) {
+            struct rd_cuda_groups groups = aim(launches, s, initial);
+            const uint64_t blocks = rd_divide_up(groups.call.count, RD_CUDA_THREADS);
+            groups.rest_first = first;
+            if (result == RD_CU_SUCCESS && blocks)
+                result =
+                    launch(launches, pass->scan[s].rest_kernel, &groups, at_most(blocks, most), RD_CUDA_THREADS, 0);
+        }
+    return result;
+}
+
+rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
+                                  const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
+    const struct launches launches = make_launches(pass, addresses, stream);
+    const uint64_t results = pass->groups.results, room = pass->groups.rest_room;
+    struct rd_cuda_groups first_launch = launches.groups;
+    first_launch.grid[0] = launches.grid[0];
+    first_launch.zero_vectors = pass->zero_bytes / 16;
+    rd_cu_result result = launch(&launches, pass->begin, &first_launch,
+                                 at_most(rd_divide_up(first_launch.zero_vectors, RD_CUDA_THREADS),
+                                         (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
+                                 RD_CUDA_THREADS, 0);
+    for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
+        result = start_scan(&launches, s);
+    /* At least once, for an index outside. */
+    for (uint64_t first = 0; result == RD_CU_SUCCESS && (first < results || first == 0); first += room ? room : 1) {
+        struct rd_cuda_groups groups = launches.groups;
+        memcpy(groups.grid, launches.grid, sizeof groups.grid);
+        groups.rest_first = first;
+        if (pass->clear)
+            result = start_rest(&launches, first);
+        if (result == RD_CU_SUCCESS)
+            result = launch(&launches, pass->finish, &groups,
+                            at_most(rd_divide_up(at_most(results - first, room), pass->finish_threads),
+                                    (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
+                            pass->finish_threads, 0);
+    }
+    return result;
+}

@@ -1,0 +1,50 @@
+/* Plans over groups on a CUDA device: which kernels run, and where in a workspace partial results lie. A part of plans of many
+ * results (many.h), which see to everything else. */
+#ifndef RD_CUDA_GROUPS_H
+#define RD_CUDA_GROUPS_H
+
+#include "core/many.h"
+#include "cuda/kernels/groups.h"
+#include "cuda/launch.h"
+
+/* A pass over the elements: for one kind of terms, or of things that are looked for. */
+struct rd_cuda_groups_scan {
+    rd_cu_function guess, add,
+        rest_kernel; /* the first and the last may be null: there is nothing to guess, or put aside */
+    uint32_t slots;  /* of a block's table; 0: it has none */
+    unsigned slot_bytes;
+    unsigned each;                      /* elements of a lane at a time */
+    size_t header, window, rest, aside; /* where in the workspace */
+    struct rd_cuda_groups_grid grid;    /* but for addresses */
+};
+
+/* One reduction of a plan. */
+struct rd_cuda_groups_pass {
+    struct rd_cuda_context *context;
+    struct rd_cuda_groups groups; /* what kernels are told but for addresses, grids and tables */
+    unsigned scans;
+    struct rd_cuda_groups_scan scan[2];  /* of terms and of squares, for moments; of extremes and of their places */
+    unsigned finish_threads;             /* of a block */
+    rd_cu_function begin, clear, finish; /* `clear` may be null: nothing is put aside */
+    size_t counted, nan_below, notes;    /* where in the workspace; SIZE_MAX: nowhere */
+    size_t zero_bytes, bytes;            /* of a workspace, which begins with what must be zero */
+    unsigned element_bytes;
+    bool with_initial;
+};
+
+/* With the context current. */
+reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
+                                     struct rd_cuda_groups_pass *pass, reduct_error *error);
+
+/* Queues a pass. Addresses are the device's. With the context current. */
+struct rd_cuda_groups_addresses {
+    const void *input[2], *indices, *initial;
+    void *result;
+    struct rd_cuda_outcome *outcome; /* may be null, as may the failure */
+    uint64_t *failure;
+    void *workspace; /* may hold anything */
+};
+rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
+                                  const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
+
+#endif

@@ -1,0 +1,329 @@
+/* What kernels over groups share: how lanes load elements and the results that these belong to, and notes of what came. */
+#pragma once
+
+#include "elements.cuh"
+#include "grid.cuh"
+#include "groups.h"
+#include "many.h"
+
+namespace {
+
+constexpr int GROUP_THREADS = RD_CUDA_GROUPS_THREADS, GROUP_WARPS = GROUP_THREADS / 32;
+constexpr unsigned NOWHERE = 0xffffffff; /* an element of no result */
+
+template <int BYTES>
+using Stored = typename std::conditional<
+    BYTES == 8, u64,
+    typename std::conditional<BYTES == 4, unsigned,
+                              typename std::conditional<BYTES == 2, uint16_t, uint8_t>::type>::type>::type;
+
+/* A word that others change meanwhile by atomic operations, as it was at some time: enough to see that a change would change nothing.
+ * (A plain load would be a race.) */
+__device__ __forceinline__ u64 glance(const uint64_t *at) {
+    return *const_cast<const volatile uint64_t *>(at);
+}
+__device__ __forceinline__ unsigned glance(const uint32_t *at) {
+    return *const_cast<const volatile uint32_t *>(at);
+}
+
+__device__ __forceinline__ void raise_to(uint64_t *at, u64 value) {
+    if (glance(at) < value)
+        atomicMax(reinterpret_cast<u64 *>(at), value);
+}
+__device__ __forceinline__ void raise_to(uint32_t *at, unsigned value) {
+    if (glance(at) < value)
+        atomicMax(at, value);
+}
+__device__ __forceinline__ void set_note(const rd_cuda_groups &groups, unsigned result, unsigned note) {
+    if ((glance(groups.notes + result) & note) != note)
+        atomicOr(groups.notes + result, note);
+}
+
+/* Elements side by side as they are in memory: what is not there is 0. They are taken apart when they are used, so that what is loaded
+ * ahead need not have come before. */
+template <int BYTES, int EACH> struct Packed {
+    static constexpr int ALL_BYTES = EACH * BYTES, WORDS = ALL_BYTES < 4 ? 1 : ALL_BYTES / 4;
+    unsigned word[WORDS];
+
+    __device__ __forceinline__ void load(const void *array, u64 first, unsigned left, bool vectors) {
+        const Stored<BYTES> *from = static_cast<const Stored<BYTES> *>(array) + first;
+        if (!vectors || left < EACH) {
+            load_each(from, left);
+            return;
+        }
+        if constexpr (ALL_BYTES >= 16) {
+#pragma unroll
+            for (int v = 0; v < WORDS / 4; v++) {
+                const uint4 vector = __ldcs(reinterpret_cast<const uint4 *>(from) + v);
+                word[4 * v] = vector.x;
+                word[4 * v + 1] = vector.y;
+                word[4 * v + 2] = vector.z;
+                word[4 * v + 3] = vector.w;
+            }
+        } else if constexpr (ALL_BYTES == 8) {
+            const u64 vector = __ldcs(reinterpret_cast<const u64 *>(from));
+            word[0] = (unsigned)vector;
+            word[1] = (unsigned)(vector >> 32);
+        } else if constexpr (ALL_BYTES == 4) {
+            word[0] = __ldcs(reinterpret_cast<const unsigned *>(from));
+        } else {
+            word[0] = __ldcs(reinterpret_cast<const uint16_t *>(from));
+        }
+    }
+    __device__ __forceinline__ void load_each(const Stored<BYTES> *from, unsigned left) {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            word[w] = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if ((unsigned)i < left) {
+                const Word<BYTES> bits = __ldcs(from + i);
+                word[i * BYTES / 4] |= (unsigned)bits << (8 * (i * BYTES % 4));
+                if constexpr (BYTES == 8)
+                    word[2 * i + 1] = (unsigned)(bits >> 32);
+            }
+    }
+    __device__ __forceinline__ Word<BYTES> operator[](int i) const {
+        if constexpr (BYTES == 8)
+            return (u64)word[2 * i + 1] << 32 | word[2 * i];
+        else if constexpr (BYTES == 4)
+            return word[i];
+        else
+            return word[i * BYTES / 4] >> (8 * (i * BYTES % 4)) & ((1u << (8 * BYTES)) - 1);
+    }
+};
+
+/* The group of one row, or NOWHERE. */
+__device__ __forceinline__ unsigned group_of(const rd_cuda_groups &groups, u64 row) {
+    u64 group = row;
+    if (groups.indices) {
+        if (groups.index_bytes == 8)
+            group = __ldcs(static_cast<const u64 *>(groups.indices) + row);
+        else if (groups.index_bytes == 4)
+            group = __ldcs(static_cast<const unsigned *>(groups.indices) + row);
+        else if (groups.index_bytes == 2)
+            group = __ldcs(static_cast<const uint16_t *>(groups.indices) + row);
+        else
+            group = __ldcs(static_cast<const uint8_t *>(groups.indices) + row);
+    }
+    return group < groups.limit ? (unsigned)group : NOWHERE;
+}
+
+/* Notes an index outside, unless such are skipped. */
+__device__ __forceinline__ void refuse(const rd_cuda_groups &groups, u64 row) {
+    if (!groups.skip)
+        raise_to(&groups.grid[0].header->bad_below, ~row);
+}
+
+/* Indices that count, of initial values. */
+struct Counting {
+    u64 first;
+    __device__ __forceinline__ u64 operator[](int i) const {
+        return first + i;
+    }
+};
+
+/* The results of elements side by side: of indices of 4 bytes, which may have been loaded ahead, and of all others. */
+template <int EACH> struct Results {
+    Packed<4, EACH> ahead;
+
+    static __device__ __forceinline__ bool is_usual(const rd_cuda_groups &groups) {
+        return groups.width == 1 && groups.index_bytes == 4 && groups.indices;
+    }
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first, unsigned left) {
+        if (is_usual(groups))
+            ahead.load(groups.indices, first, left, groups.vectors);
+    }
+
+    /* What lies outside is looked at one by one, which is rare. */
+    template <class Index>
+    static __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Index &index, u64 first,
+                                                unsigned left, unsigned (&result)[EACH]) {
+        bool outside = false;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const bool inside = index[i] < groups.limit;
+            result[i] = inside && (unsigned)i < left ? (unsigned)index[i] : NOWHERE;
+            outside = outside || !inside;
+        }
+        if (outside)
+            for (int i = 0; i < EACH; i++)
+                if (!(index[i] < groups.limit) && (unsigned)i < left)
+                    refuse(groups, first + i);
+    }
+    template <int BYTES>
+    static __device__ __forceinline__ void find_others(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                                       unsigned (&result)[EACH]) {
+        Packed<BYTES, EACH> index;
+        index.load(groups.indices, first, left, groups.vectors);
+        take(groups, index, first, left, result);
+    }
+    /* Of rows, of which elements may begin or end any. */
+    static __device__ __forceinline__ void find_in_rows(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                                        unsigned (&result)[EACH]) {
+        u64 row = first / groups.width, place = first - row * groups.width;
+        unsigned group = left ? group_of(groups, row) : NOWHERE;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const bool there = (unsigned)i < left;
+            if (place == groups.width) {
+                place = 0;
+                row++;
+                group = there ? group_of(groups, row) : NOWHERE;
+            }
+            result[i] = there && group != NOWHERE ? (unsigned)(group * groups.width + place) : NOWHERE;
+            if (there && group == NOWHERE)
+                refuse(groups, row);
+            place++;
+        }
+    }
+
+    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned left,
+                                         unsigned (&result)[EACH]) const {
+        if (is_usual(groups)) {
+            take(groups, ahead, first, left, result);
+        } else if (groups.width > 1) {
+            find_in_rows(groups, first, left, result);
+        } else if (!groups.indices) {
+            take(groups, Counting{first}, first, left, result);
+        } else if (groups.index_bytes == 8) {
+            find_others<8>(groups, first, left, result);
+        } else if (groups.index_bytes == 2) {
+            find_others<2>(groups, first, left, result);
+        } else {
+            find_others<1>(groups, first, left, result);
+        }
+    }
+};
+
+/* Elements of a lane's tile, which may be loaded ahead. */
+template <int BYTES, bool PAIRS, int EACH> struct Loaded {
+    Packed<BYTES, EACH> x, y; /* only of pairs */
+    Results<EACH> results;
+
+    unsigned left; /* how many are there */
+
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
+        const u64 count = groups.call.count;
+        left = first < count ? (unsigned)min(count - first, (u64)EACH) : 0;
+        x.load(groups.call.x, first, left, groups.vectors);
+        if constexpr (PAIRS)
+            if (groups.call.y)
+                y.load(groups.call.y, first, left, groups.vectors);
+        results.load(groups, first, left);
+    }
+};
+
+/* Calls take(loaded, first) for each tile of a warp in a chunk: while one is taken, the next one is on its way. */
+template <int BYTES, bool PAIRS, int EACH, class Take>
+__device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
+    constexpr u64 TILE = 32 * EACH, STEP = GROUP_WARPS * TILE;
+    const u64 tiles = (groups.call.count + TILE - 1) / TILE, end = min(tiles, (chunk + 1) * groups.chunk) * TILE;
+    u64 ahead = (chunk * groups.chunk + warp_index()) * TILE + lane_index() * EACH;
+    bool any = false;
+    Loaded<BYTES, PAIRS, EACH> next;
+#pragma unroll 1
+    for (bool more = true; more; ahead += STEP) {
+        const Loaded<BYTES, PAIRS, EACH> loaded = next;
+        more = ahead < end; /* tiles are whole: the same for all lanes */
+        if (more)
+            next.load(groups, ahead);
+        if (any)
+            take(loaded, ahead - STEP);
+        any = true;
+    }
+}
+
+/* The result of one element, of which the index was looked at before. */
+__device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 element) {
+    const u64 row = groups.width == 1 ? element : element / groups.width;
+    const unsigned group = group_of(groups, row);
+    return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
+}
+
+/* Notes where a NaN is, if it matters. */
+__device__ __forceinline__ void note_nan_at(const rd_cuda_groups &groups, unsigned result, u64 element) {
+    if (groups.nan_below)
+        raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(element / groups.width + 1));
+}
+
+/* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays
+ * of as many words behind these. */
+struct Slots {
+    const rd_cuda_groups &groups;
+    unsigned *const words;
+    const unsigned slots;
+
+    __device__ __forceinline__ Slots(const rd_cuda_groups &g, unsigned *room) : groups(g), words(room), slots(g.slots) {
+    }
+    __device__ __forceinline__ unsigned *array(int which) const {
+        return words + (1 + which) * slots;
+    }
+    /* Without owners, and with zeros. By the whole block. */
+    __device__ __forceinline__ void open(unsigned arrays) const {
+        for (unsigned i = threadIdx.x; i < slots; i += GROUP_THREADS)
+            words[i] = groups.direct ? i : NOWHERE;
+        for (unsigned i = threadIdx.x; i < slots * arrays; i += GROUP_THREADS)
+            words[slots + i] = 0;
+        __syncthreads();
+    }
+    /* The slot of a result, which it may get now; `slots` if it has none. `known`: it has had one before. */
+    __device__ __forceinline__ unsigned find(unsigned result, bool &known) const {
+        known = true;
+        if (groups.direct)
+            return result;
+        const unsigned slot = (result * 2654435769u >> 8) & (slots - 1);
+        unsigned owner = *const_cast<volatile unsigned *>(words + slot);
+        if (owner == NOWHERE) {
+            owner = atomicCAS(words + slot, NOWHERE, result);
+            known = owner == result;
+            owner = owner == NOWHERE ? result : owner;
+        }
+        return owner == result ? slot : slots;
+    }
+};
+
+/* A warp gives its table up if, of so many tiles, fewer than one in so many results is found there. */
+constexpr unsigned TRIES = 8, FOUND_LEAST = 3;
+
+/* Whether it does: of results that were sought and found, 16 bits each. By whole warps. */
+__device__ __forceinline__ bool is_of_use(unsigned found) {
+    const unsigned all = warp_add(found);
+    return (all & 0xffff) * FOUND_LEAST >= all >> 16;
+}
+
+/* What a note of a NaN's place says. */
+__device__ __forceinline__ u64 nan_index_of(u64 below) {
+    return ~below - 1;
+}
+
+/* What became of a result; the index is that of a NaN. */
+__device__ __forceinline__ void tell_of(const rd_cuda_groups &groups, u64 result, unsigned status, u64 nan_index) {
+    if (groups.call.outcome) {
+        rd_cuda_outcome &outcome = groups.call.outcome[result];
+        outcome.status = status;
+        outcome.reserved = 0;
+        outcome.index = status == REDUCT_ERROR_NAN ? nan_index : UINT64_MAX;
+    }
+    if (status != REDUCT_OK && groups.failure)
+        atomicMin(reinterpret_cast<u64 *>(groups.failure), result << 8 | status | RD_CUDA_FAILURE_LATER);
+}
+
+/* Whether an index was outside: then no result is written, and every outcome says so. By all blocks that would finish. */
+__device__ __forceinline__ bool is_refused(const rd_cuda_groups &groups, unsigned threads) {
+    const u64 below = groups.grid[0].header->bad_below;
+    if (!below)
+        return false;
+    const u64 first = (u64)blockIdx.x * threads + threadIdx.x, step = (u64)gridDim.x * threads;
+    for (u64 result = first; groups.call.outcome && result < groups.results; result += step) {
+        rd_cuda_outcome &outcome = groups.call.outcome[result];
+        outcome.status = REDUCT_ERROR_ARGUMENT;
+        outcome.reserved = 0;
+        outcome.index = ~below;
+    }
+    if (first == 0 && groups.failure)
+        *groups.failure = ~below << 8 | REDUCT_ERROR_ARGUMENT;
+    return true;
+}
+
+} // namespace

@@ -1,0 +1,94 @@
+/* What launches over groups take: beside the call, of which x, y, result and outcome are used as elsewhere and count is that of
+ * the elements, where each element's group stands and what memory partial results have. Plain C, shared by kernels and host.
+ *
+ * A result is one group's, or with a width one place of a group's row: result = group * width + place. What a result has come to
+ * lies in planes: arrays of one word for each result, so that the common case touches as little memory as it can. */
+#ifndef RD_CUDA_GROUPS_KERNELS_H
+#define RD_CUDA_GROUPS_KERNELS_H
+
+#include "cuda/kernels/call.h"
+
+/* Zero at first. */
+struct rd_cuda_groups_header {
+    uint64_t bad_below;  /* ~row of the first index outside; 0: none */
+    int32_t unit;        /* the exponent of the unit of the window's lowest plane */
+    int32_t first;       /* where that plane is on the grid */
+    uint32_t aside;      /* elements that did not fit the window: of the list, while it has room */
+    uint32_t minus_zero; /* some term was -0 */
+    uint32_t low_below;  /* planes of the grid that elements aside reach: UINT32_MAX less the lowest one; 0: none */
+    uint32_t high_above; /* the highest, plus one */
+};
+
+/* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
+ * side, chosen from the data, are the window, of which each has a word for each result. All others, should an element need them, are the
+ * rest, which has room for some of the results at a time. */
+struct rd_cuda_groups_grid {
+    struct rd_cuda_groups_header *header;
+    uint64_t *window;        /* planes of `results` words */
+    uint64_t *rest;          /* planes of `rest_room` words; null: every element fits the window */
+    uint64_t *aside;         /* numbers of elements that did not fit the window, while there is room */
+    int32_t lowest, highest; /* exponents of the lowest bit that a term may have, and of one above the highest */
+    uint32_t window_planes, rest_planes;
+    uint32_t aside_room;
+};
+
+struct rd_cuda_groups {
+    struct rd_cuda_call call;
+    const void *indices; /* of rows; null: row i is of group i */
+    uint64_t rows, width, results;
+    struct rd_cuda_groups_grid
+        grid[2];       /* of terms, and of squares for moments; of extremes, and of places. Scans have theirs first */
+    uint64_t *counted; /* a plane: elements that count; null where nobody asks */
+    uint64_t
+        *nan_below;    /* a plane: ~(row + 1) of the first NaN, of initial values ~0; 0: none. Null where nobody asks */
+    uint32_t *notes;   /* a plane: RD_CUDA_GROUPS_... */
+    uint64_t *failure; /* as in kernels/many.h; of an index outside the row stands in place of the result */
+    uint64_t rest_first, rest_room; /* results of which the rest is at hand */
+    uint64_t zero_vectors;          /* of 16 bytes, from the first header on, that are cleared at first */
+    uint64_t infinity;              /* its bits, if elements are floats */
+    uint64_t chunk;                 /* tiles that a block takes before it empties its table */
+    uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
+    uint32_t slots;                 /* of a block's table: a power of two, or 0 */
+    uint32_t step;                  /* bits of a plane */
+    uint8_t direct;                 /* each result has a slot of its own */
+    uint8_t index_bytes, skip;
+    uint8_t vectors;             /* elements and indices are aligned for loads of four */
+    uint8_t is_pick;             /* where a result is a word: of what kind */
+    uint8_t initial;             /* elements are initial values */
+    uint8_t is_signed, is_truth; /* elements are signed integers, or truth values */
+};
+
+/* Of a result: what came among its elements. OTHER: something other than -0, as far as somebody asked. */
+enum {
+    RD_CUDA_GROUPS_NAN = 1,
+    RD_CUDA_GROUPS_PLUS = 2,
+    RD_CUDA_GROUPS_MINUS = 4,
+    RD_CUDA_GROUPS_MINUS_ZERO = 8,
+    RD_CUDA_GROUPS_OTHER = 16,
+    RD_CUDA_GROUPS_FOUND = 32
+};
+
+enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
+
+/* Elements that a lane takes at a time, which lie side by side: as many as it has registers for. */
+#define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
+
+/* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds. */
+enum { RD_CUDA_GROUPS_THREADS = 1024, RD_CUDA_GROUPS_PIECES = 3, RD_CUDA_GROUPS_ROUNDING = 128 };
+
+/* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63; and so many that a block's table adds in its 32-bit
+ * pieces, the uppermost of which has what is above 28 bits. */
+enum {
+    RD_CUDA_GROUPS_STEP_LEAST = 26,
+    RD_CUDA_GROUPS_STEP_MOST = 40,
+    RD_CUDA_GROUPS_PIECE_BITS = 14,
+    RD_CUDA_GROUPS_CHUNK_ELEMENTS = 1 << 18
+};
+
+/* Planes of a window, and of these those of which a block's table keeps pieces, by bytes of the elements; for products of 8 bytes none. */
+#define RD_CUDA_GROUPS_WINDOW(bytes, products)                                                                         \
+    ((products) ? (bytes) == 8 ? 5 : (bytes) == 4 ? 3 : 2 : (bytes) == 8 ? 3 : 2)
+#define RD_CUDA_GROUPS_TABLED(bytes, products)                                                                         \
+    ((products) ? (bytes) == 8 ? 0 : (bytes) == 4 ? 2 : 1 : (bytes) == 8 ? 2 : 1)
+
+#endif

@@ -1,0 +1,233 @@
+/* Extremes, their places, counts, truth values and bits by groups: one word for each result, which elements change by atomic operations that
+ * may come in any order. By the elements' size, as the rest of their type is known when the kernel runs.
+ *
+ * A scan makes of each element a word in which 0 says nothing:
+ *
+ *   RANK    how good it is, of an order in which the best is greatest. An element of rank 0 is noted
+ *   PLACE   ~row, where its rank is that of the result, which a scan before has found
+ *   COUNT   1, if it counts
+ *   BITS    its bits; `and` is what `or` makes of complements
+ *
+ * Words of one result side by side in a lane are combined first; then they go to a table in shared memory (groups.cuh), or, where a result
+ * has no slot, to its plane. Most extremes are seen to change nothing by a glance. */
+#include "delivery.cuh"
+#include "groups.cuh"
+#include "order.cuh"
+
+namespace {
+
+enum Pick { RANK, PLACE, COUNT, BITS };
+
+template <int BYTES, Pick PICK> struct Picks {
+    typedef Word<BYTES> Bits;
+    static constexpr Bits SIGN = (Bits)1 << (8 * BYTES - 1), MASK = SIGN | (SIGN - 1);
+    const rd_cuda_groups &groups;
+    const Order<BYTES> order;
+
+    __device__ __forceinline__ explicit Picks(const rd_cuda_groups &g)
+        : groups(g), order(g.call, g.is_signed, g.infinity) {
+    }
+
+    __device__ __forceinline__ bool is_nan(Bits bits) const {
+        return groups.call.is_float && (bits & ~SIGN) > (Bits)groups.infinity;
+    }
+    __device__ __forceinline__ bool is_zero(Bits bits) const {
+        return (groups.call.is_float ? bits & ~SIGN : bits) == 0;
+    }
+
+    __device__ __forceinline__ u64 word(Bits bits, unsigned result, u64 element) const {
+        const rd_cuda_call &call = groups.call;
+        if constexpr (PICK == BITS)
+            return bits ^ (call.combine == RD_AND ? MASK : 0);
+        const bool nan = is_nan(bits), ignored = nan && call.nan == REDUCT_NAN_IGNORE;
+        if (PICK != PLACE && nan && !ignored)
+            note_nan_at(groups, result, element);
+        if constexpr (PICK == COUNT) {
+            if (call.transform == RD_PRESENT)
+                return !nan;
+            return call.combine == RD_AND ? is_zero(bits) : !is_zero(bits) && !ignored;
+        }
+        if (nan)
+            return 0;
+        const u64 rank = MASK - order.key(groups.is_truth ? bits != 0 : bits);
+        if constexpr (PICK == PLACE)
+            return rank == glance(groups.grid[1].window + result) ? ~(element / groups.width) : 0;
+        if (rank == 0)
+            set_note(groups, result, RD_CUDA_GROUPS_FOUND);
+        return rank;
+    }
+
+    __device__ __forceinline__ u64 combine(u64 a, u64 b) const {
+        if constexpr (PICK == COUNT)
+            return a + b;
+        else if constexpr (PICK == BITS)
+            return groups.call.combine == RD_XOR ? a ^ b : a | b;
+        else
+            return max(a, b);
+    }
+
+    /* To a plane. */
+    __device__ __forceinline__ void put(unsigned result, u64 value) const {
+        uint64_t *at = groups.grid[0].window + result;
+        if constexpr (PICK == COUNT)
+            atomicAdd(reinterpret_cast<u64 *>(at), value);
+        else if constexpr (PICK != BITS)
+            raise_to(at, value);
+        else if (groups.call.combine == RD_XOR)
+            atomicXor(reinterpret_cast<u64 *>(at), value);
+        else if ((glance(at) & value) != value)
+            atomicOr(reinterpret_cast<u64 *>(at), value);
+    }
+
+    /* To a slot: two words, as shared memory has few operations on longer ones. A chunk's count fits one. */
+    __device__ __forceinline__ void put_in_slot(u64 *slot, u64 value) const {
+        unsigned *half = reinterpret_cast<unsigned *>(slot);
+        if constexpr (PICK == COUNT) {
+            atomicAdd(half, (unsigned)value);
+        } else if constexpr (PICK != BITS) {
+            if (*const_cast<volatile u64 *>(slot) < value)
+                atomicMax(slot, value);
+        } else {
+#pragma unroll
+            for (int i = 0; i < (BYTES == 8 ? 2 : 1); i++) {
+                const unsigned own = (unsigned)(value >> (32 * i));
+                if (own && groups.call.combine == RD_XOR)
+                    atomicXor(half + i, own);
+                else if (own)
+                    atomicOr(half + i, own);
+            }
+        }
+    }
+};
+
+/* Slots begin with pairs of words, so that these are aligned; then come the words of their owners. */
+template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
+    constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, 0);
+    extern __shared__ __align__(16) unsigned char room[];
+    u64 *const values = reinterpret_cast<u64 *>(room);
+    const Slots table(groups, reinterpret_cast<unsigned *>(values + groups.slots));
+    const Picks<BYTES, PICK> picks(groups);
+    const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH),
+              chunks = (tiles + groups.chunk - 1) / groups.chunk;
+    bool tabled = groups.slots != 0;
+    unsigned tries = 0, found = 0;
+    for (unsigned i = threadIdx.x; i < groups.slots; i += GROUP_THREADS)
+        values[i] = 0;
+    table.open(0);
+#pragma unroll 1
+    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+        for_tiles<BYTES, false, EACH>(groups, chunk, [&](const Loaded<BYTES, false, EACH> &loaded, u64 first) {
+            unsigned result[EACH];
+            u64 word[EACH];
+            loaded.results.find(groups, first, loaded.left, result);
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                word[i] = result[i] == NOWHERE ? 0 : picks.word(loaded.x[i], result[i], first + i);
+#pragma unroll
+            for (int i = 0; i + 1 < EACH; i++)
+                if (result[i] == result[i + 1]) {
+                    word[i + 1] = picks.combine(word[i], word[i + 1]);
+                    word[i] = 0;
+                }
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                if (!word[i])
+                    continue;
+                bool known = false;
+                const unsigned slot = tabled ? table.find(result[i], known) : table.slots;
+                found += 1u << 16 | (unsigned)known;
+                if (slot < table.slots)
+                    picks.put_in_slot(values + slot, word[i]);
+                else
+                    picks.put(result[i], word[i]);
+            }
+            __syncwarp();
+            if (tabled && !groups.direct && ++tries == TRIES)
+                tabled = is_of_use(found);
+        });
+        __syncthreads();
+        for (unsigned slot = threadIdx.x; slot < groups.slots; slot += GROUP_THREADS)
+            if (values[slot]) {
+                picks.put(table.words[slot], values[slot]);
+                values[slot] = 0;
+            }
+        __syncthreads();
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a result's word stands for, where there is no NaN. */
+template <int BYTES> __device__ __forceinline__ u64 value_of(const rd_cuda_groups &groups, u64 word, u64 result) {
+    typedef Picks<BYTES, RANK> Ranks;
+    const rd_cuda_call &call = groups.call;
+    if (groups.is_pick == RD_CUDA_GROUPS_EXTREME)
+        return call.finish == RD_INDEX ? ~groups.grid[1].window[result]
+                                       : Ranks(groups).order.element((Word<BYTES>)(Ranks::MASK - word));
+    if (groups.is_pick == RD_CUDA_GROUPS_BITS)
+        return word ^ (call.combine == RD_AND ? Ranks::MASK : 0);
+    switch (call.combine) {
+    case RD_OR:
+        return word != 0;
+    case RD_AND:
+        return word == 0;
+    case RD_XOR:
+        return word & 1;
+    default:
+        return word;
+    }
+}
+
+template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_groups &groups) {
+    const rd_cuda_call &call = groups.call;
+    if (is_refused(groups, THREADS))
+        return;
+    const u64 step = (u64)gridDim.x * THREADS;
+    for (u64 result = (u64)blockIdx.x * THREADS + threadIdx.x; result < groups.results; result += step) {
+        const u64 word = groups.grid[0].window[result], nan_below = groups.nan_below ? groups.nan_below[result] : 0;
+        const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME,
+                   found = !extreme || word || groups.notes[result] & RD_CUDA_GROUPS_FOUND;
+        unsigned status = REDUCT_OK;
+        uint64_t bits[4] = {0, 0, 0, 0};
+        if (nan_below && call.nan == REDUCT_NAN_ERROR) {
+            status = REDUCT_ERROR_NAN;
+        } else if (extreme && nan_below) {
+            const struct rd_type type = result_type(call);
+            bits[0] = call.finish == RD_INDEX ? nan_index_of(nan_below) : rd_nan_bits(&type);
+        } else if (!found) {
+            status = call.minimum ? REDUCT_ERROR_EMPTY : REDUCT_OK;
+        } else {
+            bits[0] = value_of<BYTES>(groups, word, result);
+        }
+        if (status != REDUCT_OK && call.result_class == RD_FLOAT) {
+            const struct rd_type type = result_type(call);
+            bits[0] = rd_nan_bits(&type);
+        }
+        store_result(static_cast<unsigned char *>(call.result) + result * call.result_bytes, bits, call.result_bytes);
+        tell_of(groups, result, status, nan_index_of(nan_below));
+    }
+}
+
+} // namespace
+
+#define SCAN(NAME, BYTES, PICK)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
+        groups_add_##NAME##_##BYTES(const __grid_constant__ rd_cuda_groups groups) {                                   \
+        add<BYTES, PICK>(groups);                                                                                      \
+    }
+#define KERNELS(BYTES)                                                                                                 \
+    SCAN(rank, BYTES, RANK)                                                                                            \
+    SCAN(place, BYTES, PLACE)                                                                                          \
+    SCAN(count, BYTES, COUNT)                                                                                          \
+    SCAN(bits, BYTES, BITS)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
+        groups_finish_##BYTES(const __grid_constant__ rd_cuda_groups groups) {                                         \
+        finish_picks<BYTES>(groups);                                                                                   \
+    }
+
+KERNELS(1)
+KERNELS(2)
+KERNELS(4)
+KERNELS(8)

@@ -1,0 +1,464 @@
+/* Plans over groups on a CUDA device: every operator, type, type of indices and policy, in many ways in which elements may be spread over
+ * groups, against the CPU, whose plans over groups are compared with the oracle; to the last bit of results and outcomes.
+ *
+ * From the survival list: "one hot group", "groups of one", "windows at their edges", "indices outside". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_support.h"
+
+enum { REDUCTIONS_MOST = 3, RESULT_BYTES = 32 };
+
+/* How indices are spread. */
+enum spread { UNIFORM, SKEWED, ONE_GROUP, SORTED, RUNS, SPREADS };
+
+struct grouping {
+    struct rng rng;
+    const struct test_type *type, *index;
+    reduct_reduction reduction[REDUCTIONS_MOST];
+    size_t reductions;
+    reduct_groups groups;
+    enum spread spread;
+    const char *values;
+    uint64_t elements, results;
+    unsigned shift; /* elements before the first one: not always aligned */
+    unsigned char *x, *y, *indices, *initial;
+};
+
+/* What came: results and outcomes one after another, by reduction. */
+struct came {
+    reduct_status status;
+    reduct_error error;
+    unsigned char *results[REDUCTIONS_MOST];
+    reduct_outcome *outcomes[REDUCTIONS_MOST];
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What to ask for
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Products of groups, and what plans refuse on devices in all kinds. */
+static bool is_served(reduct_operator op, reduct_type element) {
+    return op != REDUCT_PRODUCT && gpu_has(op, element);
+}
+
+static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
+    reduct_type possible[16];
+    size_t count = 0;
+    for (size_t i = 0; i < test_type_count; i++)
+        if (oracle_has_result(op, element, test_types[i].type))
+            possible[count++] = test_types[i].type;
+    return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
+}
+
+static reduct_reduction pick_reduction(struct rng *rng, const struct test_type *type) {
+    reduct_operator op;
+    do
+        op = test_operators[rng_below(rng, test_operator_count)].op;
+    while (!is_served(op, type->type));
+    return (reduct_reduction){.op = op,
+                              .element = type->type,
+                              .result = pick_result(rng, op, type->type),
+                              .mode = rng_below(rng, 8) ? REDUCT_EXACT : REDUCT_FAST,
+                              .nan = (reduct_nan)rng_below(rng, 3),
+                              .flags =
+                                  (rng_below(rng, 2) ? REDUCT_POPULATION : 0) | (rng_below(rng, 4) ? 0 : REDUCT_WRAP)};
+}
+
+static void fill_values(struct grouping *test) {
+    const struct distribution *distribution;
+    do
+        distribution = &distributions[rng_below(&test->rng, distribution_count)];
+    while (!distribution_suits(distribution, test->type));
+    test->values = distribution->name;
+    const size_t size = test->type->size, room = (size_t)test->elements + test->shift;
+    test->x = test_alloc(room * size + 1);
+    test->y = test_alloc(room * size + 1);
+    test->initial = test_alloc((size_t)test->results * size + 1);
+    distribution->fill(&test->rng, test->type, test->x, test->y, room);
+    distribution->fill(&test->rng, test->type, test->initial, NULL, (size_t)test->results);
+}
+
+static uint64_t pick_group(struct grouping *test, uint64_t at, uint64_t before) {
+    const uint64_t count = test->groups.count;
+    switch (test->spread) {
+    case UNIFORM:
+        return rng_below(&test->rng, count);
+    case SKEWED:
+        return rng_below(&test->rng, 1 + rng_below(&test->rng, 1 + rng_below(&test->rng, count)));
+    case ONE_GROUP:
+        return count - 1;
+    case SORTED:
+        return at * count / test->groups.elements;
+    case RUNS:
+        return rng_below(&test->rng, 9) ? before : rng_below(&test->rng, count);
+    case SPREADS:
+        break;
+    }
+    return 0;
+}
+
+static void fill_indices(struct grouping *test, bool outside) {
+    const size_t size = test->index->size;
+    test->indices = test_alloc(((size_t)test->groups.elements + test->shift) * size + 1);
+    uint64_t group = 0;
+    const unsigned rarely = outside ? 1 + (unsigned)rng_below(&test->rng, 1000) : 0;
+    for (uint64_t i = 0; i < test->groups.elements; i++) {
+        group = test->groups.count ? pick_group(test, i, group) : 0;
+        const uint64_t far = rng_below(&test->rng, 2) ? UINT64_MAX : test->groups.count;
+        const uint64_t own = rarely && rng_below(&test->rng, rarely) == 0 ? far : group;
+        memcpy(test->indices + (test->shift + i) * size, &own, size);
+    }
+}
+
+static void make(struct grouping *test, uint64_t seed) {
+    static const reduct_type indices[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_I32, REDUCT_I64};
+    static const uint64_t counts[] = {1, 3, 33, 200, 3000, 30000}, elements[] = {0, 1, 31, 700, 6000, 40000},
+                          widths[] = {1, 1, 1, 1, 3, 4, 64};
+    *test = (struct grouping){.rng = rng_of(seed)};
+    struct rng *rng = &test->rng;
+    do
+        test->type = &test_types[rng_below(rng, test_type_count)];
+    while (!test->type->element);
+    test->index = test_type(indices[rng_below(rng, 6)]);
+    test->spread = (enum spread)rng_below(rng, SPREADS);
+    test->shift = rng_below(rng, 3) ? 0 : (unsigned)rng_below(rng, 4);
+    reduct_groups *groups = &test->groups;
+    groups->index = test->index->type;
+    groups->count = counts[rng_below(rng, 6)];
+    if (test->index->size == 1 && groups->count > 256)
+        groups->count = 256;
+    groups->elements = elements[rng_below(rng, gpu.quick ? 5 : 6)];
+    groups->width = widths[rng_below(rng, 7)];
+    if (groups->width > 1) {
+        groups->elements /= groups->width;
+        groups->count = groups->count > 500 ? 500 : groups->count;
+    }
+    groups->skip = rng_below(rng, 2) != 0;
+    test->reductions = 1 + rng_below(rng, REDUCTIONS_MOST);
+    bool may_begin = true;
+    for (size_t i = 0; i < test->reductions; i++) {
+        test->reduction[i] = pick_reduction(rng, test->type);
+        const reduct_operator op = test->reduction[i].op;
+        may_begin = may_begin && op != REDUCT_ARGMIN && op != REDUCT_ARGMAX && op != REDUCT_DOT;
+    }
+    groups->with_initial = may_begin && rng_below(rng, 3) == 0;
+    test->elements = groups->elements * groups->width;
+    test->results = groups->count * groups->width;
+    fill_values(test);
+    fill_indices(test, groups->skip || rng_below(rng, 4) == 0);
+}
+
+static void clear(struct grouping *test) {
+    free(test->x);
+    free(test->y);
+    free(test->indices);
+    free(test->initial);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Running and comparing
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status plan_for(const struct grouping *test, const char *device, reduct_plan **plan,
+                              reduct_error *error) {
+    const reduct_plan_options options = {.reductions = test->reduction,
+                                         .reduction_count = test->reductions,
+                                         .kind = REDUCT_GROUPS,
+                                         .groups = &test->groups,
+                                         .device = device,
+                                         .threads = 1};
+    return reduct_plan_create(&options, plan, error);
+}
+
+static bool is_paired(const struct grouping *test) {
+    for (size_t i = 0; i < test->reductions; i++)
+        if (test_operator(test->reduction[i].op)->inputs == 2)
+            return true;
+    return false;
+}
+
+/* Arrays as a plan takes them. */
+static void list_inputs(const struct grouping *test, const void *x, const void *y, const void *indices,
+                        const void *initial, const void *inputs[5]) {
+    size_t count = 0;
+    inputs[count++] = x;
+    if (is_paired(test))
+        inputs[count++] = y;
+    inputs[count++] = indices;
+    inputs[count++] = initial;
+}
+
+static struct came make_came(const struct grouping *test) {
+    struct came came = {.status = REDUCT_OK};
+    for (size_t i = 0; i < test->reductions; i++) {
+        const size_t results = (size_t)test->results * RESULT_BYTES + 1,
+                     outcomes = (size_t)test->results * sizeof(reduct_outcome) + 1;
+        came.results[i] = test_alloc(results);
+        memset(came.results[i], ORACLE_UNTOUCHED, results);
+        came.outcomes[i] = test_alloc(outcomes);
+        memset(came.outcomes[i], ORACLE_UNTOUCHED, outcomes);
+    }
+    return came;
+}
+static void clear_came(struct came *came) {
+    for (size_t i = 0; i < REDUCTIONS_MOST; i++) {
+        free(came->results[i]);
+        free(came->outcomes[i]);
+    }
+}
+
+static const void *shifted(const struct grouping *test, const unsigned char *array, size_t size) {
+    return array + test->shift * size;
+}
+
+static struct came run_on(const struct grouping *test, const char *device, bool with_outcomes) {
+    struct came came = make_came(test);
+    reduct_plan *plan = NULL;
+    const void *inputs[5];
+    list_inputs(test, shifted(test, test->x, test->type->size), shifted(test, test->y, test->type->size),
+                shifted(test, test->indices, test->index->size), test->initial, inputs);
+    came.status = plan_for(test, device, &plan, &came.error);
+    if (came.status == REDUCT_OK)
+        came.status = with_outcomes
+                          ? reduct_plan_execute_each(plan, inputs, (void *const *)came.results,
+                                                     (reduct_outcome *const *)came.outcomes, NULL, &came.error)
+                          : reduct_plan_execute(plan, inputs, (void *const *)came.results, NULL, &came.error);
+    reduct_plan_destroy(plan);
+    return came;
+}
+
+static void fail_at(const struct grouping *test, uint64_t seed, const char *how, const char *what) {
+    char list[128] = "";
+    for (size_t i = 0; i < test->reductions; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s/%d", i ? "," : "",
+                 test_operator(test->reduction[i].op)->name, (int)test->reduction[i].nan);
+    test_fail(
+        "case %llu, %s, %s of %s %s: %llu rows x %llu into %llu groups, indices %s, spread %d, skip %d, initial %d, "
+        "shift %u: %s",
+        (unsigned long long)seed, how, list, test->values, test->type->name, (unsigned long long)test->groups.elements,
+        (unsigned long long)test->groups.width, (unsigned long long)test->groups.count, test->index->name,
+        (int)test->spread, test->groups.skip, test->groups.with_initial, test->shift, what);
+}
+
+static void compare(const struct grouping *test, uint64_t seed, const char *how, const struct came *got,
+                    const struct came *expected, bool outcomes) {
+    char text[800];
+    if (got->status != expected->status || (got->status != REDUCT_OK && got->error.index != expected->error.index)) {
+        snprintf(text, sizeof text, "status %d index %llu (%s); expected %d index %llu (%s)", (int)got->status,
+                 (unsigned long long)got->error.index, got->status ? got->error.message : "", (int)expected->status,
+                 (unsigned long long)expected->error.index, expected->status ? expected->error.message : "");
+        fail_at(test, seed, how, text);
+    }
+    for (size_t i = 0; i < test->reductions; i++) {
+        const reduct_reduction own = test_reduction(test->reduction[i].op, test->type->type, test->reduction[i].result);
+        const size_t size = test_type(own.result)->size;
+        for (uint64_t r = 0; r < test->results; r++) {
+            const unsigned char *a = got->results[i] + r * size, *b = expected->results[i] + r * size;
+            const reduct_outcome *of_a = got->outcomes[i] + r, *of_b = expected->outcomes[i] + r;
+            if (memcmp(a, b, size) != 0) {
+                unsigned long long x = 0, y = 0;
+                memcpy(&x, a, size < 8 ? size : 8);
+                memcpy(&y, b, size < 8 ? size : 8);
+                snprintf(text, sizeof text, "reduction %zu, result %llu: %llx; expected %llx", i, (unsigned long long)r,
+                         x, y);
+                fail_at(test, seed, how, text);
+            }
+            if (outcomes && memcmp(of_a, of_b, sizeof *of_a) != 0) {
+                snprintf(text, sizeof text, "reduction %zu, result %llu: outcome %u, %llu; expected %u, %llu", i,
+                         (unsigned long long)r, of_a->status, (unsigned long long)of_a->index, of_b->status,
+                         (unsigned long long)of_b->index);
+                fail_at(test, seed, how, text);
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tests
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static void check_case(uint64_t seed) {
+    struct grouping test;
+    make(&test, seed);
+    const bool outcomes = rng_below(&test.rng, 3) != 0;
+    struct came expected = run_on(&test, "cpu", outcomes), got = run_on(&test, gpu.name, outcomes);
+    compare(&test, seed, outcomes ? "with outcomes" : "without", &got, &expected, outcomes);
+    clear_came(&expected);
+    clear_came(&got);
+    clear(&test);
+}
+
+/* What an execution in a stream leaves, and where it finds everything. */
+struct queue {
+    reduct_plan *plan;
+    rd_cu_address array[4], results[REDUCTIONS_MOST], outcomes, workspace;
+    size_t workspace_bytes, outcome_bytes;
+};
+
+static struct queue make_queue(const struct grouping *test) {
+    struct queue queue = {.plan = NULL};
+    const size_t size = test->type->size, index = test->index->size, rows = (size_t)test->groups.elements,
+                 elements = (size_t)test->elements, results = (size_t)test->results;
+    reduct_error error;
+    test_status(plan_for(test, gpu.name, &queue.plan, &error), REDUCT_OK);
+    queue.array[0] = gpu_copy_of(test->x, (elements + test->shift) * size + 1);
+    queue.array[1] = gpu_copy_of(test->y, (elements + test->shift) * size + 1);
+    queue.array[2] = gpu_copy_of(test->indices, (rows + test->shift) * index + 1);
+    queue.array[3] = gpu_copy_of(test->initial, results * size + 1);
+    for (size_t i = 0; i < test->reductions; i++)
+        queue.results[i] = gpu_alloc(results * RESULT_BYTES);
+    queue.outcome_bytes = test->reductions * results * sizeof(reduct_cuda_outcome);
+    queue.outcomes = gpu_alloc(queue.outcome_bytes);
+    queue.workspace_bytes = reduct_cuda_workspace_size(queue.plan);
+    queue.workspace = gpu_alloc(queue.workspace_bytes);
+    return queue;
+}
+static void clear_queue(struct queue *queue) {
+    for (int i = 0; i < 4; i++)
+        gpu_free(queue->array[i]);
+    for (int i = 0; i < REDUCTIONS_MOST; i++)
+        if (queue->results[i])
+            gpu_free(queue->results[i]);
+    gpu_free(queue->outcomes);
+    gpu_free(queue->workspace);
+    reduct_plan_destroy(queue->plan);
+}
+
+static void spoil(const struct grouping *test, const struct queue *queue, unsigned char value) {
+    gpu_fill(queue->workspace, value, queue->workspace_bytes);
+    gpu_fill(queue->outcomes, ORACLE_UNTOUCHED, queue->outcome_bytes);
+    for (size_t i = 0; i < test->reductions; i++)
+        gpu_fill(queue->results[i], ORACLE_UNTOUCHED, (size_t)test->results * RESULT_BYTES);
+}
+
+static void execute(const struct grouping *test, const struct queue *queue, bool own_workspace) {
+    const void *inputs[5];
+    void *results[REDUCTIONS_MOST];
+    const size_t size = test->type->size;
+    list_inputs(test, gpu_pointer(queue->array[0], test->shift * size),
+                gpu_pointer(queue->array[1], test->shift * size),
+                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[3], 0), inputs);
+    for (size_t i = 0; i < test->reductions; i++)
+        results[i] = gpu_pointer(queue->results[i], 0);
+    test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0),
+                                    own_workspace ? NULL : gpu_pointer(queue->workspace, 0), gpu.stream, NULL),
+                REDUCT_OK);
+}
+
+/* What has come, as a call that waits has it: an index outside, which all outcomes then name, is the call's failure. */
+static struct came collect(const struct grouping *test, const struct queue *queue) {
+    struct came came = make_came(test);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    for (size_t i = 0; i < test->reductions; i++) {
+        const size_t bytes = (size_t)test->results * sizeof(reduct_cuda_outcome);
+        gpu_download(came.results[i], queue->results[i], (size_t)test->results * RESULT_BYTES);
+        gpu_download(came.outcomes[i], queue->outcomes + i * bytes, bytes);
+        for (uint64_t r = 0; r < test->results; r++) {
+            if (came.outcomes[i][r].status == REDUCT_ERROR_ARGUMENT) {
+                came.status = REDUCT_ERROR_ARGUMENT;
+                came.error.index = came.outcomes[i][r].index;
+            }
+            assert_int_equal(came.outcomes[i][r].status == REDUCT_ERROR_ARGUMENT, came.status != REDUCT_OK);
+        }
+    }
+    return came;
+}
+
+/* In a stream, with a workspace that holds anything and with the plan's own; and in a graph that is launched again. */
+static void check_queued(uint64_t seed) {
+    enum { CAPTURE_GLOBAL = 0, LAUNCHES = 4 };
+    struct grouping test;
+    make(&test, seed);
+    test.groups.count += !test.groups.count;
+    struct came expected = run_on(&test, "cpu", true);
+    struct queue queue = make_queue(&test);
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    execute(&test, &queue, false);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned launch = 0; launch < LAUNCHES; launch++) {
+        spoil(&test, &queue, (unsigned char)(launch * 0x55));
+        if (launch < 2)
+            CU(gpu.cuGraphLaunch(exec, gpu.stream));
+        else
+            execute(&test, &queue, launch == 3);
+        struct came got = collect(&test, &queue);
+        compare(&test, seed, launch < 2 ? "in a graph" : "in a stream", &got, &expected, expected.status == REDUCT_OK);
+        clear_came(&got);
+    }
+    CU(gpu.cuGraphExecDestroy(exec));
+    CU(gpu.cuGraphDestroy(graph));
+    clear_queue(&queue);
+    clear_came(&expected);
+    clear(&test);
+}
+
+static void queued(void **state) {
+    (void)state;
+    const uint64_t count = gpu.quick ? test_scaled(20, 8) : test_scaled(300, 30);
+    for (uint64_t i = 0; i < count; i++)
+        check_queued(test_seed() * 1000033 + i);
+}
+
+/* So many groups that a block's table holds few of them, and so many elements that warps give the table up, or must not. */
+static void tables(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_STD, REDUCT_ARGMIN, REDUCT_COUNT_NONZERO};
+    static const reduct_type types[] = {REDUCT_F32, REDUCT_F64, REDUCT_I32};
+    const uint64_t elements = gpu.small ? 1 << 18 : 1 << 23;
+    for (int spread = 0; spread < SPREADS; spread++)
+        for (int t = 0; t < (gpu.quick ? 2 : 3); t++) {
+            struct grouping test = {.rng = rng_of(test_seed() + 7 * (uint64_t)spread),
+                                    .type = test_type(types[t]),
+                                    .index = test_type(REDUCT_U32),
+                                    .spread = (enum spread)spread,
+                                    .elements = elements,
+                                    .results = 50000};
+            test.groups = (reduct_groups){.count = test.results, .elements = elements, .index = REDUCT_U32, .width = 1};
+            test.reduction[0] = test_reduction(ops[(spread + t) % 4], types[t], REDUCT_DEFAULT);
+            test.reduction[1] = test_reduction(REDUCT_MEAN, types[t], REDUCT_DEFAULT);
+            test.reductions = 2;
+            fill_values(&test);
+            fill_indices(&test, false);
+            struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+            compare(&test, (uint64_t)spread, "large", &got, &expected, true);
+            clear_came(&expected);
+            clear_came(&got);
+            clear(&test);
+        }
+}
+
+/* Products are refused by name, on plans over groups alone. */
+static void refused(void **state) {
+    (void)state;
+    const reduct_reduction product = {.op = REDUCT_PRODUCT, .element = REDUCT_F32};
+    const reduct_groups groups = {.count = 2, .elements = 3, .index = REDUCT_U32};
+    const reduct_plan_options options = {
+        .reductions = &product, .reduction_count = 1, .kind = REDUCT_GROUPS, .groups = &groups, .device = gpu.name};
+    reduct_plan *plan = NULL;
+    reduct_error error;
+    test_status(reduct_plan_create(&options, &plan, &error), REDUCT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "product"));
+}
+
+static void cases(void **state) {
+    (void)state;
+    const char *only = getenv("REDUCT_TEST_CASE");
+    if (only) {
+        check_case(strtoull(only, NULL, 0));
+        return;
+    }
+    const uint64_t count = gpu.quick ? test_scaled(60, 20) : test_scaled(2000, 100);
+    for (uint64_t i = 0; i < count; i++)
+        check_case(test_seed() * 1000003 + i);
+}
+
+int test_cuda_groups(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(tables),
+                                       cmocka_unit_test(refused)};
+    return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
+}
