@@ -79,6 +79,13 @@ REDUCT_MPI_API reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words,
                                                         uint64_t rows, MPI_Comm comm, reduct_error *error);
 
+/* Sums arrays element by element, as MPI_Allreduce() does with MPI_SUM, but exactly: results[i] is the sum of x[i] of all ranks, rounded
+ * once. `type` is REDUCT_F64 or REDUCT_F32; `count` is the same on all ranks; results may be where x is. An element takes 8 or 16 bytes of a
+ * message where the 4096 that it lies among are finite and of similar size, and some hundred bytes otherwise. Fails with
+ * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE, _MISMATCH (other counts), _DEVICE_LOST or _OUT_OF_MEMORY. */
+REDUCT_MPI_API reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *results, uint64_t count,
+                                                       MPI_Comm comm, reduct_error *error);
+
 /* An all-reduce under way. */
 typedef struct reduct_mpi_request reduct_mpi_request;
 

@@ -48,23 +48,36 @@ static void negate(struct rd_sum *sum) {
     rd_sum_normalise(sum);
 }
 
+static void write_limbs(int64_t *at, struct rd_sum *sum) {
+    bool negative = is_negative(sum);
+    if (negative)
+        negate(sum);
+    for (int i = 0; i < sum->length; i++)
+        at[i] = negative ? -sum->limb[i] : sum->limb[i];
+    if (negative)
+        negate(sum);
+}
+
+/* Whether all digits are sums that can be; if not, zero is read. */
+static bool read_limbs(const int64_t *at, struct rd_sum *sum) {
+    bool sound = true;
+    for (int i = 0; i < sum->length; i++)
+        sound = sound && at[i] >= -DIGITS_MOST && at[i] <= DIGITS_MOST;
+    for (int i = 0; i < sum->length; i++)
+        sum->limb[i] = sound ? at[i] : 0;
+    rd_sum_normalise(sum);
+    return sound;
+}
+
 void rd_wire_limbs(struct rd_wire *wire, struct rd_sum *sum) {
-    bool negative = wire->doing == RD_WIRE_WRITING && is_negative(sum);
-    if (negative)
-        negate(sum);
-    for (int i = 0; i < sum->length; i++) {
-        uint64_t digit = (uint64_t)(negative ? -sum->limb[i] : sum->limb[i]);
-        rd_wire_add(wire, &digit);
-        int64_t read = (int64_t)digit;
-        bool sound = read >= -DIGITS_MOST && read <= DIGITS_MOST;
-        wire->damaged = wire->damaged || !sound;
-        if (wire->doing == RD_WIRE_READING)
-            sum->limb[i] = sound ? read : 0;
-    }
-    if (negative)
-        negate(sum);
-    if (wire->doing == RD_WIRE_READING)
-        rd_sum_normalise(sum);
+    if (wire->doing == RD_WIRE_WRITING)
+        write_limbs(wire->at, sum);
+    else if (wire->doing == RD_WIRE_READING)
+        wire->damaged = !read_limbs(wire->at, sum) || wire->damaged;
+    if (wire->doing != RD_WIRE_COUNTING) /* where there is nothing to point to */
+        wire->at += sum->length;
+    wire->count += (size_t)sum->length;
+    wire->added += (size_t)sum->length;
 }
 
 void rd_wire_saved(struct rd_wire *wire, struct rd_partial *partial) {
@@ -139,12 +152,19 @@ static reduct_status unpack(struct rd_partial *partial, const reduct_reduction *
     return REDUCT_OK;
 }
 
+static reduct_status check_merges(const reduct_reduction *reduction, reduct_error *error) {
+    if (!rd_family_code(reduction)->alignment)
+        return REDUCT_OK;
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                   "reduction: %s of %s elements depends on which parts meet, so that it has no words that merge",
+                   rd_operator(reduction->op)->name, rd_type(reduction->element)->name);
+}
+
 /* The form of a resolved reduction's words. */
 static reduct_status form_of(const reduct_reduction *reduction, reduct_words *form, reduct_error *error) {
-    if (rd_family_code(reduction)->alignment)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "reduction: %s of %s elements depends on which parts meet, so that it has no words that merge",
-                       rd_operator(reduction->op)->name, rd_type(reduction->element)->name);
+    reduct_status status = check_merges(reduction, error);
+    if (status != REDUCT_OK)
+        return status;
     struct rd_wire wire = {.doing = RD_WIRE_COUNTING, .rest = REDUCT_MERGE_ADD};
     struct rd_partial partial;
     rd_partial_init(&partial, reduction);
@@ -166,17 +186,15 @@ reduct_status reduct_reduction_words(const reduct_reduction *reduction, reduct_w
 }
 
 reduct_status rd_words_of(const struct rd_partial *partial, int64_t *words, reduct_error *error) {
-    reduct_words form;
-    reduct_status status = form_of(&partial->reduction, &form, error);
+    reduct_status status = check_merges(&partial->reduction, error);
     if (status == REDUCT_OK)
         pack(partial, words);
     return status;
 }
 
 reduct_status rd_partial_of(const int64_t *words, struct rd_partial *partial, reduct_error *error) {
-    reduct_words form;
     struct rd_partial read;
-    reduct_status status = form_of(&partial->reduction, &form, error);
+    reduct_status status = check_merges(&partial->reduction, error);
     if (status == REDUCT_OK)
         status = unpack(&read, &partial->reduction, words, error);
     if (status == REDUCT_OK)

@@ -447,6 +447,60 @@ static void plain(struct rng *rng, uint64_t times) {
     CHECK(size == 1 || differs, "MPI's sum did not depend on the split: the data are too tame");
 }
 
+/* Arrays element by element: of all kinds of data, in windows that are narrow and wide, and in place. */
+static void each(struct rng *rng, uint64_t times) {
+    enum { COUNT = 9000 }; /* some blocks, the last of them not full */
+    static double all[64][COUNT], results[COUNT];
+    static unsigned char expected[COUNT][RESULT];
+    const int ranks = size < 64 ? size : 64;
+    for (uint64_t i = 0; i < times; i++) {
+        const struct test_type *type = test_type(rng_next(rng) & 1 ? REDUCT_F64 : REDUCT_F32);
+        const reduct_reduction sum = {.op = REDUCT_SUM, .element = type->type};
+        const struct distribution *distribution;
+        do
+            distribution = &distributions[rng_below(rng, distribution_count)];
+        while (!distribution_suits(distribution, type));
+        const uint64_t kind = rng_below(rng, 4), count = rng_below(rng, COUNT + 1);
+        const int center = (int)rng_below(rng, 2 * (uint64_t)type->max_exponent) - type->max_exponent,
+                  spread = 1 + (int)rng_below(rng, 90);
+        for (int r = 0; r < ranks; r++) {
+            distribution->fill(rng, type, all[r], NULL, COUNT);
+            for (size_t k = 0; k < COUNT && kind;
+                 k++) /* of similar size; multiples of what cancels; zeros of both signs */
+                values_put(type, all[r], k,
+                           kind == 1   ? ldexp(rng_unit(rng) - 0.5, center - (int)rng_below(rng, (uint64_t)spread))
+                           : kind == 2 ? ldexp((double)rng_below(rng, 7) - 3, center)
+                                       : (rng_below(rng, 3) ? -0.0 : 0.0));
+        }
+        for (size_t k = 0; k < count; k++) {
+            struct data one = {.type = type};
+            for (int r = 0; r < ranks; r++)
+                values_put_bits(type, one.x, (size_t)r, values_bits(type, all[r], k));
+            uint64_t index;
+            CHECK(expect(&one, &sum, (size_t)ranks, expected[k], &index) == REDUCT_OK, "one element");
+        }
+        memset(results, 0x5A, sizeof results);
+        if (rng_next(rng) & 1)
+            memcpy(results, all[rank], sizeof results);
+        const bool in_place = memcmp(results, all[rank], sizeof results) == 0;
+        CHECK(reduct_mpi_allreduce_each(type->type, in_place ? results : all[rank], results, count, MPI_COMM_WORLD,
+                                        NULL) == REDUCT_OK,
+              "each");
+        for (size_t k = 0; k < count; k++)
+            CHECK(memcmp((const char *)results + k * type->size, expected[k], type->size) == 0,
+                  "%s, element %zu of kind %d: not the bits of one process", type->name, k, (int)kind);
+    }
+    reduct_error error;
+    CHECK(reduct_mpi_allreduce_each(REDUCT_F16, all[0], results, 1, MPI_COMM_WORLD, &error) == REDUCT_ERROR_UNSUPPORTED,
+          "f16");
+    expect_error(
+        reduct_mpi_allreduce_each(REDUCT_F64, rank == size - 1 ? NULL : all[0], results, 1, MPI_COMM_WORLD, &error),
+        REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    if (size > 1)
+        expect_error(reduct_mpi_allreduce_each(REDUCT_F64, all[0], results, rank == 0, MPI_COMM_WORLD, &error),
+                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+}
+
 /* Rows of a matrix of which each rank holds some columns, as in tensor-parallel programs: docs/mpi.md has the recipe. */
 static void rows(struct rng *rng, uint64_t times) {
     enum { ROWS = 20, COLUMNS = 96 };
@@ -511,14 +565,9 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(struct rng *rng, uint64_t times);
         uint64_t times;
-    } TESTS[] = {{"splits", splits, 300},
-                 {"accumulators", accumulators, 60},
-                 {"tables", tables, 10},
-                 {"errors", all_errors, 3},
-                 {"plain", plain, 1},
-                 {"rows", rows, 5},
-                 {"communicators", communicators, 1},
-                 {"killed", killed, 1}};
+    } TESTS[] = {{"splits", splits, 300}, {"accumulators", accumulators, 60},  {"tables", tables, 10},
+                 {"each", each, 20},      {"errors", all_errors, 3},           {"plain", plain, 1},
+                 {"rows", rows, 5},       {"communicators", communicators, 1}, {"killed", killed, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
