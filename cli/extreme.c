@@ -46,12 +46,19 @@ reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, 
     uint64_t rank = rank_of(extreme, (const char *)chunk->data + at * reduct_type_size(reader->type));
     if (extreme->found && rank > extreme->rank)
         return REDUCT_OK;
-    uint64_t index = extreme->base + smallest_index(extreme, reader, chunk, at, rank);
-    if (!extreme->found || rank < extreme->rank || index < extreme->index)
-        extreme->index = index;
-    extreme->rank = rank;
-    extreme->found = true;
+    const struct extreme best = {
+        .found = true, .rank = rank, .index = extreme->base + smallest_index(extreme, reader, chunk, at, rank)};
+    extreme_merge(extreme, &best);
     return REDUCT_OK;
+}
+
+void extreme_merge(struct extreme *extreme, const struct extreme *other) {
+    if (!other->found || (extreme->found && other->rank > extreme->rank))
+        return;
+    if (!extreme->found || other->rank < extreme->rank || other->index < extreme->index)
+        extreme->index = other->index;
+    extreme->rank = other->rank;
+    extreme->found = true;
 }
 
 reduct_status extreme_result(struct extreme *extreme, uint64_t *index, reduct_error *error) {

@@ -22,6 +22,9 @@ struct extreme {
 reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, const struct chunk *chunk,
                           reduct_error *error);
 
+/* Takes what was found elsewhere among the same inputs. */
+void extreme_merge(struct extreme *extreme, const struct extreme *other);
+
 /* The index; fails as the library does if there is none. */
 reduct_status extreme_result(struct extreme *extreme, uint64_t *index, reduct_error *error);
 

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "print.h"
 #include "progress.h"
+#include "ranks.h"
 #include "reduce.h"
 
 static void print_help(FILE *stream) {
@@ -123,7 +124,7 @@ static char question(const char *word) {
     return 0;
 }
 
-static enum outcome run(int argc, char **argv) {
+static enum outcome run(int argc, char **argv, struct ranks ranks) {
     if (argc < 2) {
         print_help(stderr);
         return MISUSED;
@@ -141,11 +142,14 @@ static enum outcome run(int argc, char **argv) {
     default:
         break;
     }
+    bool bench = strcmp(argv[1], "bench") == 0;
+    if (ranks.size > 1 && (bench || strcmp(argv[1], "ladder") == 0))
+        return misuse("%s: found %d ranks of a launcher; expected one process", argv[1], ranks.size);
     if (strcmp(argv[1], "ladder") == 0)
         return run_ladder(argc - 1, argv + 1);
-    if (strcmp(argv[1], "bench") == 0)
+    if (bench)
         return run_bench(argc - 1, argv + 1);
-    return reduce_command(argc - 1, argv + 1);
+    return reduce_command(argc - 1, argv + 1, ranks);
 }
 
 int main(int argc, char **argv) {
@@ -154,5 +158,9 @@ int main(int argc, char **argv) {
     prepare_signals();
     print_prepare();
     atexit(check_output);
-    return (int)run(argc, argv);
+    struct ranks ranks = ranks_find();
+    enum outcome outcome = run(argc, argv, ranks);
+    if (outcome != DONE)
+        ranks_linger(&ranks);
+    return (int)outcome;
 }

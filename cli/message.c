@@ -8,7 +8,17 @@
 
 #include "progress.h"
 
+static bool is_silent;
+
+bool message_silence(bool silent) {
+    bool before = is_silent;
+    is_silent = silent;
+    return before;
+}
+
 static void say(const char *format, va_list arguments) {
+    if (is_silent)
+        return;
     progress_erase();
     fputs("reduct: ", stderr);
     vfprintf(stderr, format, arguments);
@@ -28,7 +38,8 @@ enum outcome misuse(const char *format, ...) {
     va_start(arguments, format);
     say(format, arguments);
     va_end(arguments);
-    fputs("Try 'reduct --help' for more information.\n", stderr);
+    if (!is_silent)
+        fputs("Try 'reduct --help' for more information.\n", stderr);
     return MISUSED;
 }
 

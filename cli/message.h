@@ -4,6 +4,7 @@
 #ifndef REDUCT_CLI_MESSAGE_H
 #define REDUCT_CLI_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Every function of the command that can fail returns one of these. */
@@ -22,6 +23,9 @@ enum outcome misuse(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* Says that memory ran out and returns FAILED. */
 enum outcome fail_memory(void);
+
+/* Whether nothing is said, as when a failure leads to another way. Returns what held before. */
+bool message_silence(bool silent);
 
 /* Room for what quote() writes. */
 #define QUOTED 200

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "options.h"
 #include "print.h"
 #include "progress.h"
+#include "ranks.h"
 #include "reducer.h"
 #include "tables.h"
 
@@ -26,6 +28,7 @@ struct run {
     uint64_t bytes;     /* of inputs that are done */
     const char *first;  /* name of the first input, whose type the others must have, */
     reduct_type type;   /* and its type */
+    struct ranks ranks; /* of which this one takes a part of each input */
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -65,6 +68,20 @@ static enum outcome check_type(const struct run *run, const struct reader *reade
                 run->options->input.type ? "" : " (text is f64 unless --type says otherwise)");
 }
 
+/* Cuts an input, where its parts come to what it comes to as a whole. An index needs the numbers of elements, and pairs need the
+ * elements of the same index: text does not tell them, and in Fortran order they lie elsewhere. */
+static enum outcome take_part(struct run *run, struct input *input) {
+    const struct reader *reader = &input->reader;
+    bool pairs = reduct_operator_inputs(run->options->ops[0]) > 1, can = true;
+    for (size_t i = 0; i < run->options->op_count; i++)
+        can =
+            can && reducer_has_parts(&run->reducers[i]) && (!run->reducers[i].index || reader->count != COUNT_UNKNOWN);
+    if (pairs)
+        can = can && reader->count != COUNT_UNKNOWN && !reader->layout.fortran;
+    can = can && reader_take_part(&input->reader, (unsigned)run->ranks.rank, (unsigned)run->ranks.size);
+    return can ? DONE : FAILED;
+}
+
 static enum outcome open_input(struct run *run, struct input *input, const char *path, bool last) {
     *input = (struct input){.used = 0};
     if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
@@ -80,6 +97,8 @@ static enum outcome open_input(struct run *run, struct input *input, const char 
         for (size_t i = 0; i < run->options->op_count && outcome == DONE; i++)
             outcome = reducer_open(&run->reducers[i], run->options, run->options->ops[i], run->type, run->first);
     }
+    if (outcome == DONE && run->ranks.size > 1)
+        outcome = take_part(run, input);
     for (size_t i = 0; i < run->options->op_count && outcome == DONE; i++)
         reducer_begin_input(&run->reducers[i], input, last);
     return outcome;
@@ -249,27 +268,102 @@ static enum outcome print_results(struct run *run) {
     return DONE;
 }
 
-static enum outcome reduce_whole(const struct options *options) {
-    struct run run = {.options = options};
+static void close_run(struct run *run) {
+    for (size_t i = 0; i < run->options->op_count; i++)
+        reducer_close(&run->reducers[i]);
+}
+
+/* Up to the results. */
+static enum outcome reduce_all(struct run *run) {
+    const struct options *options = run->options;
     uint64_t total;
     bool typed;
     enum outcome outcome = survey(options, &total, &typed);
     if (outcome != DONE)
         return outcome;
-    progress_start(total, options->quiet || typed);
-    outcome = reduct_operator_inputs(options->ops[0]) == 1 ? reduce_in_turn(&run) : reduce_together(&run);
+    progress_start(total / (uint64_t)run->ranks.size, options->quiet || typed || run->ranks.rank > 0);
+    outcome = reduct_operator_inputs(options->ops[0]) == 1 ? reduce_in_turn(run) : reduce_together(run);
     progress_erase();
-    if (outcome == DONE)
-        outcome = print_results(&run);
-    for (size_t i = 0; i < options->op_count; i++)
-        reducer_close(&run.reducers[i]);
     return outcome;
 }
 
-enum outcome reduce_command(int argc, char **argv) {
+static enum outcome reduce_whole(const struct options *options) {
+    struct run run = {.options = options, .ranks = {0, 1}};
+    enum outcome outcome = reduce_all(&run);
+    if (outcome == DONE)
+        outcome = print_results(&run);
+    close_run(&run);
+    return outcome;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * On several ranks
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Merges what the ranks have of one operator, in their order, at rank 0. */
+static enum outcome merge_ranks(struct reducer *reducer, const struct ranks *ranks) {
+    unsigned char mine[REDUCER_STATE] = {0}, *all = NULL;
+    size_t count = ranks->rank == 0 ? (size_t)ranks->size : 0;
+    bool good = reducer_save(reducer, mine) == DONE;
+    if (count > 0 && !(all = malloc(count * REDUCER_STATE)))
+        good = false;
+    if (!ranks_all(good)) {
+        free(all);
+        return FAILED;
+    }
+    ranks_gather(mine, REDUCER_STATE, all);
+    enum outcome outcome = DONE;
+    for (size_t r = 1; r < count && outcome == DONE; r++)
+        outcome = reducer_merge(reducer, all + r * REDUCER_STATE);
+    free(all);
+    return outcome;
+}
+
+/* Each rank reduces its part. Whatever goes wrong is no failure yet. */
+static bool reduce_parts(struct run *run) {
+    bool before = message_silence(true);
+    bool good = ranks_all(reduce_all(run) == DONE);
+    for (size_t i = 0; i < run->options->op_count && good; i++)
+        good = ranks_all(merge_ranks(&run->reducers[i], &run->ranks) == DONE);
+    message_silence(before);
+    return good;
+}
+
+static bool reads_standard_input(const struct options *options) {
+    for (size_t i = 0; i < options->path_count; i++)
+        if (strcmp(options->paths[i], "-") == 0)
+            return true;
+    return false;
+}
+
+/* Whether all elements come to one result. */
+static bool is_whole(const struct options *options) {
+    return !options_have_results(options) && !options->mask;
+}
+
+static enum outcome reduce_alone(const struct options *options) {
+    return !is_whole(options) ? axes_command(options) : reduce_whole(options);
+}
+
+/* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. */
+static enum outcome reduce_on_ranks(const struct options *options, const struct ranks *ranks) {
+    struct run run = {.options = options, .ranks = *ranks};
+    bool in_parts = is_whole(options) && !reads_standard_input(options) && reduce_parts(&run);
+    enum outcome outcome = DONE;
+    if (ranks->rank == 0 && in_parts)
+        outcome = print_results(&run);
+    close_run(&run);
+    if (ranks->rank == 0 && !in_parts)
+        outcome = reduce_alone(options);
+    return ranks_close(outcome);
+}
+
+enum outcome reduce_command(int argc, char **argv, struct ranks ranks) {
     struct options options;
     enum outcome outcome = options_parse(argc, argv, &options);
+    if (outcome == DONE)
+        outcome = ranks_open(&ranks, argc, argv);
     if (outcome != DONE)
         return outcome;
-    return options_have_results(&options) || options.mask ? axes_command(&options) : reduce_whole(&options);
+    return ranks.size > 1 ? reduce_on_ranks(&options, &ranks) : reduce_alone(&options);
 }

@@ -2,9 +2,9 @@
 #ifndef REDUCT_CLI_REDUCE_H
 #define REDUCT_CLI_REDUCE_H
 
-#include "message.h"
+#include "ranks.h"
 
-/* Runs `reduct OP[,OP...] ...`; argv[0] is the operator, or the list. */
-enum outcome reduce_command(int argc, char **argv);
+/* Runs `reduct OP[,OP...] ...`; argv[0] is the operator, or the list; `ranks` are what a launcher says. */
+enum outcome reduce_command(int argc, char **argv, struct ranks ranks);
 
 #endif

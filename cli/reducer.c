@@ -247,7 +247,42 @@ enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, ui
 }
 
 void reducer_end_input(struct reducer *reducer, const struct input *input) {
-    reducer->extreme.base += input->reader.chunk_first;
+    const struct reader *reader = &input->reader;
+    reducer->extreme.base += reader->count != COUNT_UNKNOWN ? reader->count : reader->chunk_first;
+}
+
+/* Fast sums show how they are split; products of floats meet only in some places. */
+bool reducer_has_parts(const struct reducer *reducer) {
+    reduct_words form;
+    return !reducer->in_blocks && reduct_reduction_words(&reducer->reduction, &form, NULL) == REDUCT_OK;
+}
+
+enum outcome reducer_save(const struct reducer *reducer, unsigned char state[REDUCER_STATE]) {
+    size_t size = REDUCER_STATE;
+    if (reducer->index)
+        memcpy(state, &reducer->extreme, sizeof reducer->extreme);
+    else if (reduct_accumulator_save(reducer->accumulator, state, &size, NULL) != REDUCT_OK)
+        return FAILED;
+    return DONE;
+}
+
+enum outcome reducer_merge(struct reducer *reducer, const unsigned char state[REDUCER_STATE]) {
+    if (reducer->index) {
+        struct extreme other;
+        memcpy(&other, state, sizeof other);
+        extreme_merge(&reducer->extreme, &other);
+        return DONE;
+    }
+    size_t size = 0;
+    reduct_accumulator *other = NULL;
+    reduct_error error;
+    reduct_status status = reduct_accumulator_save(reducer->accumulator, NULL, &size, &error); /* as long as its kind */
+    if (status == REDUCT_OK)
+        status = reduct_accumulator_load(state, size, &(reduct_accumulator_options){.device = "cpu"}, &other, &error);
+    if (status == REDUCT_OK)
+        status = reduct_accumulator_merge(reducer->accumulator, other, &error);
+    reduct_accumulator_destroy(other);
+    return status == REDUCT_OK ? DONE : pass_on("ranks", &error);
 }
 
 enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result) {

@@ -55,6 +55,16 @@ enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, ui
 /* Says that an input has ended. */
 void reducer_end_input(struct reducer *reducer, const struct input *input);
 
+/* Room for a reducer's state: a saved accumulator, or an index. */
+enum { REDUCER_STATE = 4096 };
+
+/* Whether what is reduced in parts, on several ranks, comes to the same bits. */
+bool reducer_has_parts(const struct reducer *reducer);
+
+/* What it has reduced so far, as bytes; and what another of the same kind has, of elements that follow those of this one. */
+enum outcome reducer_save(const struct reducer *reducer, unsigned char state[REDUCER_STATE]);
+enum outcome reducer_merge(struct reducer *reducer, const unsigned char state[REDUCER_STATE]);
+
 /* Room for a number of any type, or for two of an element type. */
 union result {
     uint64_t word[4];

@@ -21,7 +21,7 @@
 #include "values.h"
 
 enum { REDUCTIONS_MOST = 3, RESULTS_MOST = 4 };
-enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, FUNCTIONS_MOST = 512, STATUSES = 32, CANARY = 0x5a };
+enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, WORDS = 512, FUNCTIONS_MOST = 512, STATUSES = 32, CANARY = 0x5a };
 
 static struct rng rng;
 
@@ -539,6 +539,45 @@ static void call_save_and_load(void) {
     keep("reduct_accumulator_load", status, made);
 }
 
+static void call_reduction_words(void) {
+    const reduct_reduction reduction = any_reduction();
+    struct watch *watch = begin_call();
+    end_call("reduct_reduction_words",
+             reduct_reduction_words(rarely() ? NULL : &reduction,
+                                    rarely() ? NULL : (reduct_words *)(void *)watch->output, watch->passed),
+             watch, true);
+}
+
+/* The words of one are unpacked to another, of the same reduction or not; merged with themselves; damaged, or none. */
+static void call_pack_and_merge(void) {
+    static int64_t words[WORDS], others[WORDS];
+    reduct_accumulator *accumulator = *any_accumulator(), *other = rarely() ? *any_accumulator() : accumulator;
+    reduct_reduction reduction = rarely() ? any_reduction() : reduct_accumulator_reduction(accumulator);
+    struct watch *watch = begin_call();
+    reduct_status status = end_call(
+        "reduct_accumulator_pack",
+        reduct_accumulator_pack(rarely() ? NULL : accumulator, rarely() ? NULL : words, watch->passed), watch, false);
+    if (status == REDUCT_OK && rarely())
+        words[rng_below(&rng, 12)] = (int64_t)rng_next(&rng);
+    for (uint64_t times = rng_below(&rng, 8) ? 1 : 70; times > 0; times--) {
+        memcpy(others, words, sizeof others);
+        watch = begin_call();
+        status =
+            end_call("reduct_words_merge",
+                     reduct_words_merge(&reduction, rarely() ? NULL : words, rarely() ? NULL : others, watch->passed),
+                     watch, false);
+        if (status != REDUCT_OK && memcmp(words, others, sizeof words) != 0)
+            broken("reduct_words_merge", "failed and merged", status);
+    }
+    const uint64_t before = reduct_accumulator_count(other);
+    watch = begin_call();
+    status = end_call("reduct_accumulator_unpack",
+                      reduct_accumulator_unpack(rarely() ? NULL : other, rarely() ? NULL : words, watch->passed), watch,
+                      false);
+    if (status != REDUCT_OK && reduct_accumulator_count(other) != before)
+        broken("reduct_accumulator_unpack", "failed and unpacked", status);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * A device that has no memory left, and one that is lost
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -816,21 +855,38 @@ static bool plans_and_accumulators_agree(void) {
 }
 
 int main(void) {
-    static void (*const calls[])(void) = {call_type_parse,    call_operator_parse,
-                                          call_mode_parse,    call_nan_parse,
-                                          call_resolve,       call_plan,
-                                          call_plan,          call_create,
-                                          call_add_masked,    call_add,
-                                          call_add,           call_merge,
-                                          call_result,        call_result,
-                                          call_custom,        call_reduce,
-                                          call_save_and_load, call_f64,
-                                          call_f32,           call_i8,
-                                          call_i16,           call_i32,
-                                          call_i64,           call_u8,
-                                          call_u16,           call_u32,
-                                          call_u64,           call_f16,
-                                          call_bf16,          call_bool};
+    static void (*const calls[])(void) = {call_type_parse,
+                                          call_operator_parse,
+                                          call_mode_parse,
+                                          call_nan_parse,
+                                          call_resolve,
+                                          call_plan,
+                                          call_plan,
+                                          call_create,
+                                          call_add_masked,
+                                          call_add,
+                                          call_add,
+                                          call_merge,
+                                          call_result,
+                                          call_result,
+                                          call_custom,
+                                          call_reduce,
+                                          call_save_and_load,
+                                          call_reduction_words,
+                                          call_pack_and_merge,
+                                          call_f64,
+                                          call_f32,
+                                          call_i8,
+                                          call_i16,
+                                          call_i32,
+                                          call_i64,
+                                          call_u8,
+                                          call_u16,
+                                          call_u32,
+                                          call_u64,
+                                          call_f16,
+                                          call_bf16,
+                                          call_bool};
     const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();

@@ -74,6 +74,10 @@ void reader_close(struct reader *reader) {
     source_close(&reader->source);
 }
 
+bool reader_take_part(struct reader *reader, unsigned part, unsigned parts) {
+    return reader->source.mapped && reader->class->take_part && reader->class->take_part(reader, part, parts);
+}
+
 enum outcome reader_next(struct reader *reader, struct chunk *chunk) {
     *chunk = (struct chunk){NULL, 0};
     reader->chunk_first += reader->chunk_count;

@@ -146,7 +146,25 @@ static void raw_close(struct reader *reader) {
     free(reader->raw.copy);
 }
 
-static const struct reader_class RAW = {.next = raw_next, .close = raw_close};
+/* The first element of a part: parts differ by one element at most. */
+static uint64_t first_of(uint64_t count, unsigned part, unsigned parts) {
+    uint64_t each = count / parts, more = count % parts;
+    return each * part + (part < more ? part : more);
+}
+
+/* That nothing follows the elements is for the last part to see. */
+static bool raw_take_part(struct reader *reader, unsigned part, unsigned parts) {
+    uint64_t first = first_of(reader->count, part, parts), end = first_of(reader->count, part + 1, parts), skipped;
+    uint64_t bytes = first * reduct_type_size(reader->type);
+    if (source_skip(&reader->source, bytes, &skipped) != DONE || skipped != bytes)
+        return false;
+    reader->raw.left = end - first;
+    reader->raw.alone = reader->raw.alone && part + 1 == parts;
+    reader->chunk_first = first;
+    return true;
+}
+
+static const struct reader_class RAW = {.next = raw_next, .close = raw_close, .take_part = raw_take_part};
 
 void raw_start(struct reader *reader, bool swap, bool alone) {
     reader->class = &RAW;

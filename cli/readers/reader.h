@@ -55,6 +55,8 @@ struct reader_class {
      * Null for the standard way, its number. */
     void (*place)(const struct reader *reader, uint64_t index, char place[PLACE]);
     void (*close)(struct reader *reader);
+    /* See reader_take_part(): the source is a file, mapped. */
+    bool (*take_part)(struct reader *reader, unsigned part, unsigned parts);
 };
 
 /* Elements stored one after another in binary: raw.c, and npy.c after its header. */
@@ -117,6 +119,11 @@ enum outcome reader_next(struct reader *reader, struct chunk *chunk);
 /* Sees to it that elements come in the order of their indices (C order) whatever the order in which the file has them.
  * To be called before the first chunk. What comes through a pipe in another order is then kept in memory as a whole. */
 enum outcome reader_in_order(struct reader *reader);
+
+/* Restricts what comes to part number `part` of so many: of binary elements as many as of any other, of text what begins within as
+ * many bytes. False where it cannot be cut: a pipe. To be called before the first chunk. Elements count from the first one of the
+ * input all the same, where their number is known. */
+bool reader_take_part(struct reader *reader, unsigned part, unsigned parts);
 
 /* Asks for chunks that end where blocks of so many elements do, which are counted from `first` elements before this
  * input. Elements that are read as they are, in binary, then come so; others may come as they do. To be called before

@@ -117,6 +117,25 @@ void source_close(struct source *source) {
     source->fd = -1;
 }
 
+struct source source_look(const struct source *source) {
+    struct source look = *source;
+    look.window = NULL;
+    look.available = 0;
+    look.ended = false;
+    return look;
+}
+
+void source_end_look(struct source *look) {
+    unmap(look);
+}
+
+void source_cut(struct source *source, uint64_t size) {
+    source->size = size < source->position ? source->position : size;
+    unmap(source);
+    source->available = 0;
+    source->ended = false;
+}
+
 bool source_has_grown(const struct source *source) {
     struct stat status;
     off_t end = source->mapped ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);

@@ -49,6 +49,13 @@ void source_consume(struct source *source, size_t bytes);
 /* Consumes bytes unseen; `*skipped` is smaller than `bytes` only where the input ends. */
 enum outcome source_skip(struct source *source, uint64_t bytes, uint64_t *skipped);
 
+/* A second look at a mapped file, from where the source is, which sees it as before; to be ended by source_end_look(). */
+struct source source_look(const struct source *source);
+void source_end_look(struct source *look);
+
+/* Lets a mapped file end at a position that has not been passed. */
+void source_cut(struct source *source, uint64_t size);
+
 /* True if a file has become longer since the end that the source has seen, or will see. */
 bool source_has_grown(const struct source *source);
 

@@ -322,7 +322,40 @@ static void text_close(struct reader *reader) {
     free(reader->text.pieces);
 }
 
-static const struct reader_class TEXT = {.next = text_next, .place = text_place, .close = text_close};
+/* Moves to where the number ends that the byte before the position belongs to. */
+static bool skip_number(struct source *source, uint64_t position) {
+    uint64_t skipped;
+    if (position <= source->position) /* the beginning, behind a mark */
+        return true;
+    source_skip(source, position - 1 - source->position, &skipped);
+    for (size_t most = TOKEN_MOST + 2; most > 0; most--) {
+        if (source_peek(source, 1, 0) != DONE)
+            return false;
+        if (source->available == 0)
+            return true;
+        bool ends = number_is_space((char)*source->data);
+        source_consume(source, 1);
+        if (ends)
+            return true;
+    }
+    return false;
+}
+
+/* Numbers belong to the part in which they begin; where the next one's begin the file ends for this one. */
+static bool text_take_part(struct reader *reader, unsigned part, unsigned parts) {
+    struct source *source = &reader->source, end = source_look(source);
+    uint64_t each = source->size / parts, size = source->size;
+    bool found = part + 1 == parts || skip_number(&end, each * (part + 1));
+    size = part + 1 == parts ? size : end.position;
+    source_end_look(&end);
+    if (!found || !skip_number(source, each * part))
+        return false;
+    source_cut(source, size);
+    return true;
+}
+
+static const struct reader_class TEXT = {
+    .next = text_next, .place = text_place, .close = text_close, .take_part = text_take_part};
 
 enum outcome text_open(struct reader *reader, const struct input_options *options) {
     if (raw_option(options))

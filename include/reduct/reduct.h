@@ -496,6 +496,55 @@ REDUCT_API reduct_status reduct_accumulator_load(const void *bytes, size_t size,
 REDUCT_API reduct_reduction reduct_accumulator_reduction(const reduct_accumulator *accumulator);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Accumulators on the wire
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* How words of accumulators merge: what adds, or takes the lesser of, integers for others (MPI, NCCL, a database) thereby merges
+ * partial results. */
+typedef enum reduct_merge {
+    REDUCT_MERGE_ADD = 1,   /* their sum, modulo 2^64 */
+    REDUCT_MERGE_LEAST = 2, /* the lesser, as signed numbers */
+    REDUCT_MERGE_AND = 3,   /* bit by bit */
+    REDUCT_MERGE_OR = 4,
+    REDUCT_MERGE_XOR = 5,
+    REDUCT_MERGE_IN_ORDER = 6 /* all words of one accumulator with all of another, by reduct_words_merge() */
+} reduct_merge;
+
+/* The words of an accumulator of some reduction. Sums of floats in mode exact and what is made of them, all sums of integers, and
+ * counts have words that add. So do bits and extremes, with one word more (of minmax and ptp two) that merges by another
+ * operation; those of the latter order as their elements do, or the other way round. For argmin, argmax, products of integers and
+ * sums in mode fast all words merge at once, in the order of the data. Words that an exact sum has: of f64 75, of f32 18, of
+ * f16 11, of integers 11; sumsq and norm2 of f64 141, var of f64 209; min 10. */
+typedef struct reduct_words {
+    size_t count;         /* in all */
+    size_t added;         /* of these, from the first on: those that add */
+    reduct_merge rest;    /* how those behind them merge; where there are none, REDUCT_MERGE_ADD */
+    uint64_t reserved[4]; /* zero */
+} reduct_words;
+
+/* The words that accumulators of a reduction have; as many for all that have the same operator, element type and mode. Fails with
+ * REDUCT_ERROR_ARGUMENT or _UNSUPPORTED (also of products of floats, of which only some parts meet: save, load and merge those). */
+REDUCT_API reduct_status reduct_reduction_words(const reduct_reduction *reduction, reduct_words *form,
+                                                reduct_error *error);
+
+/* Writes an accumulator's words. Words of up to 2^31 accumulators may be added, in any order, before they are unpacked; what was
+ * unpacked and packed again counts as one. They hold all of the state but which reduction it is. Fails with REDUCT_ERROR_ARGUMENT
+ * or _UNSUPPORTED. */
+REDUCT_API reduct_status reduct_accumulator_pack(const reduct_accumulator *accumulator, int64_t *words,
+                                                 reduct_error *error);
+
+/* Puts what words hold, packed or merged, in the place of what the accumulator held: it must be of the reduction that they are of.
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE (more than 2^63 elements in all) or _CORRUPT (words that no data
+ * could have given); the accumulator is then as it was. */
+REDUCT_API reduct_status reduct_accumulator_unpack(reduct_accumulator *accumulator, const int64_t *words,
+                                                   reduct_error *error);
+
+/* Merges, whatever the reduction: `others`, whose elements follow, into `words`. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED and,
+ * where they merge in order, _TOO_LARGE or _CORRUPT; the words are then as they were. */
+REDUCT_API reduct_status reduct_words_merge(const reduct_reduction *reduction, int64_t *words, const int64_t *others,
+                                            reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Operators of your own
  * ------------------------------------------------------------------------------------------------------------------ */
 

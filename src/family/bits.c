@@ -45,6 +45,17 @@ static void walk(struct rd_walk *walk, struct rd_partial *partial) {
     rd_walk_word(walk, &partial->bits);
 }
 
+static void wire(struct rd_wire *wire, struct rd_partial *partial) {
+    enum rd_combine combine = rd_operator(partial->reduction.op)->combine;
+    int64_t bits = (int64_t)partial->bits;
+    rd_wire_rest(wire,
+                 combine == RD_AND  ? REDUCT_MERGE_AND
+                 : combine == RD_OR ? REDUCT_MERGE_OR
+                                    : REDUCT_MERGE_XOR,
+                 &bits);
+    partial->bits = (uint64_t)bits;
+}
+
 static bool is_plausible(const struct rd_partial *partial) {
     if (!rd_partial_count(partial))
         return partial->bits == identity(&partial->reduction);
@@ -52,4 +63,4 @@ static bool is_plausible(const struct rd_partial *partial) {
 }
 
 const struct rd_family_code rd_bits_family = {
-    .init = init, .merge = merge, .finish = finish, .walk = walk, .is_plausible = is_plausible};
+    .init = init, .merge = merge, .finish = finish, .walk = walk, .wire = wire, .is_plausible = is_plausible};

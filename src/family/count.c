@@ -20,9 +20,13 @@ static void walk(struct rd_walk *walk, struct rd_partial *partial) {
     rd_walk_word(walk, &partial->counted);
 }
 
+static void wire(struct rd_wire *wire, struct rd_partial *partial) {
+    rd_wire_add(wire, &partial->counted);
+}
+
 static bool is_plausible(const struct rd_partial *partial) {
     return partial->counted <= rd_partial_count(partial);
 }
 
 const struct rd_family_code rd_count_family = {
-    .init = init, .merge = merge, .finish = finish, .walk = walk, .is_plausible = is_plausible};
+    .init = init, .merge = merge, .finish = finish, .walk = walk, .wire = wire, .is_plausible = is_plausible};

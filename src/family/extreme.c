@@ -25,12 +25,17 @@ static int64_t order(uint64_t bits, const struct rd_type *type) {
     return wide;
 }
 
+/* The type that extremes are ordered as: absolute values of signed integers are unsigned. */
+static struct rd_type ordered_type(const struct rd_partial *partial) {
+    struct rd_type type = *rd_type(partial->reduction.element);
+    if (rd_operator(partial->reduction.op)->transform == RD_ABSOLUTE && type.kind == RD_SIGNED)
+        type.kind = RD_UNSIGNED;
+    return type;
+}
+
 void rd_partial_take(struct rd_partial *partial, uint64_t bits, uint64_t index) {
-    const struct rd_type *type = rd_type(partial->reduction.element);
-    struct rd_type magnitude = *type;
-    if (rd_operator(partial->reduction.op)->transform == RD_ABSOLUTE && type->kind == RD_SIGNED)
-        magnitude.kind = RD_UNSIGNED;
-    int64_t new = order(bits, &magnitude), old = order(partial->extreme, &magnitude);
+    struct rd_type type = ordered_type(partial);
+    int64_t new = order(bits, &type), old = order(partial->extreme, &type);
     bool least = rd_operator(partial->reduction.op)->combine == RD_LEAST;
     if (!partial->found || (least ? new < old : new > old) || (new == old &&index < partial->index)) {
         partial->found = true;
@@ -130,6 +135,49 @@ static void walk(struct rd_walk *walk, struct rd_partial *partial) {
         rd_walk_word(walk, &partial->greatest);
 }
 
+/* The element whose order() is that. */
+static uint64_t bits_of(int64_t ordered, const struct rd_type *type) {
+    int shift = 64 - 8 * type->bytes;
+    int64_t wide = ordered;
+    switch (type->kind) {
+    case RD_FLOAT:
+        wide ^= (int64_t)((uint64_t)(wide >> 63) >> 1);
+        break;
+    case RD_UNSIGNED:
+        wide ^= INT64_MIN;
+        break;
+    case RD_SIGNED:
+        break;
+    }
+    return (uint64_t)wide >> shift;
+}
+
+/* One extreme as a word of which the least is the extreme of all: in order or, of the greatest, in reverse. */
+static void wire_extreme(struct rd_wire *wire, const struct rd_partial *partial, uint64_t *extreme, bool least) {
+    struct rd_type type = ordered_type(partial);
+    int64_t word = order(*extreme, &type);
+    word = !partial->found ? INT64_MAX : least ? word : ~word;
+    rd_wire_rest(wire, REDUCT_MERGE_LEAST, &word);
+    if (wire->doing == RD_WIRE_READING)
+        *extreme = partial->found ? bits_of(least ? word : ~word, &type) : 0;
+}
+
+/* Where the index is wanted, parts must be merged in order. */
+static void wire(struct rd_wire *wire, struct rd_partial *partial) {
+    if (gives_index(partial)) {
+        rd_wire_saved(wire, partial);
+        return;
+    }
+    uint64_t found = partial->found, nan = partial->nan_index != UINT64_MAX;
+    rd_wire_add(wire, &found);
+    rd_wire_add(wire, &nan);
+    partial->found = found;
+    partial->nan_index = nan ? 0 : UINT64_MAX;
+    wire_extreme(wire, partial, &partial->extreme, rd_operator(partial->reduction.op)->combine != RD_GREATEST);
+    if (wants_both(partial))
+        wire_extreme(wire, partial, &partial->greatest, false);
+}
+
 /* No trace of an extreme that a NaN has made void, or of where it was found when only its value counts. */
 static void canonicalise(struct rd_partial *partial) {
     if (partial->nan_index != UINT64_MAX) {
@@ -155,5 +203,6 @@ const struct rd_family_code rd_extreme_family = {.init = init,
                                                  .merge = merge,
                                                  .finish = finish,
                                                  .walk = walk,
+                                                 .wire = wire,
                                                  .canonicalise = canonicalise,
                                                  .is_plausible = is_plausible};

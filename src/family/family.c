@@ -103,6 +103,12 @@ void rd_sums_walk(struct rd_walk *walk, struct rd_partial *partial) {
         walk_limbs(walk, &partial->squares);
 }
 
+void rd_sums_wire(struct rd_wire *wire, struct rd_partial *partial) {
+    rd_wire_limbs(wire, &partial->sum);
+    if (has_squares(partial))
+        rd_wire_limbs(wire, &partial->squares);
+}
+
 void rd_sums_canonicalise(struct rd_partial *partial) {
     rd_sum_normalise(&partial->sum);
     if (has_squares(partial))

@@ -10,6 +10,7 @@
 
 #include "state/partial.h"
 #include "state/walk.h"
+#include "state/wire.h"
 
 struct rd_family_code {
     /* The identity. */
@@ -24,6 +25,9 @@ struct rd_family_code {
 
     /* Visits the state's saved words. */
     void (*walk)(struct rd_walk *walk, struct rd_partial *partial);
+
+    /* Visits the state's words on the wire, behind those of the counts. Null where its saved words are merged in order. */
+    void (*wire)(struct rd_wire *wire, struct rd_partial *partial);
 
     /* Brings the state into the one form that its data have, however they were split. Null where it is always in that form. */
     void (*canonicalise)(struct rd_partial *partial);
@@ -62,6 +66,7 @@ reduct_status rd_check_fit(const struct rd_partial *partial, bool fits, const st
 void rd_sums_init(struct rd_partial *partial);
 void rd_sums_merge(struct rd_partial *partial, const struct rd_partial *other);
 void rd_sums_walk(struct rd_walk *walk, struct rd_partial *partial);
+void rd_sums_wire(struct rd_wire *wire, struct rd_partial *partial);
 void rd_sums_canonicalise(struct rd_partial *partial);
 bool rd_sums_are_plausible(const struct rd_partial *partial);
 

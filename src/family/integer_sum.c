@@ -22,5 +22,6 @@ const struct rd_family_code rd_integer_sum = {.init = rd_sums_init,
                                               .merge = rd_sums_merge,
                                               .finish = finish,
                                               .walk = rd_sums_walk,
+                                              .wire = rd_sums_wire,
                                               .canonicalise = rd_sums_canonicalise,
                                               .is_plausible = rd_sums_are_plausible};

@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "execute.h"
 #include "state/saved.h"
+#include "state/wire.h"
 
 #include <stdlib.h>
 
@@ -181,4 +182,16 @@ reduct_status reduct_accumulator_load(const void *bytes, size_t size, const redu
     if (status == REDUCT_OK)
         (*accumulator)->partial = partial;
     return status;
+}
+
+reduct_status reduct_accumulator_pack(const reduct_accumulator *accumulator, int64_t *words, reduct_error *error) {
+    if (!accumulator || !words)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", accumulator ? "words" : "accumulator");
+    return rd_words_of(&accumulator->partial, words, error);
+}
+
+reduct_status reduct_accumulator_unpack(reduct_accumulator *accumulator, const int64_t *words, reduct_error *error) {
+    if (!accumulator || !words)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", accumulator ? "words" : "accumulator");
+    return rd_partial_of(words, &accumulator->partial, error);
 }

@@ -48,6 +48,22 @@ void rd_partial_follow(struct rd_partial *partial, const struct rd_partial *begu
     rd_partial_merge(partial, begun);
 }
 
+void rd_partial_canonicalise(struct rd_partial *partial) {
+    const struct rd_family_code *family = rd_family_code(&partial->reduction);
+    if (family->canonicalise)
+        family->canonicalise(partial);
+}
+
+bool rd_partial_is_plausible(const struct rd_partial *partial) {
+    const struct rd_family_code *family = rd_family_code(&partial->reduction);
+    uint64_t count = rd_partial_count(partial);
+    if (partial->seen > RD_ELEMENTS_MAX || partial->ignored > partial->seen || partial->nans > count ||
+        partial->plus_infinities > count - partial->nans ||
+        partial->minus_infinities > count - partial->nans - partial->plus_infinities)
+        return false;
+    return !family->is_plausible || family->is_plausible(partial);
+}
+
 reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type type, void *result, reduct_error *error) {
     uint64_t count = rd_partial_count(partial), minimum = rd_minimum(&partial->reduction);
     if (count < minimum)

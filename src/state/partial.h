@@ -6,6 +6,9 @@
 #include "arithmetic/limbs.h"
 #include "arithmetic/product.h"
 
+/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (arithmetic/limbs.h). */
+#define RD_ELEMENTS_MAX ((uint64_t)1 << 63)
+
 struct rd_partial {
     reduct_reduction reduction;                       /* resolved */
     uint64_t seen;                                    /* elements presented: where the next one's index starts */
@@ -70,6 +73,12 @@ bool rd_is_truth(const reduct_reduction *reduction);
 
 /* Takes what some elements' bits come to. */
 void rd_partial_take_bits(struct rd_partial *partial, uint64_t bits);
+
+/* Brings it into the one form that its data have, however they were split. */
+void rd_partial_canonicalise(struct rd_partial *partial);
+
+/* Whether fields that were loaded are ones that some data could have given. */
+bool rd_partial_is_plausible(const struct rd_partial *partial);
 
 /* Rounds into `type` (which must have passed rd_result_check) at `result`. */
 reduct_status rd_partial_finish(const struct rd_partial *partial, reduct_type type, void *result, reduct_error *error);

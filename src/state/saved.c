@@ -58,12 +58,6 @@ size_t rd_saved_size(const struct rd_partial *partial) {
     return HEADER + walk.bytes + sizeof(uint64_t);
 }
 
-static void canonicalise(struct rd_partial *partial) {
-    const struct rd_family_code *family = rd_family_code(&partial->reduction);
-    if (family->canonicalise)
-        family->canonicalise(partial);
-}
-
 /* Writes a canonical partial result. */
 static void write(struct rd_partial *partial, unsigned char *bytes) {
     struct rd_walk walk = {.doing = RD_WRITING, .at = bytes};
@@ -79,21 +73,10 @@ static void write(struct rd_partial *partial, unsigned char *bytes) {
  * Not in canonicalise(), because saved bytes that hold it, as those of earlier builds do, load all the same. */
 void rd_saved_write(const struct rd_partial *partial, unsigned char *bytes) {
     struct rd_partial copy = *partial;
-    canonicalise(&copy);
+    rd_partial_canonicalise(&copy);
     if (rd_operator(copy.reduction.op)->finish != RD_INDEX && copy.nan_index != UINT64_MAX)
         copy.nan_index = 0;
     write(&copy, bytes);
-}
-
-/* Whether loaded fields are ones that some data could have given. */
-static bool is_plausible(const struct rd_partial *partial) {
-    const struct rd_family_code *family = rd_family_code(&partial->reduction);
-    uint64_t count = rd_partial_count(partial);
-    if (partial->seen > RD_ELEMENTS_MAX || partial->ignored > partial->seen || partial->nans > count ||
-        partial->plus_infinities > count - partial->nans ||
-        partial->minus_infinities > count - partial->nans - partial->plus_infinities)
-        return false;
-    return !family->is_plausible || family->is_plausible(partial);
 }
 
 /* Whether saving a partial result gives just these bytes: this checks the checksum, what is reserved, and the one form of all
@@ -101,7 +84,7 @@ static bool is_plausible(const struct rd_partial *partial) {
 static bool is_saved_form(const struct rd_partial *partial, const void *bytes, size_t size) {
     unsigned char again[LONGEST];
     struct rd_partial copy = *partial;
-    canonicalise(&copy);
+    rd_partial_canonicalise(&copy);
     write(&copy, again);
     return !memcmp(again, bytes, size);
 }
@@ -127,7 +110,7 @@ reduct_status rd_saved_read(const void *bytes, size_t size, struct rd_partial *p
     if (size != expected || stated != size)
         return rd_fail(error, REDUCT_ERROR_CORRUPT, "bytes: %zu given, %zu expected", size, expected);
     walk_partial(&walk, partial);
-    if (!is_plausible(partial) || !is_saved_form(partial, bytes, size))
+    if (!rd_partial_is_plausible(partial) || !is_saved_form(partial, bytes, size))
         return rd_fail(error, REDUCT_ERROR_CORRUPT, "bytes: damaged: the checksum or a field is wrong");
     return REDUCT_OK;
 }

@@ -22,9 +22,6 @@
 
 #include <stddef.h>
 
-/* The most elements, NaNs and all: so many terms of any type fit the limbs of a sum (arithmetic/limbs.h). */
-#define RD_ELEMENTS_MAX ((uint64_t)1 << 63)
-
 /* Bytes of the saved form. */
 size_t rd_saved_size(const struct rd_partial *partial);
 

@@ -1,0 +1,106 @@
+/* The command under an MPI launcher: see ranks.h. */
+#include "ranks.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/mpi.h"
+
+static const struct rd_mpi_ranks *mpi;
+static const char *library;
+static int errors = -1; /* standard error, while nothing is said */
+
+static void silence(int stream) {
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, stream);
+    if (nowhere > STDERR_FILENO)
+        close(nowhere);
+}
+
+struct ranks ranks_find(void) {
+    const char *wish = getenv("REDUCT_RANKS");
+    struct rd_mpi_launcher launcher = rd_mpi_launcher();
+    if (wish && strcmp(wish, "alone") == 0)
+        return (struct ranks){0, 1};
+    library = launcher.library;
+    if (launcher.rank > 0) {
+        errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        silence(STDOUT_FILENO);
+        silence(STDERR_FILENO);
+    }
+    return (struct ranks){launcher.rank, launcher.size};
+}
+
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991). */
+static uint64_t hash_of(int argc, char **argv) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (int i = 0; i < argc; i++)
+        for (const char *c = argv[i];; c++) {
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+            if (!*c)
+                break;
+        }
+    return hash;
+}
+
+/* Whether all have the same command line as rank 0. */
+static bool same_command(int argc, char **argv) {
+    uint64_t mine = hash_of(argc, argv), first = mine;
+    mpi->share(&first, sizeof first);
+    return ranks_all(first == mine);
+}
+
+static enum outcome connect(struct ranks *ranks, int argc, char **argv) {
+    char why[512];
+    if (!library)
+        return fail("%d ranks, but their launcher connects them to no MPI library; expected mpirun, or srun with "
+                    "--mpi=pmix or --mpi=pmi2",
+                    ranks->size);
+    mpi = rd_mpi_load(library, why);
+    if (!mpi)
+        return fail("%d ranks under %s's launcher, but libreduct_mpi for it cannot be used: %s", ranks->size,
+                    strcmp(library, "openmpi") == 0 ? "OpenMPI" : "MPICH", why);
+    mpi->open(&ranks->rank, &ranks->size);
+    if (same_command(argc, argv))
+        return DONE;
+    return ranks_close(fail("the ranks have different command lines; with REDUCT_RANKS=alone in the environment each "
+                            "reduces by itself"));
+}
+
+enum outcome ranks_open(struct ranks *ranks, int argc, char **argv) {
+    if (ranks->size == 1)
+        return DONE;
+    enum outcome outcome = connect(ranks, argc, argv);
+    if (errors >= 0) { /* what happens from here on is for everyone to know */
+        dup2(errors, STDERR_FILENO);
+        close(errors);
+    }
+    return outcome;
+}
+
+void ranks_linger(const struct ranks *ranks) {
+    static const struct timespec pause = {.tv_nsec = 500000000};
+    if (ranks->rank > 0 && !mpi)
+        nanosleep(&pause, NULL);
+}
+
+bool ranks_all(bool mine) {
+    return mpi->least(mine) != 0;
+}
+
+void ranks_gather(const void *mine, size_t size, void *all) {
+    mpi->gather(mine, size, all);
+}
+
+enum outcome ranks_close(enum outcome outcome) {
+    int status = (int)outcome;
+    mpi->share(&status, sizeof status);
+    mpi->close();
+    return (enum outcome)status;
+}

@@ -1,0 +1,61 @@
+/* Failures that all ranks must learn of. A rank that fails goes on taking part in what all do, with a message that says so; then all
+ * find out here which rank is the first that failed, and what it has to say. */
+#ifndef RM_AGREE_H
+#define RM_AGREE_H
+
+#include <reduct/mpi.h>
+
+#include <stdbool.h>
+
+/* What failed on this rank: status REDUCT_OK if nothing did. */
+struct rm_failure {
+    size_t field; /* that it was found in */
+    reduct_error error;
+};
+
+/* Fills `error`, where there is one, and returns `status`. */
+reduct_status rm_fail(reduct_error *error, reduct_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Notes a failure, unless there was one before. */
+void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error);
+
+/* What MPI returned, as a status. */
+reduct_status rm_check(int code, reduct_error *error);
+
+/* Finds out what the first rank that failed found, and returns that on all ranks; REDUCT_OK where none did. `fields` tell how many
+ * elements come before those of a rank; null where no failure has an index. Collective. */
+reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
+                       reduct_error *error);
+
+/* A quick look whether all is well on all ranks, and whether they are about to do the same, which `signature` stands for; if not, what
+ * rm_agree() says. Collective. */
+reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, const reduct_mpi_field *fields,
+                      MPI_Comm comm, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The same in one all-reduce, for those that are begun and waited for later
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What some ranks in a row found, by the first of them that failed. */
+struct rm_report {
+    int64_t rank; /* it, or -1 if none did */
+    int64_t status;
+    uint64_t field, index; /* the index among the elements of all these ranks */
+    char message[240];
+    uint64_t fields;
+    uint64_t counts[]; /* elements of all these ranks in each field */
+};
+
+size_t rm_report_size(size_t fields);
+
+void rm_report_fill(struct rm_report *report, const struct rm_failure *failure, const reduct_mpi_field *fields,
+                    size_t count, int rank);
+
+/* Merges, as an MPI operation, reports of ranks in order. */
+void rm_report_merge(void *first, void *second, int *count, MPI_Datatype *type);
+
+/* What it says in the end. */
+reduct_status rm_report_status(const struct rm_report *report, reduct_error *error);
+
+#endif

@@ -1,0 +1,496 @@
+/* The public functions of reduct/mpi.h: from arrays or accumulators to a message, through MPI, and back to results.
+ *
+ * What is the same on all ranks is checked first, and may end a call at once. Whatever may differ is noted as a failure and travels
+ * with the message; see agree.h. */
+#include <reduct/mpi.h>
+
+#include "mpi/agree.h"
+#include "mpi/message.h"
+#include "mpi/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One call: what it reduces, with room for what is small. */
+struct job {
+    MPI_Comm comm;
+    int rank;
+    struct rm_fields all;
+    struct rm_message message;
+    struct rm_failure failure;
+    reduct_accumulator **made; /* of fields */
+    bool writes;               /* this rank gets results */
+    void *heap;                /* what is not small */
+    reduct_mpi_field *fields;  /* a copy that stays */
+    struct rm_report *sent, *received;
+    reduct_accumulator *small_made[RM_FIELDS];
+    reduct_mpi_field small_fields[RM_FIELDS];
+    int64_t small_words[2 * RM_WORDS];
+    uint64_t small_reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + RM_FIELDS)];
+};
+
+static bool is_small(const struct job *job) {
+    return job->all.count <= RM_FIELDS && job->message.words <= RM_WORDS;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Before
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What must be the same on all ranks, so that all end here or none does. */
+static reduct_status check_fields(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
+    if (!fields || !count)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields: %s", fields ? "none" : "null pointer");
+    if (comm == MPI_COMM_NULL)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    for (size_t i = 0; i < count; i++) {
+        if (!fields[i].reduction)
+            return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reduction: null pointer", i);
+        reduct_words form;
+        reduct_status status = reduct_reduction_words(fields[i].reduction, &form, error);
+        if (status != REDUCT_OK)
+            return status;
+    }
+    return REDUCT_OK;
+}
+
+/* Notes what is wrong with a field of this rank. */
+static void check_field(struct job *job, size_t i) {
+    const reduct_mpi_field *field = &job->fields[i];
+    reduct_error error = {.status = REDUCT_OK};
+    if (job->writes && !field->result)
+        rm_fail(&error, REDUCT_ERROR_ARGUMENT, "fields[%zu].result: null pointer", i);
+    for (size_t k = 0; k < sizeof field->reserved / sizeof *field->reserved; k++)
+        if (field->reserved[k])
+            rm_fail(&error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reserved: not zero", i);
+    if (error.status != REDUCT_OK)
+        rm_note(&job->failure, i, &error);
+}
+
+/* Reduces this rank's part of each field. */
+static void add_fields(struct job *job) {
+    for (size_t i = 0; i < job->all.count; i++) {
+        const reduct_mpi_field *field = &job->fields[i];
+        reduct_error error;
+        const reduct_accumulator_options options = {
+            .reduction = field->reduction, .device = field->device, .example = field->count ? field->x : NULL};
+        check_field(job, i);
+        reduct_status status = reduct_accumulator_create(&options, &job->made[i], &error);
+        if (status == REDUCT_OK)
+            status = reduct_accumulator_add(job->made[i], field->x, field->y, field->count, &error);
+        if (status != REDUCT_OK)
+            rm_note(&job->failure, i, &error);
+    }
+}
+
+/* Memory for what is not small; `reports` where the ranks' reports travel with the message. */
+static void allocate(struct job *job, bool fields, bool reports) {
+    size_t count = job->all.count, words = 2 * job->message.words * sizeof(int64_t),
+           report = reports ? rm_report_size(count) : 0,
+           made = fields ? count * (sizeof *job->made + sizeof *job->fields) : 0;
+    job->heap = malloc(words + 2 * report + made);
+    if (!job->heap) {
+        reduct_error error;
+        rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", words + 2 * report + made);
+        rm_note(&job->failure, 0, &error);
+        return;
+    }
+    char *at = job->heap;
+    job->message.sent = (int64_t *)(void *)at;
+    job->message.received = job->message.sent + job->message.words;
+    job->sent = (struct rm_report *)(void *)(at + words);
+    job->received = (struct rm_report *)(void *)(at + words + report);
+    if (fields) {
+        job->fields = (reduct_mpi_field *)(void *)(at + words + 2 * report);
+        job->made = (reduct_accumulator **)(void *)(job->fields + count);
+    }
+}
+
+static void use_small(struct job *job) {
+    job->message.sent = job->small_words;
+    job->message.received = job->small_words + RM_WORDS;
+    job->sent = (struct rm_report *)(void *)job->small_reports;
+    job->received = (struct rm_report *)(void *)(job->small_reports + sizeof job->small_reports / 16);
+    job->fields = job->small_fields;
+    job->made = job->small_made;
+}
+
+/* Starts a call on fields: where all is well, or small, this rank's parts have been reduced. What is not small was agreed on. */
+static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields, size_t count, bool reports,
+                                 reduct_error *error) {
+    job->all = (struct rm_fields){fields, NULL, count};
+    reduct_status status = rm_message_shape(&job->message, &job->all, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (is_small(job)) {
+        use_small(job);
+    } else {
+        allocate(job, true, reports);
+        status = rm_poll(&job->failure, job->message.signature, NULL, job->comm, error);
+        if (status != REDUCT_OK)
+            return status;
+    }
+    memcpy(job->fields, fields, count * sizeof *fields);
+    for (size_t i = 0; i < count; i++)
+        job->made[i] = NULL;
+    job->all.fields = job->fields;
+    job->all.accumulators = job->made;
+    add_fields(job);
+    return REDUCT_OK;
+}
+
+static void close_job(struct job *job) {
+    for (size_t i = 0; job->made && i < job->all.count; i++)
+        reduct_accumulator_destroy(job->made[i]);
+    free(job->heap);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * After
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Writes the results of all fields or, to see whether there are any, to nowhere. */
+static reduct_status finish_fields(struct job *job, bool write, reduct_error *error) {
+    for (size_t i = 0; i < job->all.count; i++) {
+        uint64_t nowhere[8]; /* two results of any type */
+        reduct_status status = reduct_accumulator_result(job->made[i], REDUCT_DEFAULT,
+                                                         write ? job->fields[i].result : (void *)nowhere, error);
+        if (status != REDUCT_OK)
+            return status;
+    }
+    return REDUCT_OK;
+}
+
+/* From what was received to results that are there but not written. */
+static reduct_status take_fields(struct job *job, bool nothing, reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    if (nothing)
+        for (size_t i = 0; i < job->all.count; i++)
+            reduct_accumulator_reset(job->made[i]);
+    else
+        status = rm_message_unpack(&job->message, job->message.received, &job->all, error);
+    return status == REDUCT_OK ? finish_fields(job, false, error) : status;
+}
+
+/* What no rank noted but merging did: more elements in all than can be counted. */
+static reduct_status merging_failed(reduct_error *error) {
+    return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "the ranks hold more elements than 2^63 in all");
+}
+
+/* Where every rank has received the same, all know what became of it. */
+static reduct_status end_allreduce(struct job *job, reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    if (rm_message_failed(&job->message)) {
+        status = rm_agree(&job->failure, job->fields, job->comm, error);
+        return status == REDUCT_OK ? merging_failed(error) : status;
+    }
+    status = take_fields(job, false, error);
+    return status == REDUCT_OK && job->writes ? finish_fields(job, true, error) : status;
+}
+
+/* Where each has received something else, they must ask each other. */
+static reduct_status end_scan(struct job *job, bool nothing, reduct_error *error) {
+    reduct_error local;
+    if (job->failure.error.status == REDUCT_OK) {
+        reduct_status status =
+            !nothing && rm_message_failed(&job->message) ? merging_failed(&local) : take_fields(job, nothing, &local);
+        if (status != REDUCT_OK)
+            rm_note(&job->failure, 0, &local);
+    }
+    reduct_status status = rm_agree(&job->failure, job->fields, job->comm, error);
+    return status == REDUCT_OK ? finish_fields(job, true, error) : status;
+}
+
+static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
+                                   MPI_Comm comm, reduct_error *error) {
+    struct job job = {.comm = comm};
+    reduct_status status = check_fields(fields, count, comm, error);
+    if (status != REDUCT_OK)
+        return status;
+    status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
+    job.writes = root < 0 || root == job.rank;
+    if (status == REDUCT_OK)
+        status = open_fields(&job, fields, count, false, error);
+    if (status == REDUCT_OK) {
+        rm_message_pack(&job.message, &job.all, job.failure.error.status != REDUCT_OK);
+        status = rm_message_exchange(&job.message, &job.failure, job.fields, kind, comm, error);
+        rm_message_end(&job.message);
+        if (status == REDUCT_OK)
+            status = kind == RM_ALLREDUCE ? end_allreduce(&job, error)
+                                          : end_scan(&job, kind == RM_EXSCAN && job.rank == 0, error);
+    }
+    close_job(&job);
+    return status;
+}
+
+static reduct_status check_root(int root, MPI_Comm comm, reduct_error *error) {
+    int size = 0;
+    reduct_status status = comm == MPI_COMM_NULL ? REDUCT_OK : rm_check(MPI_Comm_size(comm, &size), error);
+    if (status == REDUCT_OK && comm != MPI_COMM_NULL && (root < 0 || root >= size))
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, size - 1);
+    return status;
+}
+
+reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
+    return reduce_fields(fields, count, RM_ALLREDUCE, -1, comm, error);
+}
+
+reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
+                                reduct_error *error) {
+    reduct_status status = check_root(root, comm, error);
+    return status == REDUCT_OK ? reduce_fields(fields, count, RM_ALLREDUCE, root, comm, error) : status;
+}
+
+reduct_status reduct_mpi_scan(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
+    return reduce_fields(fields, count, RM_SCAN, -1, comm, error);
+}
+
+reduct_status reduct_mpi_exscan(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
+    return reduce_fields(fields, count, RM_EXSCAN, -1, comm, error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Accumulators
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Finds out how many words there are, and that all ranks have as many, and the memory. A rank without accumulators could not know. */
+static reduct_status open_accumulators(struct job *job, reduct_accumulator *const *accumulators, size_t count,
+                                       reduct_error *error) {
+    reduct_error local = {.status = REDUCT_OK};
+    job->all = (struct rm_fields){NULL, accumulators, count};
+    if (!accumulators || !count)
+        rm_fail(&local, REDUCT_ERROR_ARGUMENT, "accumulators: %s", accumulators ? "none" : "null pointer");
+    for (size_t i = 0; local.status == REDUCT_OK && i < count; i++)
+        if (!accumulators[i])
+            rm_fail(&local, REDUCT_ERROR_ARGUMENT, "accumulators[%zu]: null pointer", i);
+    if (local.status == REDUCT_OK)
+        rm_message_shape(&job->message, &job->all, &local);
+    if (local.status != REDUCT_OK)
+        rm_note(&job->failure, 0, &local);
+    else if (is_small(job))
+        use_small(job);
+    else
+        allocate(job, false, false);
+    job->made = NULL; /* they are the caller's */
+    return rm_poll(&job->failure, job->message.signature, NULL, job->comm, error);
+}
+
+static reduct_status take_accumulators(struct job *job, enum rm_kind kind, reduct_error *error) {
+    reduct_error local;
+    if (kind == RM_EXSCAN && job->rank == 0) {
+        for (size_t i = 0; i < job->all.count; i++)
+            reduct_accumulator_reset(job->all.accumulators[i]);
+    } else if (rm_message_failed(&job->message)) {
+        merging_failed(&local);
+        rm_note(&job->failure, 0, &local);
+    } else if (rm_message_unpack(&job->message, job->message.received, &job->all, &local) != REDUCT_OK) {
+        rm_note(&job->failure, 0, &local);
+    }
+    reduct_status status;
+    if (kind != RM_ALLREDUCE)
+        status = rm_agree(&job->failure, NULL, job->comm, error);
+    else if ((status = job->failure.error.status) != REDUCT_OK) /* the same on all ranks */
+        rm_fail(error, status, "%s", job->failure.error.message);
+    if (status != REDUCT_OK || !job->writes)
+        rm_message_unpack(&job->message, job->message.sent, &job->all, NULL); /* as they were */
+    return status;
+}
+
+static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators, size_t count, enum rm_kind kind,
+                                         int root, MPI_Comm comm, reduct_error *error) {
+    struct job job = {.comm = comm};
+    if (comm == MPI_COMM_NULL)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    reduct_status status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
+    job.writes = root < 0 || root == job.rank;
+    if (status == REDUCT_OK)
+        status = open_accumulators(&job, accumulators, count, error);
+    if (status == REDUCT_OK) {
+        rm_message_pack(&job.message, &job.all, false);
+        status = rm_message_exchange(&job.message, &job.failure, job.fields, kind, comm, error);
+        rm_message_end(&job.message);
+        if (status == REDUCT_OK)
+            status = take_accumulators(&job, kind, error);
+    }
+    close_job(&job);
+    return status;
+}
+
+reduct_status reduct_mpi_allreduce_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
+                                                reduct_error *error) {
+    return reduce_accumulators(accumulators, count, RM_ALLREDUCE, -1, comm, error);
+}
+
+reduct_status reduct_mpi_reduce_accumulators(reduct_accumulator *const *accumulators, size_t count, int root,
+                                             MPI_Comm comm, reduct_error *error) {
+    reduct_status status = check_root(root, comm, error);
+    return status == REDUCT_OK ? reduce_accumulators(accumulators, count, RM_ALLREDUCE, root, comm, error) : status;
+}
+
+reduct_status reduct_mpi_scan_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
+                                           reduct_error *error) {
+    return reduce_accumulators(accumulators, count, RM_SCAN, -1, comm, error);
+}
+
+reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
+                                             reduct_error *error) {
+    return reduce_accumulators(accumulators, count, RM_EXSCAN, -1, comm, error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static MPI_Op operation_of(reduct_merge merge) {
+    switch (merge) {
+    case REDUCT_MERGE_LEAST:
+        return MPI_MIN;
+    case REDUCT_MERGE_AND:
+        return MPI_BAND;
+    case REDUCT_MERGE_OR:
+        return MPI_BOR;
+    case REDUCT_MERGE_XOR:
+        return MPI_BXOR;
+    case REDUCT_MERGE_ADD:
+    case REDUCT_MERGE_IN_ORDER:
+        break;
+    }
+    return MPI_SUM;
+}
+
+reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                         MPI_Comm comm, reduct_error *error) {
+    reduct_words form;
+    if (comm == MPI_COMM_NULL)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    reduct_status status = reduct_reduction_words(reduction, &form, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (form.rest == REDUCT_MERGE_IN_ORDER)
+        return rm_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction: its words merge in order; accumulators do that");
+    struct rm_failure failure = {0};
+    if (!words && rows) {
+        reduct_error local;
+        rm_fail(&local, REDUCT_ERROR_ARGUMENT, "words: null pointer");
+        rm_note(&failure, 0, &local);
+    }
+    return rm_table_allreduce(words, rows, form.count, form.added, operation_of(form.rest), &failure, NULL, comm,
+                              error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * All-reduces under way
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct reduct_mpi_request {
+    struct job job;
+    MPI_Request requests[RM_CALLS + 1];
+    int count;
+    MPI_Op merge_reports;
+    MPI_Datatype report;
+};
+
+/* Lets the message and the report go. */
+static reduct_status begin(struct reduct_mpi_request *request, reduct_error *error) {
+    struct job *job = &request->job;
+    size_t size = rm_report_size(job->all.count);
+    rm_report_fill(job->sent, &job->failure, job->fields, job->all.count, job->rank);
+    rm_message_pack(&job->message, &job->all, job->failure.error.status != REDUCT_OK);
+    reduct_status status = rm_message_begin(&job->message, job->comm, request->requests, &request->count, error);
+    if (status != REDUCT_OK)
+        return status;
+    int code = MPI_Op_create(rm_report_merge, 0, &request->merge_reports);
+    if (code == MPI_SUCCESS)
+        code = MPI_Type_contiguous((int)size, MPI_BYTE, &request->report);
+    if (code == MPI_SUCCESS)
+        code = MPI_Type_commit(&request->report);
+    if (code == MPI_SUCCESS)
+        code = MPI_Iallreduce(job->sent, job->received, 1, request->report, request->merge_reports, job->comm,
+                              &request->requests[request->count++]);
+    return rm_check(code, error);
+}
+
+static reduct_status end(struct reduct_mpi_request *request, reduct_error *error) {
+    struct job *job = &request->job;
+    MPI_Status
+        statuses[RM_CALLS + 1]; /* of which nothing is wanted, but compilers take MPICH's way to say so for an array */
+    reduct_status status = rm_check(MPI_Waitall(request->count, request->requests, statuses), error);
+    rm_message_end(&job->message);
+    MPI_Type_free(&request->report);
+    MPI_Op_free(&request->merge_reports);
+    if (status == REDUCT_OK)
+        status = rm_report_status(job->received, error);
+    if (status == REDUCT_OK && rm_message_failed(&job->message))
+        status = merging_failed(error);
+    if (status == REDUCT_OK)
+        status = take_fields(job, false, error);
+    if (status == REDUCT_OK)
+        status = finish_fields(job, true, error);
+    close_job(job);
+    return status;
+}
+
+static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_field *fields, size_t count,
+                           const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
+    struct job *job = &request->job;
+    request->count = 0;
+    *job = (struct job){.comm = comm, .writes = true, .failure = *failure};
+    reduct_status status = rm_check(MPI_Comm_rank(comm, &job->rank), error);
+    if (status == REDUCT_OK)
+        status = open_fields(job, fields, count, true, error);
+    if (status == REDUCT_OK)
+        status = begin(request, error);
+    if (status != REDUCT_OK)
+        close_job(job);
+    return status;
+}
+
+reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
+                                    reduct_mpi_request **request, reduct_error *error) {
+    reduct_status status = check_fields(fields, count, comm, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rm_failure failure = {0};
+    struct reduct_mpi_request *made = request ? malloc(sizeof *made) : NULL, here;
+    if (!made) {
+        reduct_error local;
+        if (request)
+            rm_fail(&local, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *made);
+        else
+            rm_fail(&local, REDUCT_ERROR_ARGUMENT, "request: null pointer");
+        rm_note(&failure, 0, &local);
+    }
+    status = start(made ? made : &here, fields, count, &failure, comm, error);
+    if (status == REDUCT_OK && !made) /* the others learn that this rank cannot go on: it waits for them here */
+        status = end(&here, error);
+    if (status != REDUCT_OK)
+        free(made);
+    else
+        *request = made;
+    return status;
+}
+
+reduct_status reduct_mpi_wait(reduct_mpi_request *request, reduct_error *error) {
+    if (!request)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "request: null pointer");
+    reduct_status status = end(request, error);
+    free(request);
+    return status;
+}
+
+reduct_status reduct_mpi_test(reduct_mpi_request *request, int *done, reduct_error *error) {
+    if (!request || !done)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", request ? "done" : "request");
+    for (int i = 0; i < request->count; i++) {
+        int one = 0;
+        reduct_status status = rm_check(MPI_Request_get_status(request->requests[i], &one, MPI_STATUS_IGNORE), error);
+        if (status != REDUCT_OK)
+            return status;
+        if (!one) {
+            *done = 0;
+            return REDUCT_OK;
+        }
+    }
+    *done = 1;
+    return REDUCT_OK;
+}
