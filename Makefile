@@ -13,9 +13,17 @@ STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: build demo check check-long check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
 
-# Tests stay out of a first build, so that it does not need what they need; `make check` switches them on.
+# Tests stay out of a first build, so that it does not need what they need; `make check` switches them on. Without a GPU nobody here
+# runs CUDA kernels: they stay PTX, which builds three times as fast, until they are installed. What `make demo` shows needs neither
+# the ladder nor the benchmarks: they come with the next build.
+CONFIGURE = cmake --preset release -DREDUCT_BUILD_TESTS=OFF -DREDUCT_CUDA_BRIEFLY=ON
+define FIRST
+@test -f build/CMakeCache.txt || $(CONFIGURE)
+@if test -f build/demo-alone; then cmake -S . -B build -DREDUCT_BUILD_LADDER=ON -DREDUCT_BUILD_BENCH=ON && rm build/demo-alone; fi
+endef
+
 build:
-	@test -f build/CMakeCache.txt || cmake --preset release -DREDUCT_BUILD_TESTS=OFF
+	$(FIRST)
 	$(BUILD) build --parallel $(JOBS)
 
 install-build-deps:
@@ -30,10 +38,14 @@ install-web-deps:
 install-fuzz-deps:
 	@scripts/install-deps fuzz
 
-demo: install-build-deps build
+demo: install-build-deps
+	@test -f build/CMakeCache.txt || \
+	    { $(CONFIGURE) -DREDUCT_BUILD_LADDER=OFF -DREDUCT_BUILD_BENCH=OFF && touch build/demo-alone; }
+	$(BUILD) build --parallel $(JOBS) --target demo reduct_command
 	build/examples/demo
 
 check: install-test-deps
+	$(FIRST)
 	cmake --preset release -DREDUCT_BUILD_TESTS=ON
 	$(BUILD) build --parallel $(JOBS)
 	@scripts/check-stamp
@@ -41,6 +53,7 @@ check: install-test-deps
 
 # What is slow, and tests more of what others test, too.
 check-long: install-test-deps
+	$(FIRST)
 	cmake --preset release -DREDUCT_BUILD_TESTS=ON
 	$(BUILD) build --parallel $(JOBS)
 	ctest --preset long --parallel $(JOBS)
@@ -85,8 +98,10 @@ format:
 check-format:
 	scripts/sources | xargs clang-format --dry-run -Werror
 
-install: install-build-deps build
-	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+install: install-build-deps
+	$(FIRST)
+	cmake -S . -B build -DREDUCT_CUDA_BRIEFLY=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	$(BUILD) build --parallel $(JOBS)
 	cmake --install build
 
 clean:
@@ -94,7 +109,7 @@ clean:
 
 help:
 	@echo 'make                   build everything; the command is build/reduct'
-	@echo 'make demo              install what is missing, build, and show what it does'
+	@echo 'make demo              install what is missing, build what it takes, and show what it does'
 	@echo 'make check             install what is missing, build, and run the tests'
 	@echo 'make check-long        the rest of them: more data, and software GPUs that are slow'
 	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'

@@ -1,9 +1,9 @@
-"""How many bit patterns one row's sum has: alone, in batches, at other alignments, in parts, on CPU and GPU; of this library, and of
-PyTorch beside it. Needs PyTorch; without a GPU only the CPU is asked.
+"""How many bit patterns one row's sum has: alone, in batches, at other alignments, in parts, by several threads, on CPU and GPU; of
+this library, and of PyTorch beside it. Needs PyTorch and NumPy; without a GPU only the CPU is asked.
 
     python3 bench/invariance.py build/libreduct.so
 
-A row of 4096 numbers is summed in every setting of a list. Printed is how many different results there are in each group of
+A row of 4096 numbers is summed in every setting of a list; one of 2^20, on the CPU, by 1 to 8 threads. Printed is how many different results there are in each group of
 settings, and over all of them: 1 means that nothing but the data decides."""
 import ctypes
 import struct
@@ -16,6 +16,8 @@ from peers import Options, Reduction
 COLUMNS = 4096
 BATCHES = (1, 2, 3, 8, 31, 64, 256, 1000, 10000)
 PARTS = (2, 3, 4, 5, 6, 7, 8)
+LONG = 1 << 20
+THREADS = (1, 2, 3, 4, 5, 6, 7, 8)
 SHAPE = 1  # REDUCT_SHAPE
 SUM = 1
 
@@ -42,10 +44,10 @@ class Reduct:
         if status:
             raise RuntimeError(f'the library says {status}')
 
-    def rows(self, matrix):
+    def rows(self, matrix, threads=0):
         """The first of the rows' sums."""
         rows, columns = matrix.shape
-        options = Options(reductions=ctypes.addressof(self.reduction), count=1, kind=SHAPE,
+        options = Options(reductions=ctypes.addressof(self.reduction), count=1, kind=SHAPE, threads=threads,
                           device=b'cuda:0' if matrix.is_cuda else b'cpu')
         options.shape[:] = (rows, columns, 1, matrix.stride(0), 1, 0)
         plan, results = ctypes.c_void_p(), (ctypes.c_float * rows)()
@@ -76,7 +78,9 @@ class Reduct:
 
 class Torch:
     """The same of PyTorch: parts are added as its own sums."""
-    def rows(self, matrix):
+    def rows(self, matrix, threads=0):
+        if threads:
+            torch.set_num_threads(threads)
         return matrix.sum(1)[0].item()
 
     def parts(self, row, count):
@@ -98,9 +102,14 @@ def settings(summer, row, device):
     return found
 
 
+def by_threads(summer, row):
+    """The same of a long row on the CPU, by so many threads."""
+    return {pattern(summer.rows(row.reshape(1, -1), threads)) for threads in THREADS}
+
+
 def main():
     torch.manual_seed(1)
-    row = torch.randn(COLUMNS)
+    row, long_row = torch.randn(COLUMNS), torch.randn(LONG)
     devices = ['cpu'] + (['cuda'] if torch.cuda.is_available() else [])
     exact = sum(map(float, row))  # near enough to tell rows from each other
     print(f'a row of {COLUMNS} f32, its sum near {exact:.6f}; PyTorch {torch.__version__}')
@@ -113,6 +122,7 @@ def main():
                 print(f'{name}, {device}, {group}: {len(bits)}')
                 everything |= bits
         print(f'{name}, all: {len(everything)}')
+        print(f'{name}, cpu, a row of {LONG} by 1 to {THREADS[-1]} threads: {len(by_threads(summer, long_row))}')
 
 
 main()

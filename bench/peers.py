@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times the library's sums, maxima and their places on all processors beside NumPy's and PyTorch's, through ctypes, whose own
-call costs some 0.3 microseconds: bench/peers.py [LIBRARY [SIZE...]], by default build/libreduct.so and 2^7 to 2^28. A SIZE
+call, of nothing, is printed first and contained in the library's times: bench/peers.py [LIBRARY [SIZE...]], by default build/libreduct.so and 2^7 to 2^28. A SIZE
 such as 1000x64 stands for the rows and columns of a matrix, `matrices` for a set of these. Where PyTorch is not installed, its
 columns are left out. Microseconds, the lower third of 15 rounds."""
 import ctypes
@@ -61,6 +61,14 @@ class Options(ctypes.Structure):
                 ('rest', ctypes.c_uint64 * 16)]
 
 
+def of_nothing(library):
+    """A call that does nothing, with as many arguments."""
+    function = library.reduct_count_f64
+    result = ctypes.c_uint64()
+    arguments = ctypes.c_void_p(None), ctypes.c_size_t(0), ctypes.byref(result)
+    return lambda: function(*arguments)
+
+
 def along_axis(library, name, kind, array, axis):
     """A plan for the rows (axis 1) or columns of a matrix, as a call."""
     rows, columns = array.shape
@@ -106,6 +114,7 @@ def main():
     sizes = [int(text) for text in given if text.isdigit()] or ([] if matrices else SIZES)
     print(f'{os.cpu_count()} processors, NumPy {numpy.__version__}, '
           + (f'PyTorch {torch.__version__} on {torch.get_num_threads()} threads' if torch else 'no PyTorch'))
+    print(f'a call of nothing through ctypes: {microseconds(of_nothing(library), 0):.2f}')
     if matrices:
         time_matrices(library, matrices)
     for kind, dtype in (('f64', numpy.float64), ('f32', numpy.float32)) if sizes else ():

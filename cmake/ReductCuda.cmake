@@ -5,6 +5,8 @@
 #   REDUCT_CUDA_ARCHITECTURES   compute capabilities to make machine code for, as 75;80;90; PTX of the last one besides,
 #                               for devices that are newer still. Fewer build faster: by default those of the GPUs of this
 #                               machine; where it has none 75;80;90;120, as far as nvcc knows them, which serve all
+#   REDUCT_CUDA_BRIEFLY         ON: where that default is for a machine without a GPU, PTX alone instead, in a third of the time. It
+#                               serves as many devices, but each user's driver compiles it once, which takes seconds
 #   REDUCT_NVCC                 the compiler
 #
 # Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed() and reduct_cuda_plugin().
@@ -12,7 +14,12 @@
 set(REDUCT_CUDA AUTO CACHE STRING "Build CUDA kernels: ON, OFF, or AUTO (where nvcc is found)")
 set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO ON OFF)
 
+include_guard(GLOBAL)
+set(REDUCT_CUDA_ARCHITECTURES "" CACHE STRING "Compute capabilities to build kernels for; empty: as the machine is")
+option(REDUCT_CUDA_BRIEFLY "Build PTX alone where there is no GPU and no architecture is asked for" OFF)
+
 set(REDUCT_HAS_NVCC OFF)
+set(reduct_ptx_alone OFF)
 if(REDUCT_CUDA STREQUAL "AUTO" OR REDUCT_CUDA)
   find_program(REDUCT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin
                DOC "NVIDIA's compiler for CUDA kernels")
@@ -67,11 +74,16 @@ if(REDUCT_HAS_NVCC)
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
     endforeach()
+    set(reduct_ptx_alone ${REDUCT_CUDA_BRIEFLY})
   endif()
   if(NOT REDUCT_CUDA_ARCHITECTURES)
-    set(REDUCT_CUDA_ARCHITECTURES "${reduct_nvcc_targets}" CACHE STRING "Compute capabilities to build kernels for")
+    set(REDUCT_CUDA_ARCHITECTURES ${reduct_nvcc_targets}) # not kept: another machine, or a GPU in this one, wants others
   endif()
-  message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
+  if(reduct_ptx_alone)
+    message(STATUS "CUDA kernels: as PTX alone, built with nvcc ${REDUCT_CUDA_VERSION}; REDUCT_CUDA_BRIEFLY=OFF makes machine code")
+  else()
+    message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
+  endif()
 elseif(REDUCT_CUDA STREQUAL "AUTO")
   message(STATUS "CUDA kernels: none, as nvcc was not found (REDUCT_NVCC names it)")
 else()
@@ -148,7 +160,11 @@ function(reduct_cuda_compile target table source place)
     if(NOT least OR architecture GREATER_EQUAL least)
       reduct_cuda_virtual(${architecture} virtual)
       if(NOT mainly OR architecture IN_LIST mainly)
-        list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${architecture}")
+        if(reduct_ptx_alone)
+          list(APPEND portable ${virtual})
+        else()
+          list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${architecture}")
+        endif()
       elseif(NOT portable)
         set(portable ${virtual}) # the first that lacks machine code, and later ones
       endif()
@@ -216,7 +232,9 @@ function(reduct_cuda_plugin name)
   set(codes)
   foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
     reduct_cuda_virtual(${architecture} virtual)
-    if(virtual GREATER_EQUAL 80)
+    if(virtual GREATER_EQUAL 80 AND reduct_ptx_alone)
+      list(APPEND codes -gencode=arch=compute_${virtual},code=compute_${virtual})
+    elseif(virtual GREATER_EQUAL 80)
       list(APPEND codes -gencode=arch=compute_${virtual},code=[sm_${virtual},compute_${virtual}])
     endif()
   endforeach()

@@ -15,7 +15,7 @@
 #include "support.h"
 #include "values.h"
 
-enum { ALLOWED = 16 << 10, STACK = 1 << 20, PAINT = 0xA5, COUNT = 300000, SAVED = 4096 };
+enum { ALLOWED = 16 << 10, STACK = 1 << 20, PAINT = 0xA5, COUNT = 140000, SAVED = 4096 };
 
 /* A call, made with ALLOWED bytes of stack and the rest of a page. */
 struct measured {

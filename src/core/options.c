@@ -17,3 +17,10 @@ reduct_status rd_check_executor(const reduct_executor *executor, reduct_error *e
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "executor: run: null pointer; expected a function");
     return RD_CHECK_RESERVED("executor: reserved", executor, error);
 }
+
+struct rd_place rd_place_of(const char *device, const void *example, unsigned threads, const reduct_executor *executor,
+                            reduct_executor *kept) {
+    if (executor)
+        *kept = *executor;
+    return (struct rd_place){device, example, {threads, executor ? kept : NULL}};
+}

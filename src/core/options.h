@@ -2,7 +2,7 @@
 #ifndef RD_OPTIONS_H
 #define RD_OPTIONS_H
 
-#include <reduct/reduct.h>
+#include "core/backend.h"
 
 #include <stddef.h>
 
@@ -14,5 +14,9 @@ reduct_status rd_check_reserved(const char *name, const uint64_t *reserved, size
 
 /* Fails where there is an executor that cannot be one. */
 reduct_status rd_check_executor(const reduct_executor *executor, reduct_error *error);
+
+/* Where options say to run. The structure of an executor, which need not outlive the call, is copied to `kept`. */
+struct rd_place rd_place_of(const char *device, const void *example, unsigned threads, const reduct_executor *executor,
+                            reduct_executor *kept);
 
 #endif

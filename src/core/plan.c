@@ -53,14 +53,11 @@ static reduct_status make_whole(const reduct_plan_options *options, const struct
 }
 
 static reduct_status make(const reduct_plan_options *options, struct reduct_plan *plan, reduct_error *error) {
-    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
     reduct_status status = check_options(options, error);
     if (status != REDUCT_OK)
         return status;
-    if (options->executor) {
-        plan->executor = *options->executor;
-        place.crew.executor = &plan->executor;
-    }
+    const struct rd_place place =
+        rd_place_of(options->device, options->example, options->threads, options->executor, &plan->executor);
     if (options->kind == REDUCT_WHOLE && options->reduction_count == 1 && !options->mask)
         return make_whole(options, &place, plan, error);
     status = rd_many_make(options, &place, &plan->many, error);

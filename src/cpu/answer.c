@@ -1,5 +1,5 @@
-/* Exact sums of few elements, and what is made of them, without a partial result, whose limbs for every exponent would take
- * longer than all else: sums in two doubles, sums of squares in four, and limbs for no more exponents than these have. */
+/* Few elements, answered without a partial result. Of exact sums its limbs for every exponent would take longer than all else:
+ * sums in two doubles, sums of squares in four, and limbs for no more exponents than these have. */
 #include "cpu/answer.h"
 
 #include "arithmetic/finish.h"
@@ -110,6 +110,8 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t c
     const reduct_reduction *reduction = &prepared->reduction;
     const struct rd_kernels *kernels = prepared->device.private;
     const struct rd_operator *op = rd_operator(reduction->op);
+    if (count && rd_family(reduction) == RD_EXTREME)
+        return rd_cpu_answer_extreme(prepared, x, count, result);
     if (!count || count > RD_BRIEF || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
         rd_type(reduction->element)->kind != RD_FLOAT)
         return false;

@@ -7,4 +7,7 @@
 /* See struct rd_backend. */
 bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
 
+/* The same of extremes alone, in extremes.c. */
+bool rd_cpu_answer_extreme(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
+
 #endif

@@ -24,11 +24,8 @@ static reduct_status create(const reduct_reduction *reduction, const reduct_accu
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "accumulator: %zu bytes could not be allocated",
                        sizeof *made);
-    struct rd_place place = {options->device, options->example, {options->threads, NULL}};
-    if (options->executor) {
-        made->executor = *options->executor;
-        place.crew.executor = &made->executor;
-    }
+    const struct rd_place place =
+        rd_place_of(options->device, options->example, options->threads, options->executor, &made->executor);
     reduct_status status = rd_prepare(reduction, &place, false, &made->prepared, error);
     if (status != REDUCT_OK) {
         free(made);

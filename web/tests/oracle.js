@@ -2,8 +2,9 @@
 
 const SCALE = 149n;
 
+const view = new DataView(new ArrayBuffer(8));
+
 function scaled(value) {
-    const view = new DataView(new ArrayBuffer(8));
     view.setFloat64(0, value);
     const bits = view.getBigUint64(0);
     const exponent = (bits >> 52n) & 0x7ffn;

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
+import { HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
 import { fill } from '../page/data.js';
 import { CPU_RUNGS, GPU_RUNGS } from '../page/rungs.js';
@@ -16,20 +16,22 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const command = process.env.REDUCT;
 const shots = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'reduct-page-'));
 
-let server, browser;
+let server, hurried, browser;
 
 before(async () => {
     assert.ok(command, 'REDUCT names the command of the C library, which judges bits');
     server = await serve();
+    hurried = await serve(ROOT, HURRIED);
     browser = await launch();
 });
 
 after(async () => {
     await browser?.close();
     server?.close();
+    hurried?.close();
 });
 
-const open = options => openPage(browser, server.address, options);
+const open = ({ inFull, ...options } = {}) => openPage(browser, (inFull ? server : hurried).address, options);
 
 async function run(page, { count = '20000', kind = 'uniform' } = {}) {
     await page.fill('#count', count);
@@ -69,7 +71,7 @@ function numbers(kind, n) {
 }
 
 test('a run: every rung is there and right, and the bits are those of the C library', async () => {
-    const { page, context, problems } = await open({ prepare: allowClipboard });
+    const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
     for (const kind of ['uniform', 'cancelling']) {
         await run(page, { kind });
         const result = await report(page);
@@ -235,6 +237,7 @@ test('without timestamps and subgroups: wall clock, and it says so', async () =>
         };
     };
     const { page, context, problems } = await open({
+        inFull: true,
         prepare: async (page, context) => {
             await allowClipboard(page, context);
             await page.addInitScript(hide);
@@ -259,7 +262,7 @@ const waitForRows = (page, count) =>
     });
 
 test('rows and bars appear as rungs finish, with the time that is left', async () => {
-    const { page, context, problems } = await open();
+    const { page, context, problems } = await open({ inFull: true });
     await page.fill('#count', '64 Ki');
     await page.click('#start');
     await waitForRows(page, 2);
@@ -282,7 +285,7 @@ test('rows and bars appear as rungs finish, with the time that is left', async (
 });
 
 test('Stop answers at once and keeps what is done; another run can be started', async () => {
-    const { page, context, problems } = await open();
+    const { page, context, problems } = await open({ inFull: true });
     await page.fill('#count', '2 Mi'); /* each rung takes seconds */
     await page.click('#start');
     await waitForRows(page, 1);
@@ -314,7 +317,7 @@ test('Stop answers at once and keeps what is done; another run can be started', 
 });
 
 test('Stop before the first rung is done: a sentence, and nothing to see', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open({ inFull: true });
     await page.fill('#count', '32 Mi');
     await page.click('#start');
     await page.click('#stop');

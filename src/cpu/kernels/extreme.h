@@ -1,5 +1,76 @@
 /* Part of template.h: extremes. */
 
+/* Where something is first: HITS(lanes) says in which of so many lanes two vectors are EQUAL, or UNEQUAL. */
+#if defined(__AVX512F__)
+#define HITS(lanes)                 __mmask##lanes
+#define EQUAL(width, lanes, a, b)   _mm512_cmpeq_epi##width##_mask((__m512i)(a), (__m512i)(b))
+#define UNEQUAL(width, lanes, a, b) _mm512_cmpneq_epi##width##_mask((__m512i)(a), (__m512i)(b))
+#define OR_HITS(lanes, a, b)        _kor_mask##lanes(a, b)
+#define ANY_HIT(lanes, hits)        (!_kortestz_mask##lanes##_u8(hits, hits))
+#else
+#define HITS(lanes)                 words
+#define EQUAL(width, lanes, a, b)   (words)((a) == (b))
+#define UNEQUAL(width, lanes, a, b) (words)((a) ^ (b))
+#define OR_HITS(lanes, a, b)        ((a) | (b))
+#if defined(__AVX2__)
+#define ANY_HIT(lanes, hits) (!_mm256_testz_si256((__m256i)(hits), (__m256i)(hits)))
+#else
+#define ANY_HIT(lanes, hits) (((hits)[0] | (hits)[1]) != 0)
+#endif
+#endif
+
+/* The index of the first of `count` elements whose bits are equal, or unequal, to these; `count` if there is none. */
+#define FIND(name, width, lanes, comparison)                                                                           \
+    typedef uint##width##_t vector_of_##name __attribute__((vector_size(VECTOR_BYTES)));                               \
+    ALWAYS_INLINE HITS(lanes) hits_##name(const uint##width##_t *at, vector_of_##name bits) {                          \
+        vector_of_##name v;                                                                                            \
+        memcpy(&v, at, sizeof v);                                                                                      \
+        return comparison(width, lanes, v, bits);                                                                      \
+    }                                                                                                                  \
+    static size_t find_##name(const void *data, size_t count, uint##width##_t bits) {                                  \
+        enum { IN = VECTOR_BYTES / sizeof bits };                                                                      \
+        const uint##width##_t *x = data;                                                                               \
+        const vector_of_##name all = (vector_of_##name){0} + bits;                                                     \
+        size_t i = 0;                                                                                                  \
+        for (; i + 4 * IN <= count; i += 4 * IN) {                                                                     \
+            HITS(lanes) low = OR_HITS(lanes, hits_##name(x + i, all), hits_##name(x + i + IN, all));                   \
+            HITS(lanes) high = OR_HITS(lanes, hits_##name(x + i + 2 * IN, all), hits_##name(x + i + 3 * IN, all));     \
+            HITS(lanes) hits = OR_HITS(lanes, low, high);                                                              \
+            if (ANY_HIT(lanes, hits))                                                                                  \
+                break;                                                                                                 \
+        }                                                                                                              \
+        for (; i + IN <= count; i += IN) {                                                                             \
+            HITS(lanes) hits = hits_##name(x + i, all);                                                                \
+            if (ANY_HIT(lanes, hits))                                                                                  \
+                break;                                                                                                 \
+        }                                                                                                              \
+        while (i < count && !IS_##comparison(x[i], bits))                                                              \
+            i++;                                                                                                       \
+        return i;                                                                                                      \
+    }
+#define IS_EQUAL(a, b)   ((a) == (b))
+#define IS_UNEQUAL(a, b) ((a) != (b))
+FIND(8, 8, 64, EQUAL)
+FIND(16, 16, 32, EQUAL)
+FIND(32, 32, 16, EQUAL)
+FIND(64, 64, 8, EQUAL)
+FIND(other_8, 8, 64, UNEQUAL)
+
+static size_t find(const void *x, size_t count, uint64_t bits, reduct_type element) {
+    if (element == REDUCT_BOOL && bits)
+        return find_other_8(x, count, 0);
+    switch (rd_type(element)->bytes) {
+    case 1:
+        return find_8(x, count, (uint8_t)bits);
+    case 2:
+        return find_16(x, count, (uint16_t)bits);
+    case 4:
+        return find_32(x, count, (uint32_t)bits);
+    default:
+        return find_64(x, count, bits);
+    }
+}
+
 /* Of integers: `magnitude` is the absolute value of x[i]. */
 #define INTEGER_EXTREMES(name, T, U, magnitude)                                                                        \
     static void extreme_##name(const void *data, size_t count, enum rd_extreme which, struct rd_found *found) {        \
@@ -29,8 +100,8 @@ INTEGER_EXTREMES(i64, int64_t, uint64_t, ABSOLUTE(uint64_t, x[i]))
 INTEGER_EXTREMES(u64, uint64_t, uint64_t, x[i])
 
 static void extreme_bool(const void *x, size_t count, enum rd_extreme which, struct rd_found *found) {
-    size_t ones = count_true(x, x, count);
-    *found = (struct rd_found){which == RD_LOWEST ? ones == count : ones != 0, false};
+    size_t place = which == RD_LOWEST ? find_8(x, count, 0) : find_other_8(x, count, 0);
+    *found = (struct rd_found){(place < count) == (which != RD_LOWEST), false};
 }
 
 /* Of f32 and f64, with the processor's own minimum and maximum, a < b ? a : b and a > b ? a : b. These do not tell zeros apart,
@@ -80,15 +151,6 @@ typedef words nans_f64, nans_f32;
 #define FLOAT_EXTREMES(name, T, U)                                                                                     \
     typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES)));                                                \
     enum { IN_VECTOR_##name = VECTOR_BYTES / sizeof(T) };                                                              \
-    static bool has_bits_##name(const unsigned char *x, size_t count, U bits) {                                        \
-        U different = 1;                                                                                               \
-        for (size_t i = 0; i < count; i++) {                                                                           \
-            U v;                                                                                                       \
-            memcpy(&v, x + i * sizeof v, sizeof v);                                                                    \
-            different &= (U)(v != bits);                                                                               \
-        }                                                                                                              \
-        return !different;                                                                                             \
-    }                                                                                                                  \
     ALWAYS_INLINE vector_##name load_##name(const unsigned char *at, bool absolute) {                                  \
         vector_##name v;                                                                                               \
         memcpy(&v, at, sizeof v);                                                                                      \
@@ -127,7 +189,7 @@ typedef words nans_f64, nans_f32;
         U bits, minus = (U)((U)1 << (8 * sizeof(T) - 1));                                                              \
         memcpy(&bits, &one, sizeof bits);                                                                              \
         if (one == 0 && !absolute)                                                                                     \
-            bits = least ? has_bits_##name(x, count, minus) ? minus : 0 : has_bits_##name(x, count, 0) ? 0 : minus;    \
+            bits = (FIND_##name(x, count, least ? minus : 0) < count) == least ? minus : 0;                            \
         *found = (struct rd_found){bits, ANY_NAN_##name(nan)};                                                         \
     }                                                                                                                  \
     static void extreme_##name(const void *x, size_t count, enum rd_extreme which, struct rd_found *found) {           \
@@ -140,6 +202,8 @@ typedef words nans_f64, nans_f32;
     }
 #define MAGNITUDES_f64 (((words){0} - 1) >> 1)
 #define MAGNITUDES_f32 (MAGNITUDES_f64 & ~((words){0} + ((uint64_t)1 << 31)))
+#define FIND_f64       find_64
+#define FIND_f32       find_32
 FLOAT_EXTREMES(f64, double, uint64_t)
 FLOAT_EXTREMES(f32, float, uint32_t)
 
@@ -168,37 +232,3 @@ ALWAYS_INLINE int16_t half_order(int16_t bits) {
     }
 HALF_EXTREMES(f16, 0x7c00)
 HALF_EXTREMES(bf16, 0x7f80)
-
-/* The index of the first of `count` elements that has these bits: in blocks, so that many are compared at a time. `value`:
- * of an element, its bits. */
-#define FIND(U, value)                                                                                                 \
-    do {                                                                                                               \
-        const U *number = x;                                                                                           \
-        size_t i = 0;                                                                                                  \
-        for (U different = 1; i + 64 <= count; i += 64) {                                                              \
-            for (size_t j = 0; j < 64; j++)                                                                            \
-                different &= (U)(value(number[i + j]) != (U)bits);                                                     \
-            if (!different)                                                                                            \
-                break;                                                                                                 \
-        }                                                                                                              \
-        while (i < count && value(number[i]) != (U)bits)                                                               \
-            i++;                                                                                                       \
-        return i;                                                                                                      \
-    } while (0)
-#define AS_IT_IS(v) (v)
-#define TRUTH(v)    ((v) != 0)
-
-static size_t find(const void *x, size_t count, uint64_t bits, reduct_type element) {
-    if (element == REDUCT_BOOL)
-        FIND(uint8_t, TRUTH);
-    switch (rd_type(element)->bytes) {
-    case 1:
-        FIND(uint8_t, AS_IT_IS);
-    case 2:
-        FIND(uint16_t, AS_IT_IS);
-    case 4:
-        FIND(uint32_t, AS_IT_IS);
-    default:
-        FIND(uint64_t, AS_IT_IS);
-    }
-}
