@@ -7,19 +7,21 @@ module reduct_engine
   implicit none
   private
   public :: reduct_reduce, reduct_accumulator, reduct_status_text, reduct_version, reduce_function
+  ! For reduct_mpi and shr_reprosum_mod:
+  public :: reduct_failure, reduct_settings, reduct_set, reduct_list_axes, reduct_finish, reduct_handle
 
   !> As reduct_error in reduct.h.
-  type, bind(C) :: failure
+  type, bind(C) :: reduct_failure
     integer(c_int) :: status = REDUCT_OK
     integer(c_int64_t) :: index = -1
     character(kind=c_char) :: message(240) = c_null_char
     integer(c_int64_t) :: reserved(4) = 0
-  end type failure
+  end type reduct_failure
 
   !> As reduct_fortran_options in reduct_fortran.h.
-  type, bind(C) :: settings
+  type, bind(C) :: reduct_settings
     integer(c_int) :: op = 0, mode = REDUCT_EXACT, nan = REDUCT_NAN_PROPAGATE, population = 0, fill = 0
-  end type settings
+  end type reduct_settings
 
   !> A partial result: data are added piece by piece, and partial results merged; the bits of the result are those of a single
   !> pass. An assignment makes a copy. What it holds is freed when it goes out of scope, or by destroy.
@@ -45,74 +47,74 @@ module reduct_engine
   interface
     function c_reduce(options, x, result, y, dims, count, mask, error) result(status) &
         bind(C, name='reduct_fortran_reduce')
-      import :: settings, failure, c_int, c_ptr, c_bool
-      type(settings), intent(in) :: options
+      import :: reduct_settings, reduct_failure, c_int, c_ptr
+      type(reduct_settings), intent(in) :: options
       type(*), intent(in) :: x(..)
       type(*), intent(inout) :: result(..)
       type(*), intent(in), optional :: y(..)
       type(c_ptr), value :: dims
       integer(c_int), value :: count
       type(*), intent(in), optional :: mask(..)
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_reduce
 
     function c_create(options, element, accumulator, error) result(status) bind(C, name='reduct_fortran_create')
-      import :: settings, failure, c_int, c_ptr
-      type(settings), intent(in) :: options
+      import :: reduct_settings, reduct_failure, c_int, c_ptr
+      type(reduct_settings), intent(in) :: options
       integer(c_int), value :: element
       type(c_ptr), intent(inout) :: accumulator
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_create
 
     function c_copy(from, to, error) result(status) bind(C, name='reduct_fortran_copy')
-      import :: failure, c_int, c_ptr
+      import :: reduct_failure, c_int, c_ptr
       type(c_ptr), value :: from
       type(c_ptr), intent(inout) :: to
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_copy
 
     function c_add(accumulator, x, y, mask, error) result(status) bind(C, name='reduct_fortran_add')
-      import :: failure, c_int, c_ptr
+      import :: reduct_failure, c_int, c_ptr
       type(c_ptr), value :: accumulator
       type(*), intent(in) :: x(..)
       type(*), intent(in), optional :: y(..)
       type(*), intent(in), optional :: mask(..)
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_add
 
     function c_result(accumulator, result, error) result(status) bind(C, name='reduct_fortran_result')
-      import :: failure, c_int, c_ptr
+      import :: reduct_failure, c_int, c_ptr
       type(c_ptr), value :: accumulator
       type(*), intent(inout) :: result(..)
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_result
 
     function c_merge(accumulator, other, error) result(status) bind(C, name='reduct_accumulator_merge')
-      import :: failure, c_int, c_ptr
+      import :: reduct_failure, c_int, c_ptr
       type(c_ptr), value :: accumulator, other
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_merge
 
     function c_save(accumulator, bytes, size, error) result(status) bind(C, name='reduct_accumulator_save')
-      import :: failure, c_int, c_ptr, c_size_t
+      import :: reduct_failure, c_int, c_ptr, c_size_t
       type(c_ptr), value :: accumulator, bytes
       integer(c_size_t), intent(inout) :: size
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_save
 
     function c_load(bytes, size, options, accumulator, error) result(status) bind(C, name='reduct_accumulator_load')
-      import :: failure, c_int, c_ptr, c_size_t
+      import :: reduct_failure, c_int, c_ptr, c_size_t
       type(c_ptr), value :: bytes, options
       integer(c_size_t), value :: size
       type(c_ptr), intent(inout) :: accumulator
-      type(failure), intent(inout) :: error
+      type(reduct_failure), intent(inout) :: error
       integer(c_int) :: status
     end function c_load
 
@@ -170,18 +172,13 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int), allocatable, target :: axes(:)
-    type(failure) :: error
+    type(reduct_failure) :: error
     integer(c_int) :: status
     type(c_ptr) :: list
 
-    list = c_null_ptr
-    allocate (axes(1))
-    if (present(dims)) then
-      axes = [int(dims, c_int), 0_c_int] ! not empty, so that it has an address
-      list = c_loc(axes)
-    end if
-    status = c_reduce(set(op, mode, nan, population), x, result, y, list, size(axes, kind=c_int) - 1_c_int, mask, error)
-    call finish(status, error, stat, errmsg)
+    call reduct_list_axes(dims, axes, list)
+    status = c_reduce(reduct_set(op, mode, nan, population), x, result, y, list, size(axes, kind=c_int) - 1_c_int, mask, error)
+    call reduct_finish(status, error, stat, errmsg)
   end subroutine reduct_reduce
 
   !> The same for functions: one axis or all are reduced, and the result becomes NaN or 0 on failure.
@@ -197,8 +194,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int), target :: axis
-    type(settings) :: options
-    type(failure) :: error
+    type(reduct_settings) :: options
+    type(reduct_failure) :: error
     integer(c_int) :: status
     type(c_ptr) :: list
 
@@ -208,30 +205,45 @@ contains
       axis = int(dim, c_int)
       list = c_loc(axis)
     end if
-    options = set(op, mode, nan, population)
+    options = reduct_set(op, mode, nan, population)
     options%fill = 1
     status = c_reduce(options, x, result, y, list, 1_c_int, mask, error)
-    call finish(status, error, stat, errmsg)
+    call reduct_finish(status, error, stat, errmsg)
   end subroutine reduce_function
 
-  pure function set(op, mode, nan, population) result(options)
+  !> A list of axes as C reads it, with one more, so that it is not empty and has an address; null where there is none.
+  subroutine reduct_list_axes(dims, axes, list)
+    integer, intent(in), optional :: dims(:)
+    integer(c_int), allocatable, target, intent(out) :: axes(:)
+    type(c_ptr), intent(out) :: list
+
+    list = c_null_ptr
+    if (present(dims)) then
+      axes = [int(dims, c_int), 0_c_int]
+      list = c_loc(axes)
+    else
+      axes = [0_c_int]
+    end if
+  end subroutine reduct_list_axes
+
+  pure function reduct_set(op, mode, nan, population) result(options)
     integer, intent(in) :: op
     integer, intent(in), optional :: mode, nan
     logical, intent(in), optional :: population
-    type(settings) :: options
+    type(reduct_settings) :: options
 
     options%op = int(op, c_int)
     if (present(mode)) options%mode = int(mode, c_int)
     if (present(nan)) options%nan = int(nan, c_int)
     if (present(population)) options%population = merge(1_c_int, 0_c_int, population)
-  end function set
+  end function reduct_set
 
   ! Failures -----------------------------------------------------------------------------------------------------------------
 
   !> Tells the caller what came of a call: by stat and errmsg or, without stat, by ending the program if it failed.
-  subroutine finish(status, error, stat, errmsg)
+  subroutine reduct_finish(status, error, stat, errmsg)
     integer(c_int), intent(in) :: status
-    type(failure), intent(in) :: error
+    type(reduct_failure), intent(in) :: error
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: message
@@ -241,7 +253,7 @@ contains
     message = text_of(error%message)
     if (present(errmsg)) errmsg = message
     if (.not. present(stat)) error stop 'reduct: ' // message
-  end subroutine finish
+  end subroutine reduct_finish
 
   pure function text_of(message) result(text)
     character(kind=c_char), intent(in) :: message(:)
@@ -294,14 +306,14 @@ contains
     logical, intent(in), optional :: population
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(failure) :: error
+    type(reduct_failure) :: error
     type(c_ptr) :: made
     integer(c_int) :: status
 
     made = c_null_ptr
-    status = c_create(set(op, mode, nan, population), int(element, c_int), made, error)
+    status = c_create(reduct_set(op, mode, nan, population), int(element, c_int), made, error)
     if (status == REDUCT_OK) call adopt(self, made)
-    call finish(status, error, stat, errmsg)
+    call reduct_finish(status, error, stat, errmsg)
   end subroutine accumulator_create
 
   !> Adds the elements of an array of any rank and strides; of dot and weighted_mean the pairs of x and y. On failure the
@@ -313,9 +325,9 @@ contains
     logical, intent(in), optional :: mask(..)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(failure) :: error
+    type(reduct_failure) :: error
 
-    call finish(c_add(self%handle, x, y, mask, error), error, stat, errmsg)
+    call reduct_finish(c_add(self%handle, x, y, mask, error), error, stat, errmsg)
   end subroutine accumulator_add
 
   !> Adds all that another accumulator of the same reduction holds.
@@ -324,9 +336,9 @@ contains
     class(reduct_accumulator), intent(in) :: other
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(failure) :: error
+    type(reduct_failure) :: error
 
-    call finish(c_merge(self%handle, other%handle, error), error, stat, errmsg)
+    call reduct_finish(c_merge(self%handle, other%handle, error), error, stat, errmsg)
   end subroutine accumulator_merge
 
   !> Back to no elements.
@@ -351,9 +363,9 @@ contains
     type(*), intent(inout) :: value(..)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(failure) :: error
+    type(reduct_failure) :: error
 
-    call finish(c_result(self%handle, value, error), error, stat, errmsg)
+    call reduct_finish(c_result(self%handle, value, error), error, stat, errmsg)
   end subroutine accumulator_result
 
   !> Saves to bytes that any machine and any later version can load.
@@ -363,7 +375,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: saved(:)
-    type(failure) :: error
+    type(reduct_failure) :: error
     integer(c_size_t) :: length
     integer(c_int) :: status
 
@@ -374,7 +386,7 @@ contains
       status = c_save(self%handle, c_loc(saved), length, error)
     end if
     if (status == REDUCT_OK) call move_alloc(saved, bytes)
-    call finish(status, error, stat, errmsg)
+    call reduct_finish(status, error, stat, errmsg)
   end subroutine accumulator_save
 
   !> Loads what was saved, on this machine or another; the bytes say which reduction it is. What the accumulator held before is
@@ -384,7 +396,7 @@ contains
     integer(int8), target, contiguous, intent(in) :: bytes(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    type(failure) :: error
+    type(reduct_failure) :: error
     type(c_ptr) :: made, address
     integer(c_int) :: status
 
@@ -393,7 +405,7 @@ contains
     if (size(bytes) > 0) address = c_loc(bytes)
     status = c_load(address, size(bytes, kind=c_size_t), c_null_ptr, made, error)
     if (status == REDUCT_OK) call adopt(self, made)
-    call finish(status, error, stat, errmsg)
+    call reduct_finish(status, error, stat, errmsg)
   end subroutine accumulator_load
 
   !> Frees what is held; the accumulator can be created again.
@@ -406,16 +418,23 @@ contains
   subroutine accumulator_copy(self, other)
     class(reduct_accumulator), intent(inout) :: self
     class(reduct_accumulator), intent(in) :: other
-    type(failure) :: error
+    type(reduct_failure) :: error
     type(c_ptr) :: made
     integer(c_int) :: status
 
     made = c_null_ptr
     status = REDUCT_OK
     if (c_associated(other%handle)) status = c_copy(other%handle, made, error)
-    call finish(status, error)
+    call reduct_finish(status, error)
     call adopt(self, made)
   end subroutine accumulator_copy
+
+  !> What C knows the accumulator by.
+  pure type(c_ptr) function reduct_handle(accumulator)
+    class(reduct_accumulator), intent(in) :: accumulator
+
+    reduct_handle = accumulator%handle
+  end function reduct_handle
 
   subroutine adopt(self, handle)
     class(reduct_accumulator), intent(inout) :: self

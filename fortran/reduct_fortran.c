@@ -14,7 +14,7 @@
  * Errors and types
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_status fail(reduct_error *error, reduct_status status, const char *format, ...) {
+reduct_status reduct_fortran_fail(reduct_error *error, reduct_status status, const char *format, ...) {
     *error = (reduct_error){.status = status, .index = UINT64_MAX};
     va_list arguments;
     va_start(arguments, format);
@@ -25,7 +25,7 @@ static reduct_status fail(reduct_error *error, reduct_status status, const char 
 
 /* The library's name for a type of Fortran's; REDUCT_DEFAULT where it has none. A logical counts by its lowest byte, which is
  * not 0 where it is true; all its bytes make up its stride. */
-reduct_type reduct_fortran_type(const CFI_cdesc_t *array) {
+static reduct_type element_type(const CFI_cdesc_t *array) {
     static const struct {
         CFI_type_t fortran;
         reduct_type type;
@@ -64,7 +64,7 @@ static const char *fortran_name(reduct_type type) {
     }
 }
 
-static uint64_t elements_of(const CFI_cdesc_t *array) {
+uint64_t reduct_fortran_elements(const CFI_cdesc_t *array) {
     uint64_t count = 1;
     for (int k = 0; k < array->rank; k++)
         count *= (uint64_t)array->dim[k].extent;
@@ -75,7 +75,7 @@ static bool is_contiguous(const CFI_cdesc_t *array) {
     CFI_index_t next = (CFI_index_t)array->elem_len;
     for (int k = 0; k < array->rank; k++) {
         if (array->dim[k].extent != 1 && array->dim[k].sm != next)
-            return elements_of(array) == 0;
+            return reduct_fortran_elements(array) == 0;
         next *= array->dim[k].extent;
     }
     return true;
@@ -92,19 +92,9 @@ static bool same_shape(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A call as it is being worked on. */
-struct call {
-    const CFI_cdesc_t *x, *y, *mask;
-    CFI_cdesc_t *result;
-    reduct_reduction reduction; /* resolved: its result type is what the library writes */
-    reduct_type target;         /* type of Fortran's results */
-    uint64_t axes;              /* bit k: Fortran's axis k, from 0, is reduced */
-    uint64_t results;           /* values in all */
-};
-
 /* What the library writes where Fortran wants `target`: itself if the operator can, otherwise the operator's own type, from
  * which deliver() converts. */
-static reduct_status choose_result(struct call *call, reduct_error *error) {
+static reduct_status choose_result(reduct_fortran_call *call, reduct_error *error) {
     reduct_reduction wanted = call->reduction;
     wanted.result = call->target;
     if (call->target != REDUCT_BOOL && reduct_reduction_resolve(&wanted, NULL) == REDUCT_OK) {
@@ -124,9 +114,9 @@ static reduct_status choose_result(struct call *call, reduct_error *error) {
     bool truth = call->reduction.result == REDUCT_BOOL;
     if (reduct_type_is_float(call->target) || reduct_type_is_float(call->reduction.result) ||
         (call->target == REDUCT_BOOL && !truth))
-        return fail(error, REDUCT_ERROR_ARGUMENT, "result: %s; the %s of %s does not come as that",
-                    fortran_name(call->target), reduct_operator_name(call->reduction.op),
-                    fortran_name(call->reduction.element));
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "result: %s; the %s of %s does not come as that",
+                                   fortran_name(call->target), reduct_operator_name(call->reduction.op),
+                                   fortran_name(call->reduction.element));
     return REDUCT_OK;
 }
 
@@ -155,7 +145,7 @@ static int64_t load_signed(const void *at, size_t bytes) {
 }
 
 /* An integer as another type of Fortran's has it; false if it does not fit. Indices count from 1. */
-static bool store_integer(const struct call *call, const void *from, void *to, size_t bytes) {
+static bool store_integer(const reduct_fortran_call *call, const void *from, void *to, size_t bytes) {
     size_t size = reduct_type_size(call->reduction.result);
     uint64_t value =
         is_unsigned(call->reduction.result) ? load_unsigned(from, size) : (uint64_t)load_signed(from, size);
@@ -169,8 +159,7 @@ static bool store_integer(const struct call *call, const void *from, void *to, s
     return true;
 }
 
-/* Where Fortran's result number `i`, in array element order, lies. */
-static char *place(const CFI_cdesc_t *array, uint64_t i) {
+char *reduct_fortran_place(const CFI_cdesc_t *array, uint64_t i) {
     char *at = array->base_addr;
     for (int k = 0; k < array->rank; k++) {
         at += (CFI_index_t)(i % (uint64_t)array->dim[k].extent) * array->dim[k].sm;
@@ -180,72 +169,73 @@ static char *place(const CFI_cdesc_t *array, uint64_t i) {
 }
 
 /* Whether what the library writes is what Fortran reads, value by value. */
-static bool is_plain(const struct call *call) {
+static bool is_plain(const reduct_fortran_call *call) {
     return call->reduction.result == call->target && call->target != REDUCT_BOOL;
 }
 
-/* Copies results to where Fortran wants them; all or, where one does not fit, none. */
-static reduct_status deliver(const struct call *call, const char *raw, reduct_error *error) {
+reduct_status reduct_fortran_deliver(const reduct_fortran_call *call, const char *raw, reduct_error *error) {
     size_t size = reduct_type_size(call->reduction.result), bytes = call->result->elem_len;
     char value[sizeof(reduct_i256)];
     if (!is_plain(call))
         for (uint64_t i = 0; i < call->results; i++)
             if (!store_integer(call, raw + i * size, value, bytes))
-                return fail(error, REDUCT_ERROR_OVERFLOW, "result: the %s does not fit %s",
-                            reduct_operator_name(call->reduction.op), fortran_name(call->target));
+                return reduct_fortran_fail(error, REDUCT_ERROR_OVERFLOW, "result: the %s does not fit %s",
+                                           reduct_operator_name(call->reduction.op), fortran_name(call->target));
     for (uint64_t i = 0; i < call->results; i++) {
         if (is_plain(call))
-            memcpy(place(call->result, i), raw + i * size, size);
+            memcpy(reduct_fortran_place(call->result, i), raw + i * size, size);
         else if (store_integer(call, raw + i * size, value, bytes))
-            memcpy(place(call->result, i), value, bytes);
+            memcpy(reduct_fortran_place(call->result, i), value, bytes);
     }
     return REDUCT_OK;
 }
 
-/* What a function that fails gives: NaN, of integers 0. */
-static void fill(CFI_cdesc_t *result) {
+void reduct_fortran_fill(CFI_cdesc_t *result) {
     static const double nan64 = (double)NAN;
     static const float nan32 = NAN;
     static const uint64_t zero = 0;
-    reduct_type type = reduct_fortran_type(result);
+    reduct_type type = element_type(result);
     const void *value = type == REDUCT_F64 ? (const void *)&nan64 : type == REDUCT_F32 ? (const void *)&nan32 : &zero;
-    uint64_t count = elements_of(result);
+    uint64_t count = reduct_fortran_elements(result);
     for (uint64_t i = 0; i < count; i++)
-        memcpy(place(result, i), value, result->elem_len);
+        memcpy(reduct_fortran_place(result, i), value, result->elem_len);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Reductions
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_status check_elements(struct call *call, reduct_error *error) {
+static reduct_status check_elements(reduct_fortran_call *call, reduct_error *error) {
     const CFI_cdesc_t *x = call->x, *y = call->y;
-    reduct_type type = reduct_fortran_type(x);
+    reduct_type type = element_type(x);
     if (type == REDUCT_DEFAULT)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "x: a type that is not reduced; expected real, integer or logical");
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT,
+                                   "x: a type that is not reduced; expected real, integer or logical");
+    call->reduction.element = type;
     bool two = reduct_operator_inputs(call->reduction.op) == 2;
     if (two && !y)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "y: missing; %s reads two arrays",
-                    reduct_operator_name(call->reduction.op));
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "y: missing; %s reads two arrays",
+                                   reduct_operator_name(call->reduction.op));
     if (y && !two)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "y: %s reads one array", reduct_operator_name(call->reduction.op));
-    if (y && reduct_fortran_type(y) != type)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "y: %s; expected %s, as x", fortran_name(reduct_fortran_type(y)),
-                    fortran_name(type));
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "y: %s reads one array",
+                                   reduct_operator_name(call->reduction.op));
+    if (y && element_type(y) != type)
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "y: %s; expected %s, as x",
+                                   fortran_name(element_type(y)), fortran_name(type));
     if (y && !same_shape(x, y))
-        return fail(error, REDUCT_ERROR_ARGUMENT, "y: not of the shape of x");
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "y: not of the shape of x");
     if (call->mask && call->mask->rank && !same_shape(x, call->mask))
-        return fail(error, REDUCT_ERROR_ARGUMENT, "mask: neither of the shape of x nor a scalar");
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "mask: neither of the shape of x nor a scalar");
     for (int k = 0; k < x->rank; k++)
         if (x->dim[k].sm % (CFI_index_t)reduct_type_size(type) ||
             (y && y->dim[k].sm % (CFI_index_t)reduct_type_size(type)))
-            return fail(error, REDUCT_ERROR_UNSUPPORTED, "x: elements that are not a whole number of elements apart");
-    call->reduction.element = type;
+            return reduct_fortran_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                                       "x: elements that are not a whole number of elements apart");
     return REDUCT_OK;
 }
 
 /* Which axes are reduced: all where `count` is 0 and no list is given. */
-static reduct_status check_axes(struct call *call, const int *dims, int count, reduct_error *error) {
+static reduct_status check_axes(reduct_fortran_call *call, const int *dims, int count, reduct_error *error) {
     int rank = call->x->rank;
     if (!dims) {
         call->axes = ((uint64_t)1 << rank) - 1;
@@ -253,16 +243,17 @@ static reduct_status check_axes(struct call *call, const int *dims, int count, r
     }
     for (int i = 0; i < count; i++) {
         if (dims[i] < 1 || dims[i] > rank)
-            return fail(error, REDUCT_ERROR_ARGUMENT, "dim: %d; expected 1 to %d, the rank of x", dims[i], rank);
+            return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "dim: %d; expected 1 to %d, the rank of x",
+                                       dims[i], rank);
         if (call->axes >> (dims[i] - 1) & 1)
-            return fail(error, REDUCT_ERROR_ARGUMENT, "dims: %d twice", dims[i]);
+            return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "dims: %d twice", dims[i]);
         call->axes |= (uint64_t)1 << (dims[i] - 1);
     }
     return REDUCT_OK;
 }
 
 /* The result's shape: that of x without the axes reduced, after the two values where there are two. */
-static reduct_status check_result(struct call *call, reduct_error *error) {
+static reduct_status check_result(reduct_fortran_call *call, reduct_error *error) {
     const CFI_cdesc_t *result = call->result;
     int values = reduct_operator_outputs(call->reduction.op), at = 0;
     bool good = values == 1 || (result->rank > 0 && result->dim[at++].extent == values);
@@ -273,16 +264,17 @@ static reduct_status check_result(struct call *call, reduct_error *error) {
             call->results *= (uint64_t)call->x->dim[k].extent;
         }
     if (!good || at != result->rank)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "result: not of the shape of x without what is reduced");
-    call->target = reduct_fortran_type(result);
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT,
+                                   "result: not of the shape of x without what is reduced");
+    call->target = element_type(result);
     if (call->target == REDUCT_DEFAULT)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "result: neither real, integer nor logical");
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "result: neither real, integer nor logical");
     return REDUCT_OK;
 }
 
 /* Many calls are of small arrays that lie in one piece: for them a plan would take longer than the work. Leaves all else, and
  * what fails, to the plan, which has the message. */
-static bool reduce_at_once(const struct call *call, void *raw) {
+static bool reduce_at_once(const reduct_fortran_call *call, void *raw) {
     const reduct_reduction *wanted = &call->reduction;
     reduct_reduction usual = {.op = wanted->op, .element = wanted->element};
     bool plain = wanted->mode == REDUCT_EXACT && wanted->nan == REDUCT_NAN_PROPAGATE && !wanted->flags && !call->mask &&
@@ -290,10 +282,10 @@ static bool reduce_at_once(const struct call *call, void *raw) {
     return plain && is_contiguous(call->x) && (!call->y || is_contiguous(call->y)) &&
            reduct_reduction_resolve(&usual, NULL) == REDUCT_OK && usual.result == wanted->result &&
            reduct_reduce(wanted->op, wanted->element, call->x->base_addr, call->y ? call->y->base_addr : NULL,
-                         elements_of(call->x), raw) == REDUCT_OK;
+                         reduct_fortran_elements(call->x), raw) == REDUCT_OK;
 }
 
-static reduct_status reduce_by_plan(const struct call *call, void *raw, reduct_error *error) {
+static reduct_status reduce_by_plan(const reduct_fortran_call *call, void *raw, reduct_error *error) {
     uint64_t lengths[CFI_MAX_RANK], axes = 0;
     int64_t strides[2][CFI_MAX_RANK], mask_strides[CFI_MAX_RANK];
     int rank = call->x->rank;
@@ -331,7 +323,7 @@ static reduct_status reduce_by_plan(const struct call *call, void *raw, reduct_e
     return status;
 }
 
-static reduct_status reduce(struct call *call, reduct_error *error) {
+static reduct_status reduce(reduct_fortran_call *call, reduct_error *error) {
     reduct_i256 few[4];
     char *raw = (char *)few;
     bool direct = is_plain(call) && is_contiguous(call->result);
@@ -341,43 +333,45 @@ static reduct_status reduce(struct call *call, reduct_error *error) {
     else if (call->results > sizeof few / size) {
         raw = call->results > PTRDIFF_MAX / size ? NULL : malloc(call->results * size);
         if (!raw)
-            return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for %llu results",
-                        (unsigned long long)call->results);
+            return reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for %llu results",
+                                       (unsigned long long)call->results);
     }
     reduct_status status = reduce_at_once(call, raw) ? REDUCT_OK : reduce_by_plan(call, raw, error);
     if (status == REDUCT_OK && !direct)
-        status = deliver(call, raw, error);
+        status = reduct_fortran_deliver(call, raw, error);
     if (!direct && raw != (char *)few)
         free(raw);
     return status;
 }
 
+reduct_status reduct_fortran_prepare(const reduct_fortran_options *options, const int *dims, int count,
+                                     reduct_fortran_call *call, reduct_error *error) {
+    call->reduction = (reduct_reduction){.op = (reduct_operator)options->op,
+                                         .mode = (reduct_mode)options->mode,
+                                         .nan = (reduct_nan)options->nan,
+                                         .flags = options->population ? REDUCT_POPULATION : 0};
+    reduct_status status = REDUCT_OK;
+    if (!reduct_operator_inputs(call->reduction.op))
+        status =
+            reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "op: %d; expected one of the operators", options->op);
+    if (status == REDUCT_OK)
+        status = check_elements(call, error);
+    if (status == REDUCT_OK)
+        status = check_axes(call, dims, count, error);
+    if (status == REDUCT_OK)
+        status = check_result(call, error);
+    return status == REDUCT_OK ? choose_result(call, error) : status;
+}
+
 reduct_status reduct_fortran_reduce(const reduct_fortran_options *options, const CFI_cdesc_t *x, CFI_cdesc_t *result,
                                     const CFI_cdesc_t *y, const int *dims, int count, const CFI_cdesc_t *mask,
                                     reduct_error *error) {
-    struct call call = {.x = x,
-                        .y = y,
-                        .mask = mask,
-                        .result = result,
-                        .reduction = {.op = (reduct_operator)options->op,
-                                      .mode = (reduct_mode)options->mode,
-                                      .nan = (reduct_nan)options->nan,
-                                      .flags = options->population ? REDUCT_POPULATION : 0}};
-    reduct_status status = REDUCT_OK;
-    if (!reduct_operator_inputs(call.reduction.op))
-        status = fail(error, REDUCT_ERROR_ARGUMENT, "op: %d; expected one of the operators", options->op);
-    if (status == REDUCT_OK)
-        status = check_elements(&call, error);
-    if (status == REDUCT_OK)
-        status = check_axes(&call, dims, count, error);
-    if (status == REDUCT_OK)
-        status = check_result(&call, error);
-    if (status == REDUCT_OK)
-        status = choose_result(&call, error);
+    reduct_fortran_call call = {.x = x, .y = y, .mask = mask, .result = result};
+    reduct_status status = reduct_fortran_prepare(options, dims, count, &call, error);
     if (status == REDUCT_OK)
         status = reduce(&call, error);
     if (status != REDUCT_OK && options->fill)
-        fill(result);
+        reduct_fortran_fill(result);
     return status;
 }
 
@@ -385,23 +379,21 @@ reduct_status reduct_fortran_reduce(const reduct_fortran_options *options, const
  * Accumulators
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The elements of an array in one piece, in array element order: its own where they lie so, otherwise copied to `*copy`, which
- * the caller frees. Of logicals, a byte each. */
-static reduct_status gather(const CFI_cdesc_t *array, size_t bytes, const void **elements, void **copy,
-                            reduct_error *error) {
+reduct_status reduct_fortran_gather(const CFI_cdesc_t *array, size_t bytes, const void **elements, void **copy,
+                                    reduct_error *error) {
     *copy = NULL;
     if (array->elem_len == bytes && is_contiguous(array)) {
         *elements = array->base_addr;
         return REDUCT_OK;
     }
-    uint64_t count = elements_of(array);
+    uint64_t count = reduct_fortran_elements(array);
     char *to = *copy = malloc(count * bytes + 1);
     if (!to)
-        return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for a copy of %llu elements",
-                    (unsigned long long)count);
+        return reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for a copy of %llu elements",
+                                   (unsigned long long)count);
     uint64_t row = array->rank ? (uint64_t)array->dim[0].extent : 1;
     for (uint64_t i = 0; i < count; i += row) {
-        const char *from = place(array, i);
+        const char *from = reduct_fortran_place(array, i);
         CFI_index_t step = array->rank ? array->dim[0].sm : 0;
         for (uint64_t k = 0; k < row; k++, from += step, to += bytes)
             memcpy(to, from, bytes);
@@ -414,11 +406,11 @@ static reduct_status gather(const CFI_cdesc_t *array, size_t bytes, const void *
 static reduct_status gather_mask(const CFI_cdesc_t *mask, uint64_t count, const void **bytes, void **copy,
                                  reduct_error *error) {
     if (mask->rank)
-        return gather(mask, 1, bytes, copy, error);
+        return reduct_fortran_gather(mask, 1, bytes, copy, error);
     *copy = malloc(count + 1);
     if (!*copy)
-        return fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for a mask of %llu elements",
-                    (unsigned long long)count);
+        return reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for a mask of %llu elements",
+                                   (unsigned long long)count);
     memset(*copy, *(const unsigned char *)mask->base_addr != 0, count);
     *bytes = *copy;
     return REDUCT_OK;
@@ -451,22 +443,22 @@ reduct_status reduct_fortran_copy(const reduct_accumulator *from, reduct_accumul
 reduct_status reduct_fortran_add(reduct_accumulator *accumulator, const CFI_cdesc_t *x, const CFI_cdesc_t *y,
                                  const CFI_cdesc_t *mask, reduct_error *error) {
     if (!accumulator)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: not created");
-    struct call call = {.x = x, .y = y, .mask = mask, .reduction = reduct_accumulator_reduction(accumulator)};
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: not created");
+    reduct_fortran_call call = {.x = x, .y = y, .mask = mask, .reduction = reduct_accumulator_reduction(accumulator)};
     reduct_type element = call.reduction.element;
     reduct_status status = check_elements(&call, error);
     if (status == REDUCT_OK && call.reduction.element != element)
-        status = fail(error, REDUCT_ERROR_ARGUMENT, "x: %s; the accumulator is of %s",
-                      fortran_name(call.reduction.element), fortran_name(element));
+        status = reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "x: %s; the accumulator is of %s",
+                                     fortran_name(call.reduction.element), fortran_name(element));
     if (status != REDUCT_OK)
         return status;
     const void *elements[3] = {NULL, NULL, NULL};
     void *copies[3] = {NULL, NULL, NULL};
-    uint64_t count = elements_of(x);
+    uint64_t count = reduct_fortran_elements(x);
     size_t bytes = reduct_type_size(element);
-    status = gather(x, bytes, &elements[0], &copies[0], error);
+    status = reduct_fortran_gather(x, bytes, &elements[0], &copies[0], error);
     if (status == REDUCT_OK && y)
-        status = gather(y, bytes, &elements[1], &copies[1], error);
+        status = reduct_fortran_gather(y, bytes, &elements[1], &copies[1], error);
     if (status == REDUCT_OK && mask)
         status = gather_mask(mask, count, &elements[2], &copies[2], error);
     if (status == REDUCT_OK)
@@ -480,9 +472,9 @@ reduct_status reduct_fortran_add(reduct_accumulator *accumulator, const CFI_cdes
 
 reduct_status reduct_fortran_result(const reduct_accumulator *accumulator, CFI_cdesc_t *result, reduct_error *error) {
     if (!accumulator)
-        return fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: not created");
+        return reduct_fortran_fail(error, REDUCT_ERROR_ARGUMENT, "accumulator: not created");
     CFI_CDESC_T(1) nothing = {.rank = 0}; /* as if all axes of an array were reduced */
-    struct call call = {
+    reduct_fortran_call call = {
         .x = (const CFI_cdesc_t *)&nothing, .result = result, .reduction = reduct_accumulator_reduction(accumulator)};
     reduct_status status = check_result(&call, error);
     call.reduction.result = REDUCT_DEFAULT;
@@ -491,5 +483,5 @@ reduct_status reduct_fortran_result(const reduct_accumulator *accumulator, CFI_c
     reduct_i256 raw[2];
     if (status == REDUCT_OK)
         status = reduct_accumulator_result(accumulator, call.reduction.result, raw, error);
-    return status == REDUCT_OK ? deliver(&call, (const char *)raw, error) : status;
+    return status == REDUCT_OK ? reduct_fortran_deliver(&call, (const char *)raw, error) : status;
 }
