@@ -1,6 +1,8 @@
 """The library as strangers use it: installed here, there and moved, as a part of their own build, and as the README says.
 
-    test_package.py BUILD COMPILER [CACHE_ENTRY...]     the entries are for every project that is configured here
+    test_package.py BUILD COMPILER FORTRAN [CACHE_ENTRY...]     the entries are for every project that is configured here
+
+FORTRAN is the compiler of the Fortran module, or empty where the build has none.
 """
 import glob
 import os
@@ -13,9 +15,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-BUILD, COMPILER = sys.argv[1:3]
-ENTRIES = [f'-DCMAKE_C_COMPILER={COMPILER}', '-DREDUCT_CUDA=OFF', '-DREDUCT_VULKAN=OFF',
-           *(f'-D{entry}' for entry in sys.argv[3:] if not entry.endswith('='))]
+BUILD, COMPILER, FORTRAN = sys.argv[1:4]
+ENTRIES = [f'-DCMAKE_C_COMPILER={COMPILER}', '-DREDUCT_CUDA=OFF', '-DREDUCT_VULKAN=OFF', '-DREDUCT_FORTRAN=OFF',
+           *(f'-D{entry}' for entry in sys.argv[4:] if not entry.endswith('='))]
 LIBRARY_ONLY = ['-DREDUCT_BUILD_CLI=OFF', '-DREDUCT_BUILD_EXAMPLES=OFF']
 
 
@@ -95,6 +97,31 @@ class Installed(Package):
             os.remove(name)
         compile_with_pkg_config('static', pc_folder('prefix'), '-DREDUCT_STATIC', static=True)
         self.assertIn('reduct 0.', run(path('static')))
+
+    @unittest.skipUnless(FORTRAN, 'this build has no Fortran module')
+    def test_fortran_finds_the_module(self):
+        configure(os.path.join(HERE, 'fortran'), 'build', f'-DCMAKE_PREFIX_PATH={path("prefix")}',
+                  f'-DCMAKE_Fortran_COMPILER={FORTRAN}')
+        build('build')
+        self.assertEqual(run(path('build', 'program')), 'reduct 0.1.0 1.3\n')
+
+    @unittest.skipUnless(FORTRAN, 'this build has no Fortran module')
+    def test_fortran_with_pkg_config(self):
+        os.rename(path('prefix'), path('elsewhere'))
+        folder = pc_folder('elsewhere')
+        flags = run('pkg-config', '--cflags', '--libs', 'reduct_fortran', PKG_CONFIG_PATH=folder)
+        run(FORTRAN, os.path.join(HERE, 'fortran', 'main.f90'), '-o', path('program'), *flags.split())
+        self.assertEqual(run(path('program'), LD_LIBRARY_PATH=os.path.dirname(folder)), 'reduct 0.1.0 1.3\n')
+
+    @unittest.skipUnless(FORTRAN, 'this build has no Fortran module')
+    def test_fortran_from_the_installed_sources(self):
+        sources = path('prefix', 'share', 'reduct', 'fortran')
+        flags = run('pkg-config', '--cflags', '--libs', 'reduct', PKG_CONFIG_PATH=pc_folder('prefix')).split()
+        run(FORTRAN, '-c', os.path.join(sources, 'reduct_fortran.c'), '-o', path('fortran.o'), *flags)
+        run(FORTRAN, '-O0', '-I', sources, *(os.path.join(sources, f'{name}.f90') for name in (
+            'reduct_constants', 'reduct_engine', 'reduct')), os.path.join(HERE, 'fortran', 'main.f90'), path('fortran.o'),
+            '-o', path('program'), *flags)
+        self.assertEqual(run(path('program'), LD_LIBRARY_PATH=os.path.dirname(pc_folder('prefix'))), 'reduct 0.1.0 1.3\n')
 
     def test_the_licence_is_there(self):
         with open(path('prefix', 'share', 'doc', 'reduct', 'LICENSE'), encoding='utf-8') as file, \
