@@ -41,6 +41,7 @@ class NumPy:
         import numpy
 
         self.numpy = numpy
+        self.ndarray = numpy.ndarray
         self.types = {short: numpy.dtype(long) for short, long in LONG.items() if short != "bf16"}
         _core.use_numpy(numpy.ndarray, {short: dtype.type for short, dtype in self.types.items()})
 
@@ -52,7 +53,9 @@ class NumPy:
         return self.types[kind]
 
     def _look(self, x: Any, writable: bool, name: str) -> Any:
-        x = x if isinstance(x, self.numpy.ndarray) else self.numpy.asarray(x)
+        if type(x) is self.ndarray and x.dtype.kind != "V":
+            return View.buffer(x, writable, name)
+        x = self.numpy.asanyarray(x)
         if isinstance(x, self.numpy.ma.MaskedArray):
             raise TypeError(f"{name}: a masked array; pass its data, and where=~x.mask")
         if x.dtype.name == "bfloat16":
