@@ -229,6 +229,28 @@ static PyObject *add(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* add_valid(x, validity, first): of a column of Arrow, what the bits from `first` on say. */
+static PyObject *add_valid(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *x, *validity;
+    unsigned long long first;
+    if (!PyArg_ParseTuple(arguments, "OOK", &x, &validity, &first))
+        return NULL;
+    const struct view *values = view_in(state, x, "x"), *bits = values ? view_in(state, validity, "validity") : NULL;
+    if (!bits || !check_addition(&(struct addition){SELF(object)->accumulator, {values}}))
+        return NULL;
+    reduct_error error = {0};
+    reduct_status status;
+    lock(SELF(object));
+    Py_BEGIN_ALLOW_THREADS status =
+        reduct_accumulator_add_masked(SELF(object)->accumulator, values->data, NULL, (uint64_t)view_count(values),
+                                      REDUCT_MASK_BITS, bits->data, first, &error);
+    Py_END_ALLOW_THREADS unlock(SELF(object));
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * The rest
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -334,6 +356,7 @@ static PyMethodDef methods[] = {
     {"load", load, METH_VARARGS | METH_CLASS, "load(bytes, device)"},
     {"save", save, METH_NOARGS, "save(): bytes"},
     {"add", add, METH_VARARGS, "add(x, y, mask): views, or None"},
+    {"add_valid", add_valid, METH_VARARGS, "add_valid(x, validity, first): what bits say"},
     {"merge", merge, METH_O, "merge(other)"},
     {"result", result, METH_O, "result(type or None)"},
     {"reset", reset, METH_NOARGS, "reset(): back to no elements"},

@@ -54,6 +54,13 @@ PyObject *view_type(PyObject *module);
 /* Whether the Python object is an integer that int64_t holds, and it; raises what says so otherwise. */
 bool read_int64(PyObject *object, int64_t *value);
 
+/* An object of class View, and its view. */
+PyObject *view_new(struct state *state, struct view **view);
+
+/* arrow.c: functions of the module */
+PyObject *arrow_array(PyObject *module, PyObject *arguments);
+PyObject *arrow_stream(PyObject *module, PyObject *capsule);
+
 /* dlpack.c */
 bool view_of_capsule(PyObject *capsule, struct view *view);
 void view_release_managed(struct view *view);

@@ -157,6 +157,9 @@ static PyObject *number(PyObject *module, PyObject *arguments) {
 static PyMethodDef methods[] = {
     {"resolve", resolve, METH_O, "resolve(reduction): name of the result type"},
     {"use_numpy", use_numpy, METH_VARARGS, "use_numpy(ndarray, scalars): what results of NumPy's arrays are"},
+    {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
+    {"arrow_stream", arrow_stream, METH_O,
+     "arrow_stream(stream): (type or None, [(values, validity or None, first bit)])"},
     {"number", number, METH_VARARGS, "number(type, bytes): the number whose bytes these are"},
     {NULL, NULL, 0, NULL},
 };

@@ -239,6 +239,13 @@ static struct view_object *new_view(PyTypeObject *type) {
     return self;
 }
 
+PyObject *view_new(struct state *state, struct view **view) {
+    struct view_object *self = new_view(state->view);
+    if (self)
+        *view = &self->view;
+    return (PyObject *)self;
+}
+
 static PyObject *finished(struct view_object *self, bool filled) {
     if (filled)
         return (PyObject *)self;

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDED = ["numpy>=1.24", "pytest>=7.2", "hypothesis>=6.60"]
 # PyTorch's newest builds for CUDA are of some gigabytes; this one is for the CPU alone on most platforms.
 FULL = ["torch==2.13.0", "jax>=0.4.30", "ml_dtypes>=0.4", "pandas>=2.0", "polars>=1.0", "pyarrow>=15.0", "dask[array]>=2024.1", "mypy>=1.10",
-        "pyright>=1.1.360"]  # fmt: skip
+        "pyright>=1.1.360", "build>=1.0"]  # fmt: skip
 
 
 def python_of(folder):
@@ -53,6 +53,26 @@ def make(folder):
     return False
 
 
+def check_types(folder):
+    """The package's own code and stubs by mypy, and by both what uses it."""
+    python, top = python_of(folder), os.path.dirname(HERE)
+    return (subprocess.run([python, "-m", "mypy", "src/pyreduct", "tests/typing"], cwd=top).returncode
+            or subprocess.run([python, "-m", "pyright", "--pythonpath", python], cwd=top).returncode)  # fmt: skip
+
+
+def check_packaging(folder):
+    """A source distribution, and pip installing it into an environment of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([python_of(folder), "-m", "build", "--sdist", "--outdir", place, os.path.dirname(HERE)], check=True)
+        (distribution,) = os.listdir(place)
+        clean = os.path.join(place, "clean")
+        venv.create(clean, with_pip=True)
+        subprocess.run([python_of(clean), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--config-settings",
+                        "cmake.define.REDUCT_CUDA=OFF", os.path.join(place, distribution)], check=True)  # fmt: skip
+        program = "import pyreduct; assert pyreduct.sum([0.1] * 10) == 1; print('installed from', pyreduct.__file__)"
+        return subprocess.run([python_of(clean), "-c", program], cwd=place).returncode
+
+
 def main(folder, module, *arguments):
     try:
         ready = make(folder)
@@ -73,7 +93,9 @@ def main(folder, module, *arguments):
         for name in os.listdir(module):
             shutil.copy2(os.path.join(module, name), package)
         environment = dict(os.environ, PYTHONPATH=place, PYTHONDONTWRITEBYTECODE="1")
-        return subprocess.run([python_of(folder), "-m", "pytest", "-q", *arguments[full:], HERE], env=environment, cwd=place).returncode
+        tests = [python_of(folder), "-m", "pytest", "-q", "-rs", *arguments[full:], HERE]
+        failed = subprocess.run(tests, env=environment, cwd=place).returncode
+        return failed or (check_types(folder) or check_packaging(folder) if full else 0)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def test_arrays(dtype):
 
 
 def test_refused():
-    with pytest.raises(TypeError, match="cannot be written"):
+    with pytest.raises(TypeError, match="may be written"):
         pyreduct.sum(jnp.ones((2, 2)), 0, out=jnp.zeros(2))
     with pytest.raises(TypeError, match="code 5"):
         pyreduct.sum(jnp.ones(2, "complex64"))

@@ -214,12 +214,7 @@ class DLPack:
             return View.capsule(x.__dlpack__(stream=stream))
 
     def writable(self, x: Any, name: str) -> Any:
-        if hasattr(x, "__array_namespace__") and not hasattr(x, "__setitem__"):
-            raise TypeError(f"{name}: a {type(x).__name__} cannot be written")
-        view = self.view(x, name)
-        if view.readonly:
-            raise ValueError(f"{name}: read-only")
-        return view
+        raise TypeError(f"{name}: a {type(x).__name__}, of which DLPack does not reliably tell whether it may be written")
 
     def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
         made, view = self.host.output(shape, kind, like)
@@ -349,6 +344,8 @@ def _find(x: Any) -> str:
         return "torch"
     if isinstance(x, (list, tuple)):
         return "numbers"
+    if type(x).__module__.partition(".")[0] in ("pyarrow", "polars"):
+        raise TypeError(f"found {type(x).__module__}.{type(x).__name__}; functions for columns, which may have nulls, are in pyreduct.arrow")
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__array_namespace__") or _is(x, "cupy", "ndarray"):
         return "cupy"
     if hasattr(x, "__dlpack__"):
