@@ -11,7 +11,7 @@ BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 # ThreadSanitizer of older compilers fails where addresses are much randomised.
 STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build demo check check-long check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
+.PHONY: build demo check check-long check-python wheel check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on. Without a GPU nobody here
 # runs CUDA kernels: they stay PTX, which builds three times as fast, until they are installed. What `make demo` shows needs neither
@@ -57,6 +57,14 @@ check-long: install-test-deps
 	cmake --preset release -DREDUCT_BUILD_TESTS=ON
 	$(BUILD) build --parallel $(JOBS)
 	ctest --preset long --parallel $(JOBS)
+
+# The Python package with all that it works with. PyPI has it; PyTorch alone is some hundred megabytes.
+check-python: install-test-deps
+	cmake --preset release -DREDUCT_BUILD_TESTS=ON
+	$(BUILD) build --parallel $(JOBS) --target check-python
+
+wheel: install-build-deps
+	python/wheel
 
 # Any static server does.
 web: install-web-deps
@@ -112,6 +120,8 @@ help:
 	@echo 'make demo              install what is missing, build what it takes, and show what it does'
 	@echo 'make check             install what is missing, build, and run the tests'
 	@echo 'make check-long        the rest of them: more data, and software GPUs that are slow'
+	@echo 'make check-python      the Python package with PyTorch, JAX, pandas, Polars, PyArrow and Dask, from PyPI'
+	@echo 'make wheel             a wheel of the Python package, for many Linux systems, in build/wheels'
 	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'

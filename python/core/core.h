@@ -1,0 +1,84 @@
+/* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c), accumulators
+ * (accumulator.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
+ * (pyreduct/_functions.py). */
+#ifndef PYREDUCT_CORE_H
+#define PYREDUCT_CORE_H
+
+#if !defined(Py_GIL_DISABLED) && !defined(Py_LIMITED_API)
+#define Py_LIMITED_API 0x030B0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <reduct/reduct.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
+
+/* Of one module object, one per interpreter. */
+struct state {
+    PyObject *errors[STATUSES]; /* an exception class for each status but REDUCT_OK */
+    PyTypeObject *view, *plan, *accumulator;
+    PyObject *functions;      /* the general ones by name, once one was needed */
+    PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
+    PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type */
+};
+
+/* An array of somebody else's memory. */
+struct view {
+    reduct_type type;
+    bool readonly;
+    int device; /* -1: host memory; else the number of a CUDA device */
+    int rank;
+    char *data;
+    int64_t lengths[REDUCT_RANK_MAX];
+    int64_t strides[REDUCT_RANK_MAX]; /* elements */
+    Py_buffer buffer;                 /* released with the view, if it holds one (buffer.obj) */
+    PyObject *owner;                  /* kept as long as the view, or null */
+    void *managed;                    /* of DLPack, returned with the view, or null */
+    bool versioned;                   /* whether that is a DLManagedTensorVersioned */
+    void *copy;                       /* freed with the view, or null */
+};
+
+/* view.c: all fill a view that is zero, or raise and leave nothing to release. */
+bool view_of_buffer(PyObject *object, bool writable, const char *name, struct view *view);
+bool view_of_numbers(PyObject *sequence, struct view *view);
+void view_settle(struct view *view); /* the last step of each */
+void view_release(struct view *view);
+int64_t view_count(const struct view *view);
+bool view_is_contiguous(const struct view *view);
+struct view *view_in(struct state *state, PyObject *object, const char *name);
+PyObject *view_type(PyObject *module);
+/* Whether the Python object is an integer that int64_t holds, and it; raises what says so otherwise. */
+bool read_int64(PyObject *object, int64_t *value);
+
+/* An object of class View, and its view. */
+PyObject *view_new(struct state *state, struct view **view);
+
+/* arrow.c: functions of the module */
+PyObject *arrow_array(PyObject *module, PyObject *arguments);
+PyObject *arrow_stream(PyObject *module, PyObject *capsule);
+
+/* dlpack.c */
+bool view_of_capsule(PyObject *capsule, struct view *view);
+void view_release_managed(struct view *view);
+
+/* module.c */
+PyObject *raise_status(struct state *state, reduct_status status, const reduct_error *error);
+bool parse_type(PyObject *name, reduct_type *type);
+/* A tuple (operator, element, result or None, mode, nan, flags) of names, and a number. */
+bool parse_reduction(PyObject *tuple, reduct_reduction *reduction);
+
+/* number.c: one number of any type, as Python's int, float or bool. */
+PyObject *number_of(reduct_type type, const void *bytes);
+
+/* calls.c */
+extern PyMethodDef call_methods[];
+
+/* plan.c, accumulator.c */
+PyObject *plan_type(PyObject *module);
+PyObject *accumulator_type(PyObject *module);
+
+#endif

@@ -1,0 +1,105 @@
+/* Arrays through DLPack. */
+#include "core.h"
+#include "dlpack.h"
+
+static reduct_type type_of(const struct dlpack_tensor *tensor) {
+    static const reduct_type table[][4] = {
+        [DLPACK_INT] = {REDUCT_I8, REDUCT_I16, REDUCT_I32, REDUCT_I64},
+        [DLPACK_UINT] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64},
+        [DLPACK_FLOAT] = {REDUCT_DEFAULT, REDUCT_F16, REDUCT_F32, REDUCT_F64},
+        [DLPACK_BFLOAT] = {REDUCT_DEFAULT, REDUCT_BF16},
+        [DLPACK_BOOL] = {REDUCT_BOOL},
+    };
+    unsigned size = 0; /* the binary logarithm of the bytes */
+    while (size < 4 && 8u << size != tensor->type.bits)
+        size++;
+    if (size == 4 || tensor->type.lanes != 1 || tensor->type.code >= sizeof table / sizeof *table)
+        return REDUCT_DEFAULT;
+    return table[tensor->type.code][size];
+}
+
+static bool read_device(const struct dlpack_tensor *tensor, struct view *view) {
+    switch (tensor->device.type) {
+    case DLPACK_CPU:
+    case DLPACK_CUDA_HOST:
+        view->device = -1;
+        return true;
+    case DLPACK_CUDA:
+    case DLPACK_CUDA_MANAGED:
+        view->device = tensor->device.number;
+        return true;
+    default:
+        PyErr_Format(PyExc_TypeError, "x: memory of DLPack's device type %d; expected a CPU's or a CUDA device's",
+                     (int)tensor->device.type);
+        return false;
+    }
+}
+
+static bool read_tensor(const struct dlpack_tensor *tensor, struct view *view) {
+    view->type = type_of(tensor);
+    if (!view->type) {
+        PyErr_Format(
+            PyExc_TypeError,
+            "x: elements of DLPack's type code %d with %d bits and %d lanes; expected real floats of 16 to 64 bits, "
+            "bfloat16, integers or bool",
+            tensor->type.code, tensor->type.bits, tensor->type.lanes);
+        return false;
+    }
+    if (!read_device(tensor, view))
+        return false;
+    if (tensor->rank < 0 || tensor->rank > REDUCT_RANK_MAX) {
+        PyErr_Format(PyExc_ValueError, "x: %d axes; expected at most %d", (int)tensor->rank, REDUCT_RANK_MAX);
+        return false;
+    }
+    view->rank = tensor->rank;
+    view->data = (char *)tensor->data + (tensor->data ? tensor->offset : 0);
+    int64_t stride = 1;
+    for (int axis = view->rank; axis-- > 0;) {
+        view->lengths[axis] = tensor->lengths[axis];
+        view->strides[axis] = tensor->lengths[axis] <= 1 ? 0 : tensor->strides ? tensor->strides[axis] : stride;
+        stride *= tensor->lengths[axis] > 1 ? tensor->lengths[axis] : 1;
+    }
+    view_settle(view);
+    return true;
+}
+
+bool view_of_capsule(PyObject *capsule, struct view *view) {
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        struct dlpack_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (managed->version.major != DLPACK_MAJOR_VERSION) {
+            PyErr_Format(PyExc_BufferError, "x: DLPack version %u.%u; expected %d", managed->version.major,
+                         managed->version.minor, DLPACK_MAJOR_VERSION);
+            return false; /* the capsule's destructor releases it */
+        }
+        if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
+            return false;
+        view->readonly = managed->flags & DLPACK_READ_ONLY;
+        view->versioned = true;
+        view->managed = managed;
+        return true;
+    }
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
+        struct dlpack_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor") != 0)
+            return false;
+        view->managed = managed;
+        return true;
+    }
+    PyErr_SetString(PyExc_TypeError, "x: __dlpack__() returned no capsule of an unused DLPack tensor");
+    return false;
+}
+
+void view_release_managed(struct view *view) {
+    if (!view->managed)
+        return;
+    if (view->versioned) {
+        struct dlpack_versioned *managed = view->managed;
+        if (managed->release)
+            managed->release(managed);
+    } else {
+        struct dlpack_managed *managed = view->managed;
+        if (managed->release)
+            managed->release(managed);
+    }
+    view->managed = NULL;
+}

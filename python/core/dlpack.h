@@ -1,0 +1,44 @@
+/* The part of DLPack's interface that is read here, https://dmlc.github.io/dlpack/latest/c_api.html, version 1.1. */
+#ifndef PYREDUCT_DLPACK_H
+#define PYREDUCT_DLPACK_H
+
+#include <stdint.h>
+
+enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, DLPACK_CUDA_MANAGED = 13 };
+enum { DLPACK_INT = 0, DLPACK_UINT = 1, DLPACK_FLOAT = 2, DLPACK_BFLOAT = 4, DLPACK_BOOL = 6 };
+enum { DLPACK_MAJOR_VERSION = 1, DLPACK_MINOR_VERSION = 1, DLPACK_READ_ONLY = 1 };
+
+struct dlpack_tensor {
+    void *data;
+    struct {
+        int32_t type, number;
+    } device;
+    int32_t rank;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } type;
+    int64_t *lengths;
+    int64_t *strides; /* elements; null: C order */
+    uint64_t offset;  /* bytes from data to the first element */
+};
+
+/* In a capsule "dltensor". */
+struct dlpack_managed {
+    struct dlpack_tensor tensor;
+    void *context;
+    void (*release)(struct dlpack_managed *self);
+};
+
+/* In a capsule "dltensor_versioned". */
+struct dlpack_versioned {
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *context;
+    void (*release)(struct dlpack_versioned *self);
+    uint64_t flags;
+    struct dlpack_tensor tensor;
+};
+
+#endif

@@ -1,0 +1,272 @@
+/* The class Plan: what the library's plans are, made from shapes and executed on views. */
+#include "core.h"
+
+#include <reduct/cuda.h>
+
+struct plan_object {
+    PyObject_HEAD reduct_plan *plan;
+    uint64_t elements; /* read by an execution, about */
+};
+
+enum { REDUCTIONS_MAX = 64, INPUTS_MAX = 5 };
+
+/* What a plan is made from, as Python gives it. */
+struct request {
+    reduct_reduction reductions[REDUCTIONS_MAX];
+    size_t count;
+    uint64_t lengths[REDUCT_RANK_MAX];
+    int64_t strides[2][REDUCT_RANK_MAX];
+    int64_t result_strides[REDUCT_RANK_MAX], mask_strides[REDUCT_RANK_MAX];
+    reduct_array array;
+    reduct_segments segments;
+    reduct_plan_options options;
+};
+
+static bool read_reductions(PyObject *tuple, struct request *request) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count < 1 || count > REDUCTIONS_MAX) {
+        PyErr_Format(PyExc_ValueError, "%zd operators; expected 1 to %d", count, REDUCTIONS_MAX);
+        return false;
+    }
+    for (Py_ssize_t which = 0; which < count; which++)
+        if (!parse_reduction(PyTuple_GetItem(tuple, which), &request->reductions[which]))
+            return false;
+    request->count = (size_t)count;
+    request->options.reductions = request->reductions;
+    request->options.reduction_count = request->count;
+    return true;
+}
+
+static bool read_tuple(PyObject *tuple, int64_t numbers[REDUCT_RANK_MAX], Py_ssize_t expected) {
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != expected) {
+        PyErr_Format(PyExc_ValueError, "expected a tuple of %zd numbers", expected);
+        return false;
+    }
+    for (Py_ssize_t index = 0; index < expected; index++)
+        if (!read_int64(PyTuple_GetItem(tuple, index), &numbers[index]))
+            return false;
+    return true;
+}
+
+static bool read_inputs(PyObject *tuple, struct request *request) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > 2) {
+        PyErr_SetString(PyExc_ValueError, "expected strides of one or two inputs");
+        return false;
+    }
+    for (Py_ssize_t which = 0; which < count; which++) {
+        if (!read_tuple(PyTuple_GetItem(tuple, which), request->strides[which], request->array.rank))
+            return false;
+        request->array.strides[which] = request->strides[which];
+    }
+    return true;
+}
+
+/* Whether it is one result of elements one after another, which the library has a shorter way for. */
+static bool is_whole(const struct request *request) {
+    const reduct_array *array = &request->array;
+    uint64_t all = array->rank == REDUCT_RANK_MAX ? UINT64_MAX : ((uint64_t)1 << array->rank) - 1;
+    if (request->count != 1 || request->options.mask || (array->axes & all) != all)
+        return false;
+    for (int input = 0; input < 2 && array->strides[input]; input++) {
+        uint64_t stride = 1;
+        for (unsigned axis = array->rank; axis-- > 0; stride *= array->lengths[axis])
+            if (array->lengths[axis] > 1 && (uint64_t)array->strides[input][axis] != stride)
+                return false;
+    }
+    return true;
+}
+
+static PyObject *create(PyTypeObject *type, const struct request *request, uint64_t elements) {
+    struct state *state = PyType_GetModuleState(type);
+    struct plan_object *self = (struct plan_object *)PyType_GenericAlloc(type, 0);
+    if (!self)
+        return NULL;
+    reduct_error error = {0};
+    reduct_status status = reduct_plan_create(&request->options, &self->plan, &error);
+    self->elements = elements;
+    if (status == REDUCT_OK)
+        return (PyObject *)self;
+    raise_status(state, status, &error);
+    Py_DecRef((PyObject *)self);
+    return NULL;
+}
+
+static uint64_t product(const uint64_t *lengths, unsigned count) {
+    uint64_t elements = 1;
+    for (unsigned axis = 0; axis < count; axis++)
+        elements *= lengths[axis];
+    return elements;
+}
+
+/* Plan(reductions, lengths, strides, axes, result_strides, mask, mask_strides, device) */
+static PyObject *new_plan(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)keywords;
+    PyObject *reductions, *lengths, *strides, *result_strides, *mask_strides;
+    unsigned long long axes;
+    int mask;
+    struct request request = {0};
+    if (!PyArg_ParseTuple(arguments, "O!O!O!KOiOs", &PyTuple_Type, &reductions, &PyTuple_Type, &lengths, &PyTuple_Type,
+                          &strides, &axes, &result_strides, &mask, &mask_strides, &request.options.device) ||
+        !read_reductions(reductions, &request))
+        return NULL;
+    Py_ssize_t rank = PyTuple_Size(lengths), kept = 0;
+    if (rank > REDUCT_RANK_MAX)
+        return PyErr_Format(PyExc_ValueError, "%zd axes; expected at most %d", rank, REDUCT_RANK_MAX);
+    for (Py_ssize_t axis = 0; axis < rank; axis++)
+        kept += !(axes >> axis & 1);
+    request.array.rank = (unsigned)rank;
+    request.array.lengths = request.lengths;
+    request.array.axes = axes;
+    request.options.kind = REDUCT_ARRAY;
+    request.options.array = &request.array;
+    request.options.mask = (reduct_mask)mask;
+    if (!read_tuple(lengths, (int64_t *)request.lengths, rank) || !read_inputs(strides, &request) ||
+        (result_strides != Py_None && !read_tuple(result_strides, request.result_strides, kept)) ||
+        (mask_strides != Py_None && !read_tuple(mask_strides, request.mask_strides, rank)))
+        return NULL;
+    if (result_strides != Py_None)
+        request.array.result_strides = request.result_strides;
+    if (mask_strides != Py_None)
+        request.array.mask_strides = request.mask_strides;
+    uint64_t elements = product(request.lengths, request.array.rank);
+    if (is_whole(&request)) {
+        request.options.kind = REDUCT_WHOLE;
+        request.options.shape.n = elements;
+    }
+    return create(type, &request, elements);
+}
+
+/* segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device) */
+static PyObject *new_segments(PyObject *type, PyObject *arguments) {
+    PyObject *reductions, *index;
+    unsigned long long count, elements, length, mask_offset;
+    int mask;
+    struct request request = {0};
+    reduct_segments *segments = &request.segments;
+    if (!PyArg_ParseTuple(arguments, "O!KKOKpiKs", &PyTuple_Type, &reductions, &count, &elements, &index, &length,
+                          &segments->with_ends, &mask, &mask_offset, &request.options.device) ||
+        !read_reductions(reductions, &request) || (index != Py_None && !parse_type(index, &segments->index)))
+        return NULL;
+    segments->count = count;
+    segments->elements = elements;
+    segments->length = length;
+    request.options.kind = REDUCT_SEGMENTS;
+    request.options.segments = segments;
+    request.options.mask = (reduct_mask)mask;
+    request.options.mask_offset = mask_offset;
+    return create((PyTypeObject *)type, &request, elements);
+}
+
+/* The addresses of a tuple of views; returns how many, or -1 with an exception. */
+static int addresses(struct state *state, PyObject *tuple, void **data, int most) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count > most) {
+        PyErr_Format(PyExc_ValueError, "%zd arrays; expected at most %d", count, most);
+        return -1;
+    }
+    for (Py_ssize_t which = 0; which < count; which++) {
+        struct view *view = view_in(state, PyTuple_GetItem(tuple, which), "arrays");
+        if (!view)
+            return -1;
+        data[which] = view->data;
+    }
+    return (int)count;
+}
+
+/* Below this many elements it costs more to let other threads run than to keep them waiting. */
+enum { RELEASING = 1024 };
+
+/* execute(inputs, results) */
+static PyObject *execute(PyObject *object, PyObject *arguments) {
+    struct plan_object *self = (struct plan_object *)object;
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *input_views, *result_views;
+    void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views) ||
+        addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
+        addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
+        return NULL;
+    reduct_error error = {0};
+    PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
+    reduct_status status = reduct_plan_execute(self->plan, (const void *const *)inputs, results, NULL, &error);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
+/* queue(inputs, results, outcome, workspace, stream): the last three are addresses, and 0 for none. */
+static PyObject *queue(PyObject *object, PyObject *arguments) {
+    struct plan_object *self = (struct plan_object *)object;
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *input_views, *result_views;
+    unsigned long long outcome, workspace, stream;
+    void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
+    if (!PyArg_ParseTuple(arguments, "O!O!KKK", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &outcome,
+                          &workspace, &stream) ||
+        addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
+        addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
+        return NULL;
+    reduct_error error = {0};
+    reduct_status status =
+        reduct_cuda_execute(self->plan, (const void *const *)inputs, results, (reduct_cuda_outcome *)(uintptr_t)outcome,
+                            (void *)(uintptr_t)workspace, (struct CUstream_st *)(uintptr_t)stream, &error);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
+static void deallocate(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    reduct_plan_destroy(((struct plan_object *)object)->plan);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DecRef((PyObject *)type);
+}
+
+static PyObject *get_device(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_FromString(reduct_plan_device(((struct plan_object *)self)->plan));
+}
+
+static PyObject *get_workspace(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromSize_t(reduct_cuda_workspace_size(((struct plan_object *)self)->plan));
+}
+
+static PyMethodDef methods[] = {
+    {"segments", new_segments, METH_VARARGS | METH_CLASS,
+     "segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device)"},
+    {"execute", execute, METH_VARARGS, "execute(inputs, results)"},
+    {"queue", queue, METH_VARARGS,
+     "queue(inputs, results, outcome, workspace, stream): asynchronously, on a CUDA device"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"device", get_device, NULL, "what it runs on, such as 'cpu:avx512'", NULL},
+    {"workspace", get_workspace, NULL, "bytes of device memory that queue() wants as its workspace", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Plan(reductions, lengths, strides, axes, result_strides, mask, mask_strides, device)"},
+    {Py_tp_new, new_plan},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_dealloc, deallocate},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "pyreduct._core.Plan",
+    .basicsize = sizeof(struct plan_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+PyObject *plan_type(PyObject *module) {
+    return PyType_FromModuleAndSpec(module, &spec, NULL);
+}

@@ -1,0 +1,133 @@
+"""Exact reductions of arrays."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol, SupportsIndex
+
+from ._accumulator import Accumulator as Accumulator
+from ._core import ArgumentError as ArgumentError
+from ._core import CorruptError as CorruptError
+from ._core import DeviceLostError as DeviceLostError
+from ._core import EmptyError as EmptyError
+from ._core import Error as Error
+from ._core import MismatchError as MismatchError
+from ._core import NanError as NanError
+from ._core import NoDeviceError as NoDeviceError
+from ._core import OutOfMemoryError as OutOfMemoryError
+from ._core import ResultOverflowError as ResultOverflowError
+from ._core import TooLargeError as TooLargeError
+from ._core import UnsupportedError as UnsupportedError
+from ._core import VersionError as VersionError
+from ._functions import AxisError as AxisError
+
+__version__: str
+
+# Results are arrays of the kind of the first argument, or its numbers: what no type says in general.
+_Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
+_Nan = Literal["propagate", "ignore", "error"]
+_Mode = Literal["exact", "fast"]
+
+class _Numeric(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None,
+        nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+class _Spread(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: Literal[0, 1] = 0, keepdims: bool = False, *,
+        where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+class _Extreme(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, dtype: Any = None, where: Any = None,
+        nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+class _NumericWithoutNan(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None,
+        mode: _Mode = "exact", check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+class _SpreadWithoutNan(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: Literal[0, 1] = 0, keepdims: bool = False, *,
+        where: Any = None, mode: _Mode = "exact", check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+class _ExtremeWithoutNan(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = None, check: bool = True
+    ) -> Any: ...
+
+class _Segment(Protocol):
+    def __call__(
+        self, x: Any, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: int | None = None, dtype: Any = None,
+        where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
+sum: _Numeric
+prod: _Numeric
+mean: _Numeric
+rms: _Numeric
+sumsq: _Numeric
+var: _Spread
+std: _Spread
+min: _Extreme
+max: _Extreme
+ptp: _Extreme
+argmin: _Extreme
+argmax: _Extreme
+any: _Extreme
+all: _Extreme
+count_nonzero: _Extreme
+nansum: _NumericWithoutNan
+nanprod: _NumericWithoutNan
+nanmean: _NumericWithoutNan
+nanvar: _SpreadWithoutNan
+nanstd: _SpreadWithoutNan
+nanmin: _ExtremeWithoutNan
+nanmax: _ExtremeWithoutNan
+nanargmin: _ExtremeWithoutNan
+nanargmax: _ExtremeWithoutNan
+segment_sum: _Segment
+segment_prod: _Segment
+segment_mean: _Segment
+segment_var: _Segment
+segment_std: _Segment
+segment_min: _Segment
+segment_max: _Segment
+segment_argmin: _Segment
+segment_argmax: _Segment
+segment_any: _Segment
+segment_all: _Segment
+segment_count_nonzero: _Segment
+
+def norm(
+    x: Any, ord: float | None = 2, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None, out: Any = None, where: Any = None,
+    nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+) -> Any: ...  # fmt: skip
+def dot(
+    x: Any, y: Any, *, dtype: Any = None, out: Any = None, where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True
+) -> Any: ...
+def vecdot(
+    x: Any, y: Any, *, axis: _Axis = -1, keepdims: bool = False, dtype: Any = None, out: Any = None, where: Any = None,
+    nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+) -> Any: ...  # fmt: skip
+def average(
+    x: Any, axis: _Axis = None, weights: Any = None, *, keepdims: bool = False, dtype: Any = None, out: Any = None, where: Any = None,
+    nan: _Nan = "propagate", check: bool = True,
+) -> Any: ...  # fmt: skip
+def count(x: Any, axis: _Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = None, check: bool = True) -> Any: ...
+def minmax(
+    x: Any, axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate", check: bool = True
+) -> tuple[Any, Any]: ...
+def several(
+    x: Any, ops: Iterable[str], axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate",
+    mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
+) -> tuple[Any, ...]: ...  # fmt: skip
+def segment_reduce(
+    x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: int | None = None, dtype: Any = None,
+    where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
+) -> Any: ...  # fmt: skip

@@ -1,0 +1,374 @@
+"""Kinds of arrays: how each is looked into, and how results of its kind are made.
+
+A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
+array and a View of it; finish(array, type), what the caller gets; signed, whether sums of unsigned elements are signed.
+"""
+from __future__ import annotations
+
+import array as _array
+import math
+import sys
+from typing import Any
+
+from . import _core
+from ._types import LONG, SIZES, WIDE, of_interface, type_name
+
+View = _core.View
+
+
+def _strides_of(interface: dict[str, Any], size: int, name: str) -> tuple[int, ...] | None:
+    strides = interface.get("strides")
+    if strides is None:
+        return None
+    if any(stride % size for stride, length in zip(strides, interface["shape"]) if length > 1):
+        raise TypeError(f"{name}: strides {strides}, which are no multiples of the {size} bytes of an element")
+    return tuple(stride // size for stride in strides)
+
+
+def _of_interface(interface: dict[str, Any], device: int, owner: Any, name: str, kind: str | None = None) -> Any:
+    address, readonly = interface["data"]
+    kind = kind or of_interface(interface["typestr"], name)
+    strides = _strides_of(interface, SIZES[kind], name)
+    return View.pointer(address or 0, kind, tuple(interface["shape"]), strides, readonly, device, owner)
+
+
+class NumPy:
+    """numpy.ndarray and NumPy's scalars. numpy.bool of bytes and bfloat16 of the package ml_dtypes are among the types."""
+
+    signed = False
+
+    def __init__(self) -> None:
+        import numpy
+
+        self.numpy = numpy
+        self.ndarray = numpy.ndarray
+        self.types = {short: numpy.dtype(long) for short, long in LONG.items() if short != "bf16"}
+        _core.use_numpy(numpy.ndarray, {short: dtype.type for short, dtype in self.types.items()})
+
+    def dtype(self, kind: str) -> Any:
+        if kind == "bf16":
+            import ml_dtypes
+
+            return ml_dtypes.bfloat16
+        return self.types[kind]
+
+    def _look(self, x: Any, writable: bool, name: str) -> Any:
+        if type(x) is self.ndarray and x.dtype.kind != "V":
+            return View.buffer(x, writable, name)
+        x = self.numpy.asanyarray(x)
+        if isinstance(x, self.numpy.ma.MaskedArray):
+            raise TypeError(f"{name}: a masked array; pass its data, and where=~x.mask")
+        if x.dtype.name == "bfloat16":
+            bits = x.view(self.numpy.uint16)
+            if writable and not bits.flags.writeable:
+                raise ValueError(f"{name}: read-only")
+            return _of_interface(bits.__array_interface__, -1, bits, name, "bf16")
+        return View.buffer(x, writable, name)
+
+    def view(self, x: Any, name: str) -> Any:
+        return self._look(x, False, name)
+
+    def writable(self, x: Any, name: str) -> Any:
+        return self._look(x, True, name)
+
+    def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
+        if kind in WIDE:
+            made = self.numpy.empty((*shape, SIZES[kind] // 8), "u8")
+            return made, View.pointer(made.ctypes.data, kind, shape, None, False, -1, made)
+        made = self.numpy.empty(shape, self.dtype(kind))
+        return made, self.writable(made, "out")
+
+    def finish(self, made: Any, kind: str) -> Any:
+        if kind in WIDE:
+            flat = made.reshape(-1, SIZES[kind] // 8)
+            numbers = self.numpy.empty(len(flat), object)
+            numbers[:] = [_core.number(kind, row.tobytes()) for row in flat]
+            made = numbers.reshape(made.shape[:-1])
+        return made[()]
+
+
+class Torch:
+    """torch.Tensor, on a CPU or a CUDA device."""
+
+    signed = True  # torch.uint64 has few functions
+
+    def __init__(self) -> None:
+        import torch
+
+        self.torch = torch
+        self.types = {short: getattr(torch, long) for short, long in LONG.items() if hasattr(torch, long)}
+        self.names = {dtype: short for short, dtype in self.types.items()}
+
+    def dtype(self, kind: str) -> Any:
+        return self.types[kind]
+
+    def view(self, x: Any, name: str) -> Any:
+        kind = self.names.get(x.dtype)
+        if kind is None or x.layout is not self.torch.strided:
+            raise TypeError(f"{name}: a tensor of {x.dtype} and {x.layout}; expected a dense one of real numbers")
+        place = x.device
+        if place.type not in ("cpu", "cuda"):
+            raise TypeError(f"{name}: a tensor on '{place}'; expected a CPU or a CUDA device")
+        if x.is_neg():
+            x = x.resolve_neg()
+        return View.pointer(x.data_ptr(), kind, tuple(x.shape), x.stride(), False, -1 if place.type == "cpu" else place.index, x)
+
+    def writable(self, x: Any, name: str) -> Any:
+        if x.requires_grad or x.is_neg():
+            raise ValueError(f"{name}: a tensor that requires a gradient, or of negated memory, cannot be written")
+        return self.view(x, name)
+
+    def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
+        if kind in WIDE:
+            raise TypeError(f"dtype: PyTorch has no '{kind}'")
+        made = self.torch.empty(shape, dtype=self.types[kind], device=like.device)
+        return made, self.view(made, "out")
+
+    def finish(self, made: Any, kind: str) -> Any:
+        return made
+
+    def scratch(self, size: int, like: Any) -> tuple[Any, int]:
+        made = self.torch.empty(size, dtype=self.torch.uint8, device=like.device)
+        return made, made.data_ptr()
+
+    def stream(self, like: Any) -> int:
+        return int(self.torch.cuda.current_stream(like.device).cuda_stream)
+
+    def synchronize(self, like: Any) -> None:
+        self.torch.cuda.current_stream(like.device).synchronize()
+
+    def to_host(self, made: Any) -> bytes:
+        return bytes(made.cpu().numpy())
+
+
+class CuPy:
+    """cupy.ndarray; what else has __cuda_array_interface__ is looked at through CuPy."""
+
+    signed = False
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.cupy = cupy
+
+    def dtype(self, kind: str) -> Any:
+        return self.cupy.dtype(LONG[kind])
+
+    def _array(self, x: Any) -> Any:
+        return x if isinstance(x, self.cupy.ndarray) else self.cupy.asarray(x)
+
+    def view(self, x: Any, name: str) -> Any:
+        x = self._array(x)
+        kind = "bf16" if x.dtype.name == "bfloat16" else None
+        return _of_interface(x.__cuda_array_interface__, x.device.id, x, name, kind)
+
+    def writable(self, x: Any, name: str) -> Any:
+        return self.view(x, name)
+
+    def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
+        if kind in WIDE:
+            raise TypeError(f"dtype: CuPy has no '{kind}'")
+        with self._array(like).device:
+            made = self.cupy.empty(shape, self.dtype(kind))
+        return made, self.view(made, "out")
+
+    def finish(self, made: Any, kind: str) -> Any:
+        return made
+
+    def scratch(self, size: int, like: Any) -> tuple[Any, int]:
+        with self._array(like).device:
+            made = self.cupy.empty(size, "u1")
+        return made, made.data.ptr
+
+    def stream(self, like: Any) -> int:
+        with self._array(like).device:
+            return int(self.cupy.cuda.get_current_stream().ptr)
+
+    def synchronize(self, like: Any) -> None:
+        with self._array(like).device:
+            self.cupy.cuda.get_current_stream().synchronize()
+
+    def to_host(self, made: Any) -> bytes:
+        return bytes(self.cupy.asnumpy(made))
+
+
+class DLPack:
+    """What has __dlpack__, such as JAX's arrays. Results are formed in host memory, and become arrays of the same kind, if it has
+    a name space of the array API, on the same device; otherwise NumPy's."""
+
+    signed = False
+
+    def __init__(self) -> None:
+        self.host = kind_named("numpy")
+
+    def dtype(self, kind: str) -> Any:
+        return self.host.dtype(kind)
+
+    def view(self, x: Any, name: str) -> Any:
+        self.synchronize(x)
+        on_host = x.__dlpack_device__()[0] in (1, 3)
+        stream = None if on_host else 1  # the legacy default stream
+        try:
+            return View.capsule(x.__dlpack__(stream=stream, max_version=(1, 1)))
+        except TypeError:  # from before versions
+            return View.capsule(x.__dlpack__(stream=stream))
+
+    def writable(self, x: Any, name: str) -> Any:
+        raise TypeError(f"{name}: a {type(x).__name__}, of which DLPack does not reliably tell whether it may be written")
+
+    def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
+        made, view = self.host.output(shape, kind, like)
+        return _Hosted(made, like), view
+
+    def finish(self, made: Any, kind: str) -> Any:
+        if not isinstance(made, _Hosted):
+            return made
+        namespace = getattr(type(made.like), "__array_namespace__", None)
+        if namespace is None or kind in WIDE:
+            return self.host.finish(made.made, kind)
+        return namespace(made.like).asarray(made.made, device=made.like.device)
+
+    def synchronize(self, like: Any) -> None:
+        getattr(like, "block_until_ready", lambda: None)()
+
+
+class _Hosted:
+    """A result in host memory, on its way to what it is like."""
+
+    def __init__(self, made: Any, like: Any) -> None:
+        self.made, self.like = made, like
+
+
+class Buffer:
+    """What has the buffer protocol alone, such as array.array, memoryview and mmap. Results are numbers and memoryviews."""
+
+    signed = False
+    formats: dict[str, Any] = {"f64": "d", "f32": "f", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I",
+               "u64": "Q", "bool": "?"}  # fmt: skip
+
+    def dtype(self, kind: str) -> Any:
+        return kind
+
+    def view(self, x: Any, name: str) -> Any:
+        return View.buffer(x, False, name)
+
+    def writable(self, x: Any, name: str) -> Any:
+        return View.buffer(x, True, name)
+
+    def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
+        made = _array.array("Q", bytes(8 * ((math.prod(shape) * SIZES[kind] + 7) // 8 or 1)))
+        return _Bytes(made, shape), View.pointer(made.buffer_info()[0], kind, shape, None, False, -1, made)
+
+    def finish(self, made: Any, kind: str) -> Any:
+        if not isinstance(made, _Bytes):
+            return made
+        data = memoryview(made.made).cast("B")[: math.prod(made.shape) * SIZES[kind]]
+        if not made.shape:
+            return _core.number(kind, data)
+        if kind not in self.formats:
+            raise TypeError(f"dtype: buffers have no '{kind}'")
+        if 0 in made.shape:
+            return memoryview(b"").cast(self.formats[kind])
+        return data.cast(self.formats[kind], made.shape)
+
+
+class _Bytes:
+    """Room for a result."""
+
+    def __init__(self, made: Any, shape: tuple[int, ...]) -> None:
+        self.made, self.shape = made, shape
+
+
+class Numbers(Buffer):
+    """Lists, tuples, and whatever else can be gone through once. Results are numbers and lists."""
+
+    def view(self, x: Any, name: str) -> Any:
+        try:
+            return View.numbers(x if isinstance(x, (list, tuple)) else list(x))
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}; expected numbers, or an array") from None
+
+    def writable(self, x: Any, name: str) -> Any:
+        raise TypeError(f"{name}: a {type(x).__name__} cannot be written; expected an array")
+
+    def finish(self, made: Any, kind: str) -> Any:
+        result = super().finish(made, kind)
+        return result.tolist() if isinstance(result, memoryview) else result
+
+
+class AsNumPy:
+    """What NumPy makes an array of, by __array__ or __array_interface__, such as columns of pandas."""
+
+    signed = False
+
+    def __init__(self) -> None:
+        self.host = kind_named("numpy")
+        self.dtype, self.output, self.finish = self.host.dtype, self.host.output, self.host.finish
+
+    def view(self, x: Any, name: str) -> Any:
+        return self.host.view(self.host.numpy.asarray(x), name)
+
+    def writable(self, x: Any, name: str) -> Any:
+        return self.host.writable(self.host.numpy.asarray(x), name)
+
+
+_CLASSES = {"numpy": NumPy, "torch": Torch, "cupy": CuPy, "dlpack": DLPack, "buffer": Buffer, "numbers": Numbers, "asnumpy": AsNumPy}
+_made: dict[str, Any] = {}
+_of_class: dict[type, Any] = {}
+
+
+def kind_named(name: str) -> Any:
+    kind = _made.get(name)
+    if kind is None:
+        kind = _made[name] = _CLASSES[name]()
+    return kind
+
+
+def _is(x: Any, module: str, *classes: str) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(x, tuple(getattr(loaded, name) for name in classes))
+
+
+def _is_buffer(x: Any) -> bool:
+    try:
+        memoryview(x).release()
+    except TypeError:
+        return False
+    return True
+
+
+def _find(x: Any) -> str:
+    if _is(x, "numpy", "ndarray", "generic"):
+        return "numpy"
+    if _is(x, "torch", "Tensor"):
+        return "torch"
+    if isinstance(x, (list, tuple)):
+        return "numbers"
+    if type(x).__module__.partition(".")[0] in ("pyarrow", "polars"):
+        raise TypeError(f"found {type(x).__module__}.{type(x).__name__}; functions for columns, which may have nulls, are in pyreduct.arrow")
+    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__array_namespace__") or _is(x, "cupy", "ndarray"):
+        return "cupy"
+    if hasattr(x, "__dlpack__"):
+        return "dlpack"
+    if hasattr(x, "__array_interface__") or hasattr(x, "__array__"):
+        return "asnumpy"
+    if _is_buffer(x):
+        return "buffer"
+    if hasattr(x, "__iter__") and not isinstance(x, (str, dict)):
+        return "numbers"
+    raise TypeError(f"found {type(x).__name__}; expected an array (of NumPy, PyTorch, CuPy, JAX, or with DLPack, the buffer protocol "
+                    "or an array interface) or numbers")
+
+
+def kind_of(x: Any) -> Any:
+    """The kind of an array, from its class."""
+    kind = _of_class.get(type(x))
+    if kind is None:
+        kind = kind_named(_find(x))
+        if not isinstance(x, type) and len(_of_class) < 256:
+            _of_class[type(x)] = kind
+    return kind
+
+
+def type_of(dtype: Any) -> str | None:
+    return None if dtype is None else type_name(dtype)

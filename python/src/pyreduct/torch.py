@@ -1,0 +1,369 @@
+"""Exact reductions as operators of PyTorch, with its names and defaults: they work under autograd, torch.compile and vmap.
+
+    >>> import torch, pyreduct.torch
+    >>> x = torch.tensor([1e8, 1.0, -1e8], requires_grad=True)
+    >>> pyreduct.torch.sum(x)
+    tensor(1., grad_fn=<GeneratedBackwardFor_pyreduct_sum_defaultBackward>)
+
+deterministic() makes PyTorch's own sums, means, variances and norms exact.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import _functions
+from ._kinds import kind_named
+from ._types import type_name
+
+__all__ = ["deterministic", "mean", "norm", "rms", "segment_sum", "std", "sum", "sumsq", "var"]
+
+Dims = Optional[Sequence[int]]
+_POPULATION = _functions.POPULATION
+
+
+def _dims(dim: Any) -> Dims:
+    return None if dim is None else [dim] if isinstance(dim, int) else list(dim)
+
+
+def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
+    axis = None if not dim else tuple(dim)  # as PyTorch reads an empty list
+    result: Tensor = _functions.reduce(x.detach(), (op,), axis=axis, keepdims=keepdim, dtype=dtype, flags=flags, check=False)[0]
+    return result
+
+
+def _fake(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
+    kind = kind_named("torch")
+    element = kind.names[x.dtype]
+    result = _functions.result_type(op, element, None if dtype is None else type_name(dtype), "exact", "propagate", flags, True)
+    axes = _functions.axes_of(None if not dim else tuple(dim), x.dim())
+    shape = [1 if axes >> axis & 1 else length for axis, length in enumerate(x.shape) if keepdim or not axes >> axis & 1]
+    return x.new_empty(shape, dtype=kind.types[result])
+
+
+def _count(x: Tensor, dim: Dims) -> int:
+    return x.numel() if not dim else _product(x.shape[axis] for axis in dim)
+
+
+def _product(lengths: Any) -> Any:
+    product = 1
+    for length in lengths:
+        product = product * length
+    return product
+
+
+def _spread(x: Tensor, value: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+    """A result's gradient, or the result, as one that each element of x can meet."""
+    if keepdim or not dim:
+        return value.reshape([1] * x.dim()) if not keepdim else value
+    for axis in sorted(axis % x.dim() for axis in dim):
+        value = value.unsqueeze(axis)
+    return value
+
+
+def _batched(op: Any) -> Any:
+    """The rule of vmap: one more axis, which is not reduced."""
+
+    def rule(info: Any, in_dims: Any, x: Tensor, dim: Dims, *rest: Any) -> tuple[Tensor, int]:
+        x = x.movedim(in_dims[0], 0)
+        dims = range(x.dim() - 1) if not dim else [axis % (x.dim() - 1) for axis in dim]
+        if not dims:  # numbers, of which there is nothing to reduce but themselves
+            return op(x.unsqueeze(-1), [-1], False, *rest[1:]), 0
+        return op(x, [axis + 1 for axis in dims], *rest), 0
+
+    return rule
+
+
+def _register(op: Any, fake: Any, gradient: Any) -> None:
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        x, ctx.dim, ctx.keepdim, *ctx.rest = inputs
+        ctx.save_for_backward(x, output)
+
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        x, output = ctx.saved_tensors
+        meet = [_spread(x, each, ctx.dim, ctx.keepdim) for each in (output, grad)]
+        return (gradient(x, *meet, ctx.dim, *ctx.rest).to(x.dtype), None, None, *(None for _ in ctx.rest))
+
+    op.register_fake(fake)
+    op.register_autograd(backward, setup_context=setup)
+    torch.library.register_vmap(op, _batched(op))
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# The operators
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+@torch.library.custom_op("pyreduct::sum", mutates_args=())
+def _sum(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("sum", x, dim, keepdim, dtype)
+
+
+@torch.library.custom_op("pyreduct::sumsq", mutates_args=())
+def _sumsq(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("sumsq", x, dim, keepdim, dtype)
+
+
+@torch.library.custom_op("pyreduct::mean", mutates_args=())
+def _mean(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("mean", x, dim, keepdim, dtype)
+
+
+@torch.library.custom_op("pyreduct::norm", mutates_args=())
+def _norm(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("norm2", x, dim, keepdim, dtype)
+
+
+@torch.library.custom_op("pyreduct::rms", mutates_args=())
+def _rms(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("rms", x, dim, keepdim, dtype)
+
+
+@torch.library.custom_op("pyreduct::var", mutates_args=())
+def _var(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+    return _reduce("var", x, dim, keepdim, dtype, _functions._flags_of(correction))
+
+
+@torch.library.custom_op("pyreduct::std", mutates_args=())
+def _std(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+    return _reduce("std", x, dim, keepdim, dtype, _functions._flags_of(correction))
+
+
+@torch.library.custom_op("pyreduct::segment_sum", mutates_args=())
+def _segment_sum(x: Tensor, offsets: Tensor) -> Tensor:
+    result: Tensor = _functions.segment_reduce(x.detach(), "sum", offsets, check=not x.is_cuda)
+    return result
+
+
+def _fakes(op: str) -> Any:
+    def fake(x: Tensor, dim: Dims, keepdim: bool, dtype: Any, correction: int = 0) -> Tensor:
+        return _fake(op, x, dim, keepdim, dtype, _functions._flags_of(correction))
+
+    return fake
+
+
+def _where_not_zero(numerator: Tensor, denominator: Tensor) -> Tensor:
+    """The quotient, and 0 where the denominator is: the gradient of a root at 0, as PyTorch has it."""
+    return torch.where(denominator == 0, 0, numerator / denominator)
+
+
+def _moment(x: Tensor, dim: Dims) -> Tensor:
+    return x - _mean(x, dim, True, None) if dim else x - _mean(x, None, False, None)
+
+
+_register(_sum, _fakes("sum"), lambda x, out, grad, dim, *rest: grad.expand(x.shape))
+_register(_sumsq, _fakes("sumsq"), lambda x, out, grad, dim, *rest: 2 * x * grad)
+_register(_mean, _fakes("mean"), lambda x, out, grad, dim, *rest: (grad / _count(x, dim)).expand(x.shape))
+_register(_norm, _fakes("norm2"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out) * grad)
+_register(_rms, _fakes("rms"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out * _count(x, dim)) * grad)
+_register(_var, _fakes("var"), lambda x, out, grad, dim, _, c: 2 / (_count(x, dim) - c) * _moment(x, dim) * grad)
+_register(_std, _fakes("std"), lambda x, out, grad, dim, _, c: _where_not_zero(_moment(x, dim), out * (_count(x, dim) - c)) * grad)
+
+
+@_segment_sum.register_fake
+def _(x: Tensor, offsets: Tensor) -> Tensor:
+    return x.new_empty([offsets.shape[0] - 1])
+
+
+def _segment_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, offsets = inputs
+    ctx.save_for_backward(offsets)
+    ctx.length = x.shape[0]
+
+
+def _segment_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    """Each element has the gradient of its segment; those before the first and after the last one have none."""
+    (offsets,) = ctx.saved_tensors
+    places = torch.arange(ctx.length, device=grad.device)
+    segment = torch.searchsorted(offsets, places.to(offsets.dtype), right=True) - 1
+    inside = (segment >= 0) & (segment < grad.shape[0])
+    padded = torch.cat([grad, grad.new_zeros(1)])
+    return padded[torch.where(inside, segment, grad.shape[0])], None
+
+
+_segment_sum.register_autograd(_segment_backward, setup_context=_segment_setup)
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# As users call them
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Sum, rounded once to the type."""
+    return _sum(input, _dims(dim), keepdim, dtype)
+
+
+def sumsq(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Sum of squares, rounded once."""
+    return _sumsq(input, _dims(dim), keepdim, dtype)
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Mean, rounded once."""
+    return _mean(input, _dims(dim), keepdim, dtype)
+
+
+def norm(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Euclidean norm, rounded once."""
+    return _norm(input, _dims(dim), keepdim, dtype)
+
+
+def rms(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Root mean square, rounded once."""
+    return _rms(input, _dims(dim), keepdim, dtype)
+
+
+def var(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Variance, of a sample unless told otherwise, rounded once."""
+    return _var(input, _dims(dim), keepdim, dtype, correction)
+
+
+def std(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """Standard deviation, of a sample unless told otherwise, rounded once."""
+    return _std(input, _dims(dim), keepdim, dtype, correction)
+
+
+def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
+    """Sums of input[offsets[i]:offsets[i + 1]], rounded once each."""
+    return _segment_sum(input, offsets)
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# PyTorch's own operators, exact
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _is_ours(x: Tensor) -> bool:
+    """Dense floats in memory that the library reads: not what only has a shape, as while something is compiled."""
+    return type(x) in (Tensor, torch.nn.Parameter) and x.dtype in _FLOATS and x.layout is torch.strided and x.device.type in ("cpu", "cuda")
+
+
+_FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+
+def _wide(x: Tensor) -> Any:
+    """In which type statistics are held: of halves in float32, as PyTorch's layers do."""
+    return torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+
+
+def _aten_sum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    return _reduce("sum", x, dim, keepdim, dtype)
+
+
+def _aten_mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    return _reduce("mean", x, dim, keepdim, dtype)
+
+
+def _aten_spread(op: str) -> Any:
+    def function(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+        correction = 1 if correction is None else correction
+        if correction not in (0, 1):
+            return NotImplemented
+        return _reduce(op, x, dim, keepdim, None, _functions._flags_of(correction))
+
+    return function
+
+
+def _aten_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return _reduce("norm2", x, dim, keepdim, dtype) if ord == 2 else NotImplemented
+
+
+def _last(x: Tensor, shape: Any) -> list[int]:
+    return list(range(x.dim() - len(shape), x.dim()))
+
+
+def _layer_norm(x: Tensor, shape: Any, weight: Any, bias: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    dims, wide = _last(x, shape), _wide(x)
+    middle = _reduce("mean", x, dims, True, wide)
+    scale = torch.rsqrt(_reduce("var", x, dims, True, wide, _POPULATION) + eps)
+    y = (x.to(wide) - middle) * scale
+    y = y if weight is None else y * weight
+    y = y if bias is None else y + bias
+    return y.to(x.dtype), middle, scale
+
+
+def _layer_norm_backward(
+    grad: Tensor, x: Tensor, shape: Any, middle: Tensor, scale: Tensor, weight: Any, bias: Any, mask: Any
+) -> tuple[Any, Any, Any]:
+    dims, wide = _last(x, shape), _wide(x)
+    batch = list(range(x.dim() - len(shape)))
+    grad = grad.to(wide)
+    normal = (x.to(wide) - middle) * scale
+    inner = grad if weight is None else grad * weight
+    dx = dweight = dbias = None
+    if mask[0]:
+        dx = scale * (inner - _reduce("mean", inner, dims, True) - normal * _reduce("mean", inner * normal, dims, True))
+        dx = dx.to(x.dtype)
+    if mask[1]:
+        dweight = (_reduce("sum", grad * normal, batch, False) if batch else grad * normal).to(weight.dtype)
+    if mask[2]:
+        dbias = (_reduce("sum", grad, batch, False) if batch else grad).to(bias.dtype)
+    return dx, dweight, dbias
+
+
+def _rms_norm(x: Tensor, shape: Any, weight: Any, eps: Any) -> tuple[Tensor, Tensor]:
+    dims, wide = _last(x, shape), _wide(x)
+    eps = torch.finfo(wide).eps if eps is None else eps
+    squares = _reduce("sumsq", x, dims, True, wide) / _count(x, dims)
+    scale = torch.rsqrt(squares + eps)
+    y = x.to(wide) * scale
+    return (y if weight is None else y * weight).to(x.dtype), scale
+
+
+def _rms_norm_backward(grad: Tensor, x: Tensor, shape: Any, scale: Tensor, weight: Any, mask: Any) -> tuple[Any, Any]:
+    dims, wide = _last(x, shape), _wide(x)
+    batch = list(range(x.dim() - len(shape)))
+    grad = grad.to(wide)
+    normal = x.to(wide) * scale
+    inner = grad if weight is None else grad * weight
+    dx = dweight = None
+    if mask[0]:
+        dx = (scale * (inner - normal * _reduce("mean", inner * normal, dims, True))).to(x.dtype)
+    if mask[1]:
+        dweight = (_reduce("sum", grad * normal, batch, False) if batch else grad * normal).to(weight.dtype)
+    return dx, dweight
+
+
+def _table() -> dict[Any, tuple[Any, int]]:
+    """Of each operator that is replaced: by what, and the place of the tensor that decides. PyTorch has more of them in later
+    versions."""
+    aten = torch.ops.aten
+    table = {
+        aten.sum.default: (_aten_sum, 0),
+        aten.sum.dim_IntList: (_aten_sum, 0),
+        aten.mean.default: (_aten_mean, 0),
+        aten.mean.dim: (_aten_mean, 0),
+        aten.var.correction: (_aten_spread("var"), 0),
+        aten.std.correction: (_aten_spread("std"), 0),
+        aten.linalg_vector_norm.default: (_aten_norm, 0),
+        aten.native_layer_norm.default: (_layer_norm, 0),
+        aten.native_layer_norm_backward.default: (_layer_norm_backward, 1),
+    }
+    if hasattr(aten, "_fused_rms_norm"):
+        table[aten._fused_rms_norm.default] = (_rms_norm, 0)
+        table[aten._fused_rms_norm_backward.default] = (_rms_norm_backward, 1)
+    return table
+
+
+class deterministic(TorchDispatchMode):
+    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, and the statistics of LayerNorm and RMSNorm,
+    are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
+    compiled; compiled code calls this module's functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._replaced = _table()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        exact, place = self._replaced.get(func, (None, 0))
+        if exact is not None and len(args) > place and _is_ours(args[place]) and args[place].numel():
+            result = exact(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        return func(*args, **kwargs)

@@ -1,0 +1,198 @@
+"""Arrays of all kinds that need no other package than NumPy, and what is refused of them."""
+import array
+import ctypes
+import gc
+import mmap
+import sys
+
+import numpy as np
+import pytest
+from exact import same
+
+import pyreduct
+
+
+def test_buffers(tmp_path):
+    assert pyreduct.sum(array.array("f", [1, 2, 3])) == 6.0
+    assert pyreduct.sum(b"abc") == 294
+    assert pyreduct.max(memoryview(bytearray(b"abc"))) == 99
+    assert pyreduct.sum((ctypes.c_double * 3)(1, 2, 3)) == 6.0
+    (tmp_path / "data").write_bytes(np.arange(5.0).tobytes())
+    with open(tmp_path / "data", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        view = memoryview(mapped).cast("d")
+        assert pyreduct.sum(view) == 10
+        view.release()
+    rows = pyreduct.sum(memoryview(array.array("d", range(6))).cast("B").cast("d", (2, 3)), axis=1)
+    assert isinstance(rows, memoryview) and rows.tolist() == [3.0, 12.0]
+    assert pyreduct.sum([1.0, 2.0], keepdims=True) == [3.0]
+
+
+def test_lists():
+    assert pyreduct.sum([]) == 0 and pyreduct.sum(()) == 0
+    assert type(pyreduct.sum([1, 2])) is int and type(pyreduct.sum([1, 2.0])) is float
+    assert pyreduct.all([True, False]) is False and pyreduct.max([True, False]) is True
+    assert pyreduct.sum([True, 2, 0.5]) == 3.5
+    assert pyreduct.sum(range(10)) == 45 and pyreduct.mean(x / 2 for x in range(3)) == 0.5
+    assert pyreduct.argmax([3, 5, 5]) == 1 and pyreduct.dot([1, 2], [3, 4]) == 11
+    assert pyreduct.sum([2**62] * 4, dtype="i128") == 2**64
+    with pytest.raises(OverflowError):
+        pyreduct.sum([2**64])
+    with pytest.raises(TypeError, match="str"):
+        pyreduct.sum([1, "2"])
+    with pytest.raises(TypeError):
+        pyreduct.sum([[1, 2], [3, 4]])
+
+
+def test_list_that_changes():
+    class Float:
+        def __float__(self):
+            values.clear()
+            return 1.0
+
+    values = [1.0, Float(), 2.0, 3.0]
+    with pytest.raises(IndexError):
+        pyreduct.sum(values)
+
+
+def test_numpy_scalars():
+    assert pyreduct.sum(np.float32(3)) == 3 and pyreduct.sum(np.array(2.5)) == 2.5
+    assert type(pyreduct.sum(np.zeros(3, "f4"))) is np.float32
+    assert type(pyreduct.argmin(np.zeros(3))) is np.int64
+    assert type(pyreduct.any(np.zeros(3))) is np.bool_
+    assert type(pyreduct.sum(np.zeros(3, bool))) is np.int64
+
+
+def test_subclasses():
+    assert pyreduct.sum(np.matrix([[1.0, 2.0]])) == 3
+    assert pyreduct.sum(np.arange(4.0).view(type("Mine", (np.ndarray,), {}))) == 6
+    with pytest.raises(TypeError, match="where=~x.mask"):
+        pyreduct.sum(np.ma.array([1.0, 2.0], mask=[0, 1]))
+
+
+class Interface:
+    def __init__(self, x, **changes):
+        self.x, self.__array_interface__ = x, {**x.__array_interface__, **changes}
+
+
+def test_array_interface():
+    x = np.arange(12.0).reshape(3, 4)[::-1, ::2]
+    same(pyreduct.sum(Interface(x), axis=0), pyreduct.sum(x, axis=0))
+
+
+class Capsule:
+    """What has DLPack alone, as it was before versions or is now."""
+
+    def __init__(self, x, versioned):
+        self.x, self.versioned = x, versioned
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, **options):
+        if options and not self.versioned:
+            raise TypeError("unexpected keyword")
+        return self.x.__dlpack__(stream=stream, **options)
+
+
+@pytest.mark.parametrize("versioned", [False, True] if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else [False])
+def test_dlpack(versioned):
+    x = np.arange(24.0).reshape(2, 3, 4)[:, ::-1, ::2]
+    before = sys.getrefcount(x)
+    for axis in (None, 0, (0, 2)):
+        same(pyreduct.sum(Capsule(x, versioned), axis=axis), pyreduct.sum(x, axis=axis))
+    for dtype in ("i1", "u2", "i4", "u8", "f2", "f4", "bool"):
+        y = np.ones(3, dtype)
+        same(pyreduct.sum(Capsule(y, versioned)), pyreduct.sum(y))
+    gc.collect()
+    assert sys.getrefcount(x) == before
+    with pytest.raises(TypeError, match="code 5"):
+        pyreduct.sum(Capsule(np.zeros(2, complex), versioned))
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.arange(6).astype(ml_dtypes.bfloat16).reshape(2, 3)
+    assert pyreduct.sum(x) == 15 and pyreduct.sum(x).dtype == ml_dtypes.bfloat16
+    assert pyreduct.max(x[:, ::-1], axis=1).tolist() == [2, 5]
+    assert pyreduct.sum(np.full(3, 1.5), dtype="bf16").dtype == ml_dtypes.bfloat16
+
+
+def test_out():
+    x = np.ones((4, 4))
+    assert pyreduct.sum(x, axis=0, out=x[0]).tolist() == [4.0] * 4  # which is read, too
+    out = np.zeros(8)[::-2]
+    pyreduct.sum(np.ones((4, 2)), axis=1, out=out)
+    assert out.tolist() == [2.0] * 4
+    single = np.zeros(4, "f4")
+    pyreduct.sum(x[1:], axis=0, out=single)
+    assert single.tolist() == [3.0] * 4
+    for wrong, error in ((np.zeros(3), ValueError), (np.zeros(4, "i4"), TypeError), ([0] * 4, TypeError)):
+        with pytest.raises(error):
+            pyreduct.sum(x, axis=0, out=wrong)
+    fixed = np.zeros(4)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError):
+        pyreduct.sum(x, axis=0, out=fixed)
+    kept = np.full(2, 7)
+    with pytest.raises(OverflowError):
+        pyreduct.sum(np.full((2, 2), 2**62), axis=1, out=kept)
+    assert kept.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: pyreduct.sum("abc"), TypeError, "found str"),
+        (lambda: pyreduct.sum(1.0), TypeError, "found float"),
+        (lambda: pyreduct.sum(None), TypeError, "found NoneType"),
+        (lambda: pyreduct.sum({}), TypeError, "found dict"),
+        (lambda: pyreduct.sum(np.zeros(2, ">f8")), TypeError, "byte-swapped"),
+        (lambda: pyreduct.sum(np.zeros(2, complex)), TypeError, "Zd"),
+        (lambda: pyreduct.sum(np.zeros(2, object)), TypeError, "'O'"),
+        (lambda: pyreduct.sum(np.zeros(2, "U3")), TypeError, "3w"),
+        (lambda: pyreduct.sum(np.zeros(2, "M8[s]")), (TypeError, ValueError), "."),
+        (lambda: pyreduct.sum(np.zeros(2), 1), IndexError, "axis: 1 is out of bounds"),
+        (lambda: pyreduct.sum(np.zeros((2, 2)), (0, -2)), ValueError, "twice"),
+        (lambda: pyreduct.sum(np.zeros(2), axis="x"), (TypeError, AttributeError), "."),
+        (lambda: pyreduct.sum(np.zeros(2), mode="quick"), ValueError, "mode: 'quick'"),
+        (lambda: pyreduct.sum(np.zeros(2), nan="drop"), ValueError, "nan: 'drop'"),
+        (lambda: pyreduct.sum(np.zeros(2), dtype="f80"), TypeError, "f80"),
+        (lambda: pyreduct.sum(np.zeros(2), dtype="i32"), pyreduct.UnsupportedError, "cannot be i32"),
+        (lambda: pyreduct.sum(np.zeros(2), dtype=np.dtype(">f8")), TypeError, "byte-swapped"),
+        (lambda: pyreduct.sum(np.zeros(2), where=np.ones(3, bool)), ValueError, "cannot be broadcast"),
+        (lambda: pyreduct.sum(np.zeros(2), where=np.ones(2)), TypeError, "expected bool"),
+        (lambda: pyreduct.sum(np.zeros(2), where=True), TypeError, "found bool"),
+        (lambda: pyreduct.var(np.zeros(2), ddof=2), ValueError, "ddof: 2"),
+        (lambda: pyreduct.var(np.zeros(1), ddof=1), pyreduct.EmptyError, "at least 2"),
+        (lambda: pyreduct.mean(np.zeros(0)), ValueError, "at least 1"),
+        (lambda: pyreduct.max(np.zeros((0, 2)), 0), ValueError, "."),
+        (lambda: pyreduct.sum(np.full(3, 2**62)), OverflowError, "a wider result type holds it"),
+        (lambda: pyreduct.norm(np.zeros(2), 3), ValueError, "ord: 3"),
+        (lambda: pyreduct.dot(np.zeros(2), np.zeros(3)), ValueError, "shapes"),
+        (lambda: pyreduct.dot(np.zeros(2), np.zeros(2, "f4")), TypeError, "f32; expected f64"),
+        (lambda: pyreduct.dot(np.zeros((2, 2)), np.zeros((2, 2))), ValueError, "vecdot"),
+        (lambda: pyreduct.segment_sum(np.zeros(4), np.array([0, 5])), ValueError, "."),
+        (lambda: pyreduct.segment_sum(np.zeros(4), np.array([0.0, 4.0])), TypeError, "bounds of segments"),
+        (lambda: pyreduct.segment_sum(np.zeros(4)), TypeError, "offsets"),
+        (lambda: pyreduct.nansum(np.zeros(4), nan="error"), TypeError, "leaves NaN out"),
+        (lambda: pyreduct.sum(), TypeError, "argument"),
+        (lambda: pyreduct.sum(np.zeros(2), initial=3), TypeError, "initial"),
+    ],
+)
+def test_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_nan_error_has_the_index():
+    with pytest.raises(pyreduct.NanError) as caught:
+        pyreduct.sum(np.array([0, 1, np.nan]), nan="error")
+    assert caught.value.index == 2
+
+
+def test_without_numpy():
+    """NumPy is loaded only when one of its arrays comes."""
+    import subprocess
+
+    program = "import sys, pyreduct; pyreduct.sum([0.5]); pyreduct.mean([1, 2], keepdims=True); assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,228 @@
+"""What the functions compute, against fractions, math.fsum and NumPy."""
+import array
+import inspect
+import math
+from fractions import Fraction
+
+import exact
+import numpy as np
+import pytest
+from exact import same
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import pyreduct
+
+FLOATS = st.sampled_from(["float64", "float32", "float16"])
+INTEGERS = st.sampled_from(["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+
+
+@st.composite
+def arrays(draw, dtypes, dims=(1, 4), side=6, least=0, **elements):
+    dtype = draw(dtypes)
+    shape = draw(hnp.array_shapes(min_dims=dims[0], max_dims=dims[1], min_side=least, max_side=side))
+    x = draw(hnp.arrays(dtype, shape, elements=hnp.from_dtype(np.dtype(dtype), **elements)))
+    return x + 0 if x.dtype.kind == "f" else x  # without -0, which neither fractions nor NumPy tell from +0
+
+
+finite = {"allow_nan": False, "allow_infinity": False}
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=100))
+def test_lists_as_fsum(values):
+    try:
+        expected = math.fsum(values)
+    except OverflowError:  # of a sum in between
+        expected = float(exact.rounded(exact.total(values), "float64"))
+    assert pyreduct.sum(values) == expected
+    assert pyreduct.sum(tuple(values)) == expected
+    assert pyreduct.sum(iter(values)) == expected
+    assert pyreduct.sum(array.array("d", values)) == expected
+    assert type(pyreduct.sum(values)) is float
+
+
+@given(arrays(FLOATS, least=1, **finite))
+def test_floats_as_fractions(x):
+    values = x.ravel().tolist()
+    same(pyreduct.sum(x), exact.rounded(exact.total(values), x.dtype))
+    same(pyreduct.mean(x), exact.rounded(exact.mean(values), x.dtype))
+    same(pyreduct.var(x), exact.rounded(exact.variance(values, 0), x.dtype))
+    same(pyreduct.std(x), exact.rounded_root(exact.variance(values, 0), x.dtype))
+    squares = sum((v * v for v in exact.fractions(values)), Fraction(0))
+    same(pyreduct.sumsq(x), exact.rounded(squares, x.dtype))
+    same(pyreduct.norm(x), exact.rounded_root(squares, x.dtype))
+    same(pyreduct.rms(x), exact.rounded_root(squares / len(values), x.dtype))
+    same(pyreduct.norm(x, 1), exact.rounded(sum(map(abs, exact.fractions(values))), x.dtype))
+    same(pyreduct.norm(x, math.inf), np.abs(x).max())
+    if len(values) > 1:
+        same(pyreduct.var(x, ddof=1), exact.rounded(exact.variance(values, 1), x.dtype))
+    for dtype in ("float64", "float32", "float16"):
+        same(pyreduct.sum(x, dtype=dtype), exact.rounded(exact.total(values), dtype))
+
+
+@given(st.data(), FLOATS)
+def test_pairs_as_fractions(data, dtype):
+    elements = hnp.from_dtype(np.dtype(dtype), **finite)
+    x = data.draw(hnp.arrays(dtype, st.integers(1, 20), elements=elements))
+    y = data.draw(hnp.arrays(dtype, len(x), elements=elements))
+    x, y = x + 0, np.copysign(y, 1)  # no -0, as above, nor products that are
+    x, y = np.abs(x), np.where(x < 0, -y, y) + 0
+    y[x == 0] = 1
+    products = sum((a * b for a, b in zip(exact.fractions(x), exact.fractions(y))), Fraction(0))
+    same(pyreduct.dot(x, y), exact.rounded(products, dtype))
+    same(pyreduct.vecdot(x, y), exact.rounded(products, dtype))
+    if exact.total(y) != 0:
+        same(pyreduct.average(x, weights=y), exact.rounded(products / exact.total(y), dtype))
+
+
+@given(arrays(INTEGERS))
+def test_integers_as_python(x):
+    values = [int(value) for value in x.ravel()]
+    bounds = np.iinfo("uint64" if x.dtype.kind == "u" else "int64")
+    if bounds.min <= sum(values) <= bounds.max:
+        same(pyreduct.sum(x), np.sum(x))
+    else:
+        with pytest.raises(OverflowError):
+            pyreduct.sum(x)
+    total = pyreduct.sum(x, dtype="i128")
+    assert type(total) is int and total == sum(values)
+    assert pyreduct.sumsq(x, dtype="i256") == sum(v * v for v in values)
+    same(pyreduct.sum(x, dtype=np.float32), exact.rounded(Fraction(sum(values)), "float32"))
+    if values:
+        assert pyreduct.ptp(x) == max(values) - min(values)
+
+
+@given(arrays(st.sampled_from(["bool", "int8", "uint64", "float32", "float64"]), least=1), st.booleans(), st.data())
+def test_choices_as_numpy(x, keepdims, data):
+    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1))
+    for name in ("min", "max", "any", "all", "count_nonzero", "argmin", "argmax"):
+        expected = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+        same(getattr(pyreduct, name)(x, axis=axis, keepdims=keepdims), np.asarray(expected) if name != "any" else expected)
+    least, greatest = pyreduct.minmax(x, axis)
+    same(least, np.min(x, axis))
+    same(greatest, np.max(x, axis))
+
+
+@given(arrays(FLOATS, least=1, allow_infinity=False), st.data())
+def test_nan_ignored(x, data):
+    axis = data.draw(st.integers(0, x.ndim - 1))
+    present = ~np.isnan(x)
+    same(pyreduct.count(x, axis), present.sum(axis))
+    same(pyreduct.nansum(x, axis), pyreduct.sum(np.where(present, x, -0.0).astype(x.dtype), axis))
+    same(pyreduct.nansum(x, axis), pyreduct.sum(x, axis, where=present))
+    if present.any(axis).all():
+        for name in ("min", "max", "argmin", "argmax"):
+            same(getattr(pyreduct, "nan" + name)(x, axis), getattr(np, "nan" + name)(x, axis))
+        same(pyreduct.nanmean(x, axis), pyreduct.mean(x, axis, where=present))
+    else:
+        with pytest.raises(pyreduct.EmptyError):
+            pyreduct.nanmean(x, axis)
+
+
+@given(arrays(st.just("float64"), dims=(0, 5), side=4), st.booleans(), st.data())
+def test_axes(x, keepdims, data):
+    axes = data.draw(st.lists(st.sampled_from(range(x.ndim)), unique=True) if x.ndim else st.just([]))
+    axes = tuple(axis - x.ndim * data.draw(st.booleans()) for axis in axes)
+    x = np.nan_to_num(x)
+    expected = np.sum(x, axis=axes, keepdims=keepdims)
+    result = pyreduct.sum(x, axis=axes, keepdims=keepdims)
+    assert result.shape == expected.shape
+    flat = np.moveaxis(x, axes, range(len(axes))).reshape(math.prod(x.shape[axis] for axis in axes), -1) if x.size else None
+    if flat is not None:
+        same(np.ravel(result), np.array([pyreduct.sum(np.ascontiguousarray(column)) for column in flat.T]))
+    out = np.full(expected.shape[::-1], 7.0).T
+    assert pyreduct.sum(x, axes, None, out, keepdims) is out
+    same(out, np.asarray(result))
+
+
+@given(arrays(st.sampled_from(["float64", "float16", "int32"]), dims=(1, 4), least=1, **{}), st.data())
+def test_views(x, data):
+    """Slices of all strides, transposed, repeated, unaligned and of records have the results of their copies."""
+    x = np.nan_to_num(x, posinf=1, neginf=-1) if x.dtype.kind == "f" else x
+    index = tuple(slice(None, None, data.draw(st.sampled_from([1, 2, 3, -1, -2]))) for _ in x.shape)
+    view = x[index].transpose(data.draw(st.permutations(range(x.ndim))))
+    axis = data.draw(st.integers(0, x.ndim - 1))
+    records = np.zeros(x.shape, [("pad", "i1"), ("x", x.dtype)])
+    records["x"] = x
+    for each in (view, np.broadcast_to(view, (3, *view.shape)), records["x"]):
+        copy = np.ascontiguousarray(each)
+        for name in ("sum", "mean", "argmax", "max"):
+            same(getattr(pyreduct, name)(each), getattr(pyreduct, name)(copy))
+            same(getattr(pyreduct, name)(each, axis), getattr(pyreduct, name)(copy, axis))
+        mask = np.arange(copy.size).reshape(copy.shape) % 3 > 0
+        same(pyreduct.sum(each, where=mask), pyreduct.sum(copy[mask]))
+
+
+def test_several():
+    x = np.arange(12.0).reshape(3, 4)
+    names = ["sum", "max", "var", "argmin", "prod"]
+    for axis in (None, 0, 1):
+        results = pyreduct.several(x, names, axis)
+        for name, result in zip(names, results):
+            same(result, getattr(pyreduct, name)(x, axis))
+    with pytest.raises(ValueError, match="dot"):
+        pyreduct.several(x, ["dot"])
+
+
+@given(st.lists(st.integers(0, 9), max_size=6), st.sampled_from(["i4", "u4", "i8", "u8"]))
+def test_segments(lengths, index):
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype="i8")]).astype(index)
+    x = np.sin(np.arange(offsets[-1], dtype="f8"))
+    mask = np.cos(x) > 0.7
+    pieces = [(x[a:b], mask[a:b]) for a, b in zip(offsets[:-1], offsets[1:])]
+    same(pyreduct.segment_sum(x, offsets), np.array([pyreduct.sum(piece) for piece, _ in pieces], "f8"))
+    same(pyreduct.segment_sum(x, begins=offsets[:-1], ends=offsets[1:], where=mask),
+         np.array([pyreduct.sum(piece, where=kept) for piece, kept in pieces], "f8"))
+    if all(lengths):
+        same(pyreduct.segment_max(x, offsets), np.array([piece.max() for piece, _ in pieces], "f8"))
+
+
+def test_segments_of_one_length():
+    x = np.arange(12.0)
+    same(pyreduct.segment_mean(x, length=4), pyreduct.mean(x.reshape(3, 4), 1))
+    with pytest.raises(ValueError, match="divides the 12 elements"):
+        pyreduct.segment_mean(x, length=5)
+
+
+def test_average():
+    x = np.arange(12.0).reshape(3, 4)
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    same(pyreduct.average(x, 1, weights), np.average(x, 1, weights))
+    same(pyreduct.average(x, axis=0, weights=weights[:3]), np.average(x, 0, weights[:3]))
+    same(pyreduct.average(x, weights=x), np.average(x, weights=x))
+    same(pyreduct.average(x), np.mean(x))
+    with pytest.raises(TypeError, match="f32; expected f64"):
+        pyreduct.average(x, 1, weights.astype("f4"))
+
+
+def test_modes():
+    x = np.array([1e100, 1.0, -1e100])
+    assert pyreduct.sum(x) == 1
+    fast = np.full(10000, 0.1)
+    assert pyreduct.sum(fast, mode="fast") == pytest.approx(1000, rel=1e-13)
+    assert pyreduct.sum(x, mode="exact") == 1
+
+
+def test_signatures():
+    """NumPy's names and order of the arguments that can be given by place."""
+    for name in ("sum", "prod", "mean", "min", "max", "argmin", "argmax", "any", "all", "var", "std", "ptp", "count_nonzero"):
+        ours = inspect.signature(getattr(pyreduct, name)).parameters
+        theirs = inspect.signature(getattr(np, name)).parameters
+        places = [each for each in theirs if theirs[each].kind == inspect.Parameter.POSITIONAL_OR_KEYWORD][1:]
+        shared = [each for each in places if each not in ("initial", "where", "mean", "correction")]
+        assert [each for each in ours if ours[each].kind == inspect.Parameter.POSITIONAL_OR_KEYWORD][1:] == shared, name
+        for each in ("axis", "ddof"):
+            assert each not in shared or ours[each].default == theirs[each].default
+
+
+def test_everything_that_the_library_has():
+    from pyreduct import _core
+
+    elsewhere = {"norm1": "norm", "norm2": "norm", "norminf": "norm", "product": "prod", "weighted_mean": "average"}
+    for name, _, _ in _core.OPERATORS:
+        if name in ("and", "or", "xor"):  # words of Python's: by several() and segment_reduce()
+            x = np.array([12, 10])
+            assert pyreduct.several(x, [name])[0] == getattr(np, f"bitwise_{name}").reduce(x)
+        else:
+            assert hasattr(pyreduct, elsewhere.get(name, name))

@@ -1,0 +1,144 @@
+"""PyTorch: its tensors, operators, and deterministic()."""
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (make check-python has it)")
+
+import pyreduct
+import pyreduct.torch as rt
+
+TYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
+
+
+def bits(x):
+    return x.detach().contiguous().reshape(-1).view(torch.uint8).tolist()
+
+
+def data(*shape, dtype=torch.float64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, torch.int8, torch.uint8, torch.int32, torch.int64, torch.bool])
+def test_tensors(dtype):
+    x = (data(3, 4, 5) * 10).to(dtype)
+    exact = x.to(torch.float64).numpy()
+    for view, plain in ((x, exact), (x.transpose(0, 2), exact.T), (x[:, ::2], exact[:, ::2]), (x.expand(2, 3, 4, 5), np.broadcast_to(exact, (2, 3, 4, 5)))):
+        for axis in (None, 0, (0, -1)):
+            result = pyreduct.sum(view, axis)
+            assert isinstance(result, torch.Tensor)
+            expected = torch.as_tensor(np.asarray(pyreduct.sum(plain, axis)))
+            assert bits(result) == bits(expected.to(result.dtype))
+            assert result.dtype == (dtype if dtype.is_floating_point else torch.int64)
+        assert pyreduct.argmax(view, 0).dtype == torch.int64
+    out = torch.empty(3, 5, dtype=pyreduct.max(x, 1).dtype)
+    assert pyreduct.max(x, 1, out=out) is out and torch.equal(out, x.max(1).values if dtype is not torch.bool else x.any(1))
+
+
+def test_refused():
+    for bad, words in ((torch.zeros(2, dtype=torch.complex64), "complex64"), (torch.zeros(2).to_sparse(), "sparse"), (torch.zeros(2, device="meta"), "meta")):
+        with pytest.raises(TypeError, match=words):
+            pyreduct.sum(bad)
+    with pytest.raises(ValueError, match="gradient"):
+        pyreduct.sum(torch.zeros(2), out=torch.zeros((), requires_grad=True))
+    assert pyreduct.sum(torch.tensor([1 + 2j, 3 - 4j]).conj().imag) == 2
+
+
+CALLS = {
+    "sum": (rt.sum, torch.sum),
+    "sumsq": (rt.sumsq, lambda x, dim=None: (x * x).sum(dim)),
+    "mean": (rt.mean, torch.mean),
+    "var": (rt.var, torch.var),
+    "std": (rt.std, torch.std),
+    "norm": (rt.norm, lambda x, dim=None: torch.linalg.vector_norm(x, dim=dim)),
+    "rms": (rt.rms, lambda x, dim=None: x.pow(2).mean(dim).sqrt()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dim", [None, 1, (0, 2), (-1,)])
+def test_operators(name, dim):
+    ours, theirs = CALLS[name]
+    x = data(3, 4, 5).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    torch.testing.assert_close(ours(x, dim), theirs(y, dim))
+    (ours(x, dim).sin().sum()).backward()
+    (theirs(y, dim).sin().sum()).backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    assert torch.autograd.gradcheck(lambda x: ours(x, dim), data(2, 3, 2).requires_grad_())
+    batched = torch.func.vmap(lambda x: ours(x, 0))(x.detach())
+    assert bits(batched) == bits(ours(x.detach(), 1))
+    assert bits(torch.func.vmap(ours)(x.detach())) == bits(ours(x.detach(), (1, 2)))
+    assert bits(torch.func.vmap(lambda x: ours(x, 0), in_dims=1, out_dims=0)(x.detach())) == bits(ours(x.detach(), 0))
+
+
+@pytest.mark.parametrize("op", ["sum", "sumsq", "mean", "norm", "rms"])
+def test_registration(op):
+    """PyTorch's own checks of schema, meta function and autograd."""
+    overload = getattr(torch.ops.pyreduct, op).default
+    torch.library.opcheck(overload, (data(3, 4).requires_grad_(), [1], True, None))
+    torch.library.opcheck(overload, (data(3, 4, dtype=torch.bfloat16), None, False, torch.float32))
+
+
+def test_registration_of_the_rest():
+    for op in ("var", "std"):
+        torch.library.opcheck(getattr(torch.ops.pyreduct, op).default, (data(3, 4).requires_grad_(), [0], False, None, 1))
+    torch.library.opcheck(torch.ops.pyreduct.segment_sum.default, (data(7).requires_grad_(), torch.tensor([0, 2, 2, 7])))
+
+
+def test_segment_sum():
+    x = data(10).requires_grad_()
+    offsets = torch.tensor([1, 4, 4, 9])
+    result = rt.segment_sum(x, offsets)
+    assert bits(result) == bits(torch.stack([rt.sum(x[a:b]) for a, b in ((1, 4), (4, 4), (4, 9))]))
+    assert torch.autograd.gradcheck(lambda x: rt.segment_sum(x, offsets), x)
+    rt.segment_sum(x, offsets).backward(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    assert x.grad.tolist() == [0, 1, 1, 1, 3, 3, 3, 3, 3, 0]
+
+
+@pytest.mark.parametrize("backend", ["aot_eager"])
+def test_compiled(backend):
+    def f(x):
+        return rt.mean(x.relu(), 1).sum() + rt.norm(x)
+
+    x, y = (data(8, 16).requires_grad_() for _ in range(2))
+    compiled = torch.compile(f, backend=backend, fullgraph=True)
+    assert bits(compiled(x)) == bits(f(y))
+    compiled(x).backward()
+    f(y).backward()
+    torch.testing.assert_close(x.grad, y.grad)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_deterministic(dtype):
+    x = data(4, 64, dtype=dtype) * 100
+    with rt.deterministic():
+        assert bits(x.sum()) == bits(pyreduct.sum(x))
+        assert bits(torch.mean(x, -1, keepdim=True)) == bits(pyreduct.mean(x, -1, keepdims=True))
+        assert bits(x.std(0)) == bits(pyreduct.std(x, 0, ddof=1))
+        assert bits(x.sum([])) == bits(pyreduct.sum(x))
+        assert bits(torch.linalg.vector_norm(x, dim=1)) == bits(pyreduct.norm(x, axis=1))
+        assert x.sum(0, dtype=torch.float64).dtype == torch.float64
+    torch.testing.assert_close(x.sum(), pyreduct.sum(x), rtol=0.05, atol=1)
+
+
+@pytest.mark.parametrize("make", [torch.nn.LayerNorm, getattr(torch.nn, "RMSNorm", torch.nn.LayerNorm)])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_layers(make, dtype):
+    layer = make(48).to(dtype)
+    with torch.no_grad():
+        layer.weight.copy_(data(48, seed=3))
+    x, y = (data(256, 48, dtype=dtype).requires_grad_() for _ in range(2))
+    theirs = layer(y)
+    theirs.pow(2).sum().backward()
+    expected = layer.weight.grad.clone()
+    layer.zero_grad()
+    with rt.deterministic():
+        ours = layer(x)
+        ours.pow(2).sum().backward()
+        tolerance = {} if dtype is torch.float64 else {"rtol": 0.05, "atol": 0.1}
+        torch.testing.assert_close(ours, theirs, **tolerance)
+        torch.testing.assert_close(x.grad, y.grad, **(tolerance and {"rtol": 0.1, "atol": 0.5}))
+        torch.testing.assert_close(layer.weight.grad, expected, rtol=0.05, atol=0.1)
+        for size in (1, 2, 7, 64, 256):
+            assert bits(torch.cat([layer(x[start : start + size]) for start in range(0, 256, size)])) == bits(ours)

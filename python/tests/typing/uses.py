@@ -1,0 +1,23 @@
+"""What type checkers must accept; they read it, nothing runs it."""
+import math
+
+import numpy as np
+
+import pyreduct
+from pyreduct import Accumulator
+
+x = np.ones((3, 4))
+pyreduct.sum(x, axis=(0, 1), dtype=np.float32, keepdims=True, where=x > 0, nan="ignore", mode="fast")
+pyreduct.var(x, 0, ddof=1)
+pyreduct.norm(x, math.inf)
+least, greatest = pyreduct.minmax(x, axis=1)
+pyreduct.several(x, ["sum", "max"])
+pyreduct.segment_sum(x[0], np.array([0, 4]))
+pyreduct.nanmean(x, 0)
+total: Accumulator = Accumulator("sum", "f64").add(x) + Accumulator("sum")
+data: bytes = bytes(total)
+number: int = len(Accumulator.from_bytes(data))
+try:
+    pyreduct.sum(x, nan="error")
+except pyreduct.NanError as error:
+    index: int | None = error.index
