@@ -123,6 +123,19 @@ class Installed(Package):
             '-o', path('program'), *flags)
         self.assertEqual(run(path('program'), LD_LIBRARY_PATH=os.path.dirname(pc_folder('prefix'))), 'reduct 0.1.0 1.3\n')
 
+    @unittest.skipUnless(FORTRAN, 'this build has no Fortran module')
+    def test_fortran_over_ranks(self):
+        """One rank, which needs no launcher."""
+        folder = pc_folder('prefix')
+        for name in ('openmpi', 'mpich'):
+            wrapper = shutil.which(f'mpif90.{name}')
+            if not wrapper or not os.path.exists(os.path.join(folder, f'reduct_fortran_{name}.pc')):
+                print(f'not with {name}, which this build has not, or has under another name')
+                continue
+            flags = run('pkg-config', '--cflags', '--libs', f'reduct_fortran_{name}', PKG_CONFIG_PATH=folder)
+            run(wrapper, os.path.join(HERE, 'fortran', 'ranks.f90'), '-o', path(name), *flags.split())
+            self.assertEqual(run(path(name), LD_LIBRARY_PATH=os.path.dirname(folder)), ' 1.0 1.0\n')
+
     def test_the_licence_is_there(self):
         with open(path('prefix', 'share', 'doc', 'reduct', 'LICENSE'), encoding='utf-8') as file, \
                 open(os.path.join(SOURCE, 'LICENSE'), encoding='utf-8') as own:
