@@ -126,10 +126,7 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
     bool segmented = rd_many_is_segmented(many), grouped = rd_many_is_grouped(many);
     const void *none[5] = {NULL};
     struct rd_execution execution = {.results = results, .outcomes = outcomes};
-    uint64_t elements = segmented              ? many->segments.elements
-                        : grouped              ? many->groups.elements * many->groups.width
-                        : many->layout.results ? many->layout.count
-                                               : 0;
+    uint64_t elements = rd_many_elements(many);
     size_t bytes = rd_type(many->reduction[0].element)->bytes;
     const void *const *bounds = (inputs ? inputs : none) + many->inputs;
     reduct_status status = REDUCT_OK;

@@ -49,4 +49,12 @@ static inline bool rd_many_is_grouped(const struct rd_many *many) {
     return many->groups.index != REDUCT_DEFAULT;
 }
 
+/* Elements of each input that may be read: where it is 0 the input may be null. */
+static inline uint64_t rd_many_elements(const struct rd_many *many) {
+    return rd_many_is_segmented(many) ? many->segments.elements
+           : rd_many_is_grouped(many) ? many->groups.elements * many->groups.width
+           : many->layout.results     ? many->layout.count
+                                      : 0;
+}
+
 #endif

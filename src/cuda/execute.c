@@ -73,10 +73,7 @@ static reduct_status check_array(const char *name, unsigned which, const void *a
 static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
                                 const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
     const bool segmented = rd_many_is_segmented(many), grouped = rd_many_is_grouped(many);
-    const uint64_t elements = segmented              ? many->segments.elements
-                              : grouped              ? many->groups.elements * many->groups.width
-                              : many->layout.results ? many->layout.count
-                                                     : 0;
+    const uint64_t elements = rd_many_elements(many);
     const size_t element = rd_type(many->reduction[0].element)->bytes;
     reduct_status status = REDUCT_OK;
     if (!results || (!inputs && (elements || segmented || many->groups.with_initial)))

@@ -390,8 +390,7 @@ static void find_extent(const struct rd_many *many, unsigned input, int64_t *low
     const struct rd_layout *layout = &many->layout;
     *low = *high = 0;
     if (rd_many_is_segmented(many) || rd_many_is_grouped(many)) {
-        *high =
-            (int64_t)(rd_many_is_grouped(many) ? many->groups.elements * many->groups.width : many->segments.elements);
+        *high = (int64_t)rd_many_elements(many);
         return;
     }
     if (!layout->results || !layout->count)

@@ -7,7 +7,13 @@
 #define UNEQUAL(width, lanes, a, b) _mm512_cmpneq_epi##width##_mask((__m512i)(a), (__m512i)(b))
 #define OR_HITS(lanes, a, b)        _kor_mask##lanes(a, b)
 #define ANY_HIT(lanes, hits)        (!_kortestz_mask##lanes##_u8(hits, hits))
+#define FIRST_HIT(lanes, hits)      (size_t) __builtin_ctzll(HITS_##lanes(hits))
+#define HITS_8(hits)                _cvtmask8_u32(hits)
+#define HITS_16(hits)               _cvtmask16_u32(hits)
+#define HITS_32(hits)               _cvtmask32_u32(hits)
+#define HITS_64(hits)               _cvtmask64_u64(hits)
 #else
+#define FIRST_HIT(lanes, hits)      0 /* at the earliest: it is then looked for one by one */
 #define HITS(lanes)                 words
 #define EQUAL(width, lanes, a, b)   (words)((a) == (b))
 #define UNEQUAL(width, lanes, a, b) (words)((a) ^ (b))
@@ -41,8 +47,10 @@
         }                                                                                                              \
         for (; i + IN <= count; i += IN) {                                                                             \
             HITS(lanes) hits = hits_##name(x + i, all);                                                                \
-            if (ANY_HIT(lanes, hits))                                                                                  \
+            if (ANY_HIT(lanes, hits)) {                                                                                \
+                i += FIRST_HIT(lanes, hits);                                                                           \
                 break;                                                                                                 \
+            }                                                                                                          \
         }                                                                                                              \
         while (i < count && !IS_##comparison(x[i], bits))                                                              \
             i++;                                                                                                       \
@@ -56,10 +64,8 @@ FIND(32, 32, 16, EQUAL)
 FIND(64, 64, 8, EQUAL)
 FIND(other_8, 8, 64, UNEQUAL)
 
-static size_t find(const void *x, size_t count, uint64_t bits, reduct_type element) {
-    if (element == REDUCT_BOOL && bits)
-        return find_other_8(x, count, 0);
-    switch (rd_type(element)->bytes) {
+ALWAYS_INLINE size_t find_bytes(const void *x, size_t count, uint64_t bits, size_t bytes) {
+    switch (bytes) {
     case 1:
         return find_8(x, count, (uint8_t)bits);
     case 2:
@@ -69,6 +75,12 @@ static size_t find(const void *x, size_t count, uint64_t bits, reduct_type eleme
     default:
         return find_64(x, count, bits);
     }
+}
+
+static size_t find(const void *x, size_t count, uint64_t bits, reduct_type element) {
+    if (element == REDUCT_BOOL && bits)
+        return find_other_8(x, count, 0);
+    return find_bytes(x, count, bits, (size_t)rd_type(element)->bytes);
 }
 
 /* Of integers: `magnitude` is the absolute value of x[i]. */

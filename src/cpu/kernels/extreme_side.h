@@ -29,8 +29,13 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
 #define KEY_f16(T, bits)  FLOAT_KEY(T, bits, 0x7c00)
 #define KEY_bf16(T, bits) FLOAT_KEY(T, bits, 0x7f80)
 
-/* T: of keys. SPAN: elements whose number a key's type holds. */
-#define KEY_EXTREMES(name, T, KEY, SPAN, is_signed)                                                                    \
+/* The bits that a key was made of: not of a NaN, nor where magnitudes are asked for. */
+#define BITS_OF_KEY(T, key)       ((T)((key) ^ turn))
+#define BITS_OF_FLOAT_KEY(T, key) (BITS_OF_KEY(T, key) ^ (KEY_NEGATIVE(T, BITS_OF_KEY(T, key)) & (T)~KEY_SIGN(T)))
+
+/* T: of keys. SPAN: elements whose number a key's type holds. BITS: one of these. Indices are asked for of least and greatest values,
+ * never of magnitudes. */
+#define KEY_EXTREMES(name, T, KEY, BITS, SPAN, is_signed)                                                              \
     static void extreme_columns_##name(const struct rd_keys *keys, const void *from, ptrdiff_t step, size_t rows,      \
                                        size_t columns, void *room, int64_t *best, uint64_t *index) {                   \
         KEY_CONSTANTS(T, is_signed);                                                                                   \
@@ -93,7 +98,10 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
                     const T bits = x[i], v = KEY(T, bits);                                                             \
                     most = v > most ? v : most;                                                                        \
                 }                                                                                                      \
-                if (index && most > best[row]) {                                                                       \
+                if (index && most > best[row] && !(keys->is_float && most == nan)) {                                   \
+                    const T bits = BITS(T, most);                                                                      \
+                    index[row] = keys->first + first + find_bytes(x + first, end - first, (uint64_t)bits, sizeof(T));  \
+                } else if (index && most > best[row]) {                                                                \
                     for (size_t i = first; i < end; i++) {                                                             \
                         const T bits = x[i], v = KEY(T, bits);                                                         \
                         const T here = v == most ? (T)(i - first) : place;                                             \
@@ -117,15 +125,15 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
     (void)nan
 
 enum { SPAN_8 = 124, SPAN_16 = 32764, SPAN_WIDE = 1 << 30 };
-KEY_EXTREMES(i8, int8_t, SIGNED_KEY, SPAN_8, true)
-KEY_EXTREMES(i16, int16_t, SIGNED_KEY, SPAN_16, true)
-KEY_EXTREMES(i32, int32_t, SIGNED_KEY, SPAN_WIDE, true)
-KEY_EXTREMES(i64, int64_t, SIGNED_KEY, SPAN_WIDE, true)
-KEY_EXTREMES(u8, int8_t, UNSIGNED_KEY, SPAN_8, false)
-KEY_EXTREMES(u16, int16_t, UNSIGNED_KEY, SPAN_16, false)
-KEY_EXTREMES(u32, int32_t, UNSIGNED_KEY, SPAN_WIDE, false)
-KEY_EXTREMES(u64, int64_t, UNSIGNED_KEY, SPAN_WIDE, false)
-KEY_EXTREMES(f32, int32_t, KEY_f32, SPAN_WIDE, true)
-KEY_EXTREMES(f64, int64_t, KEY_f64, SPAN_WIDE, true)
-KEY_EXTREMES(f16, int16_t, KEY_f16, SPAN_16, true)
-KEY_EXTREMES(bf16, int16_t, KEY_bf16, SPAN_16, true)
+KEY_EXTREMES(i8, int8_t, SIGNED_KEY, BITS_OF_KEY, SPAN_8, true)
+KEY_EXTREMES(i16, int16_t, SIGNED_KEY, BITS_OF_KEY, SPAN_16, true)
+KEY_EXTREMES(i32, int32_t, SIGNED_KEY, BITS_OF_KEY, SPAN_WIDE, true)
+KEY_EXTREMES(i64, int64_t, SIGNED_KEY, BITS_OF_KEY, SPAN_WIDE, true)
+KEY_EXTREMES(u8, int8_t, UNSIGNED_KEY, BITS_OF_KEY, SPAN_8, false)
+KEY_EXTREMES(u16, int16_t, UNSIGNED_KEY, BITS_OF_KEY, SPAN_16, false)
+KEY_EXTREMES(u32, int32_t, UNSIGNED_KEY, BITS_OF_KEY, SPAN_WIDE, false)
+KEY_EXTREMES(u64, int64_t, UNSIGNED_KEY, BITS_OF_KEY, SPAN_WIDE, false)
+KEY_EXTREMES(f32, int32_t, KEY_f32, BITS_OF_FLOAT_KEY, SPAN_WIDE, true)
+KEY_EXTREMES(f64, int64_t, KEY_f64, BITS_OF_FLOAT_KEY, SPAN_WIDE, true)
+KEY_EXTREMES(f16, int16_t, KEY_f16, BITS_OF_FLOAT_KEY, SPAN_16, true)
+KEY_EXTREMES(bf16, int16_t, KEY_bf16, BITS_OF_FLOAT_KEY, SPAN_16, true)
