@@ -1,16 +1,17 @@
 /* Times exact reductions over ranks beside plain ones of doubles by MPI itself, in turns within one run:
  *
- *   mpirun -n RANKS bench_mpi_openmpi [SECONDS]
+ *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one]]
  *
  * Each line is one case: the least of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5 unless
- * said. docs/scaling.md explains them and what follows. */
+ * said; `one` leaves it at sums of one number for each rank. docs/scaling.md explains them and what follows. */
 #include <reduct/mpi.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 1 << 20, STATE = 76, SIZES = 7 };
+enum { GROUPS = 1 << 20, STATE = 76, SIZES = 6 };
 
 struct data {
     double *x, *results;
@@ -97,7 +98,7 @@ static void print(int rank, const char *what, size_t count, const double *least,
     fflush(stdout);
 }
 
-static void run(int rank, double seconds) {
+static void run(int rank, double seconds, bool only_one) {
     static const size_t ONE[] = {1, 1, STATE, 1}, MANY[] = {GROUPS, GROUPS};
     struct data data = {malloc(GROUPS * sizeof(double)), malloc(GROUPS * sizeof(double)),
                         calloc(GROUPS, sizeof(int64_t)), calloc(GROUPS, sizeof(int64_t)), 0};
@@ -110,10 +111,11 @@ static void run(int rank, double seconds) {
         printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "words", "alone");
     measure((work *const[]){plain, exact_scalar, integers, exact_alone}, 4, &data, ONE, seconds, least);
     print(rank, "one sum of doubles", 1, least, 4);
-    measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds, least);
-    print(rank, "2^20 sums of doubles", GROUPS, least, 2);
-    for (size_t i = 0, count = 8; i < SIZES; i++, count *= 8) {
-        count = count > GROUPS ? GROUPS : count;
+    if (!only_one) {
+        measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds, least);
+        print(rank, "2^20 sums of doubles", GROUPS, least, 2);
+    }
+    for (size_t i = 0, count = 8; i < SIZES && !only_one; i++, count *= 8) {
         measure((work *const[]){plain, exact_each}, 2, &data, (size_t[]){count, count}, seconds, least);
         print(rank, "sums of doubles", count, least, 2);
     }
@@ -130,7 +132,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0)
         printf("%d ranks, microseconds\n", size);
-    run(rank, argc > 1 ? atof(argv[1]) : 0.5);
+    run(rank, argc > 1 ? atof(argv[1]) : 0.5, argc > 2);
     MPI_Finalize();
     return 0;
 }

@@ -91,7 +91,9 @@ static const char INPUTS[] =
     "binary do well to say --format raw.\n\n"
     "An array's elements are in the order of their indices (C order), however they lie in the file; dot and "
     "weighted-mean take arrays of one shape. To put an array in Fortran order into that order, these and product keep it in memory if it comes "
-    "through a pipe; a file need not fit.";
+    "through a pipe; a file need not fit.\n\n"
+    "Under an MPI launcher (mpirun -n 4 reduct sum FILE) files are shared out to the ranks and the result is printed once; with "
+    "REDUCT_RANKS=alone in the environment each rank reduces by itself.";
 /* clang-format on */
 
 /* The table that completes the help of an option. */

@@ -195,7 +195,8 @@ static bool is_plausible(const struct rd_partial *partial) {
     bool fits = bits == 64 || (partial->extreme | partial->greatest) >> bits == 0;
     if (wants_both(partial) && order(partial->extreme, type) > order(partial->greatest, type))
         return false;
-    bool nan_inside = partial->nan_index == UINT64_MAX || partial->nan_index < partial->seen;
+    bool nan_inside =
+        partial->nan_index == UINT64_MAX || (type->kind == RD_FLOAT && partial->nan_index < partial->seen);
     return fits && nan_inside && (partial->found ? partial->index < partial->seen : partial->index == 0);
 }
 

@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One call: what it reduces, with room for what is small. */
+/* Room for what is small. It is not cleared, which would take longer than what it is for. */
+struct room {
+    reduct_accumulator *made[RM_FIELDS];
+    reduct_mpi_field fields[RM_FIELDS];
+    int64_t words[2 * RM_WORDS];
+    uint64_t reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + RM_FIELDS)];
+};
+
+/* One call: what it reduces. */
 struct job {
     MPI_Comm comm;
     int rank;
@@ -20,13 +28,10 @@ struct job {
     struct rm_failure failure;
     reduct_accumulator **made; /* of fields */
     bool writes;               /* this rank gets results */
-    void *heap;                /* what is not small */
-    reduct_mpi_field *fields;  /* a copy that stays */
+    struct room *room;
+    void *heap;               /* what is not small */
+    reduct_mpi_field *fields; /* a copy that stays */
     struct rm_report *sent, *received;
-    reduct_accumulator *small_made[RM_FIELDS];
-    reduct_mpi_field small_fields[RM_FIELDS];
-    int64_t small_words[2 * RM_WORDS];
-    uint64_t small_reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + RM_FIELDS)];
 };
 
 static bool is_small(const struct job *job) {
@@ -107,12 +112,13 @@ static void allocate(struct job *job, bool fields, bool reports) {
 }
 
 static void use_small(struct job *job) {
-    job->message.sent = job->small_words;
-    job->message.received = job->small_words + RM_WORDS;
-    job->sent = (struct rm_report *)(void *)job->small_reports;
-    job->received = (struct rm_report *)(void *)(job->small_reports + sizeof job->small_reports / 16);
-    job->fields = job->small_fields;
-    job->made = job->small_made;
+    struct room *room = job->room;
+    job->message.sent = room->words;
+    job->message.received = room->words + RM_WORDS;
+    job->sent = (struct rm_report *)(void *)room->reports;
+    job->received = (struct rm_report *)(void *)(room->reports + sizeof room->reports / 16);
+    job->fields = room->fields;
+    job->made = room->made;
 }
 
 /* Starts a call on fields: where all is well, or small, this rank's parts have been reduced. What is not small was agreed on. */
@@ -203,7 +209,8 @@ static reduct_status end_scan(struct job *job, bool nothing, reduct_error *error
 
 static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
                                    MPI_Comm comm, reduct_error *error) {
-    struct job job = {.comm = comm};
+    struct room room;
+    struct job job = {.comm = comm, .room = &room};
     reduct_status status = check_fields(fields, count, comm, error);
     if (status != REDUCT_OK)
         return status;
@@ -298,7 +305,8 @@ static reduct_status take_accumulators(struct job *job, enum rm_kind kind, reduc
 
 static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators, size_t count, enum rm_kind kind,
                                          int root, MPI_Comm comm, reduct_error *error) {
-    struct job job = {.comm = comm};
+    struct room room;
+    struct job job = {.comm = comm, .room = &room};
     if (comm == MPI_COMM_NULL)
         return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
     reduct_status status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
@@ -384,6 +392,7 @@ reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int6
 
 struct reduct_mpi_request {
     struct job job;
+    struct room room;
     MPI_Request requests[RM_CALLS + 1];
     int count;
     MPI_Op merge_reports;
@@ -434,7 +443,7 @@ static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_
                            const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
     struct job *job = &request->job;
     request->count = 0;
-    *job = (struct job){.comm = comm, .writes = true, .failure = *failure};
+    *job = (struct job){.comm = comm, .room = &request->room, .writes = true, .failure = *failure};
     reduct_status status = rm_check(MPI_Comm_rank(comm, &job->rank), error);
     if (status == REDUCT_OK)
         status = open_fields(job, fields, count, true, error);
