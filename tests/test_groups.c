@@ -687,6 +687,39 @@ static void full_pairs(void **state) {
     free(key);
 }
 
+/* Of equal elements the first counts, whichever thread had it. */
+static void first_of_equals(void **state) {
+    (void)state;
+    enum { GROUPS = 10 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = grouping_devices(devices);
+    float *x = test_alloc(MANY * sizeof *x);
+    uint32_t *key = test_alloc(MANY * sizeof *key);
+    uint64_t first[GROUPS], got[GROUPS];
+    for (size_t i = MANY; i-- > 0;) {
+        x[i] = 1;
+        key[i] = (uint32_t)(i * 7 % GROUPS);
+        first[key[i]] = i;
+    }
+    for (unsigned run = 0; run < 8 * device_count; run++) {
+        const reduct_reduction place = {.op = run % 2 ? REDUCT_ARGMIN : REDUCT_ARGMAX, .element = REDUCT_F32};
+        const reduct_groups groups = {.count = GROUPS, .elements = MANY, .index = REDUCT_U32};
+        const reduct_plan_options options = {.reductions = &place,
+                                             .reduction_count = 1,
+                                             .kind = REDUCT_GROUPS,
+                                             .groups = &groups,
+                                             .device = devices[run / 8],
+                                             .threads = 1 + run % 8 / 2};
+        reduct_plan *plan = NULL;
+        test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+        test_status(reduct_plan_execute(plan, (const void *[]){x, key}, (void *[]){got}, NULL, NULL), REDUCT_OK);
+        reduct_plan_destroy(plan);
+        assert_memory_equal(got, first, sizeof first);
+    }
+    free(x);
+    free(key);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * What is refused
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -763,8 +796,9 @@ static void refused_executions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything),    cmocka_unit_test(sums),
-                                       cmocka_unit_test(same_bits),     cmocka_unit_test(full_pairs),
-                                       cmocka_unit_test(refused_plans), cmocka_unit_test(refused_executions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything),        cmocka_unit_test(sums),
+                                       cmocka_unit_test(same_bits),         cmocka_unit_test(full_pairs),
+                                       cmocka_unit_test(first_of_equals),   cmocka_unit_test(refused_plans),
+                                       cmocka_unit_test(refused_executions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,30 @@ static void call_many(void *context) {
     }
 }
 
+/* Groups, alone and with a reduction that is done in another way. */
+static void call_groups(void *context) {
+    static unsigned char results[2][COUNT][32], indices[COUNT];
+    const struct job *job = context;
+    const reduct_groups groups = {.count = 200, .elements = job->count, .index = REDUCT_U8};
+    const reduct_reduction reductions[2] = {job->reduction, {.op = REDUCT_PRODUCT, .element = job->reduction.element}};
+    for (size_t i = 0; i < COUNT; i++)
+        indices[i] = (unsigned char)(i % 200);
+    for (size_t i = 0; i < 2; i++) {
+        const reduct_plan_options options = {.reductions = reductions,
+                                             .reduction_count = 1 + i,
+                                             .kind = REDUCT_GROUPS,
+                                             .groups = &groups,
+                                             .device = job->device,
+                                             .threads = job->threads};
+        const void *inputs[3] = {job->x, job->y ? job->y : (const void *)indices, indices};
+        reduct_plan *plan = NULL;
+        reduct_error error;
+        if (reduct_plan_create(&options, &plan, &error) == REDUCT_OK)
+            reduct_plan_execute(plan, inputs, (void *[]){results[0], results[1]}, NULL, &error);
+        reduct_plan_destroy(plan);
+    }
+}
+
 static void call_once(void *context) {
     const struct job *job = context;
     unsigned char result[64];
@@ -216,6 +240,8 @@ static void check_type(struct rng *rng, const struct test_type *type, bool nans)
                 job.reduction.nan = (reduct_nan)(variant / 2);
                 check(call_plan, &job, "a plan");
                 check(call_many, &job, "plans of many");
+                if (!rng_below(rng, 16))
+                    check(call_groups, &job, "plans over groups");
                 check(call_accumulators, &job, "accumulators");
                 check(call_once, &job, "one call");
             }

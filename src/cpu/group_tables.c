@@ -31,10 +31,10 @@
 enum { UNIT = 1 << 16, SAMPLED = 2048, SAMPLE_STRETCH = 16 };
 
 /* Of few results each has several pairs by turns, since an addition to a pair must wait for the one before. */
-enum { TURNS = 4, TURNS_RESULTS = 1 << 10 };
+enum { TURNS = 8, TURNS_RESULTS = 1 << 8 };
 
-/* The most windows of one kind of terms: f64 reaches over 2100 bits, in steps of at least 60. */
-enum { WINDOWS = 40, CHANNELS = 2 };
+/* The most windows of one kind of terms: products of f64 reach over 4200 bits, in steps of at least 60. */
+enum { WINDOWS = 72, CHANNELS = 3 };
 
 /* More elements would leave slices too narrow. */
 static const uint64_t MOST_ELEMENTS = (uint64_t)1 << 31;
@@ -55,9 +55,14 @@ typedef int64_t pair __attribute__((vector_size(16)));
 /* Kinds of states: sums; words that are added or combined bit by bit; the greatest of keys, or two of them. */
 enum kind { SUMS, WORDS, KEYS };
 
+/* Products of f64 are two terms each, what multiplying gives and what it rounds off: two channels, one after another. */
+enum part { WHOLE, ROUNDED, REST };
+
 /* Terms of sums, and their window: of `unit` and twice `bits` bits. */
 struct channel {
     enum rd_transform transform;
+    enum part part;
+    bool squares; /* it adds to the second sum of a state */
     int unit;
     struct rd_slices slices;
 };
@@ -84,8 +89,23 @@ struct windows {
 /* Of not finite terms. */
 enum { IS_NAN = 1, IS_PLUS = 2, IS_MINUS = 4 };
 
+/* Factors of a block, filled up with zeros to whole vectors, their products and what is missing from these. */
+struct factors {
+    _Alignas(64) double x[RD_GROUP_BLOCK], y[RD_GROUP_BLOCK], product[RD_GROUP_BLOCK], rest[RD_GROUP_BLOCK];
+};
+
+/* What a thread works in, too much for a stack: what it reads, pairs of a block's elements, factors; bits, and whether they count. */
+struct room {
+    struct rd_group_reader reader;
+    _Alignas(64) pair pairs[RD_GROUP_BLOCK + RD_PAIRS];
+    struct factors factors;
+    uint64_t word[RD_GROUP_BLOCK];
+    bool keep[RD_GROUP_BLOCK];
+};
+
 /* One state of one thread. What is null was never wanted. */
 struct column {
+    struct room *room; /* of the thread, while it works */
     struct windows sums[CHANNELS];
     uint32_t *count;
     uint64_t *word;
@@ -146,12 +166,12 @@ static struct window *window_at(struct tables *tables, struct windows *windows, 
     return &windows->window[windows->count++];
 }
 
-/* Adds a finite double to the windows that it reaches into. */
-static void add_to_windows(struct tables *tables, struct windows *windows, uint32_t result, double term) {
+/* Adds term * 2^more, of a finite term, to the windows that it reaches into. */
+static void add_to_windows(struct tables *tables, struct windows *windows, uint32_t result, double term, int more) {
     int exponent, reach = 2 * tables->bits, base = windows->window[0].unit;
     int64_t significand = (int64_t)ldexp(frexp(term, &exponent), 53);
     uint64_t size = significand < 0 ? 0 - (uint64_t)significand : (uint64_t)significand;
-    for (exponent -= 53; size;) {
+    for (exponent += more - 53; size;) {
         int low = __builtin_ctzll(size), above = exponent + low - base;
         int steps = above >= 0 ? above / reach : -((reach - 1 - above) / reach);
         int unit = base + steps * reach, room = reach - (exponent + low - unit);
@@ -230,7 +250,7 @@ static void take_out_odd(struct tables *tables, const struct column_plan *plan, 
             continue;
         pairs[i] = (pair){0};
         if (isfinite(term))
-            add_to_windows(tables, &column->sums[which], block->to[i], term);
+            add_to_windows(tables, &column->sums[which], block->to[i], term, 0);
         else if (which == 0)
             note_odd(tables, plan, column, block, i, term);
     }
@@ -268,22 +288,96 @@ static pair sum_of(const pair *pairs, size_t count) {
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
+static void add_pairs(struct tables *tables, pair *table, const struct rd_group_block *block, const pair *pairs,
+                      bool one) {
+    if (one)
+        table[block->to[0]] += sum_of(pairs, block->count);
+    else
+        scatter(tables, table, block->to, pairs, block->count);
+}
+
+static void add_terms(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
+                      const struct rd_group_block *block, bool one) {
+    pair *pairs = column->room->pairs;
+    const struct channel *channel = &plan->channel[which];
+    unsigned found = tables->kernels->split[plan->reduction->element](
+        &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
+    if (found & RD_SPLIT_ODD)
+        take_out_odd(tables, plan, column, which, block, pairs);
+    column->minus_zeros |= (found & RD_SPLIT_MINUS_ZERO) != 0;
+    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+}
+
+/* Adds a product of finite factors that are not zero, whatever it comes to: that of numbers from 1/2 to 1 is exact in two parts. */
+static void add_product(struct tables *tables, struct windows *windows, uint32_t result, double x, double y) {
+    int of_x, of_y;
+    const double a = frexp(x, &of_x), b = frexp(y, &of_y), product = a * b;
+    add_to_windows(tables, windows, result, product, of_x + of_y);
+    add_to_windows(tables, windows, result, fma(a, b, -product), of_x + of_y);
+}
+
+/* Takes out factors whose product may not be exact in two doubles, and adds these products, or notes what is not finite. */
+static void take_out_factors(struct tables *tables, const struct column_plan *plan, struct column *column,
+                             unsigned which, const struct rd_group_block *block, struct factors *factors) {
+    for (size_t i = 0; i < block->count; i++) {
+        const double x = factors->x[i], y = factors->y[i], size = fabs(x * y);
+        if ((size > 0x1p-900 && size < 0x1p1000) || (isfinite(size) && (x == 0 || y == 0)))
+            continue;
+        if (isfinite(x) && isfinite(y))
+            add_product(tables, &column->sums[which], block->to[i], x, y);
+        else if (which == 0)
+            note_odd(tables, plan, column, block, i, x * y);
+        factors->x[i] = factors->y[i] = 0;
+    }
+}
+
+/* Adds doubles, all finite. */
+static void add_doubles(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
+                        const struct rd_group_block *block, const double *terms, bool one) {
+    pair *pairs = column->room->pairs;
+    const struct rd_slices *slices = &plan->channel[which].slices;
+    unsigned found =
+        tables->kernels->split[REDUCT_F64](slices, RD_IDENTITY, terms, NULL, block->count, (int64_t(*)[2])pairs);
+    column->minus_zeros |= which == 0 && (found & RD_SPLIT_MINUS_ZERO);
+    for (size_t i = 0; (found & RD_SPLIT_ODD) && i < block->count; i++) {
+        if (fits(slices, terms[i]))
+            continue;
+        pairs[i] = (pair){0};
+        add_to_windows(tables, &column->sums[which], block->to[i], terms[i], 0);
+    }
+    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+}
+
+static void add_products(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
+                         const struct rd_group_block *block, bool one) {
+    struct factors *factors = &column->room->factors;
+    const size_t all = (block->count + RD_LANES - 1) / RD_LANES * RD_LANES, bytes = block->count * sizeof(double);
+    const bool square = plan->channel[which].transform == RD_SQUARE;
+    memcpy(factors->x, block->input[0], bytes);
+    memcpy(factors->y, block->input[square ? 0 : 1], bytes);
+    memset(factors->x + block->count, 0, all * sizeof(double) - bytes);
+    memset(factors->y + block->count, 0, all * sizeof(double) - bytes);
+    if (!tables->kernels->multiply(factors->x, factors->y, all, factors->product, factors->rest)) {
+        take_out_factors(tables, plan, column, which, block, factors);
+        tables->kernels->multiply(factors->x, factors->y, all, factors->product, factors->rest);
+    }
+    add_doubles(tables, plan, column, which, block, factors->product, one);
+    add_doubles(tables, plan, column, which + 1, block, factors->rest, one);
+}
+
 static void add_sums(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block, bool one) {
-    _Alignas(64) pair pairs[RD_GROUP_BLOCK + RD_PAIRS];
-    for (unsigned c = 0; c < plan->channels; c++) {
-        const struct channel *channel = &plan->channel[c];
-        pair *table = column->sums[c].window[0].table;
-        unsigned found = tables->kernels->split[plan->reduction->element](
-            &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
-        if (found & RD_SPLIT_ODD)
-            take_out_odd(tables, plan, column, c, block, pairs);
-        column->minus_zeros |= (found & RD_SPLIT_MINUS_ZERO) != 0;
-        if (one)
-            table[block->to[0]] += sum_of(pairs, block->count);
-        else
-            scatter(tables, table, block->to, pairs, block->count);
-    }
+    for (unsigned c = 0; c < plan->channels; c++)
+        switch (plan->channel[c].part) {
+        case WHOLE:
+            add_terms(tables, plan, column, c, block, one);
+            break;
+        case ROUNDED:
+            add_products(tables, plan, column, c, block, one);
+            break;
+        case REST: /* with the channel before */
+            break;
+        }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -345,8 +439,8 @@ static void add_words(struct tables *tables, const struct column_plan *plan, str
     const bool counts = op->combine == RD_ADD, present = op->transform == RD_PRESENT,
                truth = !counts && rd_is_truth(plan->reduction);
     const uint64_t value = type->kind == RD_FLOAT ? UINT64_MAX >> (65 - 8 * type->bytes) : UINT64_MAX;
-    uint64_t word[RD_GROUP_BLOCK];
-    bool keep[RD_GROUP_BLOCK];
+    uint64_t *word = column->room->word;
+    bool *keep = column->room->keep;
     read_bits(block->input[0], plan->reduction->element, block->count, word);
     const bool some = find_nans(tables, plan, column, block, word, keep) && !counts_nans(plan->reduction);
     for (size_t i = 0; (counts || truth) && i < block->count; i++)
@@ -409,8 +503,8 @@ static bool wants(const reduct_reduction *reduction, int which) {
 
 static void add_keys(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block) {
-    uint64_t word[RD_GROUP_BLOCK];
-    bool keep[RD_GROUP_BLOCK];
+    uint64_t *word = column->room->word;
+    bool *keep = column->room->keep;
     read_bits(block->input[0], plan->reduction->element, block->count, word);
     const bool some = find_nans(tables, plan, column, block, word, keep);
     for (int which = 0; which < 2; which++) {
@@ -515,16 +609,16 @@ static void read_initial(struct tables *tables, struct rd_group_reader *reader, 
     }
 }
 
-static struct rd_group_reader *new_reader(struct tables *tables) {
-    struct rd_group_reader *reader = aligned_alloc(64, (sizeof *reader + 63) / 64 * 64);
-    if (!reader) {
+static struct room *new_room(struct tables *tables) {
+    struct room *room = aligned_alloc(64, (sizeof *room + 63) / 64 * 64);
+    if (!room) {
         atomic_store(&tables->lacks_memory, true);
         return NULL;
     }
-    reader->many = tables->many;
-    reader->execution = tables->execution;
-    reader->outside = UINT64_MAX;
-    return reader;
+    room->reader.many = tables->many;
+    room->reader.execution = tables->execution;
+    room->reader.outside = UINT64_MAX;
+    return room;
 }
 
 static void take_elements(struct tables *tables, void *context, const struct rd_group_block *block) {
@@ -545,25 +639,27 @@ static void add_units(void *context) {
     if ((unit >= units && copy) || atomic_load(&tables->lacks_memory))
         return;
     struct column *column = tables->column + copy * tables->many->states;
-    struct rd_group_reader *reader = new_reader(tables);
-    for (size_t s = 0; s < tables->many->states; s++)
+    struct room *room = new_room(tables);
+    for (size_t s = 0; s < tables->many->states; s++) {
         make_column(tables, s, &column[s]);
+        column[s].room = room;
+    }
     rd_environment caller = rd_environment_enter();
     if (!atomic_load(&tables->lacks_memory) && copy == 0 && tables->execution->initial)
-        read_initial(tables, reader, take_elements, column);
-    for (; unit < units && reader && !atomic_load(&tables->lacks_memory);
+        read_initial(tables, &room->reader, take_elements, column);
+    for (; unit < units && room && !atomic_load(&tables->lacks_memory);
          unit = atomic_fetch_add(&tables->next_unit, 1)) {
         uint64_t first = unit * UNIT;
-        read_range(tables, reader, first, tables->elements - first < UNIT ? tables->elements : first + UNIT,
+        read_range(tables, &room->reader, first, tables->elements - first < UNIT ? tables->elements : first + UNIT,
                    take_elements, column);
-        if (reader->outside !=
+        if (room->reader.outside !=
             UINT64_MAX) { /* units before this one are with threads that will do them; those after it do not matter */
-            note_outside(tables, reader->outside);
+            note_outside(tables, room->reader.outside);
             break;
         }
     }
     rd_environment_leave(caller);
-    free(reader);
+    free(room);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -644,7 +740,7 @@ static void fill_sums(const struct tables *tables, size_t s, uint64_t result, st
     state->minus_infinities = noted.odd & IS_MINUS ? 1 : 0;
     state->nonzero = !plan->settled || plan->settled[result] != HAS_ELEMENTS;
     for (unsigned c = 0; c < plan->channels; c++)
-        all_sums(tables, s, c, result, c ? &state->squares : &state->sum);
+        all_sums(tables, s, c, result, plan->channel[c].squares ? &state->squares : &state->sum);
 }
 
 static void fill_keys(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
@@ -782,7 +878,7 @@ static bool begin_answers(const struct tables *tables, struct answering *answeri
         answering->low = ldexp(1, answering->unit);
     }
     return plan->kind == SUMS && (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform &&
-           many->states == 1;
+           plan->channels == 1 && many->states == 1;
 }
 
 /* Writes a sum of floats as that of two doubles, rounded once. */
@@ -867,7 +963,11 @@ static void settle_block(struct tables *tables, void *context, const struct rd_g
         double term = plan->kind == SUMS ? term_at(block, i, reduction->element, plan->channel[0].transform) : 0;
         if (isnan(term) && reduction->nan == REDUCT_NAN_IGNORE)
             continue;
-        *settled |= HAS_ELEMENTS | (term != 0 || !signbit(term) ? HAS_OTHERS : 0);
+        const bool vanished = plan->kind == SUMS &&
+                              plan->channel[0].transform == RD_PRODUCT && /* too small for a double */
+                              rd_element_value(reduction->element, block->input[0], i) != 0 &&
+                              rd_element_value(reduction->element, block->input[1], i) != 0;
+        *settled |= HAS_ELEMENTS | (term != 0 || !signbit(term) || vanished ? HAS_OTHERS : 0);
     }
 }
 
@@ -899,23 +999,23 @@ static void settle(struct tables *tables, size_t s) {
     struct column_plan *plan = &tables->plan[s];
     if (!is_unsettled(tables, s))
         return;
-    struct rd_group_reader *reader = new_reader(tables);
+    struct room *room = new_room(tables);
     plan->settled = new_table(tables, tables->results, 1, 0);
-    if (reader && plan->settled) {
+    if (room && plan->settled) {
         rd_environment caller = rd_environment_enter();
         if (tables->execution->initial)
-            read_initial(tables, reader, settle_block, plan);
-        read_range(tables, reader, 0, tables->elements, settle_block, plan);
+            read_initial(tables, &room->reader, settle_block, plan);
+        read_range(tables, &room->reader, 0, tables->elements, settle_block, plan);
         rd_environment_leave(caller);
     }
-    free(reader);
+    free(room);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Plans
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Sums of squares and products only where these are exact in 64 bits. */
+/* Sums of squares and products only of floats, and of integers where these are exact in 64 bits. */
 static bool has_channels(const reduct_reduction *reduction) {
     const struct rd_type *type = rd_type(reduction->element);
     switch (rd_operator(reduction->op)->transform) {
@@ -925,7 +1025,7 @@ static bool has_channels(const reduct_reduction *reduction) {
     case RD_SQUARE:
     case RD_PRODUCT:
     case RD_MOMENTS:
-        return type->bytes <= 4;
+        return type->bytes <= 4 || type->kind == RD_FLOAT;
     case RD_PRESENT:
     case RD_NONZERO:
     case RD_WEIGHTED:
@@ -979,12 +1079,21 @@ static void choose_window(const struct tables *tables, const struct column_plan 
     const int bits = tables->bits, most = 1022 - 52 - bits;
     if (rd_type(plan->reduction->element)->kind != RD_FLOAT)
         return;
-    int unit = sample_exponent(tables, plan, channel->transform) + 2 - 2 * bits;
+    int unit = sample_exponent(tables, plan, channel->transform) + 2 - 2 * bits - (channel->part == REST ? 53 : 0);
     unit = unit < -1074 ? -1074 : unit > most ? most : unit;
     channel->unit = unit;
     channel->slices.magic[0] = ldexp(1.5, 52 + unit + bits);
     channel->slices.magic[1] = ldexp(1.5, 52 + unit);
     channel->slices.limit = ldexp(1, unit + 2 * bits);
+}
+
+static void add_channels(struct column_plan *plan, enum rd_transform transform, bool squares) {
+    const bool two = plan->reduction->element == REDUCT_F64 && (transform == RD_SQUARE || transform == RD_PRODUCT);
+    struct channel channel = {.transform = transform, .part = two ? ROUNDED : WHOLE, .squares = squares};
+    plan->channel[plan->channels++] = channel;
+    channel.part = REST;
+    if (two)
+        plan->channel[plan->channels++] = channel;
 }
 
 static void make_plan(const struct tables *tables, size_t s) {
@@ -996,9 +1105,9 @@ static void make_plan(const struct tables *tables, size_t s) {
     plan->kind = family == RD_EXTREME ? KEYS : family == RD_COUNT || family == RD_BITS ? WORDS : SUMS;
     if (plan->kind != SUMS)
         return;
-    plan->channels = transform == RD_MOMENTS ? 2 : 1;
-    plan->channel[0].transform = transform == RD_MOMENTS ? RD_IDENTITY : transform;
-    plan->channel[1].transform = RD_SQUARE;
+    if (transform == RD_MOMENTS)
+        add_channels(plan, RD_IDENTITY, false);
+    add_channels(plan, transform == RD_MOMENTS ? RD_SQUARE : transform, transform == RD_MOMENTS);
     for (unsigned c = 0; c < plan->channels; c++)
         choose_window(tables, plan, &plan->channel[c]);
     for (size_t i = 0; i < many->reductions; i++)

@@ -78,23 +78,23 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
     const struct rd_many *many = sorting->many;
     uint64_t elements = sorting->elements;
     size_t room = elements * sorting->bytes, places = elements * sizeof *sorting->places;
-    unsigned char *memory = malloc(places + many->inputs * room + 1); /* one: where there are no elements */
-    if (!memory)
+    struct rd_many *sorted = malloc(sizeof *sorted + places + many->inputs * room); /* too large for the stack */
+    if (!sorted)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu elements could not be allocated",
                        (unsigned long long)elements);
-    sorting->places = (uint64_t *)(void *)memory;
+    sorting->places = (uint64_t *)(sorted + 1);
     for (unsigned i = 0; i < many->inputs; i++)
-        sorting->input[i] = memory + places + i * room;
+        sorting->input[i] = (unsigned char *)(sorted + 1) + places + i * room;
     move_elements(sorting);
-    struct rd_many sorted = *many;
-    sorted.segments = (reduct_segments){.count = many->layout.results, .elements = elements, .index = REDUCT_U64};
-    sorted.mask = REDUCT_MASK_NONE;
+    *sorted = *many;
+    sorted->segments = (reduct_segments){.count = many->layout.results, .elements = elements, .index = REDUCT_U64};
+    sorted->mask = REDUCT_MASK_NONE;
     struct rd_execution execution = {.input = {sorting->input[0], sorting->input[1]},
                                      .begins = sorting->bound,
                                      .results = sorting->execution->results,
                                      .outcomes = sorting->execution->outcomes};
-    reduct_status status = rd_cpu_execute_gathered(&sorted, &execution, sorting->places, error);
-    free(memory);
+    reduct_status status = rd_cpu_execute_gathered(sorted, &execution, sorting->places, error);
+    free(sorted);
     return status;
 }
 
