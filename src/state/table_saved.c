@@ -123,7 +123,20 @@ static reduct_status read_header(const unsigned char *bytes, size_t size, struct
     return REDUCT_OK;
 }
 
-/* A table of no groups. A reduction that is none, or of no states, was not saved. */
+/* Reads a reduction; false if it is none, or of no states, or would be saved otherwise. */
+static bool read_reduction(struct rd_walk *walk, reduct_reduction *reduction) {
+    unsigned char again[REDUCTION];
+    const unsigned char *bytes = walk->at;
+    struct rd_walk writing = {.doing = RD_WRITING, .at = again};
+    struct rd_cells cells;
+    walk_reduction(walk, reduction);
+    walk_reduction(&writing, reduction);
+    reduct_reduction resolved = *reduction;
+    return memcmp(again, bytes, sizeof again) == 0 && reduct_reduction_resolve(&resolved, NULL) == REDUCT_OK &&
+           resolved.result == reduction->result && rd_cells_of(&resolved, &cells, NULL) == REDUCT_OK;
+}
+
+/* A table of no groups. */
 static reduct_status make_table(const unsigned char *bytes, const struct header *header,
                                 const reduct_table_options *options, reduct_table **table, reduct_error *error) {
     struct rd_walk walk = {.doing = RD_READING, .at = (unsigned char *)(uintptr_t)bytes + HEADER};
@@ -134,11 +147,7 @@ static reduct_status make_table(const unsigned char *bytes, const struct header 
                        count * sizeof *reduction);
     bool known = true;
     for (size_t i = 0; i < count; i++) {
-        walk_reduction(&walk, &reduction[i]);
-        reduct_reduction resolved = reduction[i];
-        struct rd_cells cells;
-        known &= reduct_reduction_resolve(&resolved, NULL) == REDUCT_OK && resolved.result == reduction[i].result &&
-                 rd_cells_of(&resolved, &cells, NULL) == REDUCT_OK && resolved.element == reduction[0].element;
+        known &= read_reduction(&walk, &reduction[i]) && reduction[i].element == reduction[0].element;
     }
     reduct_table_options own = *options;
     own.reductions = reduction;
