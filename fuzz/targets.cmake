@@ -1,6 +1,6 @@
 # The fuzz targets and what each needs: for libFuzzer (CMakeLists.txt) and for the tests, which replay them (replay.c).
 
-set(REDUCT_FUZZ_TARGETS load exact custom fast merge)
+set(REDUCT_FUZZ_TARGETS load table exact custom fast merge)
 if(TARGET reduct_readers)
   list(APPEND REDUCT_FUZZ_TARGETS npy number text blocks sources options)
 endif()

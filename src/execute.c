@@ -21,8 +21,8 @@ static reduct_status check_input(const char *name, const void *input, bool wante
 }
 
 /* Elements have a power of two of bytes, so that nothing is divided here: that would take longer than to add up four. */
-static reduct_status check_inputs(const reduct_reduction *reduction, const void *x, const void *y, uint64_t count,
-                                  reduct_error *error) {
+reduct_status rd_check_inputs(const reduct_reduction *reduction, const void *x, const void *y, uint64_t count,
+                              reduct_error *error) {
     size_t bytes = rd_type(reduction->element)->bytes;
     reduct_status status = check_input("x", x, true, count, bytes, error);
     if (status == REDUCT_OK)
@@ -61,7 +61,7 @@ reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const voi
     if (!backend->accumulate_masked)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "mask: %s takes none in this version; expected device cpu",
                        prepared->device.name);
-    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    reduct_status status = rd_check_inputs(&prepared->reduction, x, y, count, error);
     if (status == REDUCT_OK)
         status = check_input("mask", mask, true, count, 1, error);
     if (status == REDUCT_OK)
@@ -71,7 +71,7 @@ reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const voi
 
 reduct_status rd_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                             void *workspace, uint64_t first, struct rd_partial *partial, reduct_error *error) {
-    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    reduct_status status = rd_check_inputs(&prepared->reduction, x, y, count, error);
     return status == REDUCT_OK ? accumulate(prepared, x, y, count, workspace, first, partial, error) : status;
 }
 
@@ -88,7 +88,7 @@ static __attribute__((noinline)) reduct_status run_whole(const struct rd_prepare
 static reduct_status run(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                          void *workspace, void *result, reduct_error *error) {
     const struct rd_backend *backend = prepared->device.backend;
-    reduct_status status = check_inputs(&prepared->reduction, x, y, count, error);
+    reduct_status status = rd_check_inputs(&prepared->reduction, x, y, count, error);
     if (status != REDUCT_OK)
         return status;
     if (backend->answer && !y && backend->answer(prepared, x, count, result))

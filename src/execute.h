@@ -5,6 +5,11 @@
 #include "core/backend.h"
 #include "state/partial.h"
 
+/* Checks the pointers to elements: whether they are there, as the operator reads them, and aligned; and that memory could hold
+ * so many. */
+reduct_status rd_check_inputs(const reduct_reduction *reduction, const void *x, const void *y, uint64_t count,
+                              reduct_error *error);
+
 /* Checks the pointers and adds the data to `partial`, which holds no elements (of `product` see core/backend.h). A null
  * workspace is found for the call where one is needed. `first` is the index that the first element has in the eyes of the
  * caller, for error messages. */

@@ -36,14 +36,20 @@ static void broken(const char *function, const char *what, reduct_status status)
  * ------------------------------------------------------------------------------------------------------------------ */
 
 void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static bool no_memory;
 
 void *__wrap_malloc(size_t size) {
     return no_memory ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return no_memory ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
@@ -673,6 +679,392 @@ static void call_with_failing_device(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * States
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { STATES = 6, STATE_WORDS = 16, STATE_SAVED = 2048 };
+
+/* A state's bytes mean something to its own reduction alone: wrong ones are such that are refused. */
+static struct state {
+    reduct_reduction reduction;
+    _Alignas(8) uint64_t bytes[STATE_WORDS];
+} states[STATES];
+
+static const reduct_reduction *reduction_of(const struct state *state) {
+    static reduct_reduction wrong;
+    wrong = state->reduction;
+    if (rarely())
+        return NULL;
+    if (rarely())
+        wrong.op = rng_next(&rng) & 1 ? REDUCT_PRODUCT : (reduct_operator)99;
+    return &wrong;
+}
+
+static void *bytes_of(struct state *state) {
+    return rarely() ? NULL : rarely() ? (char *)state->bytes + 4 : (char *)state->bytes;
+}
+
+/* In place of another: of any reduction that has states. */
+static void call_state_begin(void) {
+    struct state *state = &states[rng_below(&rng, STATES)];
+    size_t size = 0;
+    struct watch *watch = begin_call();
+    end_call("reduct_state_clear", reduct_state_clear(&state->reduction, state->bytes, watch->passed), watch, false);
+    if (state->reduction.op && reduct_state_clear(&state->reduction, state->bytes, NULL) != REDUCT_OK)
+        broken("reduct_state_clear", "failed", REDUCT_OK);
+    do {
+        state->reduction = any_reduction();
+        watch = begin_call();
+    } while (end_call("reduct_state_size", reduct_state_size(&state->reduction, rarely() ? NULL : &size, watch->passed),
+                      watch, false) != REDUCT_OK);
+    if (size > sizeof state->bytes)
+        broken("reduct_state_size", "more bytes than the header says", REDUCT_OK);
+    const reduct_reduction *reduction = reduction_of(state);
+    void *bytes = bytes_of(state);
+    watch = begin_call();
+    end_call("reduct_state_init", reduct_state_init(reduction, bytes, watch->passed), watch, false);
+    watch = begin_call();
+    end_call("reduct_state_clear", reduct_state_clear(reduction_of(state), NULL, watch->passed), watch, false);
+    if (reduct_state_init(&state->reduction, state->bytes, NULL) != REDUCT_OK)
+        broken("reduct_state_init", "failed", REDUCT_OK);
+}
+
+static struct state *any_state(void) {
+    struct state *state = &states[rng_below(&rng, STATES)];
+    while (!state->reduction.op)
+        call_state_begin();
+    return state;
+}
+
+static void check_count(struct state *state, const char *function, reduct_status status, uint64_t before) {
+    uint64_t count = 0;
+    if (reduct_state_count(&state->reduction, state->bytes, &count, NULL) != REDUCT_OK)
+        broken("reduct_state_count", "failed", REDUCT_OK);
+    if (status != REDUCT_OK && count != before)
+        broken(function, "failed and changed the state", status);
+}
+
+static void call_state_add(void) {
+    struct state *state = any_state();
+    if (!state->reduction.op)
+        return;
+    const bool two = (reduct_operator_inputs(state->reduction.op) == 2) != rarely(), removes = rng_below(&rng, 4) == 0,
+               each = rng_next(&rng) & 1;
+    const void *x = any_array(), *y = two ? any_array() : NULL;
+    const uint64_t count = any_count(reduct_type_size(state->reduction.element));
+    const reduct_reduction *reduction = reduction_of(state);
+    void *places[MOST], *bytes = bytes_of(state);
+    for (size_t i = 0; i < MOST; i++)
+        places[i] = state->bytes;
+    uint64_t before = 0;
+    reduct_state_count(&state->reduction, state->bytes, &before, NULL);
+    struct watch *watch = begin_call();
+    reduct_status status;
+    const char *function;
+    if (each) {
+        void *const *all = rarely() ? NULL : places;
+        function = removes ? "reduct_state_remove_each" : "reduct_state_add_each";
+        status = removes ? reduct_state_remove_each(reduction, all, x, y, count, watch->passed)
+                         : reduct_state_add_each(reduction, all, x, y, count, watch->passed);
+    } else {
+        function = removes ? "reduct_state_remove" : "reduct_state_add";
+        status = removes ? reduct_state_remove(reduction, bytes, x, y, count, watch->passed)
+                         : reduct_state_add(reduction, bytes, x, y, count, watch->passed);
+    }
+    check_count(state, function, end_call(function, status, watch, false), before);
+}
+
+/* With itself, again and again, until no 64 bits count the elements; or what the same operator holds elsewhere. */
+static void call_state_combine(void) {
+    struct state *state = any_state(), *other = any_state();
+    if (memcmp(&state->reduction, &other->reduction, sizeof state->reduction) != 0)
+        other = state;
+    for (uint64_t times = rng_below(&rng, 8) ? 1 : 70; times > 0; times--) {
+        const reduct_reduction *reduction = reduction_of(state);
+        void *bytes = bytes_of(state), *others = bytes_of(other);
+        uint64_t before = 0;
+        reduct_state_count(&state->reduction, state->bytes, &before, NULL);
+        struct watch *watch = begin_call();
+        const reduct_status status = end_call(
+            "reduct_state_combine", reduct_state_combine(reduction, bytes, others, watch->passed), watch, false);
+        check_count(state, "reduct_state_combine", status, before);
+    }
+}
+
+static void call_state_result(void) {
+    struct state *state = any_state();
+    const reduct_reduction *reduction = reduction_of(state);
+    void *bytes = bytes_of(state);
+    uint64_t count;
+    struct watch *watch = begin_call();
+    end_call("reduct_state_result",
+             reduct_state_result(reduction, bytes, rarely() ? NULL : watch->output, watch->passed), watch, true);
+    watch = begin_call();
+    end_call("reduct_state_count", reduct_state_count(reduction, bytes, rarely() ? NULL : &count, watch->passed), watch,
+             false);
+}
+
+/* Into a state of the same reduction, or of another, that is empty, or not. */
+static void call_state_save_and_load(void) {
+    struct state *state = any_state(), *other = any_state();
+    unsigned char saved[STATE_SAVED];
+    size_t size = rarely() ? rng_below(&rng, 60) : sizeof saved;
+    const reduct_reduction *reduction = reduction_of(state);
+    void *bytes = bytes_of(state);
+    struct watch *watch = begin_call();
+    if (end_call("reduct_state_save",
+                 reduct_state_save(reduction, bytes, rarely() ? NULL : saved, rarely() ? NULL : &size, watch->passed),
+                 watch, false) != REDUCT_OK)
+        return;
+    size = sizeof saved;
+    if (reduct_state_save(&state->reduction, state->bytes, saved, &size, NULL) != REDUCT_OK)
+        broken("reduct_state_save", "failed with room enough", REDUCT_OK);
+    if (rng_next(&rng) & 1)
+        other = state;
+    if (!rarely())
+        reduct_state_clear(&other->reduction, other->bytes, NULL);
+    if (rarely())
+        saved[rng_below(&rng, size)] ^= (unsigned char)(1U << rng_below(&rng, 8));
+    if (rarely())
+        size = rng_below(&rng, size);
+    reduction = reduction_of(other);
+    bytes = bytes_of(other);
+    watch = begin_call();
+    end_call("reduct_state_load", reduct_state_load(reduction, rarely() ? NULL : saved, size, bytes, watch->passed),
+             watch, false);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { TABLES = 4, GROUPS_MOST = 6, TABLE_SAVED = 1 << 16 };
+static reduct_table *tables[TABLES];
+
+static reduct_table *any_table(void) {
+    return rarely() ? NULL : tables[rng_below(&rng, TABLES)];
+}
+
+static void keep_table(const char *function, reduct_status status, reduct_table *made) {
+    if ((status == REDUCT_OK) != (made != NULL))
+        broken(function, "a table in spite of a failure, or none", status);
+    reduct_table **place = &tables[rng_below(&rng, TABLES)];
+    if (!made)
+        return;
+    reduct_table_destroy(*place);
+    *place = made;
+}
+
+static void call_table_create(void) {
+    reduct_reduction reductions[2] = {any_reduction(), any_reduction()};
+    reduct_table *made = NULL;
+    if (!rarely())
+        reductions[1].element = reductions[0].element;
+    const reduct_table_options options = {.reductions = rarely() ? NULL : reductions,
+                                          .reduction_count = rarely() ? 0 : 1 + rng_below(&rng, 2),
+                                          .groups = rarely() ? UINT64_MAX : rng_below(&rng, GROUPS_MOST + 1),
+                                          .device = any_device(),
+                                          .threads = (unsigned)rng_below(&rng, 3)};
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_table_create",
+                 reduct_table_create(rarely() ? NULL : &options, null ? NULL : &made, watch->passed), watch, false);
+    keep_table("reduct_table_create", status, made);
+}
+
+static void call_table_resize(void) {
+    reduct_table *table = any_table();
+    const uint64_t before = reduct_table_groups(table);
+    const uint64_t groups = rarely() ? UINT64_MAX - rng_below(&rng, 3) : rng_below(&rng, GROUPS_MOST + 1);
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_table_resize", reduct_table_resize(table, groups, watch->passed), watch, false);
+    if (reduct_table_groups(table) != (status == REDUCT_OK ? groups : before))
+        broken("reduct_table_resize", "not the groups that were asked for", status);
+    if (rarely())
+        reduct_table_reset(table);
+}
+
+/* Elements of all groups, for the first reduction. */
+static uint64_t count_all(const reduct_table *table) {
+    uint64_t count = 0;
+    for (uint64_t g = 0; g < reduct_table_groups(table); g++)
+        count += reduct_table_count(table, 0, g);
+    return count;
+}
+
+static void call_table_add(void) {
+    static uint8_t indices[MOST];
+    reduct_table *table = any_table();
+    const uint64_t groups = reduct_table_groups(table), before = count_all(table);
+    bool two = rarely();
+    for (size_t i = 0; i < reduct_table_reductions(table); i++)
+        two |= reduct_operator_inputs(reduct_table_reduction(table, i).op) == 2;
+    for (size_t i = 0; i < MOST; i++)
+        indices[i] = (uint8_t)(rng_below(&rng, 200) ? rng_below(&rng, groups) : rng_next(&rng));
+    const reduct_table_batch batch = {
+        .x = any_array(),
+        .y = two ? any_array() : NULL,
+        .count = any_count(reduct_type_size(reduct_table_reduction(table, 0).element)),
+        .indices = rarely() ? NULL : indices,
+        .index = rarely() ? (reduct_type)any_number(REDUCT_I256) : REDUCT_U8,
+        .skip = rarely(),
+        .mask_kind = rarely() ? (reduct_mask)any_number(REDUCT_MASK_BITS) : REDUCT_MASK_NONE,
+        .mask = any_array(),
+        .mask_offset = rarely() ? UINT64_MAX : rng_below(&rng, 9),
+        .reserved = {rarely() && rarely()},
+    };
+    const uint64_t kind = rng_below(&rng, 4), group = rng_below(&rng, groups + rarely());
+    if (batch.index != REDUCT_U8 && reduct_type_size(batch.index) > 1 && batch.count <= MOST)
+        return; /* for which there are too few bytes */
+    struct watch *watch = begin_call();
+    const char *function = kind == 0   ? "reduct_table_remove"
+                           : kind == 1 ? "reduct_table_add_group"
+                                       : "reduct_table_add";
+    const reduct_status status =
+        end_call(function,
+                 kind == 0   ? reduct_table_remove(table, rarely() ? NULL : &batch, watch->passed)
+                 : kind == 1 ? reduct_table_add_group(table, group, batch.x, batch.y, batch.count, watch->passed)
+                             : reduct_table_add(table, rarely() ? NULL : &batch, watch->passed),
+                 watch, false);
+    if (status != REDUCT_OK && count_all(table) != before)
+        broken(function, "failed and changed the table", status);
+}
+
+/* Two of the same reduction into each other, until no 64 bits count the elements; or any two. */
+static void call_table_merge(void) {
+    uint64_t mapping[GROUPS_MOST];
+    reduct_table *a = any_table(), *b = any_table(), *made = NULL;
+    for (size_t g = 0; g < GROUPS_MOST; g++)
+        mapping[g] = rng_below(&rng, reduct_table_groups(a) + rarely());
+    if (a && rng_below(&rng, 4) == 0) {
+        reduct_reduction reductions[2] = {reduct_table_reduction(a, 0), reduct_table_reduction(a, 1)};
+        if (reduct_table_create(&(reduct_table_options){.reductions = reductions,
+                                                        .reduction_count = reduct_table_reductions(a),
+                                                        .groups = reduct_table_groups(a)},
+                                &made, NULL) != REDUCT_OK)
+            broken("reduct_table_create", "failed", REDUCT_OK);
+        b = made;
+    }
+    for (uint64_t times = made && rarely() ? 120 : 1; times > 0; times--) {
+        const uint64_t before = count_all(a);
+        struct watch *watch = begin_call();
+        const reduct_status status = end_call(
+            "reduct_table_merge", reduct_table_merge(a, b, rng_next(&rng) & 1 && !made ? mapping : NULL, watch->passed),
+            watch, false);
+        if (status != REDUCT_OK && count_all(a) != before)
+            broken("reduct_table_merge", "failed and merged", status);
+        if (made)
+            reduct_table_merge(b, a, NULL, NULL);
+    }
+    reduct_table_destroy(made);
+}
+
+static void call_table_result(void) {
+    reduct_table *table = any_table();
+    const reduct_type type = rng_next(&rng) & 1 ? REDUCT_DEFAULT : (reduct_type)any_number(REDUCT_I256);
+    const size_t which = rng_below(&rng, reduct_table_reductions(table) + rarely());
+    const uint64_t groups = reduct_table_groups(table), first = rng_below(&rng, groups + 1),
+                   count = rng_below(&rng, groups - first + 1 + rarely());
+    reduct_outcome outcomes[GROUPS_MOST + 1];
+    struct watch *watch = begin_call();
+    const bool each = rarely();
+    end_call("reduct_table_result",
+             reduct_table_result(table, which, type, first, count, rarely() ? NULL : watch->output,
+                                 each ? outcomes : NULL, watch->passed),
+             watch, true);
+}
+
+static void call_table_save_and_load(void) {
+    static unsigned char bytes[TABLE_SAVED];
+    reduct_table *table = any_table(), *made = NULL;
+    size_t size = rarely() ? rng_below(&rng, 300) : sizeof bytes;
+    struct watch *watch = begin_call();
+    if (end_call("reduct_table_save",
+                 reduct_table_save(table, rarely() ? NULL : bytes, rarely() ? NULL : &size, watch->passed), watch,
+                 false) != REDUCT_OK)
+        return;
+    size = sizeof bytes;
+    if (reduct_table_save(table, bytes, &size, NULL) != REDUCT_OK)
+        broken("reduct_table_save", "failed with room enough", REDUCT_OK);
+    if (rarely())
+        bytes[rng_below(&rng, size)] ^= (unsigned char)(1U << rng_below(&rng, 8));
+    if (rarely())
+        bytes[8] = 2;
+    if (rarely())
+        size = rng_below(&rng, size);
+    const reduct_table_options options = {.device = any_device(), .groups = rarely()};
+    const bool null = rarely();
+    watch = begin_call();
+    const reduct_status status = end_call(
+        "reduct_table_load",
+        reduct_table_load(rarely() ? NULL : bytes, size, &options, null ? NULL : &made, watch->passed), watch, false);
+    keep_table("reduct_table_load", status, made);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_keys *kept_keys;
+
+static void call_keys_create(void) {
+    reduct_keys *made = NULL;
+    const reduct_type type = (reduct_type)any_number(REDUCT_I256);
+    const bool null = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_keys_create", reduct_keys_create(type, null ? NULL : &made, watch->passed), watch, false);
+    if ((status == REDUCT_OK) != (made != NULL))
+        broken("reduct_keys_create", "keys in spite of a failure, or none", status);
+    if (!made)
+        return;
+    reduct_keys_destroy(kept_keys);
+    kept_keys = made;
+}
+
+static void call_keys(void) {
+    static uint64_t indices[MOST + 1], order[1 << 14];
+    reduct_keys *keys = rarely() ? NULL : kept_keys;
+    const void *array = any_array();
+    const uint64_t count = rng_below(&rng, MOST + 1), before = reduct_keys_count(keys);
+    const reduct_type index = rarely()             ? REDUCT_I8
+                              : rng_next(&rng) & 1 ? REDUCT_U32
+                                                   : REDUCT_U64,
+                      type = rarely() ? REDUCT_F32 : REDUCT_I64;
+    void *places = rarely() ? NULL : rarely() ? (char *)indices + 1 : (char *)indices;
+    if (before > (sizeof order / sizeof *order) - MOST)
+        return;
+    struct watch *watch = begin_call();
+    const reduct_status status =
+        end_call("reduct_keys_add", reduct_keys_add(keys, array, count, index, places, watch->passed), watch, false);
+    if (status != REDUCT_OK && reduct_keys_count(keys) != before)
+        broken("reduct_keys_add", "failed and added", status);
+    watch = begin_call();
+    end_call("reduct_keys_find", reduct_keys_find(keys, array, count, index, places, watch->passed), watch, false);
+    watch = begin_call();
+    end_call("reduct_keys_get",
+             reduct_keys_get(keys, before, rng_below(&rng, 2), rarely() ? NULL : watch->output, watch->passed), watch,
+             true);
+    watch = begin_call();
+    end_call("reduct_keys_order", reduct_keys_order(keys, rarely() ? NULL : order, watch->passed), watch, false);
+    uint64_t runs;
+    watch = begin_call();
+    end_call("reduct_keys_runs",
+             reduct_keys_runs(type, array, count, indices, NULL, rarely() ? NULL : &runs, watch->passed), watch, false);
+}
+
+static void free_states_and_tables(void) {
+    for (size_t i = 0; i < STATES; i++)
+        if (states[i].reduction.op)
+            reduct_state_clear(&states[i].reduction, states[i].bytes, NULL);
+    for (size_t i = 0; i < TABLES; i++)
+        reduct_table_destroy(tables[i]);
+    reduct_keys_destroy(kept_keys);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Operators of one's own, and one call
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -886,7 +1278,22 @@ int main(void) {
                                           call_u64,
                                           call_f16,
                                           call_bf16,
-                                          call_bool};
+                                          call_bool,
+                                          call_state_begin,
+                                          call_state_add,
+                                          call_state_add,
+                                          call_state_combine,
+                                          call_state_result,
+                                          call_state_save_and_load,
+                                          call_table_create,
+                                          call_table_resize,
+                                          call_table_add,
+                                          call_table_add,
+                                          call_table_merge,
+                                          call_table_result,
+                                          call_table_save_and_load,
+                                          call_keys_create,
+                                          call_keys};
     const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();
@@ -898,6 +1305,7 @@ int main(void) {
         calls[rng_below(&rng, sizeof calls / sizeof *calls)]();
     for (size_t i = 0; i < ACCUMULATORS; i++)
         reduct_accumulator_destroy(accumulators[i]);
+    free_states_and_tables();
     for (size_t i = 0; seen[i].function; i++)
         for (int status = 0; status < STATUSES; status++)
             if (seen[i].calls[status])

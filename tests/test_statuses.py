@@ -20,7 +20,7 @@ OUTCOME = re.compile(r'struct (reduct_(?:cuda_)?outcome) \{\s*uint32_t status;\s
 # Whether the program uses a device with memory of its own, and what only such a one gives.
 DEVICE = bool(os.environ.get('REDUCT_TEST_DEVICES'))
 DEVICES_ONLY = {('reduct_plan_execute', 'OUT_OF_MEMORY'), ('reduct_accumulator_add', 'OUT_OF_MEMORY'),
-                ('reduct_accumulator_add_masked', 'UNSUPPORTED'), ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_cuda_execute', 'DEVICE_LOST')}
+                ('reduct_accumulator_add_masked', 'UNSUPPORTED'), ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_table_load', 'UNSUPPORTED'), ('reduct_cuda_execute', 'DEVICE_LOST')}
 
 # What it takes a device that breaks to give: these find another context where theirs is lost.
 NEVER = {(function, 'DEVICE_LOST') for function in (
@@ -28,6 +28,8 @@ NEVER = {(function, 'DEVICE_LOST') for function in (
     'reduct_accumulator_load')}
 # And one that lacks kernels, of which there is none.
 NEVER |= {('reduct_accumulator_load', 'UNSUPPORTED')}
+# And as many keys as 32 bits count.
+NEVER |= {('reduct_keys_add', 'TOO_LARGE')}
 
 
 def statuses_of(text):

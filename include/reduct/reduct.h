@@ -545,6 +545,221 @@ REDUCT_API reduct_status reduct_words_merge(const reduct_reduction *reduction, i
                                             reduct_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * States
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A state is an accumulator as a few plain bytes, for those who keep one for each of many groups in memory of their own, as
+ * databases do in the rows of a hash table. Its results have the bits of an accumulator that holds the same elements, and what
+ * was added can be taken out again, exactly, as windows and retractions need it.
+ *
+ * Every function is told the reduction anew, which must always be the same for a state; result type and flags may differ. All
+ * operators have states but product; in mode fast they are exact. Sums, means and norm1 take 64 bytes, the others at most 128. A
+ * sum keeps a window of 256 bits around the exponents that its values have, which moves as they come; where they range so widely
+ * that they do not fit it, or where 2^16 of them are infinities, NaNs or -0, the state allocates a block of at most 900 bytes
+ * and points to it.
+ *
+ * The bytes of a state must be aligned to 8. They may be moved to another address, but must not be used at both: a pointer may
+ * be among them. A state whose bytes are all zero is empty; one that is no longer used must be cleared, or its block is lost. A
+ * state may be used by one thread at a time.
+ *
+ * Functions that fail leave all states as they were. */
+
+/* Bytes of a state. Fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED (the operator has no states). */
+REDUCT_API reduct_status reduct_state_size(const reduct_reduction *reduction, size_t *size, reduct_error *error);
+
+/* Makes bytes, whatever they were, an empty state. Fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED. */
+REDUCT_API reduct_status reduct_state_init(const reduct_reduction *reduction, void *state, reduct_error *error);
+
+/* Empties a state and frees its block, if it has one. Fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED. */
+REDUCT_API reduct_status reduct_state_clear(const reduct_reduction *reduction, void *state, reduct_error *error);
+
+/* Adds `count` elements of `x` (and `y`, for dot and weighted_mean; otherwise null) to one state. Indices that argmin and argmax
+ * give count from the first element that the state was ever given. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NAN,
+ * _TOO_LARGE (more than 2^63 elements in a state) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_state_add(const reduct_reduction *reduction, void *state, const void *x, const void *y,
+                                          uint64_t count, reduct_error *error);
+
+/* Adds element i to state states[i], for all i below `count`; states may come more than once. That each is there and aligned is
+ * not checked. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NAN, _TOO_LARGE (of what cannot be taken out again: where a
+ * state could not take all `count` elements) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_state_add_each(const reduct_reduction *reduction, void *const *states, const void *x,
+                                               const void *y, uint64_t count, reduct_error *error);
+
+/* Takes elements out that were added before, in any order: infinities and NaNs, too. Of elements that never were there only
+ * those are noticed that are infinities or NaNs, or too many. Extremes, `and` and `or` of integers cannot tell what they were
+ * before: _UNSUPPORTED. Fails with REDUCT_ERROR_ARGUMENT (also of what is not there), _UNSUPPORTED, _NAN, _TOO_LARGE (an array
+ * that no memory could hold) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_state_remove(const reduct_reduction *reduction, void *state, const void *x,
+                                             const void *y, uint64_t count, reduct_error *error);
+REDUCT_API reduct_status reduct_state_remove_each(const reduct_reduction *reduction, void *const *states, const void *x,
+                                                  const void *y, uint64_t count, reduct_error *error);
+
+/* Adds all that `other` holds, as if its elements followed those of `state`; it is unchanged, and may be `state` itself. Fails
+ * with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_state_combine(const reduct_reduction *reduction, void *state, const void *other,
+                                              reduct_error *error);
+
+/* Elements in a state; NaNs under ignore are not counted. Fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED. */
+REDUCT_API reduct_status reduct_state_count(const reduct_reduction *reduction, const void *state, uint64_t *count,
+                                            reduct_error *error);
+
+/* The result, of the reduction's result type, and as reduct_accumulator_result() has it. Fails with REDUCT_ERROR_ARGUMENT,
+ * _UNSUPPORTED, _EMPTY or _OVERFLOW. */
+REDUCT_API reduct_status reduct_state_result(const reduct_reduction *reduction, const void *state, void *result,
+                                             reduct_error *error);
+
+/* Saves a state to bytes that any machine and any later version can load: some 50, and more where it has spilled. Equal data
+ * give equal bytes, as for accumulators. `size`: in, the room at `bytes`; out, the bytes written. With `bytes` null, only
+ * `*size` is written: the room needed. Fails with REDUCT_ERROR_ARGUMENT, also when the room is too small, or _UNSUPPORTED;
+ * nothing is then written. */
+REDUCT_API reduct_status reduct_state_save(const reduct_reduction *reduction, const void *state, void *bytes,
+                                           size_t *size, reduct_error *error);
+
+/* Loads what reduct_state_save() wrote into an empty state, checking every field and a checksum. Fails with
+ * REDUCT_ERROR_CORRUPT, _VERSION, _MISMATCH (a state of another operator, element type or NaN policy), _ARGUMENT (also where the
+ * state is not empty), _UNSUPPORTED or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_state_load(const reduct_reduction *reduction, const void *bytes, size_t size,
+                                           void *state, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Accumulators for many groups, numbered from 0, of one or more reductions of the same data: what a plan of kind REDUCT_GROUPS
+ * does to an array, for data that come piece by piece, and may be taken out again. Each group's results have the bits of a plan
+ * of its elements alone. A group takes a state of each reduction (see above), and reductions that are finished from the same
+ * state share it. Operators and modes are those that states have. For argmin and argmax, what is added or merged counts as
+ * following what is already there; the index is the element's place in all that the table was ever given, whatever its group.
+ *
+ * A table may be used by one thread at a time; adding uses several where there is much data. Functions that fail leave it as it
+ * was. */
+typedef struct reduct_table reduct_table;
+
+/* What a table is made from. Zero-initialise it, then set what matters. */
+typedef struct reduct_table_options {
+    const reduct_reduction *reductions; /* of one element type; the table keeps a copy */
+    size_t reduction_count;             /* at least 1 */
+    uint64_t groups;                    /* to begin with */
+    const char *device;                 /* as in reduct_plan_options; in this version only the CPU has tables */
+    unsigned threads;
+    const reduct_executor *executor;
+    uint64_t reserved[8]; /* zero */
+} reduct_table_options;
+
+/* A table of groups that hold nothing. Destroy it when done; null is allowed there. Fails with REDUCT_ERROR_ARGUMENT,
+ * _UNSUPPORTED, _NO_DEVICE, _TOO_LARGE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_create(const reduct_table_options *options, reduct_table **table,
+                                             reduct_error *error);
+REDUCT_API void reduct_table_destroy(reduct_table *table);
+
+/* Empties all groups, which stay. */
+REDUCT_API void reduct_table_reset(reduct_table *table);
+
+/* Adds groups, which hold nothing, until there are so many. Fails with REDUCT_ERROR_ARGUMENT (also where there are more already),
+ * _TOO_LARGE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_resize(reduct_table *table, uint64_t groups, reduct_error *error);
+
+/* Groups; reductions, and one of them, resolved; elements that count of a group, for a reduction. 0 for what is not there. */
+REDUCT_API uint64_t reduct_table_groups(const reduct_table *table);
+REDUCT_API size_t reduct_table_reductions(const reduct_table *table);
+REDUCT_API reduct_reduction reduct_table_reduction(const reduct_table *table, size_t which);
+REDUCT_API uint64_t reduct_table_count(const reduct_table *table, size_t which, uint64_t group);
+
+/* Elements with the numbers of their groups. Zero-initialise it, then set what matters. */
+typedef struct reduct_table_batch {
+    const void *x, *y; /* y: where a reduction reads two arrays, otherwise null */
+    uint64_t count;
+    const void *indices; /* the group of each element */
+    reduct_type index;   /* their type: REDUCT_U8 to REDUCT_U64, REDUCT_I32 or REDUCT_I64 */
+    int skip; /* not 0: elements whose index is no group are left out; 0: they are an error that names the first one */
+    reduct_mask
+        mask_kind; /* which elements count: what the mask says of element i is its entry number mask_offset + i */
+    const void *mask;
+    uint64_t mask_offset;
+    uint64_t reserved[4]; /* zero */
+} reduct_table_batch;
+
+/* Adds elements to their groups. Indices that a mask leaves out are not looked at. Fails with REDUCT_ERROR_ARGUMENT (also of an
+ * index, whose place error->index then is), _NAN (likewise), _TOO_LARGE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_add(reduct_table *table, const reduct_table_batch *batch, reduct_error *error);
+
+/* Takes elements out of their groups again, as reduct_state_remove() does. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (some
+ * reduction removes nothing), _NAN, _TOO_LARGE (the mask) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_remove(reduct_table *table, const reduct_table_batch *batch, reduct_error *error);
+
+/* Adds an array to one group. Fails with REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_add_group(reduct_table *table, uint64_t group, const void *x, const void *y,
+                                                uint64_t count, reduct_error *error);
+
+/* Adds all that another table of the same reductions holds: its group g to group mapping[g], or to group g where `mapping` is
+ * null. Several may go to one. Fails with REDUCT_ERROR_ARGUMENT (also of a group that is to be none of the table's: error->index
+ * names it), _MISMATCH, _TOO_LARGE (more than 2^63 elements in all) or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
+                                            reduct_error *error);
+
+/* The results of reduction number `which` of `count` groups from `first` on, rounded to `type` (REDUCT_DEFAULT: the reduction's
+ * result type). With outcomes, one for each group, a result that fails is no failure of the call, as in
+ * reduct_plan_execute_each(); without, error->index is the first such group. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED,
+ * _EMPTY or _OVERFLOW; nothing is then written. */
+REDUCT_API reduct_status reduct_table_result(const reduct_table *table, size_t which, reduct_type type, uint64_t first,
+                                             uint64_t count, void *results, reduct_outcome *outcomes,
+                                             reduct_error *error);
+
+/* Saves a table to bytes that any machine and any later version can load: some 30 for a sum of a group. Equal data give equal
+ * bytes, as for accumulators. `size` as in reduct_accumulator_save(). Fails with REDUCT_ERROR_ARGUMENT, also when the room is
+ * too small; nothing is then written. */
+REDUCT_API reduct_status reduct_table_save(const reduct_table *table, void *bytes, size_t *size, reduct_error *error);
+
+/* Loads what reduct_table_save() wrote, checking every field and a checksum. The bytes say which reductions and how many groups
+ * there are: options->reductions is null; `options` may be null itself. Fails with REDUCT_ERROR_CORRUPT, _VERSION, _ARGUMENT,
+ * _UNSUPPORTED, _NO_DEVICE or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_table_load(const void *bytes, size_t size, const reduct_table_options *options,
+                                           reduct_table **table, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Keys that are no numbers of groups are given some: 0, 1, 2 and so on in order of their first appearance, the same on every
+ * run. The object keeps them from one batch to the next, so that a table can grow with them. Keys are integers of 32 or 64 bits;
+ * what has bits of that size otherwise, as floats, is passed as these, and equal where they are. Keys may be used by one thread
+ * at a time. */
+typedef struct reduct_keys reduct_keys;
+
+/* No keys, of type REDUCT_I32, REDUCT_U32, REDUCT_I64 or REDUCT_U64. Destroy them when done; null is allowed there. Fails with
+ * REDUCT_ERROR_ARGUMENT or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_keys_create(reduct_type type, reduct_keys **keys, reduct_error *error);
+REDUCT_API void reduct_keys_destroy(reduct_keys *keys);
+
+/* Writes the number of each of `count` keys to `indices`, giving those that are new the next numbers. `index`: REDUCT_U32 or
+ * REDUCT_U64. Fails with REDUCT_ERROR_ARGUMENT, _TOO_LARGE (numbers beyond 2^32 - 2 for u32) or _OUT_OF_MEMORY; new keys are
+ * then forgotten, and what `indices` holds is of no use. */
+REDUCT_API reduct_status reduct_keys_add(reduct_keys *keys, const void *array, uint64_t count, reduct_type index,
+                                         void *indices, reduct_error *error);
+
+/* The same without adding any: the number of a key that is not there is the greatest one of its type, which no group has. Fails
+ * with REDUCT_ERROR_ARGUMENT. */
+REDUCT_API reduct_status reduct_keys_find(const reduct_keys *keys, const void *array, uint64_t count, reduct_type index,
+                                          void *indices, reduct_error *error);
+
+/* How many there are. */
+REDUCT_API uint64_t reduct_keys_count(const reduct_keys *keys);
+
+/* Writes keys number `first` to `first` + `count` - 1, of their type. Fails with REDUCT_ERROR_ARGUMENT. */
+REDUCT_API reduct_status reduct_keys_get(const reduct_keys *keys, uint64_t first, uint64_t count, void *array,
+                                         reduct_error *error);
+
+/* Writes the numbers of all keys in ascending order of these. Fails with REDUCT_ERROR_ARGUMENT or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_keys_order(const reduct_keys *keys, uint64_t *order, reduct_error *error);
+
+/* Runs of equal keys, one after another, in an array that need not be sorted: writes where each begins and, after the last,
+ * `count` to `offsets`, which are those of REDUCT_SEGMENTS; the key of each to `unique`; and how many there are to `runs`. With
+ * room for count + 1 offsets and `count` keys it is enough; `offsets` and `unique` may be null. Fails with
+ * REDUCT_ERROR_ARGUMENT. */
+REDUCT_API reduct_status reduct_keys_runs(reduct_type type, const void *array, uint64_t count, uint64_t *offsets,
+                                          void *unique, uint64_t *runs, reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Operators of your own
  * ------------------------------------------------------------------------------------------------------------------ */
 

@@ -12,8 +12,7 @@
  * States
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Whether the state of reduction `a` holds all that reduction `b` is finished from. */
-static bool covers(const reduct_reduction *a, const reduct_reduction *b) {
+bool rd_state_covers(const reduct_reduction *a, const reduct_reduction *b) {
     const struct rd_operator *of_a = rd_operator(a->op), *of_b = rd_operator(b->op);
     if (a->nan != b->nan || rd_family(a) != rd_family(b))
         return false;
@@ -43,12 +42,12 @@ static void choose_states(struct rd_many *many) {
     for (size_t i = 0; i < many->reductions; i++) {
         size_t s = 0;
         const reduct_reduction *reduction = &many->reduction[i];
-        while (s < many->states && !covers(&many->state[s].reduction, reduction) &&
-               !covers(reduction, &many->state[s].reduction))
+        while (s < many->states && !rd_state_covers(&many->state[s].reduction, reduction) &&
+               !rd_state_covers(reduction, &many->state[s].reduction))
             s++;
         if (s == many->states)
             many->state[many->states++].reduction = *reduction;
-        else if (!covers(&many->state[s].reduction, reduction))
+        else if (!rd_state_covers(&many->state[s].reduction, reduction))
             many->state[s].reduction = *reduction;
         many->state_of[i] = s;
     }

@@ -36,6 +36,9 @@ reduct_status rd_many_make(const reduct_plan_options *options, const struct rd_p
                            reduct_error *error);
 void rd_many_release(struct rd_many *many);
 
+/* Whether the state of reduction `a` holds all that reduction `b` is finished from. */
+bool rd_state_covers(const reduct_reduction *a, const reduct_reduction *b);
+
 /* Whether the data can make results of a reduction fail. */
 bool rd_many_may_fail(const struct rd_many *many, size_t which);
 

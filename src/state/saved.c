@@ -44,7 +44,7 @@ static void walk_partial(struct rd_walk *walk, struct rd_partial *partial) {
     rd_family_code(&partial->reduction)->walk(walk, partial);
 }
 
-static uint64_t hash(const unsigned char *bytes, size_t size) {
+uint64_t rd_saved_hash(const unsigned char *bytes, size_t size) {
     uint64_t h = 0xcbf29ce484222325;
     for (size_t i = 0; i < size; i++)
         h = (h ^ bytes[i]) * 0x100000001b3;
@@ -65,7 +65,7 @@ static void write(struct rd_partial *partial, unsigned char *bytes) {
     memcpy(bytes, magic, sizeof magic);
     walk_header(&walk, &partial->reduction, &version, &size);
     walk_partial(&walk, partial);
-    uint64_t check = hash(bytes, size - 8);
+    uint64_t check = rd_saved_hash(bytes, size - 8);
     rd_walk_word(&walk, &check);
 }
 

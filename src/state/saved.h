@@ -31,4 +31,7 @@ void rd_saved_write(const struct rd_partial *partial, unsigned char *bytes);
 /* Reads and checks them. */
 reduct_status rd_saved_read(const void *bytes, size_t size, struct rd_partial *partial, reduct_error *error);
 
+/* The FNV-1a hash. */
+uint64_t rd_saved_hash(const unsigned char *bytes, size_t size);
+
 #endif

@@ -1,0 +1,325 @@
+/* Tables of accumulators: making, growing, merging, results. Elements come in by table_add.c. */
+#include "state/table.h"
+
+#include "core/many.h"
+#include "core/options.h"
+#include "core/status.h"
+#include "core/system.h"
+#include "cpu/backend.h"
+#include "family/family.h"
+#include "state/saved.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Making
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status check_options(const reduct_table_options *options, reduct_error *error) {
+    struct rd_device device;
+    if (!options->reductions || !options->reduction_count)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: %s; expected at least one",
+                       options->reductions ? "none" : "null pointer");
+    if (options->reduction_count > PTRDIFF_MAX / 1024)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "reduction_count: %zu", options->reduction_count);
+    reduct_status status = RD_CHECK_RESERVED("reserved", options, error);
+    if (status == REDUCT_OK)
+        status = rd_check_executor(options->executor, error);
+    if (status == REDUCT_OK)
+        status = rd_device_open(options->device, NULL, &device, error);
+    if (status == REDUCT_OK && device.backend != &rd_cpu_backend)
+        status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "device: %s has no tables in this version; expected cpu",
+                         device.name);
+    return status;
+}
+
+/* Resolves the reductions, and gives each a state: one that is there, or one of its own. */
+static reduct_status choose_states(reduct_table *table, const reduct_table_options *options, reduct_error *error) {
+    for (size_t i = 0; i < table->reductions; i++) {
+        reduct_reduction *reduction = &table->reduction[i];
+        struct rd_cells cells;
+        *reduction = options->reductions[i];
+        reduct_status status = reduct_reduction_resolve(reduction, error);
+        if (status == REDUCT_OK)
+            status = rd_cells_of(reduction, &cells, error);
+        if (status == REDUCT_OK && reduction->element != table->reduction[0].element)
+            status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: number %zu is of %s, the first one of %s", i,
+                             reduct_type_name(reduction->element), reduct_type_name(table->reduction[0].element));
+        if (status != REDUCT_OK)
+            return status;
+        size_t s = 0;
+        while (s < table->states && !rd_state_covers(&table->cells[s].reduction, &cells.reduction) &&
+               !rd_state_covers(&cells.reduction, &table->cells[s].reduction))
+            s++;
+        if (s == table->states || !rd_state_covers(&table->cells[s].reduction, &cells.reduction))
+            table->cells[s] = cells;
+        table->states += s == table->states;
+        table->state_of[i] = s;
+        if (!i || rd_operator(reduction->op)->inputs > rd_operator(table->widest->op)->inputs)
+            table->widest = reduction;
+    }
+    return REDUCT_OK;
+}
+
+static reduct_status no_memory(size_t bytes, reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: %zu bytes could not be allocated", bytes);
+}
+
+reduct_status rd_table_make(const reduct_table_options *options, reduct_table **table, reduct_error *error) {
+    reduct_status status = check_options(options, error);
+    if (status != REDUCT_OK)
+        return status;
+    size_t count = options->reduction_count,
+           each = sizeof(reduct_reduction) + sizeof(struct rd_cells) + sizeof(size_t) + sizeof(unsigned char *),
+           bytes = sizeof **table + count * each;
+    reduct_table *made = calloc(1, bytes);
+    if (!made)
+        return no_memory(bytes, error);
+    made->reductions = count;
+    made->reduction = (reduct_reduction *)(made + 1);
+    made->cells = (struct rd_cells *)(made->reduction + count);
+    made->state_of = (size_t *)(made->cells + count);
+    made->cell = (unsigned char **)(made->state_of + count);
+    made->crew = (struct rd_crew){options->threads, NULL};
+    if (options->executor) {
+        made->executor = *options->executor;
+        made->crew.executor = &made->executor;
+    }
+    status = choose_states(made, options, error);
+    if (status != REDUCT_OK)
+        free(made);
+    else
+        *table = made;
+    return status;
+}
+
+reduct_status reduct_table_create(const reduct_table_options *options, reduct_table **table, reduct_error *error) {
+    if (!options || !table)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", options ? "table" : "options");
+    reduct_table *made = NULL;
+    reduct_status status = rd_table_make(options, &made, error);
+    if (status == REDUCT_OK)
+        status = reduct_table_resize(made, options->groups, error);
+    if (status == REDUCT_OK)
+        *table = made;
+    else
+        reduct_table_destroy(made);
+    return status;
+}
+
+void reduct_table_reset(reduct_table *table) {
+    for (size_t s = 0; table && s < table->states; s++)
+        for (uint64_t g = 0; g < table->groups; g++)
+            rd_cell_clear(&table->cells[s], rd_table_cell(table, s, g));
+    if (table)
+        table->seen = 0;
+}
+
+void reduct_table_destroy(reduct_table *table) {
+    if (!table)
+        return;
+    reduct_table_reset(table);
+    for (size_t s = 0; s < table->states; s++)
+        free(table->cell[s]);
+    free(table);
+}
+
+/* Cells that are all zero, at a multiple of 64 bytes, as most of them are themselves: so each is in one cache line. */
+static unsigned char *new_cells(size_t bytes) {
+    size_t whole = (bytes + 63) / 64 * 64;
+    unsigned char *cells = bytes < RD_LARGE_PAGE ? aligned_alloc(64, whole ? whole : 64) : rd_large_alloc(bytes);
+    if (cells)
+        memset(cells, 0, bytes);
+    return cells;
+}
+
+/* Moves the cells to larger arrays, or leaves all as it is. */
+static reduct_status make_room(reduct_table *table, uint64_t room, reduct_error *error) {
+    unsigned char **grown = calloc(table->states, sizeof *grown);
+    size_t bytes = 0, s = 0;
+    for (; grown && s < table->states; s++) {
+        bytes = (size_t)(room * table->cells[s].size);
+        if (!(grown[s] = new_cells(bytes)))
+            break;
+    }
+    if (!grown || s < table->states) {
+        while (grown && s-- > 0)
+            free(grown[s]);
+        free(grown);
+        return no_memory(bytes, error);
+    }
+    for (s = 0; s < table->states; s++) {
+        if (table->groups)
+            memcpy(grown[s], table->cell[s], (size_t)(table->groups * table->cells[s].size));
+        free(table->cell[s]);
+        table->cell[s] = grown[s];
+    }
+    free(grown);
+    table->room = room;
+    return REDUCT_OK;
+}
+
+reduct_status reduct_table_resize(reduct_table *table, uint64_t groups, reduct_error *error) {
+    if (!table)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "table: null pointer");
+    if (groups < table->groups)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: %llu; there are %llu already", (unsigned long long)groups,
+                       (unsigned long long)table->groups);
+    if (groups > (uint64_t)PTRDIFF_MAX / 256)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "groups: %llu exceed an address space",
+                       (unsigned long long)groups);
+    reduct_status status = REDUCT_OK;
+    if (groups > table->room) {
+        uint64_t room = table->room + table->room / 2;
+        status = make_room(table, groups > room ? groups : room, error);
+    }
+    if (status == REDUCT_OK)
+        table->groups = groups;
+    return status;
+}
+
+uint64_t reduct_table_groups(const reduct_table *table) {
+    return table ? table->groups : 0;
+}
+
+size_t reduct_table_reductions(const reduct_table *table) {
+    return table ? table->reductions : 0;
+}
+
+reduct_reduction reduct_table_reduction(const reduct_table *table, size_t which) {
+    return table && which < table->reductions ? table->reduction[which] : (reduct_reduction){0};
+}
+
+uint64_t reduct_table_count(const reduct_table *table, size_t which, uint64_t group) {
+    if (!table || which >= table->reductions || group >= table->groups)
+        return 0;
+    size_t s = table->state_of[which];
+    return rd_cell_count(&table->cells[s], rd_table_cell(table, s, group));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Merging
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool same_reductions(const reduct_table *a, const reduct_table *b) {
+    bool same = a->reductions == b->reductions;
+    for (size_t i = 0; same && i < a->reductions; i++) {
+        const reduct_reduction *of_a = &a->reduction[i], *of_b = &b->reduction[i];
+        same = of_a->op == of_b->op && of_a->element == of_b->element && of_a->nan == of_b->nan &&
+               of_a->flags == of_b->flags;
+    }
+    return same;
+}
+
+static reduct_status check_merge(const reduct_table *table, const reduct_table *other, const uint64_t *mapping,
+                                 reduct_error *error) {
+    if (!table || !other)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", table ? "other" : "table");
+    if (table == other)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "other: the table itself");
+    if (!same_reductions(table, other))
+        return rd_fail(error, REDUCT_ERROR_MISMATCH, "other: a table of other reductions");
+    for (uint64_t g = 0; g < other->groups; g++)
+        if ((mapping ? mapping[g] : g) >= table->groups)
+            return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, g, "%s: group %llu is to be %llu of %llu",
+                              mapping ? "mapping" : "other", (unsigned long long)g,
+                              (unsigned long long)(mapping ? mapping[g] : g), (unsigned long long)table->groups);
+    if (other->seen > RD_ELEMENTS_MAX - table->seen)
+        return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "other: %llu elements after %llu; expected at most 2^63 in all",
+                       (unsigned long long)other->seen, (unsigned long long)table->seen);
+    return REDUCT_OK;
+}
+
+/* Combines the cells of a state; returns how many before there was no memory. */
+static uint64_t merge_state(const reduct_table *table, const reduct_table *other, const uint64_t *mapping, size_t s) {
+    for (uint64_t g = 0; g < other->groups; g++) {
+        const void *cell = rd_table_cell(other, s, g);
+        if (rd_cell_seen(cell) &&
+            !rd_cell_combine(&table->cells[s], rd_table_cell(table, s, mapping ? mapping[g] : g), cell, table->seen))
+            return g;
+    }
+    return other->groups;
+}
+
+static void separate_state(const reduct_table *table, const reduct_table *other, const uint64_t *mapping, size_t s,
+                           uint64_t groups) {
+    while (groups-- > 0)
+        if (rd_cell_seen(rd_table_cell(other, s, groups)))
+            rd_cell_separate(&table->cells[s], rd_table_cell(table, s, mapping ? mapping[groups] : groups),
+                             rd_table_cell(other, s, groups));
+}
+
+/* Sums come first: only they can fail. */
+reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
+                                 reduct_error *error) {
+    reduct_status status = check_merge(table, other, mapping, error);
+    uint64_t done = 0;
+    size_t s = 0;
+    if (status != REDUCT_OK)
+        return status;
+    for (; s < table->states; s++)
+        if (table->cells[s].kind == RD_CELL_SUMS && (done = merge_state(table, other, mapping, s)) < other->groups)
+            break;
+    if (s < table->states) {
+        separate_state(table, other, mapping, s, done);
+        while (s-- > 0)
+            if (table->cells[s].kind == RD_CELL_SUMS)
+                separate_state(table, other, mapping, s, other->groups);
+        return rd_fail_at(error, REDUCT_ERROR_OUT_OF_MEMORY, done,
+                          "table: words for all exponents could not be allocated");
+    }
+    for (s = 0; s < table->states; s++)
+        if (table->cells[s].kind != RD_CELL_SUMS)
+            merge_state(table, other, mapping, s);
+    table->seen += other->seen;
+    return REDUCT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_status finish(const reduct_table *table, size_t which, reduct_type type, uint64_t group, void *result,
+                            reduct_error *error) {
+    struct rd_partial partial;
+    size_t s = table->state_of[which];
+    rd_cell_partial(&table->cells[s], rd_table_cell(table, s, group), &table->reduction[which], &partial);
+    return rd_partial_finish(&partial, type, result, error);
+}
+
+/* Whether a result can fail: to exist, or to fit. */
+static bool may_fail(const reduct_reduction *reduction, reduct_type type) {
+    bool wraps = reduction->flags & REDUCT_WRAP || rd_type(type)->kind == RD_FLOAT;
+    return rd_minimum(reduction) > 0 || (rd_family(reduction) == RD_INTEGER_SUM && !wraps);
+}
+
+reduct_status reduct_table_result(const reduct_table *table, size_t which, reduct_type type, uint64_t first,
+                                  uint64_t count, void *results, reduct_outcome *outcomes, reduct_error *error) {
+    if (!table || (!results && count))
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", table ? "results" : "table");
+    if (which >= table->reductions)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "which: %zu of %zu reductions", which, table->reductions);
+    if (first > table->groups || count > table->groups - first)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "first: %llu groups from %llu on, of %llu",
+                       (unsigned long long)count, (unsigned long long)first, (unsigned long long)table->groups);
+    reduct_reduction as = table->reduction[which];
+    as.result = type == REDUCT_DEFAULT ? as.result : type;
+    reduct_status status = rd_result_check(&as, as.result, error);
+    size_t size = status == REDUCT_OK ? rd_result_size(&as) : 0;
+    unsigned char unused[64];
+    for (uint64_t i = 0; status == REDUCT_OK && !outcomes && may_fail(&as, as.result) && i < count; i++) {
+        status = finish(table, which, as.result, first + i, unused, error);
+        if (status != REDUCT_OK && error)
+            error->index = first + i;
+    }
+    for (uint64_t i = 0; status == REDUCT_OK && i < count; i++) {
+        unsigned char *result = (unsigned char *)results + i * size;
+        reduct_status one = finish(table, which, as.result, first + i, result, NULL);
+        if (one != REDUCT_OK)
+            rd_store_failed(&as, result);
+        if (outcomes)
+            outcomes[i] = (reduct_outcome){.status = one, .index = UINT64_MAX};
+    }
+    return status;
+}

@@ -1,0 +1,654 @@
+/* Tables of accumulators, and keys: each group has the bits of one pass over its elements, however these came, went, were merged
+ * and saved.
+ *
+ * From the survival list: "Splits and merges", "Threads", "Files and streams: truncated data, huge claims", "Faults: the Nth
+ * allocation fails". / */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "values.h"
+
+enum { GROUPS = 7, MOST = 3000, REDUCTIONS = 3 };
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory that runs out: the linker diverts malloc and calloc (--wrap)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static long allocations_left = -1; /* until one fails, never while negative */
+
+static bool fails(void) {
+    if (allocations_left == 0)
+        return true;
+    allocations_left -= allocations_left > 0;
+    return false;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * A table, and beside it the list of its elements
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct work {
+    reduct_reduction reduction[REDUCTIONS];
+    const struct test_type *type;
+    bool two;
+    reduct_table *table;
+    uint64_t groups;
+    size_t count;
+    uint64_t index[MOST]; /* of each element; UINT64_MAX: it is in no group */
+    double x[MOST], y[MOST];
+};
+
+static struct work ours, theirs;
+
+static bool removes(const reduct_reduction *reduction) {
+    switch (reduction->op) {
+    case REDUCT_MIN:
+    case REDUCT_MAX:
+    case REDUCT_NORMINF:
+    case REDUCT_ARGMIN:
+    case REDUCT_ARGMAX:
+    case REDUCT_MINMAX:
+    case REDUCT_PTP:
+        return false;
+    case REDUCT_AND:
+    case REDUCT_OR:
+        return reduction->element == REDUCT_BOOL;
+    default:
+        return true;
+    }
+}
+
+static void *at(const struct work *work, const double *array, size_t i) {
+    return (char *)(uintptr_t)array + i * work->type->size;
+}
+
+static reduct_table *make_table(const struct work *work, uint64_t groups, unsigned threads) {
+    reduct_table *table = NULL;
+    test_status(reduct_table_create(&(reduct_table_options){.reductions = work->reduction,
+                                                            .reduction_count = REDUCTIONS,
+                                                            .groups = groups,
+                                                            .threads = threads},
+                                    &table, NULL),
+                REDUCT_OK);
+    return table;
+}
+
+/* Several reductions of one type and policy. */
+static void begin(struct rng *rng, struct work *work) {
+    do
+        work->type = &test_types[rng_below(rng, test_type_count)];
+    while (!work->type->element);
+    const reduct_nan nan = (reduct_nan)rng_below(rng, 3);
+    const bool all_remove = rng_next(rng) & 1;
+    work->two = false;
+    for (size_t i = 0; i < REDUCTIONS; i++) {
+        reduct_reduction *reduction = &work->reduction[i];
+        reduct_operator op;
+        do {
+            op = test_operators[rng_below(rng, test_operator_count)].op;
+            *reduction = (reduct_reduction){.op = op, .element = work->type->type};
+        } while (op == REDUCT_PRODUCT || !oracle_has(op, work->type->type) || (all_remove && !removes(reduction)));
+        *reduction = test_reduction(op, work->type->type, REDUCT_DEFAULT);
+        reduction->nan = nan;
+        reduction->flags = (uint32_t)rng_below(rng, 4);
+        work->two |= test_operator(op)->inputs == 2;
+    }
+    work->groups = 1 + rng_below(rng, GROUPS);
+    work->count = 0;
+    work->table = make_table(work, work->groups, (unsigned)rng_below(rng, 4));
+}
+
+/* The elements of a group, one after another; where each was is kept for indices. */
+static size_t elements_of(const struct work *work, uint64_t group, double *x, double *y, uint64_t *place) {
+    size_t count = 0;
+    for (size_t i = 0; i < work->count; i++)
+        if (work->index[i] == group) {
+            memcpy(at(work, x, count), at(work, work->x, i), work->type->size);
+            memcpy(at(work, y, count), at(work, work->y, i), work->type->size);
+            place[count++] = i;
+        }
+    return count;
+}
+
+static void check_group(const struct work *work, struct oracle *oracle, const unsigned char *results,
+                        const reduct_outcome *outcomes, size_t which, uint64_t group) {
+    static double x[MOST], y[MOST];
+    static uint64_t place[MOST];
+    const reduct_reduction *as = &work->reduction[which];
+    const bool two = test_operator(as->op)->inputs == 2;
+    const size_t count = elements_of(work, group, x, y, place), size = oracle_result_size(as);
+    oracle_read(oracle, work->type->type, x, two ? y : NULL, count);
+    struct oracle_result expected = oracle_expect(oracle, as);
+    if (expected.status == REDUCT_OK && (as->op == REDUCT_ARGMIN || as->op == REDUCT_ARGMAX)) {
+        uint64_t index;
+        memcpy(&index, expected.bytes, sizeof index);
+        memcpy(expected.bytes, &place[index], sizeof index);
+    }
+    assert_int_equal(outcomes[group].status, expected.status);
+    assert_int_equal(outcomes[group].index, UINT64_MAX);
+    if (expected.status == REDUCT_OK && memcmp(results + group * size, expected.bytes, size) != 0)
+        test_fail("%s of %zu %s in group %d: other bits than the oracle's", reduct_operator_name(as->op), count,
+                  work->type->name, (int)group);
+    const uint64_t ignored = as->nan == REDUCT_NAN_IGNORE ? oracle->nans : 0;
+    assert_int_equal(reduct_table_count(work->table, which, group), count - ignored);
+}
+
+static void check(const struct work *work) {
+    struct oracle oracle;
+    oracle_init(&oracle);
+    for (size_t which = 0; which < REDUCTIONS; which++) {
+        unsigned char results[GROUPS * ORACLE_RESULT_BYTES] = {0};
+        reduct_outcome outcomes[GROUPS];
+        test_status(reduct_table_result(work->table, which, REDUCT_DEFAULT, 0, work->groups, results, outcomes, NULL),
+                    REDUCT_OK);
+        for (uint64_t g = 0; g < work->groups; g++)
+            check_group(work, &oracle, results, outcomes, which, g);
+    }
+    oracle_clear(&oracle);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is done to it
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static const reduct_type index_types[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_I32, REDUCT_I64};
+
+/* Indices as numbers of a type: those of no group become one that is too large or, of signed ones, negative. */
+static void put_indices(struct rng *rng, const uint64_t *index, size_t count, reduct_type type, void *indices) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t value = index[i] != UINT64_MAX ? index[i]
+                               : (type == REDUCT_I32 || type == REDUCT_I64) && rng_next(rng) & 1
+                                   ? UINT64_MAX
+                                   : 100 + rng_below(rng, 20);
+        memcpy((char *)indices + i * reduct_type_size(type), &value, reduct_type_size(type));
+    }
+}
+
+static void make_elements(struct rng *rng, struct work *work, size_t count) {
+    const struct distribution *distribution;
+    void *x = at(work, work->x, work->count), *y = at(work, work->y, work->count);
+    do
+        distribution = &distributions[rng_below(rng, distribution_count)];
+    while (!distribution_suits(distribution, work->type));
+    distribution->fill(rng, work->type, x, y, count);
+    for (size_t i = 0; work->reduction[0].nan == REDUCT_NAN_ERROR && work->type->class == FLOAT && i < count; i++) {
+        if (oracle_decode(work->type->type, x, i).kind == ORACLE_NAN)
+            values_put(work->type, x, i, 1);
+        if (oracle_decode(work->type->type, y, i).kind == ORACLE_NAN)
+            values_put(work->type, y, i, 1);
+    }
+}
+
+static void add(struct rng *rng, struct work *work) {
+    static uint64_t indices[MOST];
+    unsigned char mask[MOST];
+    const size_t first = work->count, count = rng_below(rng, 6) ? rng_below(rng, 200) : rng_below(rng, 1500);
+    if (count > MOST - first)
+        return;
+    make_elements(rng, work, count);
+    reduct_table_batch batch = {.x = at(work, work->x, first),
+                                .y = work->two ? at(work, work->y, first) : NULL,
+                                .count = count,
+                                .indices = indices,
+                                .index = index_types[rng_below(rng, 6)],
+                                .skip = (int)rng_below(rng, 2),
+                                .mask_kind = (reduct_mask)rng_below(rng, 3),
+                                .mask = mask,
+                                .mask_offset = rng_below(rng, 9)};
+    for (size_t i = 0; i < count; i++)
+        work->index[first + i] = batch.skip && !rng_below(rng, 5) ? UINT64_MAX : rng_below(rng, work->groups);
+    put_indices(rng, work->index + first, count, batch.index, indices);
+    for (size_t i = 0; i < sizeof mask; i++)
+        mask[i] = rng_below(rng, 3) ? (unsigned char)rng_next(rng) : 0;
+    for (size_t i = 0; i < count && batch.mask_kind; i++) {
+        const size_t entry = batch.mask_offset + i;
+        if (entry >= MOST * (batch.mask_kind == REDUCT_MASK_BITS ? 8 : 1))
+            return;
+        if (batch.mask_kind == REDUCT_MASK_BYTES ? !mask[entry] : !(mask[entry / 8] >> entry % 8 & 1))
+            work->index[first + i] = UINT64_MAX;
+    }
+    test_status(reduct_table_add(work->table, &batch, NULL), REDUCT_OK);
+    work->count += count;
+}
+
+static void add_group(struct rng *rng, struct work *work) {
+    const size_t count = rng_below(rng, 100), first = work->count;
+    const uint64_t group = rng_below(rng, work->groups);
+    if (count > MOST - first)
+        return;
+    make_elements(rng, work, count);
+    for (size_t i = 0; i < count; i++)
+        work->index[first + i] = group;
+    test_status(reduct_table_add_group(work->table, group, at(work, work->x, first),
+                                       work->two ? at(work, work->y, first) : NULL, count, NULL),
+                REDUCT_OK);
+    work->count += count;
+}
+
+/* A stretch of what came, whenever that was. */
+static void take_out(struct rng *rng, struct work *work) {
+    static uint64_t indices[MOST];
+    const size_t first = rng_below(rng, work->count + 1), count = rng_below(rng, work->count - first + 1);
+    const reduct_table_batch batch = {.x = at(work, work->x, first),
+                                      .y = work->two ? at(work, work->y, first) : NULL,
+                                      .count = count,
+                                      .indices = indices,
+                                      .index = REDUCT_U64,
+                                      .skip = 1};
+    memcpy(indices, work->index + first, count * sizeof *indices);
+    bool possible = true;
+    for (size_t i = 0; i < REDUCTIONS; i++)
+        possible &= removes(&work->reduction[i]);
+    test_status(reduct_table_remove(work->table, &batch, NULL), possible ? REDUCT_OK : REDUCT_ERROR_UNSUPPORTED);
+    for (size_t i = 0; possible && i < count; i++)
+        work->index[first + i] = UINT64_MAX;
+}
+
+static size_t save(const reduct_table *table, unsigned char **bytes) {
+    size_t size = 0;
+    test_status(reduct_table_save(table, NULL, &size, NULL), REDUCT_OK);
+    *bytes = test_alloc(size);
+    test_status(reduct_table_save(table, *bytes, &size, NULL), REDUCT_OK);
+    return size;
+}
+
+static void through_bytes(struct work *work) {
+    unsigned char *bytes, *again;
+    const size_t size = save(work->table, &bytes);
+    reduct_table_destroy(work->table);
+    test_status(reduct_table_load(bytes, size, NULL, &work->table, NULL), REDUCT_OK);
+    assert_int_equal(save(work->table, &again), size);
+    assert_memory_equal(bytes, again, size);
+    assert_int_equal(reduct_table_groups(work->table), work->groups);
+    assert_int_equal(reduct_table_reductions(work->table), REDUCTIONS);
+    free(bytes);
+    free(again);
+}
+
+/* With another table of the same reductions, whose groups go anywhere. */
+static void merge(struct rng *rng, struct work *work) {
+    uint64_t mapping[GROUPS];
+    theirs = *work;
+    theirs.groups = 1 + rng_below(rng, GROUPS);
+    theirs.count = 0;
+    theirs.table = make_table(&theirs, theirs.groups, 1);
+    add(rng, &theirs);
+    for (uint64_t g = 0; g < theirs.groups; g++)
+        mapping[g] = rng_below(rng, work->groups);
+    if (theirs.count <= MOST - work->count) {
+        const bool mapped = theirs.groups > work->groups || rng_next(rng) & 1;
+        test_status(reduct_table_merge(work->table, theirs.table, mapped ? mapping : NULL, NULL), REDUCT_OK);
+        for (size_t i = 0; i < theirs.count; i++) {
+            memcpy(at(work, work->x, work->count), at(&theirs, theirs.x, i), work->type->size);
+            memcpy(at(work, work->y, work->count), at(&theirs, theirs.y, i), work->type->size);
+            work->index[work->count++] = theirs.index[i] == UINT64_MAX ? UINT64_MAX
+                                         : mapped                      ? mapping[theirs.index[i]]
+                                                                       : theirs.index[i];
+        }
+    }
+    reduct_table_destroy(theirs.table);
+}
+
+/* Bytes of a table that got all at once, and what was taken out never. Of indices only the places are the same. */
+static void check_bytes(const struct work *work) {
+    unsigned char *got, *expected;
+    reduct_table *once = make_table(work, work->groups, 1);
+    const reduct_table_batch batch = {.x = work->x,
+                                      .y = work->two ? work->y : NULL,
+                                      .count = work->count,
+                                      .indices = work->index,
+                                      .index = REDUCT_U64,
+                                      .skip = 1};
+    test_status(reduct_table_add(once, &batch, NULL), REDUCT_OK);
+    const size_t size = save(work->table, &got);
+    assert_int_equal(save(once, &expected), size);
+    assert_memory_equal(got, expected, size);
+    free(got);
+    free(expected);
+    reduct_table_destroy(once);
+}
+
+static void any_steps(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed());
+    for (uint64_t round = test_scaled(400, 20); round > 0; round--) {
+        begin(&rng, &ours);
+        for (int step = 0; step < 12; step++)
+            switch (rng_below(&rng, 8)) {
+            case 0:
+            case 1:
+            case 2:
+                add(&rng, &ours);
+                break;
+            case 3:
+                add_group(&rng, &ours);
+                break;
+            case 4:
+                take_out(&rng, &ours);
+                break;
+            case 5:
+                through_bytes(&ours);
+                break;
+            case 6:
+                merge(&rng, &ours);
+                break;
+            default:
+                if (ours.groups < GROUPS)
+                    test_status(reduct_table_resize(ours.table, ++ours.groups, NULL), REDUCT_OK);
+            }
+        check(&ours);
+        check_bytes(&ours);
+        reduct_table_destroy(ours.table);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Many groups, threads, failures
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { MANY = 1000003, BIG = 3000000 };
+
+/* Sums of values over 60 binades in a million groups, on any number of threads; what is merged from parts; and what is left of
+ * it when half has been taken out. */
+static void many_groups(void **state) {
+    (void)state;
+    const uint64_t groups = test_scaled(MANY, 5003), count = test_scaled(BIG, 100000);
+    const reduct_reduction reductions[2] = {{.op = REDUCT_SUM, .element = REDUCT_F64},
+                                            {.op = REDUCT_COUNT, .element = REDUCT_F64}};
+    struct rng rng = rng_of(test_seed() + 1);
+    double *x = test_alloc(count * sizeof *x), result, expected = 0;
+    uint32_t *index = test_alloc(count * sizeof *index);
+    unsigned char *bytes[3];
+    size_t size[3];
+    distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F64), x, NULL, count);
+    for (uint64_t i = 0; i < count; i++)
+        index[i] = (uint32_t)rng_below(&rng, groups);
+    for (unsigned t = 0; t < 3;
+         t++) { /* one thread, four, and half of it twice, of which the second half is taken out again */
+        reduct_table *table = NULL;
+        reduct_table_batch batch = {.x = x, .count = count, .indices = index, .index = REDUCT_U32};
+        test_status(reduct_table_create(&(reduct_table_options){.reductions = reductions,
+                                                                .reduction_count = 2,
+                                                                .groups = groups,
+                                                                .threads = t == 1 ? 4 : 1},
+                                        &table, NULL),
+                    REDUCT_OK);
+        test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+        if (t == 2) {
+            batch.count = count / 2;
+            test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+            test_status(reduct_table_remove(table, &batch, NULL), REDUCT_OK);
+        }
+        size[t] = save(table, &bytes[t]);
+        assert_int_equal(size[t], size[0]);
+        assert_memory_equal(bytes[t], bytes[0], size[0]);
+        test_status(reduct_table_result(table, 0, REDUCT_DEFAULT, index[0], 1, &result, NULL, NULL), REDUCT_OK);
+        reduct_table_destroy(table);
+    }
+    size_t kept = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (index[i] == index[0])
+            x[kept++] = x[i];
+    test_status(reduct_sum_f64(x, kept, &expected), REDUCT_OK);
+    assert_memory_equal(&result, &expected, sizeof result);
+    for (unsigned t = 0; t < 3; t++)
+        free(bytes[t]);
+    free(x);
+    free(index);
+}
+
+/* Elements whose exponents range so widely that every group spills, with a NaN and infinities among them. */
+static void fill_widely(double *x, uint64_t *index, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = i % 41 == 40 ? (uint64_t)0x7ff << 52 : (uint64_t)(1 + i * 977 % 2046) << 52 | i;
+        memcpy(&x[i], &bits, sizeof bits);
+        index[i] = i % 5;
+    }
+}
+
+/* The Nth allocation fails, for every N: then the table is as it was, whether it is added to, taken from or merged. */
+static void no_memory(void **state) {
+    (void)state;
+    enum { COUNT = 2500 };
+    static const reduct_operator ops[] = {REDUCT_VAR, REDUCT_MAX, REDUCT_SUMSQ};
+    static double x[COUNT];
+    static uint64_t index[COUNT];
+    reduct_reduction reductions[3];
+    for (size_t i = 0; i < 3; i++)
+        reductions[i] = test_reduction(ops[i], REDUCT_F64, REDUCT_DEFAULT);
+    const reduct_table_options options = {.reductions = reductions, .reduction_count = 3, .groups = 5, .threads = 1};
+    fill_widely(x, index, COUNT);
+    for (int what = 0; what < 2; what++) {
+        bool failed = true;
+        for (long n = 0; failed; n++) {
+            reduct_table *table = NULL, *more = NULL;
+            unsigned char *before, *after;
+            reduct_table_batch batch = {.x = x, .count = 20, .indices = index, .index = REDUCT_U64};
+            test_status(reduct_table_create(&options, &table, NULL), REDUCT_OK);
+            test_status(reduct_table_create(&options, &more, NULL), REDUCT_OK);
+            test_status(reduct_table_add(table,
+                                         &(reduct_table_batch){.x = (double[]){1, -0.0, 3},
+                                                               .count = 3,
+                                                               .indices = (uint64_t[]){0, 1, 4},
+                                                               .index = REDUCT_U64},
+                                         NULL),
+                        REDUCT_OK);
+            batch.count = COUNT;
+            test_status(reduct_table_add(more, &batch, NULL), REDUCT_OK);
+            const size_t size = save(table, &before);
+            allocations_left = n;
+            const reduct_status status =
+                what ? reduct_table_merge(table, more, NULL, NULL) : reduct_table_add(table, &batch, NULL);
+            allocations_left = -1;
+            failed = status != REDUCT_OK;
+            test_status(status, failed ? REDUCT_ERROR_OUT_OF_MEMORY : REDUCT_OK);
+            if (failed) {
+                assert_int_equal(save(table, &after), size);
+                assert_memory_equal(before, after, size);
+                free(after);
+            }
+            free(before);
+            reduct_table_destroy(table);
+            reduct_table_destroy(more);
+            assert_true(n < 100 && (failed || n > 4));
+        }
+    }
+}
+
+/* What is not there, or has no group, or is refused, leaves all as it was. */
+static void refused(void **state) {
+    (void)state;
+    reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const double x[4] = {1, 1e300, -0.0, 1e-300};
+    uint8_t index[4] = {0, 1, 1, 0};
+    unsigned char *before, *after;
+    reduct_error error;
+    for (int nan = 0; nan < 2; nan++) {
+        reduct_table *table = NULL;
+        sum.nan = nan ? REDUCT_NAN_ERROR : REDUCT_NAN_PROPAGATE;
+        test_status(reduct_table_create(&(reduct_table_options){.reductions = &sum, .reduction_count = 1, .groups = 2},
+                                        &table, NULL),
+                    REDUCT_OK);
+        reduct_table_batch batch = {.x = x, .count = 4, .indices = index, .index = REDUCT_U8};
+        test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+        const size_t size = save(table, &before);
+        const double bad[4] = {4, 5, NAN, 6};
+        batch.x = bad;
+        test_status(nan ? reduct_table_add(table, &batch, &error) : reduct_table_remove(table, &batch, &error),
+                    nan ? REDUCT_ERROR_NAN : REDUCT_ERROR_ARGUMENT);
+        assert_int_equal(error.index, 2);
+        index[3] = 2;
+        batch.x = x;
+        test_status(reduct_table_add(table, &batch, &error), REDUCT_ERROR_ARGUMENT);
+        assert_int_equal(error.index, 3);
+        index[3] = 0;
+        assert_int_equal(save(table, &after), size);
+        assert_memory_equal(before, after, size);
+        free(before);
+        free(after);
+        reduct_table_destroy(table);
+    }
+}
+
+/* Every byte changed, every length: said to be damaged, and nothing else happens. */
+static void damaged(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 2);
+    for (int round = 0; round < 10; round++) {
+        unsigned char *bytes;
+        reduct_table *table = NULL;
+        begin(&rng, &ours);
+        add(&rng, &ours);
+        const size_t size = save(ours.table, &bytes), step = 1 + size / 500;
+        for (size_t i = 0; i < size; i += step) {
+            const unsigned char was = bytes[i];
+            bytes[i] ^= (unsigned char)(1 + rng_below(&rng, 255));
+            const reduct_status status = reduct_table_load(bytes, size, NULL, &table, NULL);
+            assert_true((status == REDUCT_ERROR_CORRUPT || status == REDUCT_ERROR_VERSION) && !table);
+            bytes[i] = was;
+            unsigned char *cut = test_alloc(i);
+            memcpy(cut, bytes, i);
+            test_status(reduct_table_load(cut, i, NULL, &table, NULL), REDUCT_ERROR_CORRUPT);
+            free(cut);
+        }
+        free(bytes);
+        reduct_table_destroy(ours.table);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t number_at(const void *array, size_t bytes, size_t i) {
+    uint64_t number = 0;
+    memcpy(&number, (const char *)array + i * bytes, bytes);
+    return number;
+}
+
+/* Keys from a few, from many, and all alike but for their high or low bits. */
+static void make_keys(struct rng *rng, size_t bytes, void *array, size_t count) {
+    const uint64_t few = 1 + rng_below(rng, 2000);
+    const int shift = (int)rng_below(rng, 8 * bytes);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = (rng_below(rng, few) - few / 2) << shift;
+        memcpy((char *)array + i * bytes, &key, bytes);
+    }
+}
+
+static bool in_order(reduct_type type, uint64_t a, uint64_t b) {
+    return type == REDUCT_I32 ? (int32_t)a < (int32_t)b : type == REDUCT_I64 ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static void check_order(const reduct_keys *keys, reduct_type type) {
+    const size_t count = reduct_keys_count(keys), bytes = reduct_type_size(type);
+    uint64_t *order = test_alloc((count + 1) * sizeof *order);
+    void *all = test_alloc((count + 1) * bytes);
+    test_status(reduct_keys_order(keys, order, NULL), REDUCT_OK);
+    test_status(reduct_keys_get(keys, 0, count, all, NULL), REDUCT_OK);
+    for (size_t i = 1; i < count; i++)
+        assert_true(in_order(type, number_at(all, bytes, order[i - 1]), number_at(all, bytes, order[i])));
+    free(order);
+    free(all);
+}
+
+/* Against looking through all that came before. */
+static void numbered(void **state) {
+    (void)state;
+    enum { COUNT = 1500 };
+    static const reduct_type types[] = {REDUCT_I32, REDUCT_U32, REDUCT_I64, REDUCT_U64};
+    static uint64_t array[COUNT], indices[COUNT], found[COUNT], known[4 * COUNT];
+    struct rng rng = rng_of(test_seed() + 3);
+    for (uint64_t round = test_scaled(60, 8); round > 0; round--) {
+        const reduct_type type = types[round % 4], index = round & 4 ? REDUCT_U32 : REDUCT_U64;
+        const size_t bytes = reduct_type_size(type), wide = reduct_type_size(index);
+        size_t count = 0;
+        reduct_keys *keys = NULL;
+        test_status(reduct_keys_create(type, &keys, NULL), REDUCT_OK);
+        for (int batch = 0; batch < 4; batch++) {
+            make_keys(&rng, bytes, array, COUNT);
+            test_status(reduct_keys_find(keys, array, COUNT, index, found, NULL), REDUCT_OK);
+            const size_t before = count;
+            test_status(reduct_keys_add(keys, array, COUNT, index, indices, NULL), REDUCT_OK);
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint64_t key = number_at(array, bytes, i), number = number_at(indices, wide, i);
+                assert_true(number <= count);
+                if (number == count) {
+                    for (size_t k = 0; k < count; k++)
+                        assert_true(known[k] != key);
+                    known[count++] = key;
+                }
+                assert_true(known[number] == key);
+                const uint64_t none = UINT64_MAX >> (64 - 8 * wide);
+                assert_true(number_at(found, wide, i) == (number < before ? number : none));
+            }
+            assert_int_equal(reduct_keys_count(keys), count);
+        }
+        check_order(keys, type);
+        reduct_keys_destroy(keys);
+    }
+}
+
+/* Out of memory, all keys are as they were. */
+static void keys_without_memory(void **state) {
+    (void)state;
+    enum { COUNT = 5000 };
+    static uint64_t array[COUNT], indices[COUNT];
+    reduct_keys *keys = NULL;
+    for (size_t i = 0; i < COUNT; i++)
+        array[i] = i * i;
+    test_status(reduct_keys_create(REDUCT_U64, &keys, NULL), REDUCT_OK);
+    test_status(reduct_keys_add(keys, array, 10, REDUCT_U64, indices, NULL), REDUCT_OK);
+    for (long n = 0; n < 4; n++) {
+        allocations_left = n;
+        const reduct_status status = reduct_keys_add(keys, array, COUNT, REDUCT_U64, indices, NULL);
+        allocations_left = -1;
+        test_status(status, REDUCT_ERROR_OUT_OF_MEMORY);
+        assert_int_equal(reduct_keys_count(keys), 10);
+        test_status(reduct_keys_find(keys, array + 9, 2, REDUCT_U64, indices, NULL), REDUCT_OK);
+        assert_true(indices[0] == 9 && indices[1] == UINT64_MAX);
+    }
+    test_status(reduct_keys_add(keys, array, COUNT, REDUCT_U64, indices, NULL), REDUCT_OK);
+    assert_int_equal(reduct_keys_count(keys), COUNT);
+    reduct_keys_destroy(keys);
+}
+
+static void runs(void **state) {
+    (void)state;
+    const int32_t array[] = {5, 5, -1, -1, -1, 5, 7};
+    uint64_t offsets[8], found = 99;
+    int32_t unique[7];
+    test_status(reduct_keys_runs(REDUCT_I32, array, 7, offsets, unique, &found, NULL), REDUCT_OK);
+    assert_int_equal(found, 4);
+    assert_memory_equal(offsets, ((uint64_t[]){0, 2, 5, 6, 7}), 5 * sizeof *offsets);
+    assert_memory_equal(unique, ((int32_t[]){5, -1, 5, 7}), 4 * sizeof *unique);
+    test_status(reduct_keys_runs(REDUCT_I32, array, 7, NULL, NULL, &found, NULL), REDUCT_OK);
+    assert_int_equal(found, 4);
+    test_status(reduct_keys_runs(REDUCT_I32, NULL, 0, offsets, NULL, &found, NULL), REDUCT_OK);
+    assert_true(found == 0 && offsets[0] == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups),
+        cmocka_unit_test(no_memory), cmocka_unit_test(refused),
+        cmocka_unit_test(damaged),   cmocka_unit_test(numbered),
+        cmocka_unit_test(runs),      cmocka_unit_test(keys_without_memory),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
