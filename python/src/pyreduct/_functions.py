@@ -19,6 +19,7 @@ _WIDENED = frozenset(["sum", "sumsq", "norm1", "dot", "product"])
 
 _plan = functools.lru_cache(maxsize=512)(_core.Plan)
 _segments_plan = functools.lru_cache(maxsize=512)(_core.Plan.segments)
+_groups_plan = functools.lru_cache(maxsize=512)(_core.Plan.groups)
 _resolve = functools.lru_cache(maxsize=4096)(_core.resolve)
 
 
@@ -376,6 +377,65 @@ def _segment(op: str) -> Any:
     return function
 
 
+# ------------------------------------------------------------------------------------------------------------------------------
+# Groups
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def group_reduce(
+    x: Any, op: str, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+    nan: str = "propagate", ddof: Any = 0, check: bool = True,
+) -> Any:  # fmt: skip
+    """Reduces the elements of each of n groups, or the rows x[i] of an array of more axes, to one result: ids[i] is the number of the
+    group of x[i], in any order. initial has one more element for each result; skip leaves out ids that are no group's number."""
+    op = _ALIASES.get(op, op)
+    if _INPUTS.get(op) != 1 or op == "minmax":
+        raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
+    kind = kind_of(x)
+    view, index = kind.view(x, "x"), kind_of(ids).view(ids, "ids")
+    groups = n.__index__()
+    if groups < 0:
+        raise ValueError(f"n: {groups}; expected how many groups there are")
+    if not view.shape or not view.contiguous:
+        raise ValueError(f"x: shape {view.shape}; expected a contiguous array of one axis or more")
+    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1] or not index.contiguous:
+        raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]}, contiguous, of u8 to u64, i32 or i64")
+    shape = (groups, *view.shape[1:])
+    inputs = [view, index]
+    if where is not None:
+        inputs.append(_mask_of(where))
+        if len(view.shape) > 1 or inputs[-1].shape != view.shape or not inputs[-1].contiguous:
+            raise ValueError("where: expected one axis, contiguous, for an x of one")
+    if initial is not None:
+        inputs.append(kind_of(initial).view(initial, "initial"))
+        if inputs[-1].type != view.type or inputs[-1].shape != shape or not inputs[-1].contiguous:
+            raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}, contiguous")
+    flags = _flags_of(ddof)
+    result = result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed)
+    reductions = ((op, view.type, result, "exact", nan, flags),)
+    width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
+    made, target = kind.output(shape, _stored(op, result), x)
+    if 0 not in shape[1:]:
+        plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
+                            _device(inputs))  # fmt: skip
+        _run(plan, tuple(inputs), (target,), x, kind, True, check, math.prod(shape))
+    return kind.finish(made, _stored(op, result))
+
+
+def _group(op: str) -> Any:
+    def function(x, ids, n, **keywords):  # type: ignore[no-untyped-def]
+        return group_reduce(x, op, ids, n, **keywords)
+
+    function.__name__ = function.__qualname__ = f"group_{op}"
+    function.__doc__ = f"group_reduce() with the operator {op!r}."
+    return function
+
+
+def index_add(x: Any, ids: Any, values: Any) -> Any:
+    """x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is rounded once."""
+    return group_reduce(values, "sum", ids, kind_of(x).view(x, "x").shape[0], initial=x, dtype=kind_of(x).view(x, "x").type)
+
+
 # By the names that they have in the package, which are those of Python's own functions.
 FUNCTIONS = {
     "sum": _numeric("sum"),
@@ -400,3 +460,4 @@ for _name, _function in FUNCTIONS.items():
     _function.__name__ = _function.__qualname__ = _name
 FUNCTIONS |= {f"nan{name}": _without_nan(name) for name in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax")}
 FUNCTIONS |= {f"segment_{op}": _segment(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
+FUNCTIONS |= {f"group_{op}": _group(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
