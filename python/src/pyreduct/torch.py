@@ -262,7 +262,7 @@ def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
 
 
 def index_add(input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-    """input with each source[i] added to input[index[i]], each result rounded once; on CPUs."""
+    """input with each source[i] added to input[index[i]], each result rounded once."""
     return _index_add(input, index, source)
 
 
@@ -307,7 +307,7 @@ def _aten_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, 
 
 
 def _aten_index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
-    if alpha != 1 or x.is_cuda or x.dim() == 0 or source.dim() == 0 or index.dim() != 1:
+    if alpha != 1 or x.dim() == 0 or source.dim() == 0 or index.dim() != 1:
         return NotImplemented
     return _exact_index_add(x.movedim(dim, 0), index, source.movedim(dim, 0)).movedim(0, dim)
 
@@ -397,8 +397,8 @@ def _table() -> dict[Any, tuple[Any, int]]:
 
 
 class deterministic(TorchDispatchMode):
-    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm, and, on
-    CPUs, index_add are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
+    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm, and
+    index_add are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
     compiled; compiled code calls this module's functions."""
 
     def __init__(self) -> None:
