@@ -19,6 +19,7 @@ struct request {
     int64_t result_strides[REDUCT_RANK_MAX], mask_strides[REDUCT_RANK_MAX];
     reduct_array array;
     reduct_segments segments;
+    reduct_groups groups;
     reduct_plan_options options;
 };
 
@@ -158,6 +159,26 @@ static PyObject *new_segments(PyObject *type, PyObject *arguments) {
     return create((PyTypeObject *)type, &request, elements);
 }
 
+/* groups(reductions, count, elements, index, width, skip, with_initial, mask, device) */
+static PyObject *new_groups(PyObject *type, PyObject *arguments) {
+    PyObject *reductions, *index;
+    unsigned long long count, elements, width;
+    int mask;
+    struct request request = {0};
+    reduct_groups *groups = &request.groups;
+    if (!PyArg_ParseTuple(arguments, "O!KKOKppis", &PyTuple_Type, &reductions, &count, &elements, &index, &width,
+                          &groups->skip, &groups->with_initial, &mask, &request.options.device) ||
+        !read_reductions(reductions, &request) || !parse_type(index, &groups->index))
+        return NULL;
+    groups->count = count;
+    groups->elements = elements;
+    groups->width = width;
+    request.options.kind = REDUCT_GROUPS;
+    request.options.groups = groups;
+    request.options.mask = (reduct_mask)mask;
+    return create((PyTypeObject *)type, &request, width ? elements * width : elements);
+}
+
 /* The addresses of a tuple of views; returns how many, or -1 with an exception. */
 static int addresses(struct state *state, PyObject *tuple, void **data, int most) {
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -239,6 +260,8 @@ static PyObject *get_workspace(PyObject *self, void *unused) {
 static PyMethodDef methods[] = {
     {"segments", new_segments, METH_VARARGS | METH_CLASS,
      "segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device)"},
+    {"groups", new_groups, METH_VARARGS | METH_CLASS,
+     "groups(reductions, count, elements, index, width, skip, with_initial, mask, device)"},
     {"execute", execute, METH_VARARGS, "execute(inputs, results)"},
     {"queue", queue, METH_VARARGS,
      "queue(inputs, results, outcome, workspace, stream): asynchronously, on a CUDA device"},

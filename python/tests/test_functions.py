@@ -185,6 +185,37 @@ def test_segments_of_one_length():
         pyreduct.segment_mean(x, length=5)
 
 
+@given(st.integers(1, 5), st.integers(0, 40), st.sampled_from(["u1", "u2", "u4", "u8", "i4", "i8"]), st.randoms())
+def test_groups(n, length, index, random):
+    ids = np.array([random.randrange(n) for _ in range(length)], index)
+    x = np.sin(np.arange(length, dtype="f8")) * 1e10 ** (np.arange(length) % 3)
+    mask = np.cos(x) > 0
+    same(pyreduct.group_sum(x, ids, n), np.array([pyreduct.sum(x[ids == k]) for k in range(n)]))
+    same(pyreduct.group_sum(x, ids, n, where=mask), np.array([pyreduct.sum(x[(ids == k) & mask]) for k in range(n)]))
+    rows = np.stack([x, x + 1], 1)
+    same(pyreduct.group_sum(rows, ids, n), np.array([pyreduct.sum(rows[ids == k], 0) for k in range(n)]))
+    same(pyreduct.group_count_nonzero(x, ids, n), np.bincount(ids.astype("i8"), x != 0, n).astype("i8"))
+    start = np.arange(n, dtype="f8")
+    expected = np.array([pyreduct.sum(np.append(x[ids == k], start[k])) for k in range(n)])
+    same(pyreduct.index_add(start, ids, x), expected)
+    assert start.tolist() == list(range(n))
+
+
+def test_groups_outside():
+    x = np.arange(3.0)
+    with pytest.raises(ValueError, match="expected one of the 2 groups"):
+        pyreduct.group_sum(x, np.array([0, 5, 1]), 2)
+    assert pyreduct.group_sum(x, np.array([0, 5, 1]), 2, skip=True).tolist() == [0.0, 2.0]
+    for ids in (np.array([0.0, 1.0, 0.0]), np.array([0, 1]), np.array([[0, 1, 0]])):
+        with pytest.raises(TypeError, match="ids"):
+            pyreduct.group_sum(x, ids, 2)
+    with pytest.raises(ValueError, match="n: -1"):
+        pyreduct.group_sum(x, np.array([0, 1, 0]), -1)
+    with pytest.raises(pyreduct.EmptyError):
+        pyreduct.group_max(x, np.array([0, 0, 0]), 2)
+    assert pyreduct.group_sum(np.zeros((3, 0)), np.array([0, 0, 0]), 2).shape == (2, 0)
+
+
 def test_average():
     x = np.arange(12.0).reshape(3, 4)
     weights = np.array([1.0, 2.0, 3.0, 4.0])

@@ -142,3 +142,20 @@ def test_layers(make, dtype):
         torch.testing.assert_close(layer.weight.grad, expected, rtol=0.05, atol=0.1)
         for size in (1, 2, 7, 64, 256):
             assert bits(torch.cat([layer(x[start : start + size]) for start in range(0, 256, size)])) == bits(ours)
+
+
+def test_index_add():
+    x, source = (data(5, 3, seed=seed).requires_grad_() for seed in (1, 2))
+    index = torch.tensor([3, 0, 3, 3, 1])
+    torch.library.opcheck(torch.ops.pyreduct.index_add.default, (x, index, source))
+    assert torch.autograd.gradcheck(lambda x, source: rt.index_add(x, index, source), (x, source))
+    big = torch.tensor([[1e100, 1.0, -1e100], [0.5, 0.25, 0.125]], dtype=torch.float64)
+    ids = torch.zeros(3, dtype=torch.int64)
+    with rt.deterministic():
+        result = torch.zeros(2, 2, dtype=torch.float64).index_add(1, ids, big)
+        place = torch.zeros(2, 2, dtype=torch.float64)
+        assert place.index_add_(1, ids, big) is place
+        with pytest.raises(ValueError, match="expected one of the 2 groups"):
+            torch.zeros(2, dtype=torch.float64).index_add(0, ids + 2, torch.zeros(3, dtype=torch.float64))
+    assert result.tolist() == place.tolist() == [[1.0, 0.0], [0.875, 0.0]]
+    torch.testing.assert_close(rt.index_add(x, index, source), x.index_add(0, index, source))

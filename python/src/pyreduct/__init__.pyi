@@ -67,6 +67,12 @@ class _Segment(Protocol):
         where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
     ) -> Any: ...  # fmt: skip
 
+class _Group(Protocol):
+    def __call__(
+        self, x: Any, ids: Any, n: SupportsIndex, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+        nan: _Nan = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,
+    ) -> Any: ...  # fmt: skip
+
 sum: _Numeric
 prod: _Numeric
 mean: _Numeric
@@ -103,7 +109,24 @@ segment_argmax: _Segment
 segment_any: _Segment
 segment_all: _Segment
 segment_count_nonzero: _Segment
+group_sum: _Group
+group_prod: _Group
+group_mean: _Group
+group_var: _Group
+group_std: _Group
+group_min: _Group
+group_max: _Group
+group_argmin: _Group
+group_argmax: _Group
+group_any: _Group
+group_all: _Group
+group_count_nonzero: _Group
 
+def group_reduce(
+    x: Any, op: str, ids: Any, n: SupportsIndex, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+    nan: _Nan = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,
+) -> Any: ...  # fmt: skip
+def index_add(x: Any, ids: Any, values: Any) -> Any: ...
 def norm(
     x: Any, ord: float | None = 2, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None, out: Any = None, where: Any = None,
     nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Sequence
+from typing import Any
 
 from . import _core, _cuda
 from ._kinds import kind_of, type_of
@@ -17,8 +17,8 @@ _INPUTS = {name: inputs for name, inputs, _ in _core.OPERATORS}
 _COUNTS = frozenset(["argmin", "argmax", "count", "count_nonzero"])  # u64 in the library, int64 here
 _WIDENED = frozenset(["sum", "sumsq", "norm1", "dot", "product"])
 
-_plan = functools.lru_cache(maxsize=512)(_core.Plan)
 _segments_plan = functools.lru_cache(maxsize=512)(_core.Plan.segments)
+_groups_plan = functools.lru_cache(maxsize=512)(_core.Plan.groups)
 _resolve = functools.lru_cache(maxsize=4096)(_core.resolve)
 
 
@@ -103,24 +103,26 @@ def _stored(op: str, kind: str) -> str:
     return "i64" if op in _COUNTS else kind
 
 
-def _check_out(view: Any, op: str, kind: str, shape: tuple[int, ...]) -> None:
+def _check_out(view: Any, kind: str, shape: tuple[int, ...]) -> None:
     if view.shape != shape:
         raise ValueError(f"out: shape {view.shape}; expected {shape}")
-    if view.type != _stored(op, kind):
-        raise TypeError(f"out: elements of {view.type}; expected {_stored(op, kind)}")
+    if view.type != kind:
+        raise TypeError(f"out: elements of {view.type}; expected {kind}")
 
 
-def _device(views: Sequence[Any]) -> str:
-    devices = {view.device for view in views}
-    if len(devices) > 1:
-        raise ValueError("arrays on different devices")
-    number = devices.pop()
+def _device(views: list[Any]) -> str:
+    number = views[0].device
+    for view in views:
+        if view.device != number:
+            raise ValueError("arrays on different devices")
     return "cpu" if number < 0 else f"cuda:{number}"
 
 
-def _run(plan: Any, inputs: tuple[Any, ...], results: tuple[Any, ...], x: Any, kind: Any, fallible: bool, check: bool, count: int) -> None:
+def _run(
+    plan: Any, inputs: tuple[Any, ...], results: tuple[Any, ...], x: Any, kind: Any, fallible: bool, check: bool, shape: tuple[int, ...]
+) -> None:
     if inputs[0].device >= 0 and results[0].device >= 0:
-        _cuda.queue(plan, inputs, results, x, kind, fallible and check, count)
+        _cuda.queue(plan, inputs, results, x, kind, fallible and check, math.prod(shape))
     else:
         plan.execute(inputs, results)
 
@@ -130,71 +132,78 @@ def _can_fail(reductions: tuple[Any, ...]) -> bool:
     return any(nan != "propagate" or (op in _WIDENED and result not in FLOATS) for op, _, result, _, nan, _ in reductions)
 
 
+@functools.lru_cache(maxsize=1024)
+def _prepare(
+    ops: tuple[str, ...], element: str, shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], axes: int, wanted: str | None,
+    keepdims: bool, nan: str, mode: str, flags: int, signed: bool, mask_strides: tuple[int, ...] | None, device: str,
+    result_strides: tuple[int, ...] | None,
+) -> tuple[Any, tuple[int, ...], tuple[str, ...], bool]:  # fmt: skip
+    """All that does not depend on the data: the plan, the shape and the types of results, and whether the data can make it fail."""
+    types = [result_type(op, element, wanted, mode, nan, flags, signed) for op in ops]
+    reductions = tuple((op, element, result, mode, nan, flags) for op, result in zip(ops, types))
+    plan = _core.Plan(reductions, shape, strides, axes, result_strides, int(mask_strides is not None), mask_strides, device)
+    stored = tuple(_stored(op, result) for op, result in zip(ops, types))
+    return plan, _result_shape(shape, axes, keepdims), stored, _can_fail(reductions)
+
+
+def _inputs_of(ops: tuple[str, ...], view: Any, y: Any, axis: Any, broadcast: bool) -> tuple[list[Any], tuple[int, ...], tuple[Any, ...]]:
+    """Views of x and y, the shape that they are reduced in, and their strides there."""
+    other = kind_of(y).view(y, "y")
+    if other.type != view.type:
+        raise TypeError(f"y: elements of {other.type}; expected {view.type}, as x has")
+    shape = _common(view.shape, other.shape) if broadcast else view.shape
+    along = ops == ("weighted_mean",) and len(other.shape) == 1 != len(shape)
+    strides = _broadcast(view, shape, "x"), _along(other, shape, axis) if along else _broadcast(other, shape, "y")
+    return [view, other], shape, strides
+
+
 def reduce(
-    x: Any,
-    ops: Sequence[str],
-    y: Any = None,
-    *,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    where: Any = None,
-    nan: str = "propagate",
-    mode: str = "exact",
-    flags: int = 0,
-    check: bool = True,
-    broadcast: bool = False,
-) -> list[Any]:
+    x: Any, ops: tuple[str, ...], y: Any = None, *, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    where: Any = None, nan: str = "propagate", mode: str = "exact", flags: int = 0, check: bool = True, broadcast: bool = False,
+) -> list[Any]:  # fmt: skip
     """All operators in one pass."""
     kind = kind_of(x)
     view = kind.view(x, "x")
-    inputs = [view]
-    shape = view.shape
-    strides = [view.strides]
-    if y is not None:
-        other = kind_of(y).view(y, "y")
-        if other.type != view.type:
-            raise TypeError(f"y: elements of {other.type}; expected {view.type}, as x has")
-        inputs.append(other)
-        if broadcast:
-            shape = _common(view.shape, other.shape)
-        along = ops == ("weighted_mean",) and len(other.shape) == 1 != len(shape)
-        strides = [_broadcast(view, shape, "x"), _along(other, shape, axis) if along else _broadcast(other, shape, "y")]
-    axes = axes_of(axis, len(shape))
-    wanted = type_of(dtype)
-    target = None
-    if out is not None:
-        target = kind_of(out).writable(out, "out")
-        wanted = wanted or (target.type if ops[0] not in _COUNTS else None)
-    types = [result_type(op, view.type, wanted, mode, nan, flags, kind.signed) for op in ops]
-    reductions = tuple((op, view.type, result, mode, nan, flags) for op, result in zip(ops, types))
-    mask, mask_strides = 0, None
-    if where is not None:
-        masked = _mask_of(where)
-        mask, mask_strides = 1, _broadcast(masked, shape, "where")
-        inputs.append(masked)
-    results_shape = _result_shape(shape, axes, keepdims)
-    result_strides = None
-    direct = target is not None and not any(target.overlaps(each) for each in inputs)
-    if target is not None:
-        _check_out(target, ops[0], types[0], results_shape)
-    if target is not None and direct:
-        made = [(out, target)]
-        if not target.contiguous:
-            result_strides = tuple(s for k, s in enumerate(target.strides) if not keepdims or not axes >> k & 1)
+    shape, mask_strides = view.shape, None
+    if y is None:
+        inputs, strides = [view], (view.strides,)
     else:
-        made = [kind.output(results_shape, _stored(op, result), x) for op, result in zip(ops, types)]
-    plan = _plan(reductions, shape, tuple(strides), axes, result_strides, mask, mask_strides, _device(inputs))
-    count = math.prod(results_shape)
-    _run(plan, tuple(inputs), tuple(each for _, each in made), x, kind, _can_fail(reductions), check, count)
-    if direct:
-        return [out]
-    finished = [kind.finish(array, _stored(op, result)) for (array, _), op, result in zip(made, ops, types)]
-    if target is None:
-        return finished
-    out[...] = finished[0]  # which shared memory with what was read
-    return [out]
+        inputs, shape, strides = _inputs_of(ops, view, y, axis, broadcast)
+    if where is not None:
+        inputs.append(_mask_of(where))
+        mask_strides = _broadcast(inputs[-1], shape, "where")
+    if out is not None:
+        return [_reduce_to(out, x, kind, ops, inputs, shape, strides, axis, dtype, keepdims, nan, mode, flags, mask_strides, check)]
+    plan, results, types, fallible = _prepare(
+        ops, view.type, shape, strides, axes_of(axis, len(shape)), type_of(dtype), bool(keepdims), nan, mode, flags, kind.signed,
+        mask_strides, _device(inputs), None,
+    )  # fmt: skip
+    made = [kind.output(results, each, x) for each in types]
+    _run(plan, tuple(inputs), tuple([each for _, each in made]), x, kind, fallible, check, results)
+    return [kind.finish(array, each) for (array, _), each in zip(made, types)]
+
+
+def _reduce_to(
+    out: Any, x: Any, kind: Any, ops: tuple[str, ...], inputs: list[Any], shape: tuple[int, ...], strides: tuple[Any, ...], axis: Any,
+    dtype: Any, keepdims: bool, nan: str, mode: str, flags: int, mask_strides: Any, check: bool,
+) -> Any:  # fmt: skip
+    """The same of one operator, into an array that there is."""
+    target = kind_of(out).writable(out, "out")
+    wanted = type_of(dtype) or (None if ops[0] in _COUNTS else target.type)
+    axes = axes_of(axis, len(shape))
+    common = (ops, inputs[0].type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device([*inputs, target]))
+    plan, results, types, fallible = _prepare(*common, None)
+    _check_out(target, types[0], results)
+    if any(target.overlaps(each) for each in inputs):
+        made, room = kind.output(results, types[0], x)
+        _run(plan, tuple(inputs), (room,), x, kind, fallible, check, results)
+        out[...] = kind.finish(made, types[0])
+        return out
+    if not target.contiguous:
+        kept = tuple(stride for place, stride in enumerate(target.strides) if not keepdims or not axes >> place & 1)
+        plan = _prepare(*common, kept)[0]
+    _run(plan, tuple(inputs), (target,), x, kind, fallible, check, results)
+    return out
 
 
 def _common(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
@@ -363,7 +372,7 @@ def segment_reduce(
     reductions = ((op, view.type, result, mode, nan, flags),)
     plan = _segments_plan(reductions, segments, view.shape[0], index, each, begins is not None, int(where is not None), 0, _device(inputs))
     made, target = kind.output((segments,), _stored(op, result), x)
-    _run(plan, tuple(inputs), (target,), x, kind, index is not None or _can_fail(reductions), check, segments)
+    _run(plan, tuple(inputs), (target,), x, kind, index is not None or _can_fail(reductions), check, (segments,))
     return kind.finish(made, _stored(op, result))
 
 
@@ -374,6 +383,65 @@ def _segment(op: str) -> Any:
     function.__name__ = function.__qualname__ = f"segment_{op}"
     function.__doc__ = f"segment_reduce() with the operator {op!r}."
     return function
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# Groups
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def group_reduce(
+    x: Any, op: str, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+    nan: str = "propagate", ddof: Any = 0, check: bool = True,
+) -> Any:  # fmt: skip
+    """Reduces the elements of each of n groups, or the rows x[i] of an array of more axes, to one result: ids[i] is the number of the
+    group of x[i], in any order. initial has one more element for each result; skip leaves out ids that are no group's number."""
+    op = _ALIASES.get(op, op)
+    if _INPUTS.get(op) != 1 or op == "minmax":
+        raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
+    kind = kind_of(x)
+    view, index = kind.view(x, "x"), kind_of(ids).view(ids, "ids")
+    groups = n.__index__()
+    if groups < 0:
+        raise ValueError(f"n: {groups}; expected how many groups there are")
+    if not view.shape or not view.contiguous:
+        raise ValueError(f"x: shape {view.shape}; expected a contiguous array of one axis or more")
+    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1] or not index.contiguous:
+        raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]}, contiguous, of u8 to u64, i32 or i64")
+    shape = (groups, *view.shape[1:])
+    inputs = [view, index]
+    if where is not None:
+        inputs.append(_mask_of(where))
+        if len(view.shape) > 1 or inputs[-1].shape != view.shape or not inputs[-1].contiguous:
+            raise ValueError("where: expected one axis, contiguous, for an x of one")
+    if initial is not None:
+        inputs.append(kind_of(initial).view(initial, "initial"))
+        if inputs[-1].type != view.type or inputs[-1].shape != shape or not inputs[-1].contiguous:
+            raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}, contiguous")
+    flags = _flags_of(ddof)
+    result = result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed)
+    reductions = ((op, view.type, result, "exact", nan, flags),)
+    width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
+    made, target = kind.output(shape, _stored(op, result), x)
+    if 0 not in shape[1:]:
+        plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
+                            _device(inputs))  # fmt: skip
+        _run(plan, tuple(inputs), (target,), x, kind, True, check, shape)
+    return kind.finish(made, _stored(op, result))
+
+
+def _group(op: str) -> Any:
+    def function(x, ids, n, **keywords):  # type: ignore[no-untyped-def]
+        return group_reduce(x, op, ids, n, **keywords)
+
+    function.__name__ = function.__qualname__ = f"group_{op}"
+    function.__doc__ = f"group_reduce() with the operator {op!r}."
+    return function
+
+
+def index_add(x: Any, ids: Any, values: Any) -> Any:
+    """x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is rounded once."""
+    return group_reduce(values, "sum", ids, kind_of(x).view(x, "x").shape[0], initial=x, dtype=kind_of(x).view(x, "x").type)
 
 
 # By the names that they have in the package, which are those of Python's own functions.
@@ -400,3 +468,4 @@ for _name, _function in FUNCTIONS.items():
     _function.__name__ = _function.__qualname__ = _name
 FUNCTIONS |= {f"nan{name}": _without_nan(name) for name in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax")}
 FUNCTIONS |= {f"segment_{op}": _segment(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
+FUNCTIONS |= {f"group_{op}": _group(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}

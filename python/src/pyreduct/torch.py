@@ -20,7 +20,7 @@ from . import _functions
 from ._kinds import kind_named
 from ._types import type_name
 
-__all__ = ["deterministic", "mean", "norm", "rms", "segment_sum", "std", "sum", "sumsq", "var"]
+__all__ = ["deterministic", "index_add", "mean", "norm", "rms", "segment_sum", "std", "sum", "sumsq", "var"]
 
 Dims = Optional[Sequence[int]]
 _POPULATION = _functions.POPULATION
@@ -188,6 +188,34 @@ def _segment_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 _segment_sum.register_autograd(_segment_backward, setup_context=_segment_setup)
 
 
+@torch.library.custom_op("pyreduct::index_add", mutates_args=())
+def _index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    return _exact_index_add(x, index, source)
+
+
+def _exact_index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    x, index, source = (each.detach().contiguous() for each in (x, index, source))
+    result: Tensor = _functions.index_add(x, index, source)
+    return result
+
+
+@_index_add.register_fake
+def _(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _index_add_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(inputs[1])
+
+
+def _index_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    (index,) = ctx.saved_tensors
+    return grad, None, grad[index]
+
+
+_index_add.register_autograd(_index_add_backward, setup_context=_index_add_setup)
+
+
 # ------------------------------------------------------------------------------------------------------------------------------
 # As users call them
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -233,6 +261,11 @@ def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
     return _segment_sum(input, offsets)
 
 
+def index_add(input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    """input with each source[i] added to input[index[i]], each result rounded once."""
+    return _index_add(input, index, source)
+
+
 # ------------------------------------------------------------------------------------------------------------------------------
 # PyTorch's own operators, exact
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -271,6 +304,17 @@ def _aten_spread(op: str) -> Any:
 
 def _aten_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return _reduce("norm2", x, dim, keepdim, dtype) if ord == 2 else NotImplemented
+
+
+def _aten_index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
+    if alpha != 1 or x.dim() == 0 or source.dim() == 0 or index.dim() != 1:
+        return NotImplemented
+    return _exact_index_add(x.movedim(dim, 0), index, source.movedim(dim, 0)).movedim(0, dim)
+
+
+def _aten_index_add_in_place(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
+    result = _aten_index_add(x, dim, index, source, alpha=alpha)
+    return result if result is NotImplemented else x.copy_(result)
 
 
 def _last(x: Tensor, shape: Any) -> list[int]:
@@ -341,6 +385,8 @@ def _table() -> dict[Any, tuple[Any, int]]:
         aten.var.correction: (_aten_spread("var"), 0),
         aten.std.correction: (_aten_spread("std"), 0),
         aten.linalg_vector_norm.default: (_aten_norm, 0),
+        aten.index_add.default: (_aten_index_add, 0),
+        aten.index_add_.default: (_aten_index_add_in_place, 0),
         aten.native_layer_norm.default: (_layer_norm, 0),
         aten.native_layer_norm_backward.default: (_layer_norm_backward, 1),
     }
@@ -351,8 +397,8 @@ def _table() -> dict[Any, tuple[Any, int]]:
 
 
 class deterministic(TorchDispatchMode):
-    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, and the statistics of LayerNorm and RMSNorm,
-    are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
+    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm, and
+    index_add are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
     compiled; compiled code calls this module's functions."""
 
     def __init__(self) -> None:
