@@ -4,7 +4,7 @@
 
 in a virtual environment, made in the folder ENVIRONMENT if it is not there: from PyPI, or where that cannot be reached with what the
 system has. The extension module lies in the folder MODULE. Ends with 77 if the packages cannot be had. With --full the packages that
-pyreduct works with are installed too; arguments are for pytest.
+pyreduct works with are installed too, and those that cannot be had are named; arguments are for pytest.
 """
 import os
 import shutil
@@ -53,15 +53,28 @@ def make(folder):
     return False
 
 
+def install_full(folder):
+    """All at once, or else one by one, so that what can be had is tested."""
+    if install(folder, FULL)[0]:
+        return
+    for package in FULL:
+        installed, why = install(folder, [package])
+        if not installed:
+            print(f"run.py: not tested with {package}: {why[0]}", flush=True)
+
+
 def check_types(folder):
     """The package's own code and stubs by mypy, and by both what uses it."""
     python, top = python_of(folder), os.path.dirname(HERE)
-    return (subprocess.run([python, "-m", "mypy", "src/pyreduct", "tests/typing"], cwd=top).returncode
-            or subprocess.run([python, "-m", "pyright", "--pythonpath", python], cwd=top).returncode)  # fmt: skip
+    commands = {"mypy": ["mypy", "src/pyreduct", "tests/typing"], "pyright": ["pyright", "--pythonpath", python]}
+    statuses = [subprocess.run([python, "-m", *command], cwd=top).returncode for name, command in commands.items() if has(folder, name)]
+    return max(statuses, default=0)
 
 
 def check_packaging(folder):
     """A source distribution, and pip installing it into an environment of its own."""
+    if not has(folder, "build"):
+        return 0
     with tempfile.TemporaryDirectory() as place:
         subprocess.run([python_of(folder), "-m", "build", "--sdist", "--outdir", place, os.path.dirname(HERE)], check=True)
         (distribution,) = os.listdir(place)
@@ -83,10 +96,7 @@ def main(folder, module, *arguments):
         return 77
     full = arguments[:1] == ("--full",)
     if full:
-        installed, why = install(folder, FULL)
-        if not installed:
-            print("run.py:", *why)
-            return 1
+        install_full(folder)
     with tempfile.TemporaryDirectory() as place:
         package = os.path.join(place, "pyreduct")
         shutil.copytree(os.path.join(HERE, "..", "src", "pyreduct"), package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
