@@ -22,8 +22,8 @@ typedef struct bench_case {
     unsigned threads;   /* at least 1 */
 } bench_case;
 
-/* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for each
- * group, of which elements have the number: any with the same odds, low ones far more often, or in order. */
+/* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for
+ * each group, of which elements have the number: any with the same odds, low ones far more often, or in order. */
 typedef enum bench_shape_kind {
     BENCH_WHOLE,
     BENCH_ROWS,

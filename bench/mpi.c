@@ -2,8 +2,8 @@
  *
  *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one]]
  *
- * Each line is one case: the least of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5 unless
- * said; `one` leaves it at sums of one number for each rank. docs/scaling.md explains them and what follows. */
+ * Each line is one case: the least of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
+ * unless said; `one` leaves it at sums of one number for each rank. docs/scaling.md explains them and what follows. */
 #include <reduct/mpi.h>
 
 #include <stdbool.h>

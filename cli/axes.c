@@ -325,7 +325,8 @@ static enum outcome reduce(struct axes *axes) {
  * Writing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A line for each place, or each group and place of a row, the results of the operators beside each other; of the array as a whole one for each operator. */
+/* A line for each place, or each group and place of a row, the results of the operators beside each other; of the array as a
+ * whole one for each operator. */
 static void print(const struct axes *axes) {
     bool beside = options_have_results(axes->options);
     for (uint64_t r = 0; r < axes->count; r++)
@@ -337,8 +338,8 @@ static void print(const struct axes *axes) {
         }
 }
 
-/* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package ml_dtypes
- * are saved as. */
+/* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package
+ * ml_dtypes are saved as. */
 static const char *numpy_type(reduct_type type) {
     static const char *const NAMES[] = {
         [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_BF16] = "<V2", [REDUCT_BOOL] = "|b1",
@@ -347,8 +348,8 @@ static const char *numpy_type(reduct_type type) {
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
 
-/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Results of several values have one
- * axis more, the last. Returns its size. */
+/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Results of several values have
+ * one axis more, the last. Returns its size. */
 static size_t make_header(const struct axes *axes, const char *type, char header[4096]) {
     const struct layout *layout = &axes->arrays[0].reader.layout;
     char *dictionary = header + 10;

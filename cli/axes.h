@@ -4,7 +4,8 @@
 
 #include "options.h"
 
-/* Reads the whole array, reduces the axes that the options name, or all of them, and prints the results or writes them to a file. */
+/* Reads the whole array, reduces the axes that the options name, or all of them, and prints the results or writes them to a
+ * file. */
 enum outcome axes_command(const struct options *options);
 
 #endif

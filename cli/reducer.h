@@ -32,8 +32,8 @@ struct reducer {
     struct extreme extreme;
 };
 
-/* The reduction that the options ask for, its result type resolved: as asked for; otherwise the widest that the operator has, so that
- * nothing is lost, unless a file is to hold it; otherwise its default. `name` is the input's, for messages. */
+/* The reduction that the options ask for, its result type resolved: as asked for; otherwise the widest that the operator has, so
+ * that nothing is lost, unless a file is to hold it; otherwise its default. `name` is the input's, for messages. */
 enum outcome reducer_resolve(const struct options *options, reduct_operator op, reduct_type type, const char *name,
                              reduct_reduction *reduction);
 

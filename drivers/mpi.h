@@ -1,11 +1,13 @@
 /* MPI, opened at run time: what a program needs to be one of several ranks without being linked with any MPI library. OpenMPI and
- * MPICH differ in binary form; libreduct_mpi is there for each of them, and the launcher's environment says which one it takes. */
+ * MPICH differ in binary form; libreduct_mpi is there for each of them, and the launcher's environment says which one it
+ * takes. */
 #ifndef RD_DRIVERS_MPI_H
 #define RD_DRIVERS_MPI_H
 
 #include <stddef.h>
 
-/* What libreduct_mpi_* offers, by the name RD_MPI_RANKS. Where MPI fails it ends the program, and the launcher the other ranks. */
+/* What libreduct_mpi_* offers, by the name RD_MPI_RANKS. Where MPI fails it ends the program, and the launcher the other
+ * ranks. */
 struct rd_mpi_ranks {
     int size_of_this;                                         /* sizeof(struct rd_mpi_ranks): no other version */
     void (*open)(int *rank, int *size);                       /* initialises MPI */
@@ -23,8 +25,8 @@ struct rd_mpi_launcher {
 };
 struct rd_mpi_launcher rd_mpi_launcher(void);
 
-/* Loads the library for a launcher: from the folder of the program, from ../lib beside it, or from where the loader looks. Null, with
- * the reason in `why`, where there is none. */
+/* Loads the library for a launcher: from the folder of the program, from ../lib beside it, or from where the loader looks. Null,
+ * with the reason in `why`, where there is none. */
 const struct rd_mpi_ranks *rd_mpi_load(const char *library, char why[512]);
 
 #endif

@@ -344,7 +344,8 @@ static const void *any_indices(void) {
 }
 
 /* Only small shapes are executed with arrays. */
-/* `arrays` come before the bounds of segments, or the indices of groups, if there are any, and before the mask, if there is one. */
+/* `arrays` come before the bounds of segments, or the indices of groups, if there are any, and before the mask, if there is
+ * one. */
 static void call_execute(const reduct_plan *plan, bool whole, bool small, unsigned arrays, bool bounds, bool pairs,
                          bool grouped, bool masked) {
     const void *inputs[6] = {small ? any_array() : NULL, rng_next(&rng) & 1 && small ? any_array() : NULL};

@@ -1,5 +1,6 @@
-/* Plans over groups on a CUDA device: every operator, type, type of indices and policy, in many ways in which elements may be spread over
- * groups, against the CPU, whose plans over groups are compared with the oracle; to the last bit of results and outcomes.
+/* Plans over groups on a CUDA device: every operator, type, type of indices and policy, in many ways in which elements may be
+ * spread over groups, against the CPU, whose plans over groups are compared with the oracle; to the last bit of results and
+ * outcomes.
  *
  * From the survival list: "one hot group", "groups of one", "windows at their edges", "indices outside". */
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Plans over groups: each result against the oracle, which is given the group's elements, found by looking at every index; and the same bits in any
- * order, with any number of threads, and on every instruction set.
+/* Plans over groups: each result against the oracle, which is given the group's elements, found by looking at every index; and
+ * the same bits in any order, with any number of threads, and on every instruction set.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Weighted means: the division of one exact sum by another, digit by digit against GMP, and what sums that are zero or infinite give.
+/* Weighted means: the division of one exact sum by another, digit by digit against GMP, and what sums that are zero or infinite
+ * give.
  *
  * From the survival list: "Cancellation", "Values".
  */

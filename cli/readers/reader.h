@@ -120,9 +120,9 @@ enum outcome reader_next(struct reader *reader, struct chunk *chunk);
  * To be called before the first chunk. What comes through a pipe in another order is then kept in memory as a whole. */
 enum outcome reader_in_order(struct reader *reader);
 
-/* Restricts what comes to part number `part` of so many: of binary elements as many as of any other, of text what begins within as
- * many bytes. False where it cannot be cut: a pipe. To be called before the first chunk. Elements count from the first one of the
- * input all the same, where their number is known. */
+/* Restricts what comes to part number `part` of so many: of binary elements as many as of any other, of text what begins within
+ * as many bytes. False where it cannot be cut: a pipe. To be called before the first chunk. Elements count from the first one of
+ * the input all the same, where their number is known. */
 bool reader_take_part(struct reader *reader, unsigned part, unsigned parts);
 
 /* Asks for chunks that end where blocks of so many elements do, which are counted from `first` elements before this

@@ -28,9 +28,9 @@ extern "C" {
 
 struct CUstream_st;
 
-/* What became of an asynchronous execution, or of each of its results, written beside the result, after it. Of many results one that
- * failed is NaN or 0, and a segment that is not within the array fails with REDUCT_ERROR_ARGUMENT. Where an index is outside the groups,
- * and such are not skipped, all fail with REDUCT_ERROR_ARGUMENT and the index's place, and no result is written. */
+/* What became of an asynchronous execution, or of each of its results, written beside the result, after it. Of many results one
+ * that failed is NaN or 0, and a segment that is not within the array fails with REDUCT_ERROR_ARGUMENT. Where an index is outside
+ * the groups, and such are not skipped, all fail with REDUCT_ERROR_ARGUMENT and the index's place, and no result is written. */
 typedef struct reduct_cuda_outcome {
     uint32_t status;   /* a reduct_status: REDUCT_OK; or _OVERFLOW, _NAN or _EMPTY, and the result is untouched */
     uint32_t reserved; /* 0 */
@@ -38,17 +38,18 @@ typedef struct reduct_cuda_outcome {
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices, and for plans of many results of which none is reduced in pieces. It may hold anything before an execution, and holds anything after it: nothing need be cleared, and between
- * executions it can serve other ends. One workspace serves any number of plans of its context.
+ * devices, and for plans of many results of which none is reduced in pieces. It may hold anything before an execution, and holds
+ * anything after it: nothing need be cleared, and between executions it can serve other ends. One workspace serves any number of
+ * plans of its context.
  *
- * Over groups a sum of f32 takes 20 bytes for each result, one of f64 28, of which the common case writes 8 and 16 for each that has elements;
- * beside them there is room for elements that lie far from the others, of up to four times the array's bytes. */
+ * Over groups a sum of f32 takes 20 bytes for each result, one of f64 28, of which the common case writes 8 and 16 for each that
+ * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
-/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups several. Allocates nothing, waits for nothing, and can be captured
- * in a CUDA graph. On compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends
- * (programmatic dependent launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A
- * graph then has an edge of that kind between the two.
+/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups several. Allocates
+ * nothing, waits for nothing, and can be captured in a CUDA graph. On compute capability 9.0 and later its blocks may come while
+ * the kernel before it in the stream ends (programmatic dependent launch, "CUDA C++ Programming Guide"); they wait for that
+ * kernel before they touch memory. A graph then has an edge of that kind between the two.
  *
  *   inputs     as many arrays as the operators read, each in memory that the device can access, aligned to its element;
  *              then, for segments with an index type, the offsets, or the begins and the ends, for groups the indices, and the

@@ -2,22 +2,24 @@
  *
  * Every rank gives its part, and in the order of the ranks the parts are one array, however long each is, none included. The
  * results are those of one rank that has it all, to the last bit: MPI adds integers, the words of accumulators (see
- * reduct_accumulator_pack()), which do not depend on how it does so. Mode fast depends on the parts, within its error bound. Products
- * of floats are refused, because what some parts come to does not say what they do in another place.
+ * reduct_accumulator_pack()), which do not depend on how it does so. Mode fast depends on the parts, within its error bound.
+ * Products of floats are refused, because what some parts come to does not say what they do in another place.
  *
  *     reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
  *     double total;
  *     reduct_mpi_field field = {.reduction = &sum, .x = values, .count = count, .result = &total};
  *     status = reduct_mpi_allreduce(&field, 1, MPI_COMM_WORLD, &error);
  *
- * All functions but reduct_mpi_wait() and reduct_mpi_test() are collective: all ranks of the communicator call them, in the same order, with
- * the same reductions, as many fields and the same root. What differs elsewhere, a null pointer, a NaN that is refused, memory that
- * runs out, is no reason for a rank to stay away: all ranks return the same status, the same index, that of an element of the whole
- * array, and the same message, which names the first rank that failed. Outputs are then untouched on all of them.
+ * All functions but reduct_mpi_wait() and reduct_mpi_test() are collective: all ranks of the communicator call them, in the same
+ * order, with the same reductions, as many fields and the same root. What differs elsewhere, a null pointer, a NaN that is
+ * refused, memory that runs out, is no reason for a rank to stay away: all ranks return the same status, the same index, that of
+ * an element of the whole array, and the same message, which names the first rank that failed. Outputs are then untouched on all
+ * of them.
  *
- * MPI's own failures end the program, unless the communicator's error handler is another: then they are REDUCT_ERROR_DEVICE_LOST on
- * the ranks that see them. A program may hold any number of communicators; the functions are as safe among threads as the MPI library
- * that was initialised. Compile and link it with mpicc; libreduct_mpi is built for one MPI library, of which its name tells.
+ * MPI's own failures end the program, unless the communicator's error handler is another: then they are REDUCT_ERROR_DEVICE_LOST
+ * on the ranks that see them. A program may hold any number of communicators; the functions are as safe among threads as the MPI
+ * library that was initialised. Compile and link it with mpicc; libreduct_mpi is built for one MPI library, of which its name
+ * tells.
  */
 #ifndef REDUCT_MPI_H
 #define REDUCT_MPI_H
@@ -49,7 +51,8 @@ typedef struct reduct_mpi_field {
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                   reduct_error *error);
 
-/* The same with results for rank `root` alone; others' `result` may be null. It takes as long, since all ranks learn of errors. */
+/* The same with results for rank `root` alone; others' `result` may be null. It takes as long, since all ranks learn of
+ * errors. */
 REDUCT_MPI_API reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
                                                reduct_error *error);
 
@@ -62,8 +65,8 @@ REDUCT_MPI_API reduct_status reduct_mpi_exscan(const reduct_mpi_field *fields, s
                                                reduct_error *error);
 
 /* The same for accumulators: in the place of what each held comes what all ranks' hold together. The reductions are those of the
- * accumulators, the same on all ranks. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _DEVICE_LOST, _OUT_OF_MEMORY or _TOO_LARGE (more than
- * 2^63 elements in all). */
+ * accumulators, the same on all ranks. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _DEVICE_LOST, _OUT_OF_MEMORY or _TOO_LARGE
+ * (more than 2^63 elements in all). */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_accumulators(reduct_accumulator *const *accumulators, size_t count,
                                                                MPI_Comm comm, reduct_error *error);
 REDUCT_MPI_API reduct_status reduct_mpi_reduce_accumulators(reduct_accumulator *const *accumulators, size_t count,
@@ -73,26 +76,26 @@ REDUCT_MPI_API reduct_status reduct_mpi_scan_accumulators(reduct_accumulator *co
 REDUCT_MPI_API reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *const *accumulators, size_t count,
                                                             MPI_Comm comm, reduct_error *error);
 
-/* The same for tables: `rows` times the words of an accumulator of the reduction, one after another, are merged in place with those
- * of the other ranks. A small exchange comes first, of which words are zero everywhere: these are not sent. Fails with
+/* The same for tables: `rows` times the words of an accumulator of the reduction, one after another, are merged in place with
+ * those of the other ranks. A small exchange comes first, of which words are zero everywhere: these are not sent. Fails with
  * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (also of words that merge in order), _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words,
                                                         uint64_t rows, MPI_Comm comm, reduct_error *error);
 
-/* Sums arrays element by element, as MPI_Allreduce() does with MPI_SUM, but exactly: results[i] is the sum of x[i] of all ranks, rounded
- * once. `type` is REDUCT_F64 or REDUCT_F32; `count` is the same on all ranks; results may be where x is. An element takes 8 or 16 bytes of a
- * message where the 4096 that it lies among are finite and of similar size, and some hundred bytes otherwise. Fails with
- * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE, _MISMATCH (other counts), _DEVICE_LOST or _OUT_OF_MEMORY. */
+/* Sums arrays element by element, as MPI_Allreduce() does with MPI_SUM, but exactly: results[i] is the sum of x[i] of all ranks,
+ * rounded once. `type` is REDUCT_F64 or REDUCT_F32; `count` is the same on all ranks; results may be where x is. An element takes
+ * 8 or 16 bytes of a message where the 4096 that it lies among are finite and of similar size, and some hundred bytes otherwise.
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE, _MISMATCH (other counts), _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *results, uint64_t count,
                                                        MPI_Comm comm, reduct_error *error);
 
 /* An all-reduce under way. */
 typedef struct reduct_mpi_request reduct_mpi_request;
 
-/* Begins a reduct_mpi_allreduce(): reduces this rank's part and lets MPI do the rest while the program goes on. The fields, but not what
- * they point to, are copied; results must stay until the request has ended. Of more than some 500 words in all, ranks first wait for
- * each other to know that all have the memory. Fails as reduct_mpi_allreduce() does before it could begin; what is known later,
- * reduct_mpi_wait() tells. */
+/* Begins a reduct_mpi_allreduce(): reduces this rank's part and lets MPI do the rest while the program goes on. The fields, but
+ * not what they point to, are copied; results must stay until the request has ended. Of more than some 500 words in all, ranks
+ * first wait for each other to know that all have the memory. Fails as reduct_mpi_allreduce() does before it could begin; what is
+ * known later, reduct_mpi_wait() tells. */
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                    reduct_mpi_request **request, reduct_error *error);
 

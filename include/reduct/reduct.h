@@ -166,8 +166,8 @@ typedef enum reduct_mode {
     REDUCT_FAST = 1
 } reduct_mode;
 
-/* What NaN elements do. Where they propagate they make the result NaN; but for count they are absent, for count_nonzero, any and all
- * not zero. Under ignore they count as absent (also for the mean's divisor; dot and weighted_mean drop the pair). */
+/* What NaN elements do. Where they propagate they make the result NaN; but for count they are absent, for count_nonzero, any and
+ * all not zero. Under ignore they count as absent (also for the mean's divisor; dot and weighted_mean drop the pair). */
 typedef enum reduct_nan {
     REDUCT_NAN_PROPAGATE = 0,
     REDUCT_NAN_IGNORE = 1,
@@ -224,8 +224,8 @@ enum {
  *   weighted_mean
  *   min, max, minmax             the element type: of bool whether all are true, whether any is
  *   norminf                      of floats and bool: the element type; of integers: the unsigned type of the same width
- *   ptp                          of floats: the element type, any float type; of bool: bool; of integers: the unsigned type of the
- *                                same width
+ *   ptp                          of floats: the element type, any float type; of bool: bool; of integers: the unsigned
+ *                                type of the same width
  *   argmin, argmax               u64
  *   count, count_nonzero         u64
  *   any, all                     bool
@@ -250,7 +250,8 @@ REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, r
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* What a plan reduces to what: one result, or many of which each is what a plan of its elements alone would give, to the last
- * bit in mode exact. CUDA devices do all kinds; masks, minmax, ptp and weighted_mean they refuse in this version, and products of groups. */
+ * bit in mode exact. CUDA devices do all kinds; masks, minmax, ptp and weighted_mean they refuse in this version, and products of
+ * groups. */
 typedef enum reduct_kind {
     REDUCT_WHOLE = 0,    /* shape.n contiguous elements to one result; nothing else of the shape is read */
     REDUCT_SHAPE = 1,    /* as `shape` says: rows, columns, a middle axis */
@@ -296,14 +297,14 @@ typedef struct reduct_segments {
     uint64_t reserved[4]; /* zero */
 } reduct_segments;
 
-/* Groups of an array's elements, or of its rows: an index for each says which group it is of. Indices come in any order, sorted or
- * not. The elements of a group count in the array's order, after its initial value. A group of no elements has the result of no
- * elements: a sum of +0, and no minimum (REDUCT_ERROR_EMPTY).
+/* Groups of an array's elements, or of its rows: an index for each says which group it is of. Indices come in any order, sorted
+ * or not. The elements of a group count in the array's order, after its initial value. A group of no elements has the result of
+ * no elements: a sum of +0, and no minimum (REDUCT_ERROR_EMPTY).
  *
- * An index outside is one below 0 or not below `count`. Unless such are skipped, the execution fails with REDUCT_ERROR_ARGUMENT and the
- * place of the first one, and writes nothing, also where outcomes are asked for. Elements that are masked out are of no group, for products of floats as
- * well: their index may be anything. The index that argmin and argmax give, and that of a NaN, is the element's place in the whole
- * array, or its row; of a NaN among initial values it is UINT64_MAX.
+ * An index outside is one below 0 or not below `count`. Unless such are skipped, the execution fails with REDUCT_ERROR_ARGUMENT
+ * and the place of the first one, and writes nothing, also where outcomes are asked for. Elements that are masked out are of no
+ * group, for products of floats as well: their index may be anything. The index that argmin and argmax give, and that of a NaN,
+ * is the element's place in the whole array, or its row; of a NaN among initial values it is UINT64_MAX.
  *
  * Mode fast is done as mode exact: plain sums would depend on how threads meet. */
 typedef struct reduct_groups {
@@ -322,8 +323,8 @@ typedef struct reduct_groups {
     uint64_t reserved[4]; /* zero */
 } reduct_groups;
 
-/* How a mask says which elements count. One that is masked out is as if it were not there, except that indices count it: of a pair
- * neither is there, and in a product of floats it is a factor of 1 in its place. */
+/* How a mask says which elements count. One that is masked out is as if it were not there, except that indices count it: of a
+ * pair neither is there, and in a product of floats it is a factor of 1 in its place. */
 typedef enum reduct_mask {
     REDUCT_MASK_NONE = 0,  /* there is no mask: all elements count */
     REDUCT_MASK_BYTES = 1, /* a byte for each element, which counts unless that is 0 */
@@ -370,8 +371,9 @@ typedef struct reduct_plan reduct_plan;
 
 /* Checks everything that can be checked without data, and prepares. Destroy the plan when done; null is allowed there.
  * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE, _EMPTY or _OUT_OF_MEMORY. _EMPTY: a
- * whole array with too few elements for the operator (of other kinds, executions tell). The length tells, so this comes before any data is looked at: a sample
- * variance of a single NaN under REDUCT_NAN_ERROR has no plan, where an accumulator refuses the NaN as it is added. */
+ * whole array with too few elements for the operator (of other kinds, executions tell). The length tells, so this comes before
+ * any data is looked at: a sample variance of a single NaN under REDUCT_NAN_ERROR has no plan, where an accumulator refuses the
+ * NaN as it is added. */
 REDUCT_API reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan,
                                             reduct_error *error);
 REDUCT_API void reduct_plan_destroy(reduct_plan *plan);
@@ -389,13 +391,14 @@ REDUCT_API const char *reduct_plan_device(const reduct_plan *plan);
 REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
 
 /* Executes a plan. `inputs`: the arrays that its reductions read, each aligned to its element type (no more is needed for full
- * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends, for
- * groups the indices; then the mask, if there is one; then the initial values of groups, if there are any. Null entries are allowed only
- * where there are no elements. `results`: one pointer per reduction, to as many results as the plan keeps, each of its result type, of
- * minmax two values each. `workspace`:
+ * speed): x, then y where one of them reads two; then, for segments with an index type, the offsets, or the begins and the ends,
+ * for groups the indices; then the mask, if there is one; then the initial values of groups, if there are any. Null entries are
+ * allowed only where there are no elements. `results`: one pointer per reduction, to as many results as the plan keeps, each of
+ * its result type, of minmax two values each. `workspace`:
  * reduct_plan_workspace_size() bytes aligned to 64, or null, and the call allocates what it needs. Fails with
- * REDUCT_ERROR_ARGUMENT (also of a segment outside the array, or an index outside the groups), _EMPTY, _OVERFLOW, _NAN, _OUT_OF_MEMORY or _DEVICE_LOST, of
- * several results with that of the first one that fails; no result is then written. Synchronous. */
+ * REDUCT_ERROR_ARGUMENT (also of a segment outside the array, or an index outside the groups), _EMPTY, _OVERFLOW, _NAN,
+ * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written.
+ * Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
 
@@ -410,8 +413,8 @@ typedef struct reduct_outcome {
 
 /* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,
  * or null. A result that fails is then no failure of the call: its values are written as NaN, of an integer type as 0, and its
- * outcome says why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN, and no result
- * is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
+ * outcome says why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN,
+ * and no result is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
 REDUCT_API reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs,
                                                   void *const *results, reduct_outcome *const *outcomes,
                                                   void *workspace, reduct_error *error);
@@ -452,9 +455,9 @@ REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
 REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y,
                                                 uint64_t count, reduct_error *error);
 
-/* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are seen, so
- * that indices count them, but not counted. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (on any device but the CPU), _NAN,
- * _TOO_LARGE or _OUT_OF_MEMORY; the accumulator is then as it was before the call. */
+/* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are
+ * seen, so that indices count them, but not counted. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (on any device but the CPU),
+ * _NAN, _TOO_LARGE or _OUT_OF_MEMORY; the accumulator is then as it was before the call. */
 REDUCT_API reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
                                                        uint64_t count, reduct_mask kind, const void *mask,
                                                        uint64_t offset, reduct_error *error);
@@ -523,7 +526,8 @@ typedef struct reduct_words {
 } reduct_words;
 
 /* The words that accumulators of a reduction have; as many for all that have the same operator, element type and mode. Fails with
- * REDUCT_ERROR_ARGUMENT or _UNSUPPORTED (also of products of floats, of which only some parts meet: save, load and merge those). */
+ * REDUCT_ERROR_ARGUMENT or _UNSUPPORTED (also of products of floats, of which only some parts meet: save, load and merge
+ * those). */
 REDUCT_API reduct_status reduct_reduction_words(const reduct_reduction *reduction, reduct_words *form,
                                                 reduct_error *error);
 
@@ -533,14 +537,14 @@ REDUCT_API reduct_status reduct_reduction_words(const reduct_reduction *reductio
 REDUCT_API reduct_status reduct_accumulator_pack(const reduct_accumulator *accumulator, int64_t *words,
                                                  reduct_error *error);
 
-/* Puts what words hold, packed or merged, in the place of what the accumulator held: it must be of the reduction that they are of.
- * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE (more than 2^63 elements in all) or _CORRUPT (words that no data
+/* Puts what words hold, packed or merged, in the place of what the accumulator held: it must be of the reduction that they are
+ * of. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE (more than 2^63 elements in all) or _CORRUPT (words that no data
  * could have given); the accumulator is then as it was. */
 REDUCT_API reduct_status reduct_accumulator_unpack(reduct_accumulator *accumulator, const int64_t *words,
                                                    reduct_error *error);
 
-/* Merges, whatever the reduction: `others`, whose elements follow, into `words`. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED and,
- * where they merge in order, _TOO_LARGE or _CORRUPT; the words are then as they were. */
+/* Merges, whatever the reduction: `others`, whose elements follow, into `words`. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED
+ * and, where they merge in order, _TOO_LARGE or _CORRUPT; the words are then as they were. */
 REDUCT_API reduct_status reduct_words_merge(const reduct_reduction *reduction, int64_t *words, const int64_t *others,
                                             reduct_error *error);
 
@@ -802,8 +806,8 @@ REDUCT_API reduct_status reduct_reduce_custom(const reduct_custom *custom, const
  * One call
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Reduces `count` elements of type `element` at `x` (and `y`, for dot and weighted_mean; otherwise null) with default result type,
- * exactly, NaN propagating, on the CPU with as many threads as pay. Up to 64 elements need no memory. Fails with
+/* Reduces `count` elements of type `element` at `x` (and `y`, for dot and weighted_mean; otherwise null) with default result
+ * type, exactly, NaN propagating, on the CPU with as many threads as pay. Up to 64 elements need no memory. Fails with
  * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _EMPTY, _OVERFLOW, _TOO_LARGE or _OUT_OF_MEMORY; the result is then untouched. */
 REDUCT_API reduct_status reduct_reduce(reduct_operator op, reduct_type element, const void *x, const void *y,
                                        size_t count, void *result);

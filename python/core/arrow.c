@@ -1,5 +1,6 @@
-/* Columns of Arrow, through its C data interface, https://arrow.apache.org/docs/format/CDataInterface.html, whose structures these
- * are. A chunk becomes a view of its values, one of the bytes of its validity bitmap, and the number of the first bit there. */
+/* Columns of Arrow, through its C data interface, https://arrow.apache.org/docs/format/CDataInterface.html, whose structures
+ * these are. A chunk becomes a view of its values, one of the bytes of its validity bitmap, and the number of the first bit
+ * there. */
 #include "core.h"
 
 #include <string.h>

@@ -29,8 +29,8 @@ void rd_wake(atomic_uint *word, unsigned most);
 /* Lets another thread run. */
 void rd_yield(void);
 
-/* Memory for at least RD_LARGE_PAGE bytes that is read and written all over: in large pages, where the system has such. To be freed by
- * free(). */
+/* Memory for at least RD_LARGE_PAGE bytes that is read and written all over: in large pages, where the system has such. To be
+ * freed by free(). */
 enum { RD_LARGE_PAGE = 1 << 21 };
 void *rd_large_alloc(size_t bytes);
 

@@ -1,4 +1,5 @@
-/* Reading groups: see group_blocks.h. Most blocks are read where they lie; where some elements do not count, the others are moved together. */
+/* Reading groups: see group_blocks.h. Most blocks are read where they lie; where some elements do not count, the others are moved
+ * together. */
 #include "cpu/group_blocks.h"
 
 #include "core/status.h"

@@ -1,12 +1,13 @@
 /* Groups by tables: see group_tables.h.
  *
- * Sums are integers, which commute: an element is cut into two of them (kernels/split.h), in units that are the same for all results, and
- * these are added to the pair that a table has for its result. The units are chosen from a sample of the elements and so small that no pair can
- * overflow: slices of 62 - log2(elements) bits. What does not fit is cut at the borders of such windows above and below, and added to tables of
- * these, which are made when they are first wanted. So any float has its place, and elements in one window take one addition of 16 bytes.
+ * Sums are integers, which commute: an element is cut into two of them (kernels/split.h), in units that are the same for all
+ * results, and these are added to the pair that a table has for its result. The units are chosen from a sample of the elements
+ * and so small that no pair can overflow: slices of 62 - log2(elements) bits. What does not fit is cut at the borders of such
+ * windows above and below, and added to tables of these, which are made when they are first wanted. So any float has its place,
+ * and elements in one window take one addition of 16 bytes.
  *
- * What is not finite is noted beside. In the end, and for each result, pairs of all windows and threads make one sum, which is rounded once.
- * None of this depends on the order of elements or on what thread they came to. */
+ * What is not finite is noted beside. In the end, and for each result, pairs of all windows and threads make one sum, which is
+ * rounded once. None of this depends on the order of elements or on what thread they came to. */
 #include "cpu/group_tables.h"
 
 #include "arithmetic/element.h"
@@ -39,7 +40,8 @@ enum { WINDOWS = 72, CHANNELS = 3 };
 /* More elements would leave slices too narrow. */
 static const uint64_t MOST_ELEMENTS = (uint64_t)1 << 31;
 
-/* Tables of threads take at most so many bytes, unless one alone takes more; and no more entries than that many times the elements. */
+/* Tables of threads take at most so many bytes, unless one alone takes more; and no more entries than that many times the
+ * elements. */
 static const uint64_t TABLES_BYTES = (uint64_t)1 << 29;
 enum { ENTRIES_PER_ELEMENT = 2 };
 
@@ -94,7 +96,8 @@ struct factors {
     _Alignas(64) double x[RD_GROUP_BLOCK], y[RD_GROUP_BLOCK], product[RD_GROUP_BLOCK], rest[RD_GROUP_BLOCK];
 };
 
-/* What a thread works in, too much for a stack: what it reads, pairs of a block's elements, factors; bits, and whether they count. */
+/* What a thread works in, too much for a stack: what it reads, pairs of a block's elements, factors; bits, and whether they
+ * count. */
 struct room {
     struct rd_group_reader reader;
     _Alignas(64) pair pairs[RD_GROUP_BLOCK + RD_PAIRS];
@@ -240,7 +243,8 @@ static void note_odd(struct tables *tables, const struct column_plan *plan, stru
     column->odd[block->to[at]] |= isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS;
 }
 
-/* Adds those terms of a block that do not fit elsewhere, and takes them out of the pairs. What is not finite is noted with the first channel. */
+/* Adds those terms of a block that do not fit elsewhere, and takes them out of the pairs. What is not finite is noted with the
+ * first channel. */
 static void take_out_odd(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
                          const struct rd_group_block *block, pair *pairs) {
     const struct channel *channel = &plan->channel[which];
@@ -308,7 +312,8 @@ static void add_terms(struct tables *tables, const struct column_plan *plan, str
     add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
 }
 
-/* Adds a product of finite factors that are not zero, whatever it comes to: that of numbers from 1/2 to 1 is exact in two parts. */
+/* Adds a product of finite factors that are not zero, whatever it comes to: that of numbers from 1/2 to 1 is exact in two
+ * parts. */
 static void add_product(struct tables *tables, struct windows *windows, uint32_t result, double x, double y) {
     int of_x, of_y;
     const double a = frexp(x, &of_x), b = frexp(y, &of_y), product = a * b;
@@ -409,7 +414,8 @@ static uint64_t infinity_of(const struct rd_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
-/* NaNs of a block: notes those that are to be noted, and returns whether there are any. `keep`: whether an element is to be taken for what its bits are. */
+/* NaNs of a block: notes those that are to be noted, and returns whether there are any. `keep`: whether an element is to be taken
+ * for what its bits are. */
 static bool find_nans(struct tables *tables, const struct column_plan *plan, struct column *column,
                       const struct rd_group_block *block, const uint64_t *word, bool *keep) {
     const struct rd_type *type = rd_type(plan->reduction->element);
@@ -832,7 +838,8 @@ static bool round_units(rd_u128 size, bool negative, int exponent, reduct_type t
     return false;
 }
 
-/* A quotient of at least 60 bits or so, and what is left as its last bit; *exponent is lowered by as much as the dividend had to grow. */
+/* A quotient of at least 60 bits or so, and what is left as its last bit; *exponent is lowered by as much as the dividend had to
+ * grow. */
 static rd_u128 quotient_of(rd_u128 size, uint64_t count, int *exponent) {
     const uint64_t high = (uint64_t)(size >> 64);
     const int room = high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)size);
@@ -971,8 +978,8 @@ static void settle_block(struct tables *tables, void *context, const struct rd_g
     }
 }
 
-/* Whether results of a state depend on more than the tables have: sums of zero where there are -0, and greatest elements that may be no
- * elements. */
+/* Whether results of a state depend on more than the tables have: sums of zero where there are -0, and greatest elements that may
+ * be no elements. */
 static bool is_unsettled(const struct tables *tables, size_t s) {
     const struct column_plan *plan = &tables->plan[s];
     const struct rd_type *type = rd_type(plan->reduction->element);
@@ -1074,7 +1081,8 @@ static int sample_exponent(const struct tables *tables, const struct column_plan
     return largest > 0 ? exponent : 0;
 }
 
-/* The window of a channel: two bits above the largest term of the sample, in case others are larger, within what doubles can do. */
+/* The window of a channel: two bits above the largest term of the sample, in case others are larger, within what doubles can
+ * do. */
 static void choose_window(const struct tables *tables, const struct column_plan *plan, struct channel *channel) {
     const int bits = tables->bits, most = 1022 - 52 - bits;
     if (rd_type(plan->reduction->element)->kind != RD_FLOAT)

@@ -1,5 +1,6 @@
-/* Groups of elements, by tables (group_tables.c) where all reductions have such, otherwise by sorting: elements are put in the order of their
- * groups, each group's in the order of the array, with their places beside them; what comes of it are segments, which many.c reduces. */
+/* Groups of elements, by tables (group_tables.c) where all reductions have such, otherwise by sorting: elements are put in the
+ * order of their groups, each group's in the order of the array, with their places beside them; what comes of it are segments,
+ * which many.c reduces. */
 #include "cpu/groups.h"
 
 #include "core/status.h"

@@ -79,8 +79,8 @@ struct rd_side {
     int64_t lost[RD_SIDE]; /* 0: nothing */
 };
 
-/* How elements, their absolute values or their squares are summed side by side on trust: in one slice, which is enough for floats that lie
- * near each other, or in two, which hold terms below the transform of 2^(exponent + 1). */
+/* How elements, their absolute values or their squares are summed side by side on trust: in one slice, which is enough for floats
+ * that lie near each other, or in two, which hold terms below the transform of 2^(exponent + 1). */
 struct rd_trial {
     int slices, exponent;
     bool single, absolute, square;
@@ -92,8 +92,8 @@ struct rd_trial_sum {
     _Alignas(64) double high[RD_SIDE], low[RD_SIDE];
 };
 
-/* How numbers are cut into two integers: the high one in units of magic[0] / (1.5 * 2^52), the low one of magic[1] / (1.5 * 2^52), where they
- * are below `limit` and multiples of the low unit. */
+/* How numbers are cut into two integers: the high one in units of magic[0] / (1.5 * 2^52), the low one of magic[1] / (1.5 *
+ * 2^52), where they are below `limit` and multiples of the low unit. */
 struct rd_slices {
     double magic[2], limit;
 };

@@ -1,10 +1,10 @@
 /* Many results, or several reductions of the same data.
  *
  * The work is cut into units: some results that lie together, and of these all elements or, where there are fewer results than
- * threads want, a part of them. A thread that takes a unit reduces each result by the backend's way for whole arrays, on itself alone.
- * Elements that do not lie one after another are gathered into a buffer first; columns of a matrix in groups, so that a line
- * of the cache that was fetched for one serves its neighbours. Results that are too long for one thread to be left with, and cannot
- * be cut, are reduced one after another by all threads.
+ * threads want, a part of them. A thread that takes a unit reduces each result by the backend's way for whole arrays, on itself
+ * alone. Elements that do not lie one after another are gathered into a buffer first; columns of a matrix in groups, so that a
+ * line of the cache that was fetched for one serves its neighbours. Results that are too long for one thread to be left with, and
+ * cannot be cut, are reduced one after another by all threads.
  *
  * Neither the cut nor the gathering changes a bit in mode exact. Sums in mode fast and products of floats are not cut, so that
  * these depend on the data alone as well. */

@@ -5,15 +5,15 @@
 #include "core/many.h"
 #include "state/partial.h"
 
-/* Reduces segments whose elements were gathered from elsewhere: `places` has the place where each was, RD_NO_PLACE if nowhere, which is the
- * index that results and failures name. */
+/* Reduces segments whose elements were gathered from elsewhere: `places` has the place where each was, RD_NO_PLACE if nowhere,
+ * which is the index that results and failures name. */
 reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct rd_execution *execution,
                                       const uint64_t *places, reduct_error *error);
 
-/* Where results are made from that were reduced elsewhere. fill: the states of a result, in which NaNs and extremes have the index that the
- * caller is told; that of an initial value is RD_NO_PLACE. answer: writes results
- * that can be made without states, of plans of one reduction, from `first` on to `place`, `bytes` each, and returns the first that cannot, or `end`. Called by
- * many threads at once, within rd_environment_enter(). */
+/* Where results are made from that were reduced elsewhere. fill: the states of a result, in which NaNs and extremes have the
+ * index that the caller is told; that of an initial value is RD_NO_PLACE. answer: writes results
+ * that can be made without states, of plans of one reduction, from `first` on to `place`, `bytes` each, and returns the first
+ * that cannot, or `end`. Called by many threads at once, within rd_environment_enter(). */
 struct rd_results {
     void (*fill)(const void *context, uint64_t result, struct rd_partial *states);
     uint64_t (*answer)(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes);

@@ -94,7 +94,8 @@ static unsigned step_for(uint64_t elements) {
 }
 
 /* The room for what is put aside: of a list, for one in so many elements, as more are found as soon by looking at all of them; of
- * all planes together some times as much as the elements take, or that many bytes. Beyond it they serve some results at a time. */
+ * all planes together some times as much as the elements take, or that many bytes. Beyond it they serve some results at a
+ * time. */
 enum { ASIDE_MOST = 1 << 16, ASIDE_ONE_IN = 32, REST_DATA = 4, REST_LEAST = 8 << 20 };
 
 static uint64_t at_most(uint64_t a, uint64_t b) {
@@ -148,8 +149,8 @@ static void place_rest(struct rd_cuda_groups_pass *pass) {
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The most slots of a table that a multiprocessor has room for: no more than there are results; a power of two. A function keeps the room
- * that it was given last, so each gets as much as there is, whatever it is for. */
+/* The most slots of a table that a multiprocessor has room for: no more than there are results; a power of two. A function keeps
+ * the room that it was given last, so each gets as much as there is, whatever it is for. */
 static uint32_t find_slots(const rd_cuda_driver *driver, rd_cu_function add, unsigned slot_bytes, uint64_t results) {
     unsigned room = RD_CUDA_GROUPS_ROOM;
     while (room && driver->cuFuncSetAttribute(add, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)room) != RD_CU_SUCCESS)

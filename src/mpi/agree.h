@@ -1,5 +1,5 @@
-/* Failures that all ranks must learn of. A rank that fails goes on taking part in what all do, with a message that says so; then all
- * find out here which rank is the first that failed, and what it has to say. */
+/* Failures that all ranks must learn of. A rank that fails goes on taking part in what all do, with a message that says so; then
+ * all find out here which rank is the first that failed, and what it has to say. */
 #ifndef RM_AGREE_H
 #define RM_AGREE_H
 
@@ -23,13 +23,13 @@ void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error
 /* What MPI returned, as a status. */
 reduct_status rm_check(int code, reduct_error *error);
 
-/* Finds out what the first rank that failed found, and returns that on all ranks; REDUCT_OK where none did. `fields` tell how many
- * elements come before those of a rank; null where no failure has an index. Collective. */
+/* Finds out what the first rank that failed found, and returns that on all ranks; REDUCT_OK where none did. `fields` tell how
+ * many elements come before those of a rank; null where no failure has an index. Collective. */
 reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
                        reduct_error *error);
 
-/* A quick look whether all is well on all ranks, and whether they are about to do the same, which `signature` stands for; if not, what
- * rm_agree() says. Collective. */
+/* A quick look whether all is well on all ranks, and whether they are about to do the same, which `signature` stands for; if not,
+ * what rm_agree() says. Collective. */
 reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, const reduct_mpi_field *fields,
                       MPI_Comm comm, reduct_error *error);
 

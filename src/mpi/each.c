@@ -1,12 +1,13 @@
 /* An exact all-reduce of arrays, element by element: what MPI_Allreduce with MPI_SUM does, but for the rounding.
  *
  * Elements go in blocks. Ranks first agree, with one exchange of two small numbers for each block, on the window of bits that
- * all elements of a block lie in. Where that is narrow, as it is for most data, an element is sent as a fixed-point number in one or two
- * 64-bit words that MPI adds, and rounded once. Blocks whose elements range more widely, or are infinite or NaN, go the long way,
- * as words of accumulators.
+ * all elements of a block lie in. Where that is narrow, as it is for most data, an element is sent as a fixed-point number in one
+ * or two 64-bit words that MPI adds, and rounded once. Blocks whose elements range more widely, or are infinite or NaN, go the
+ * long way, as words of accumulators.
  *
- * A word, with P = 2^p ranks at most, has 63 - p bits, so that P of them add up within an int64. The lowest p + 1 bits of the first
- * one count the ranks whose element is other than -0: only a sum of -0 alone is -0. The value stands above them, in two's complement:
+ * A word, with P = 2^p ranks at most, has 63 - p bits, so that P of them add up within an int64. The lowest p + 1 bits of the
+ * first one count the ranks whose element is other than -0: only a sum of -0 alone is -0. The value stands above them, in two's
+ * complement:
  *
  *     one word     value * 2^(p + 1) + 1
  *     two words    the low 63 - p bits of that, not negative; and what is above them, with the sign */
@@ -21,16 +22,16 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 /* Elements of a block, and blocks that are sent at once. */
 enum { BLOCK = 1 << 12, BLOCKS = 16, PIECE = BLOCK * BLOCKS * 2 };
 
-/* A floating-point type: bits of the significand that are stored, the exponent field of what is not finite. Where time is spent, functions
- * are inlined with the format and the number of words as constants. */
+/* A floating-point type: bits of the significand that are stored, the exponent field of what is not finite. Where time is spent,
+ * functions are inlined with the format and the number of words as constants. */
 struct format {
     int stored, special, bytes;
 };
 static const struct format F64 = {52, 2047, 8}, F32 = {23, 255, 4};
 #define INLINED static inline __attribute__((always_inline))
 
-/* What ranks agree on for a block: the largest exponent field, and the smallest of elements that are not zero, negated, so that both
- * are greatest values. Subnormal numbers have the exponent of field 1. */
+/* What ranks agree on for a block: the largest exponent field, and the smallest of elements that are not zero, negated, so that
+ * both are greatest values. Subnormal numbers have the exponent of field 1. */
 struct window {
     int32_t high, minus_low;
 };
@@ -116,8 +117,8 @@ static size_t words_of(const struct each *each, const struct window *window) {
  * Fixed point
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* An element in units of the lowest bit of field `low`, above the count, which takes the lowest `below` bits. Without a branch on the
- * sign, which is hard to foresee. */
+/* An element in units of the lowest bit of field `low`, above the count, which takes the lowest `below` bits. Without a branch on
+ * the sign, which is hard to foresee. */
 INLINED wide fixed_of(struct format format, size_t words, uint64_t bits, int low, int below) {
     bool negative = bits & sign_of(format);
     uint64_t magnitude = bits & (sign_of(format) - 1), field = magnitude >> format.stored;

@@ -1,7 +1,8 @@
 /* What ranks send each other: one array of 64-bit words that holds the states of all fields.
  *
- * Where all words add, the first says how many ranks failed and the states' words follow: MPI adds them. Otherwise there are before the
- * states a count of fields and a word for each that says which reduction it is, and an operation of ours merges whole messages. */
+ * Where all words add, the first says how many ranks failed and the states' words follow: MPI adds them. Otherwise there are
+ * before the states a count of fields and a word for each that says which reduction it is, and an operation of ours merges whole
+ * messages. */
 #ifndef RM_MESSAGE_H
 #define RM_MESSAGE_H
 
@@ -44,8 +45,8 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
 /* Writes what is sent; of a rank that failed that it did, and nothing else. */
 void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed);
 
-/* Reduces it over the ranks. A failure may be found then, and agreed on: that of a rank, of which `failure` and `fields` tell as for
- * rm_agree(). Collective. */
+/* Reduces it over the ranks. A failure may be found then, and agreed on: that of a rank, of which `failure` and `fields` tell as
+ * for rm_agree(). Collective. */
 reduct_status rm_message_exchange(struct rm_message *message, const struct rm_failure *failure,
                                   const reduct_mpi_field *fields, enum rm_kind kind, MPI_Comm comm,
                                   reduct_error *error);
@@ -60,7 +61,8 @@ void rm_message_end(struct rm_message *message);
 /* Whether a rank failed whose part is in what was received. */
 bool rm_message_failed(const struct rm_message *message);
 
-/* Puts the states of a message, sent or received, into the accumulators; where one is refused, those before it have been put there. */
+/* Puts the states of a message, sent or received, into the accumulators; where one is refused, those before it have been put
+ * there. */
 reduct_status rm_message_unpack(const struct rm_message *message, const int64_t *words, const struct rm_fields *all,
                                 reduct_error *error);
 

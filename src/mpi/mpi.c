@@ -1,7 +1,7 @@
 /* The public functions of reduct/mpi.h: from arrays or accumulators to a message, through MPI, and back to results.
  *
- * What is the same on all ranks is checked first, and may end a call at once. Whatever may differ is noted as a failure and travels
- * with the message; see agree.h. */
+ * What is the same on all ranks is checked first, and may end a call at once. Whatever may differ is noted as a failure and
+ * travels with the message; see agree.h. */
 #include <reduct/mpi.h>
 
 #include "mpi/agree.h"
@@ -260,7 +260,8 @@ reduct_status reduct_mpi_exscan(const reduct_mpi_field *fields, size_t count, MP
  * Accumulators
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Finds out how many words there are, and that all ranks have as many, and the memory. A rank without accumulators could not know. */
+/* Finds out how many words there are, and that all ranks have as many, and the memory. A rank without accumulators could not
+ * know. */
 static reduct_status open_accumulators(struct job *job, reduct_accumulator *const *accumulators, size_t count,
                                        reduct_error *error) {
     reduct_error local = {.status = REDUCT_OK};

@@ -53,7 +53,8 @@ void rd_cells_undo(const struct rd_cells *cells, const struct rd_batch *batch, s
 /* The first NaN of elements, or pairs, where NaNs are an error; otherwise UINT64_MAX. */
 uint64_t rd_cells_refused(const struct rd_cells *cells, const void *x, const void *y, uint64_t count);
 
-/* Adds what `other`, another cell, holds; its indices count from `offset`. False, and nothing is done, where there is no memory. */
+/* Adds what `other`, another cell, holds; its indices count from `offset`. False, and nothing is done, where there is no
+ * memory. */
 bool rd_cell_combine(const struct rd_cells *cells, void *cell, const void *other, uint64_t offset);
 
 /* Takes a cell out that was just combined. */

@@ -2,8 +2,8 @@
  * integers for others (MPI, NCCL, a database) merges partial results. One walk over the words counts, writes and reads
  * them, so that the three cannot disagree.
  *
- * First come words that add: seen, as its low 32 bits and the rest; ignored, nans, plus_infinities, minus_infinities, nonzero; and
- * those of the family. Behind them are the family's other words, which merge by one operation. A family without words of
+ * First come words that add: seen, as its low 32 bits and the rest; ignored, nans, plus_infinities, minus_infinities, nonzero;
+ * and those of the family. Behind them are the family's other words, which merge by one operation. A family without words of
  * its own (struct rd_family_code) has its saved ones behind the counts, and all are merged by rd_partial_merge().
  *
  * Limbs are written as the digits of the sum's magnitude, each with its sign: below 2^32 in magnitude, so that 2^31 of them

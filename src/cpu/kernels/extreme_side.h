@@ -1,6 +1,6 @@
-/* Part of template.h: extremes of many results side by side. Elements become keys, signed integers of their own width that order as is
- * asked for, so that the largest key is the extreme: with -0 below +0, and NaNs above all else, or below where they are ignored. Plain
- * loops, which compilers vectorise. */
+/* Part of template.h: extremes of many results side by side. Elements become keys, signed integers of their own width that order
+ * as is asked for, so that the largest key is the extreme: with -0 below +0, and NaNs above all else, or below where they are
+ * ignored. Plain loops, which compilers vectorise. */
 
 /* Rows of columns that are read at a time, and columns; see trial.h. */
 enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
@@ -33,8 +33,8 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
 #define BITS_OF_KEY(T, key)       ((T)((key) ^ turn))
 #define BITS_OF_FLOAT_KEY(T, key) (BITS_OF_KEY(T, key) ^ (KEY_NEGATIVE(T, BITS_OF_KEY(T, key)) & (T)~KEY_SIGN(T)))
 
-/* T: of keys. SPAN: elements whose number a key's type holds. BITS: one of these. Indices are asked for of least and greatest values,
- * never of magnitudes. */
+/* T: of keys. SPAN: elements whose number a key's type holds. BITS: one of these. Indices are asked for of least and greatest
+ * values, never of magnitudes. */
 #define KEY_EXTREMES(name, T, KEY, BITS, SPAN, is_signed)                                                              \
     static void extreme_columns_##name(const struct rd_keys *keys, const void *from, ptrdiff_t step, size_t rows,      \
                                        size_t columns, void *room, int64_t *best, uint64_t *index) {                   \

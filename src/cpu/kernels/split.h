@@ -1,7 +1,8 @@
 /* Part of template.h: numbers as pairs of integers, for sums of groups.
  *
- * Adding 1.5 * 2^52 units to a number rounds it to a multiple of the unit, and the bits of the sum are those of the 1.5 * 2^52 units plus the
- * number of units. What rounding left is cut once more by a smaller unit; if anything is left after that, the number does not fit. */
+ * Adding 1.5 * 2^52 units to a number rounds it to a multiple of the unit, and the bits of the sum are those of the 1.5 * 2^52
+ * units plus the number of units. What rounding left is cut once more by a smaller unit; if anything is left after that, the
+ * number does not fit. */
 typedef int64_t split_bits __attribute__((vector_size(VECTOR_BYTES)));
 
 /* Two vectors as pairs of their lanes. */
