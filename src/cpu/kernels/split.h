@@ -58,7 +58,8 @@ ALWAYS_INLINE unsigned split_floats(const struct rd_slices *slices, enum rd_tran
     size_t i = 0;
     for (; i + IN_VECTOR <= count; i += IN_VECTOR, at_x += step) {
         split_vector(&state, term_of(at_x, at_y, transform, element), pair + i);
-        at_y += transform == RD_PRODUCT ? step : 0;
+        if (transform == RD_PRODUCT) /* of others it is null */
+            at_y += step;
     }
     if (i < count) {
         _Alignas(64) char last[2][64] = {{0}};
