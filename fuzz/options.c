@@ -55,9 +55,12 @@ enum option {
     ROWS,
     COLUMNS,
     OUTPUT,
-    MASK
+    MASK,
+    BY,
+    GROUPS,
+    SKIP_OUTSIDE
 };
-enum { OPTIONS = MASK + 1 };
+enum { OPTIONS = SKIP_OUTSIDE + 1 };
 
 /* A value, good for a number or not. */
 struct value {
@@ -101,6 +104,9 @@ static const struct value sizes[] = {{"0", 0, 0},
                                      BAD("0x10"),
                                      BAD(" 1"),
                                      BAD("4 Ki")};
+static const struct value groups[] = {{"0", 0, 0},       {"17", 17, 0}, {"4Ki", 4096, 0}, {"4294967295", UINT32_MAX, 0},
+                                      BAD("4294967296"), BAD("4Gi"),    BAD("-1"),        BAD(""),
+                                      BAD("1.5")};
 static const struct value threads[] = {{"0", 0, 0}, {"1", 1, 0}, {"65536", 65536, 0}, BAD("65537"),
                                        BAD("4Ki"),  BAD("-2"),   BAD("all")};
 static const struct value axes[] = {
@@ -134,7 +140,10 @@ static const struct {
     [ROWS] = {"rows", 0, NULL, 0},
     [COLUMNS] = {"columns", 0, NULL, 0},
     [OUTPUT] = {"output", 'o', VALUES(files)},
-    [MASK] = {"mask", 0, VALUES(files)}};
+    [MASK] = {"mask", 0, VALUES(files)},
+    [BY] = {"by", 0, VALUES(files)},
+    [GROUPS] = {"groups", 0, VALUES(groups)},
+    [SKIP_OUTSIDE] = {"skip-outside", 0, NULL, 0}};
 static const char *const standard[] = {"help", "usage", "version"};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -244,6 +253,16 @@ static void take(struct options *expected, enum option option, const struct valu
         break;
     case MASK:
         expected->mask = value->text;
+        break;
+    case BY:
+        expected->by = value->text;
+        break;
+    case GROUPS:
+        expected->has_groups = true;
+        expected->groups = number;
+        break;
+    case SKIP_OUTSIDE:
+        expected->skip_outside = true;
     }
 }
 
@@ -276,7 +295,8 @@ static void check_together(struct line *line) {
                 (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
                 (inputs == 2 && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
-    const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns;
+    const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns + (expected->by != NULL);
+    line->bad = line->bad || (!expected->by && (expected->has_groups || expected->skip_outside));
     line->bad = line->bad || kinds > 1 || ((kinds || expected->mask) && expected->path_count != inputs) ||
                 (!kinds && expected->output);
 }
@@ -335,6 +355,9 @@ static void check_same(const struct line *line, const struct options *got) {
     FUZZ_REQUIRE(got->wrap == expected->wrap && got->hex == expected->hex && got->quiet == expected->quiet);
     FUZZ_REQUIRE(got->rows == expected->rows && got->columns == expected->columns && !got->output == !expected->output);
     FUZZ_REQUIRE(!got->output || strcmp(got->output, expected->output) == 0);
+    FUZZ_REQUIRE(!got->by == !expected->by && (!got->by || strcmp(got->by, expected->by) == 0));
+    FUZZ_REQUIRE(got->has_groups == expected->has_groups && got->groups == expected->groups);
+    FUZZ_REQUIRE(got->skip_outside == expected->skip_outside);
     FUZZ_REQUIRE(!got->mask == !expected->mask && (!got->mask || strcmp(got->mask, expected->mask) == 0));
     FUZZ_REQUIRE(got->axis_count == expected->axis_count && got->op_count == 1);
     for (size_t i = 0; i < got->axis_count; i++)
