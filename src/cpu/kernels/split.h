@@ -70,7 +70,7 @@ ALWAYS_INLINE unsigned split_floats(const struct rd_slices *slices, enum rd_tran
     }
     bool odd = false, minus_zero = false;
     for (int l = 0; l < IN_VECTOR; l++) {
-        odd |= state.rests[l] << 1 != 0 || !(state.largest[l] < slices->limit);
+        odd |= (uint64_t)state.rests[l] << 1 != 0 || !(state.largest[l] < slices->limit);
         minus_zero |= state.minus_zeros[l] != 0;
     }
     return (odd ? RD_SPLIT_ODD : 0) | (minus_zero ? RD_SPLIT_MINUS_ZERO : 0);
