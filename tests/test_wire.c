@@ -306,10 +306,29 @@ static void too_many(void **state) {
     reduct_accumulator_destroy(half);
 }
 
+/* More than so many terms come to, which could grow out of the words while elements still count. */
+static void too_much(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_VAR};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (int64_t much = -2; much <= 1; much += 3) {
+            const reduct_reduction reduction = {.op = ops[i], .element = REDUCT_F64};
+            reduct_accumulator *accumulator = make(&reduction);
+            int64_t words[WORDS];
+            reduct_words form;
+            test_status(reduct_reduction_words(&reduction, &form, NULL), REDUCT_OK);
+            test_status(reduct_accumulator_add(accumulator, (const double[]){1}, NULL, 1, NULL), REDUCT_OK);
+            test_status(reduct_accumulator_pack(accumulator, words, NULL), REDUCT_OK);
+            words[form.count - 1] = much;
+            test_status(reduct_accumulator_unpack(accumulator, words, NULL), REDUCT_ERROR_CORRUPT);
+            reduct_accumulator_destroy(accumulator);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts),   cmocka_unit_test(damaged), cmocka_unit_test(headroom),
-        cmocka_unit_test(figures), cmocka_unit_test(refused), cmocka_unit_test(too_many),
+        cmocka_unit_test(parts),   cmocka_unit_test(damaged),  cmocka_unit_test(headroom), cmocka_unit_test(figures),
+        cmocka_unit_test(refused), cmocka_unit_test(too_many), cmocka_unit_test(too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

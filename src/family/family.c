@@ -115,14 +115,20 @@ void rd_sums_canonicalise(struct rd_partial *partial) {
         rd_sum_normalise(&partial->squares);
 }
 
-static bool is_normal(const struct rd_sum *sum) {
+/* Whether a sum in normal form is one that so many terms can have: a term reaches up to the two last limbs, and what stands in
+ * these is at most one for each. */
+static bool is_normal(const struct rd_sum *sum, uint64_t terms) {
     for (int i = 0; i < sum->length - 1; i++)
         if (sum->limb[i] < 0 || sum->limb[i] > 0xffffffff)
             return false;
     int64_t top = sum->limb[sum->length - 1];
-    return top >= INT32_MIN && top <= INT32_MAX; /* 2^63 terms reach 2^31 here */
+    if (top < INT32_MIN || top > INT32_MAX) /* 2^63 terms reach 2^31 here */
+        return false;
+    int64_t carried = top * ((int64_t)1 << 32) + sum->limb[sum->length - 2];
+    return (carried < 0 ? 0 - (uint64_t)carried : (uint64_t)carried) <= terms;
 }
 
 bool rd_sums_are_plausible(const struct rd_partial *partial) {
-    return is_normal(&partial->sum) && (!has_squares(partial) || is_normal(&partial->squares));
+    uint64_t terms = rd_partial_count(partial);
+    return is_normal(&partial->sum, terms) && (!has_squares(partial) || is_normal(&partial->squares, terms));
 }
