@@ -707,6 +707,8 @@ static void *bytes_of(struct state *state) {
 
 /* In place of another: of any reduction that has states. */
 static void call_state_begin(void) {
+    static const reduct_reduction far_reaching = {.op = REDUCT_SUM,
+                                                  .element = REDUCT_F64}; /* takes memory most often */
     struct state *state = &states[rng_below(&rng, STATES)];
     size_t size = 0;
     struct watch *watch = begin_call();
@@ -714,7 +716,7 @@ static void call_state_begin(void) {
     if (state->reduction.op && reduct_state_clear(&state->reduction, state->bytes, NULL) != REDUCT_OK)
         broken("reduct_state_clear", "failed", REDUCT_OK);
     do {
-        state->reduction = any_reduction();
+        state->reduction = rng_below(&rng, 3) ? any_reduction() : far_reaching;
         watch = begin_call();
     } while (end_call("reduct_state_size", reduct_state_size(&state->reduction, rarely() ? NULL : &size, watch->passed),
                       watch, false) != REDUCT_OK);
@@ -745,6 +747,26 @@ static void check_count(struct state *state, const char *function, reduct_status
         broken(function, "failed and changed the state", status);
 }
 
+/* Begins anew, with zeros: the first elements that range widely then take memory. */
+static void hold_zeros(struct state *state, uint64_t count) {
+    static const double zeros[MOST];
+    const bool two = reduct_operator_inputs(state->reduction.op) == 2;
+    reduct_state_clear(&state->reduction, state->bytes, NULL);
+    reduct_state_add(&state->reduction, state->bytes, zeros, two ? zeros : NULL, count < MOST ? count : 0, NULL);
+}
+
+/* Makes another state one of the same reduction, with any elements. */
+static struct state *make_like(const struct state *state) {
+    struct state *other = &states[(size_t)(state - states + 1) % STATES];
+    const bool two = reduct_operator_inputs(state->reduction.op) == 2;
+    if (other->reduction.op)
+        reduct_state_clear(&other->reduction, other->bytes, NULL);
+    other->reduction = state->reduction;
+    reduct_state_init(&other->reduction, other->bytes, NULL);
+    reduct_state_add(&other->reduction, other->bytes, any_array(), two ? any_array() : NULL, MOST / 2, NULL);
+    return other;
+}
+
 static void call_state_add(void) {
     struct state *state = any_state();
     if (!state->reduction.op)
@@ -758,6 +780,8 @@ static void call_state_add(void) {
     for (size_t i = 0; i < MOST; i++)
         places[i] = state->bytes;
     uint64_t before = 0;
+    if (removes && rng_next(&rng) & 1)
+        hold_zeros(state, count);
     reduct_state_count(&state->reduction, state->bytes, &before, NULL);
     struct watch *watch = begin_call();
     reduct_status status;
@@ -780,6 +804,10 @@ static void call_state_combine(void) {
     struct state *state = any_state(), *other = any_state();
     if (memcmp(&state->reduction, &other->reduction, sizeof state->reduction) != 0)
         other = state;
+    if (rng_below(&rng, 4) == 0) {
+        other = make_like(state);
+        hold_zeros(state, 1);
+    }
     for (uint64_t times = rng_below(&rng, 8) ? 1 : 70; times > 0; times--) {
         const reduct_reduction *reduction = reduction_of(state);
         void *bytes = bytes_of(state), *others = bytes_of(other);

@@ -588,11 +588,18 @@ static void shuffle(struct crowd *crowd, struct rng *rng) {
     }
 }
 
-/* A value as an element, whatever the type. */
+/* A value as an element, whatever the type: infinities and NaNs too, and of integers a number that fits. */
 static void put_any(const struct crowd *crowd, void *array, size_t index, double value) {
+    const uint64_t infinity = values_infinity(crowd->type);
     if (crowd->type->class != FLOAT)
-        value = isfinite(value) ? fmod(value, 0x1p62) : 0;
-    values_put(crowd->type, array, index, value);
+        values_put(crowd->type, array, index, isfinite(value) ? fmod(value, 0x1p62) : 0);
+    else if (isfinite(value))
+        values_put(crowd->type, array, index, value);
+    else
+        values_put_bits(crowd->type, array, index,
+                        isnan(value)          ? infinity | 1
+                        : signbit(value) != 0 ? infinity | (uint64_t)1 << (8 * crowd->type->size - 1)
+                                              : infinity);
 }
 
 static void same_bits(void **state) {
