@@ -223,6 +223,21 @@ bool view_is_contiguous(const struct view *view) {
  * The class View
  * ------------------------------------------------------------------------------------------------------------------ */
 
+void view_gather(struct walk *walk, char *to, int64_t count) {
+    const struct view *view = walk->view;
+    int64_t size = (int64_t)reduct_type_size(view->type);
+    for (; count-- > 0; to += size) {
+        memcpy(to, walk->at, (size_t)size);
+        for (int axis = view->rank; axis-- > 0;) {
+            walk->at += view->strides[axis] * size;
+            if (++walk->index[axis] < view->lengths[axis])
+                break;
+            walk->at -= view->strides[axis] * size * view->lengths[axis];
+            walk->index[axis] = 0;
+        }
+    }
+}
+
 struct view_object {
     PyObject_HEAD struct view view;
 };
@@ -232,6 +247,18 @@ struct view *view_in(struct state *state, PyObject *object, const char *name) {
         return &((struct view_object *)object)->view;
     PyErr_Format(PyExc_TypeError, "%s: expected a View", name);
     return NULL;
+}
+
+bool view_or_none(struct state *state, PyObject *object, const char *name, const struct view **view) {
+    *view = NULL;
+    return object == Py_None || (*view = view_in(state, object, name));
+}
+
+bool view_same_lengths(const struct view *x, const struct view *other) {
+    bool same = !other || other->rank == x->rank;
+    for (int axis = 0; same && other && axis < x->rank; axis++)
+        same = x->lengths[axis] == other->lengths[axis];
+    return same;
 }
 
 static struct view_object *new_view(PyTypeObject *type) {

@@ -18,6 +18,7 @@ from ._core import TooLargeError as TooLargeError
 from ._core import UnsupportedError as UnsupportedError
 from ._core import VersionError as VersionError
 from ._functions import AxisError as AxisError
+from ._table import Table as Table
 
 __version__: str
 
