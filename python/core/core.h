@@ -73,6 +73,10 @@ PyObject *view_new(struct state *state, struct view **view);
 PyObject *arrow_array(PyObject *module, PyObject *arguments);
 PyObject *arrow_stream(PyObject *module, PyObject *capsule);
 
+/* keys.c: number_keys(type, [(keys, validity or None, first bit)], ids, sorted), which writes the number of each key and returns the
+ * bytes of all different ones. */
+PyObject *number_keys(PyObject *module, PyObject *arguments);
+
 /* dlpack.c */
 bool view_of_capsule(PyObject *capsule, struct view *view);
 void view_release_managed(struct view *view);

@@ -173,6 +173,8 @@ static PyMethodDef methods[] = {
     {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
     {"arrow_stream", arrow_stream, METH_O,
      "arrow_stream(stream): (type or None, [(values, validity or None, first bit)])"},
+    {"number_keys", number_keys, METH_VARARGS,
+     "number_keys(type, [(keys, validity or None, first bit)], ids, sorted): bytes of the different ones"},
     {"number", number, METH_VARARGS, "number(type, bytes): the number whose bytes these are"},
     {NULL, NULL, 0, NULL},
 };

@@ -447,6 +447,22 @@ static PyObject *overlaps(PyObject *self, PyObject *other) {
     return PyBool_FromLong(ours[0] < theirs[1] + other_size && theirs[0] < ours[1] + size && ours[0] && theirs[0]);
 }
 
+/* fill(bytes): writes all elements. */
+static PyObject *fill(PyObject *self, PyObject *object) {
+    const struct view *view = VIEW(self);
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &bytes, &size) != 0)
+        return NULL;
+    if (view->readonly || view->device >= 0 || !view_is_contiguous(view) ||
+        (size_t)size != (size_t)view_count(view) * reduct_type_size(view->type)) {
+        PyErr_SetString(PyExc_ValueError, "expected as many bytes as an array that may be written has in host memory");
+        return NULL;
+    }
+    memcpy(view->data, bytes, (size_t)size);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"buffer", make_buffer, METH_VARARGS | METH_CLASS,
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
@@ -456,6 +472,7 @@ static PyMethodDef methods[] = {
      "pointer(address, type, shape, strides, readonly, device, owner)"},
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},
     {"overlaps", overlaps, METH_O, "overlaps(view): whether both may have memory in common"},
+    {"fill", fill, METH_O, "fill(bytes): writes all elements"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -17,7 +17,7 @@ def test_example(name, needs):
     subprocess.run([sys.executable, os.path.join(HERE, "..", "examples", name + ".py")], check=True)
 
 
-@pytest.mark.parametrize("module", ["pyreduct", "pyreduct._accumulator", "pyreduct._table"])
+@pytest.mark.parametrize("module", ["pyreduct", "pyreduct._accumulator", "pyreduct._table", "pyreduct._groups"])
 def test_docstrings(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
