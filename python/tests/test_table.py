@@ -2,6 +2,8 @@
 import copy
 import math
 import pickle
+import subprocess
+import sys
 import threading
 from fractions import Fraction
 
@@ -141,7 +143,7 @@ def test_the_rest():
         twin.resize(2)
     twin.reset()
     assert twin == Table("sum", "f32", 5) and twin.add(np.float32([]), []).counts().tolist() == [0] * 5
-    for bad in (lambda: Table("minmax"), lambda: Table([]), lambda: Table("sum", groups=-1), lambda: Table("prod", groups=1), lambda: Table("nothing")):
+    for bad in (lambda: Table("minmax"), lambda: Table([]), lambda: Table("sum", groups=-1), lambda: Table("sum", groups=2**64), lambda: Table("prod", groups=1), lambda: Table("nothing")):
         with pytest.raises((TypeError, ValueError)):
             bad()
     damaged = bytearray(bytes(table))
@@ -161,3 +163,14 @@ def test_threads():
         thread.join()
     expected = [float(exact.rounded(40 * sum(map(Fraction, X[IDS == group].tolist())), "f8")) for group in range(20)]
     assert table.result().tolist() == expected
+
+
+def test_without_numpy():
+    program = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "import pyreduct\n"
+        "groups = pyreduct.group_by([3, 1, 3])\n"
+        "table = pyreduct.Table(['sum', 'count'], groups=2).add([1e100, 2, -1e100], groups.ids)\n"
+        "assert table.result() == ([0.0, 2.0], [2, 1]) and groups.sum([1e100, 2.0, -1e100]) == [0.0, 2.0]\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

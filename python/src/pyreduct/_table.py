@@ -45,7 +45,7 @@ class Table:
     def __init__(self, operator: Any, dtype: Any = "f64", groups: int = 0, *, nan: str = "propagate", mode: str = "exact",
                  ddof: int = 0) -> None:  # fmt: skip
         element, flags, count = type_name(dtype), _flags_of(ddof), groups.__index__()
-        if count < 0:
+        if not 0 <= count < 2**63:
             raise ValueError(f"groups: {groups}; expected how many groups there are")
         names = [_ALIASES.get(op, op) for op in ((operator,) if isinstance(operator, str) else operator)]
         if "minmax" in names:
