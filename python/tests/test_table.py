@@ -114,6 +114,14 @@ def test_results_that_fail():
     assert sums.result(check=False).tolist() == [5, 0] and sums.result("i128").tolist() == [5, 2**63]
 
 
+def test_types_of_results():
+    table = Table(["sum", "mean"], "i32", 1).add(np.int32([1, 2]), [0, 0])
+    assert [each.dtype for each in table.result()] == [np.int64, np.float64]
+    for op, dtype in (("argmin", "f32"), ("sum", "bool"), ("mean", "i64")):
+        with pytest.raises((TypeError, ValueError), match=op):
+            Table(op, "f64", 1).add([1.0], [0]).result(dtype)
+
+
 def test_additions_that_fail_change_nothing():
     table = Table("sum", "f64", 4, nan="error").add(X[:100], IDS[:100] % 4)
     before = bytes(table)

@@ -117,8 +117,10 @@ class Table:
         return results if len(results) > 1 else results[0]
 
     def _result(self, which: int, wanted: str | None, check: bool) -> Any:
-        op, _, default, _, _, _ = self._state.reductions[which]
-        kind, stored = host_kind(), _stored(op, wanted or default)
+        op, element, result, mode, nan, flags = self._state.reductions[which]
+        if wanted is not None:
+            result = result_type(op, element, wanted, mode, nan, flags, False)  # or it raises
+        kind, stored = host_kind(), _stored(op, result)
         made, view = kind.output((len(self),), stored, None)
         self._state.result(which, wanted, view, check)
         return kind.finish(made, stored)
