@@ -11,12 +11,8 @@ struct accumulator_object {
 
 #define SELF(object) ((struct accumulator_object *)(object))
 
-/* A thread that waits for the lock lets others run, as the one that has it may need to. */
 static void lock(struct accumulator_object *self) {
-    if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
-        return;
-    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
-    Py_END_ALLOW_THREADS
+    lock_wait(self->lock);
 }
 
 static void unlock(struct accumulator_object *self) {
@@ -89,28 +85,6 @@ static void deallocate(PyObject *object) {
 
 enum { PIECE = 16384 };
 
-/* Goes through a view in C order. */
-struct walk {
-    const struct view *view;
-    const char *at;
-    int64_t index[REDUCT_RANK_MAX];
-};
-
-static void gather(struct walk *walk, char *to, int64_t count) {
-    const struct view *view = walk->view;
-    int64_t size = (int64_t)reduct_type_size(view->type);
-    for (; count-- > 0; to += size) {
-        memcpy(to, walk->at, (size_t)size);
-        for (int axis = view->rank; axis-- > 0;) {
-            walk->at += view->strides[axis] * size;
-            if (++walk->index[axis] < view->lengths[axis])
-                break;
-            walk->at -= view->strides[axis] * size * view->lengths[axis];
-            walk->index[axis] = 0;
-        }
-    }
-}
-
 /* x, y and the mask, of one shape; the last two may be null. */
 struct addition {
     reduct_accumulator *accumulator;
@@ -138,7 +112,7 @@ static reduct_status add_gathered(const struct addition *addition, char *room, r
         int64_t count = left < PIECE ? left : PIECE;
         for (int which = 0; which < 3; which++)
             if (addition->views[which])
-                gather(&walks[which], data[which], count);
+                view_gather(&walks[which], data[which], count);
         status = add_at(addition, data, (uint64_t)count, error);
         left -= count;
     }
@@ -175,18 +149,6 @@ static reduct_status add_all(const struct addition *addition, reduct_error *erro
     return add_pieces(addition, error);
 }
 
-static bool take_view(struct state *state, PyObject *object, const char *name, const struct view **view) {
-    *view = NULL;
-    return object == Py_None || (*view = view_in(state, object, name));
-}
-
-static bool same_lengths(const struct view *x, const struct view *other) {
-    bool same = !other || other->rank == x->rank;
-    for (int axis = 0; same && other && axis < x->rank; axis++)
-        same = x->lengths[axis] == other->lengths[axis];
-    return same;
-}
-
 /* Whether the library may read these arrays as the accumulator's elements. */
 static bool check_addition(const struct addition *addition) {
     const struct view *x = addition->views[0], *y = addition->views[1], *mask = addition->views[2];
@@ -198,7 +160,7 @@ static bool check_addition(const struct addition *addition) {
                      reduct_type_name(wrong->type), expected);
         return false;
     }
-    if (!same_lengths(x, y) || !same_lengths(x, mask)) {
+    if (!view_same_lengths(x, y) || !view_same_lengths(x, mask)) {
         PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
         return false;
     }
@@ -216,7 +178,7 @@ static PyObject *add(PyObject *object, PyObject *arguments) {
     PyObject *x, *y, *mask;
     struct addition addition = {SELF(object)->accumulator, {NULL}};
     if (!PyArg_ParseTuple(arguments, "OOO", &x, &y, &mask) || !(addition.views[0] = view_in(state, x, "x")) ||
-        !take_view(state, y, "y", &addition.views[1]) || !take_view(state, mask, "where", &addition.views[2]) ||
+        !view_or_none(state, y, "y", &addition.views[1]) || !view_or_none(state, mask, "where", &addition.views[2]) ||
         !check_addition(&addition))
         return NULL;
     reduct_error error = {0};
@@ -347,9 +309,7 @@ static PyObject *get_count(PyObject *object, void *unused) {
 static PyObject *get_reduction(PyObject *object, void *unused) {
     (void)unused;
     reduct_reduction reduction = reduct_accumulator_reduction(SELF(object)->accumulator);
-    return Py_BuildValue("(sssssI)", reduct_operator_name(reduction.op), reduct_type_name(reduction.element),
-                         reduct_type_name(reduction.result), reduct_mode_name(reduction.mode),
-                         reduct_nan_name(reduction.nan), reduction.flags);
+    return reduction_tuple(&reduction);
 }
 
 static PyMethodDef methods[] = {

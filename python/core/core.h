@@ -1,5 +1,5 @@
 /* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c), accumulators
- * (accumulator.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
+ * (accumulator.c), tables of them (table.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
  * (pyreduct/_functions.py). */
 #ifndef PYREDUCT_CORE_H
 #define PYREDUCT_CORE_H
@@ -20,7 +20,7 @@ enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
 /* Of one module object, one per interpreter. */
 struct state {
     PyObject *errors[STATUSES]; /* an exception class for each status but REDUCT_OK */
-    PyTypeObject *view, *plan, *accumulator;
+    PyTypeObject *view, *plan, *accumulator, *table;
     PyObject *functions;      /* the general ones by name, once one was needed */
     PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
     PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type */
@@ -50,9 +50,21 @@ void view_release(struct view *view);
 int64_t view_count(const struct view *view);
 bool view_is_contiguous(const struct view *view);
 struct view *view_in(struct state *state, PyObject *object, const char *name);
+bool view_or_none(struct state *state, PyObject *object, const char *name, const struct view **view);
+bool view_same_lengths(const struct view *x, const struct view *other); /* other: or null */
 PyObject *view_type(PyObject *module);
 /* Whether the Python object is an integer that int64_t holds, and it; raises what says so otherwise. */
 bool read_int64(PyObject *object, int64_t *value);
+
+/* Goes through a view in C order. */
+struct walk {
+    const struct view *view;
+    const char *at;
+    int64_t index[REDUCT_RANK_MAX];
+};
+
+/* Copies the next `count` elements. */
+void view_gather(struct walk *walk, char *to, int64_t count);
 
 /* An object of class View, and its view. */
 PyObject *view_new(struct state *state, struct view **view);
@@ -60,6 +72,10 @@ PyObject *view_new(struct state *state, struct view **view);
 /* arrow.c: functions of the module */
 PyObject *arrow_array(PyObject *module, PyObject *arguments);
 PyObject *arrow_stream(PyObject *module, PyObject *capsule);
+
+/* keys.c: number_keys(type, [(keys, validity or None, first bit)], ids, sorted), which writes the number of each key and returns the
+ * bytes of all different ones. */
+PyObject *number_keys(PyObject *module, PyObject *arguments);
 
 /* dlpack.c */
 bool view_of_capsule(PyObject *capsule, struct view *view);
@@ -70,6 +86,11 @@ PyObject *raise_status(struct state *state, reduct_status status, const reduct_e
 bool parse_type(PyObject *name, reduct_type *type);
 /* A tuple (operator, element, result or None, mode, nan, flags) of names, and a number. */
 bool parse_reduction(PyObject *tuple, reduct_reduction *reduction);
+PyObject *reduction_tuple(const reduct_reduction *reduction);
+
+/* Locks of objects that the library lets one thread use at a time. A thread that waits lets others run, as the one that has the
+ * lock may need to. */
+void lock_wait(PyThread_type_lock lock);
 
 /* number.c: one number of any type, as Python's int, float or bool. */
 PyObject *number_of(reduct_type type, const void *bytes);
@@ -77,8 +98,9 @@ PyObject *number_of(reduct_type type, const void *bytes);
 /* calls.c */
 extern PyMethodDef call_methods[];
 
-/* plan.c, accumulator.c */
+/* plan.c, accumulator.c, table.c */
 PyObject *plan_type(PyObject *module);
 PyObject *accumulator_type(PyObject *module);
+PyObject *table_type(PyObject *module);
 
 #endif

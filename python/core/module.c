@@ -23,12 +23,12 @@ static struct {
     [REDUCT_ERROR_NO_DEVICE] = {"pyreduct.NoDeviceError", "No such device here.", &PyExc_RuntimeError},
     [REDUCT_ERROR_DEVICE_LOST] = {"pyreduct.DeviceLostError", "The device stopped working.", &PyExc_RuntimeError},
     [REDUCT_ERROR_TOO_LARGE] = {"pyreduct.TooLargeError", "A size that no memory could hold.", &PyExc_ValueError},
-    [REDUCT_ERROR_CORRUPT] = {"pyreduct.CorruptError", "Bytes that are damaged, cut short, or no accumulator.",
+    [REDUCT_ERROR_CORRUPT] = {"pyreduct.CorruptError", "Bytes that are damaged, cut short, or nothing that was saved.",
                               &PyExc_ValueError},
     [REDUCT_ERROR_VERSION] = {"pyreduct.VersionError", "Bytes saved by a newer version of the library.",
                               &PyExc_ValueError},
-    [REDUCT_ERROR_MISMATCH] = {"pyreduct.MismatchError", "Accumulators of different reductions cannot be merged.",
-                               &PyExc_ValueError},
+    [REDUCT_ERROR_MISMATCH] = {"pyreduct.MismatchError",
+                               "Accumulators, or tables, of different reductions cannot be merged.", &PyExc_ValueError},
     [REDUCT_ERROR_CALLBACK] = {"pyreduct.CallbackError", "A function of a custom operator failed.",
                                &PyExc_RuntimeError},
 };
@@ -111,6 +111,19 @@ bool parse_reduction(PyObject *tuple, reduct_reduction *reduction) {
     return parse_type(element, &reduction->element) && (result == Py_None || parse_type(result, &reduction->result));
 }
 
+PyObject *reduction_tuple(const reduct_reduction *reduction) {
+    return Py_BuildValue("(sssssI)", reduct_operator_name(reduction->op), reduct_type_name(reduction->element),
+                         reduct_type_name(reduction->result), reduct_mode_name(reduction->mode),
+                         reduct_nan_name(reduction->nan), reduction->flags);
+}
+
+void lock_wait(PyThread_type_lock lock) {
+    if (PyThread_acquire_lock(lock, NOWAIT_LOCK))
+        return;
+    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS
+}
+
 static PyObject *resolve(PyObject *module, PyObject *tuple) {
     reduct_reduction reduction = {0};
     reduct_error error = {0};
@@ -160,6 +173,8 @@ static PyMethodDef methods[] = {
     {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
     {"arrow_stream", arrow_stream, METH_O,
      "arrow_stream(stream): (type or None, [(values, validity or None, first bit)])"},
+    {"number_keys", number_keys, METH_VARARGS,
+     "number_keys(type, [(keys, validity or None, first bit)], ids, sorted): bytes of the different ones"},
     {"number", number, METH_VARARGS, "number(type, bytes): the number whose bytes these are"},
     {NULL, NULL, 0, NULL},
 };
@@ -199,10 +214,12 @@ static int execute(PyObject *module) {
     state->view = (PyTypeObject *)view_type(module);
     state->plan = (PyTypeObject *)plan_type(module);
     state->accumulator = (PyTypeObject *)accumulator_type(module);
-    return state->view && state->plan && state->accumulator && PyModule_AddType(module, state->view) == 0 &&
-                   PyModule_AddType(module, state->plan) == 0 && PyModule_AddType(module, state->accumulator) == 0
-               ? 0
-               : -1;
+    state->table = (PyTypeObject *)table_type(module);
+    PyTypeObject *const types[] = {state->view, state->plan, state->accumulator, state->table};
+    for (size_t which = 0; which < sizeof types / sizeof *types; which++)
+        if (!types[which] || PyModule_AddType(module, types[which]) != 0)
+            return -1;
+    return 0;
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg) {
@@ -214,6 +231,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->view);
     Py_VISIT(state->plan);
     Py_VISIT(state->accumulator);
+    Py_VISIT(state->table);
     Py_VISIT(state->functions);
     Py_VISIT(state->ndarray);
     return 0;
@@ -228,6 +246,7 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->view);
     Py_CLEAR(state->plan);
     Py_CLEAR(state->accumulator);
+    Py_CLEAR(state->table);
     Py_CLEAR(state->functions);
     Py_CLEAR(state->ndarray);
     return 0;

@@ -223,6 +223,21 @@ bool view_is_contiguous(const struct view *view) {
  * The class View
  * ------------------------------------------------------------------------------------------------------------------ */
 
+void view_gather(struct walk *walk, char *to, int64_t count) {
+    const struct view *view = walk->view;
+    int64_t size = (int64_t)reduct_type_size(view->type);
+    for (; count-- > 0; to += size) {
+        memcpy(to, walk->at, (size_t)size);
+        for (int axis = view->rank; axis-- > 0;) {
+            walk->at += view->strides[axis] * size;
+            if (++walk->index[axis] < view->lengths[axis])
+                break;
+            walk->at -= view->strides[axis] * size * view->lengths[axis];
+            walk->index[axis] = 0;
+        }
+    }
+}
+
 struct view_object {
     PyObject_HEAD struct view view;
 };
@@ -232,6 +247,18 @@ struct view *view_in(struct state *state, PyObject *object, const char *name) {
         return &((struct view_object *)object)->view;
     PyErr_Format(PyExc_TypeError, "%s: expected a View", name);
     return NULL;
+}
+
+bool view_or_none(struct state *state, PyObject *object, const char *name, const struct view **view) {
+    *view = NULL;
+    return object == Py_None || (*view = view_in(state, object, name));
+}
+
+bool view_same_lengths(const struct view *x, const struct view *other) {
+    bool same = !other || other->rank == x->rank;
+    for (int axis = 0; same && other && axis < x->rank; axis++)
+        same = x->lengths[axis] == other->lengths[axis];
+    return same;
 }
 
 static struct view_object *new_view(PyTypeObject *type) {
@@ -420,6 +447,22 @@ static PyObject *overlaps(PyObject *self, PyObject *other) {
     return PyBool_FromLong(ours[0] < theirs[1] + other_size && theirs[0] < ours[1] + size && ours[0] && theirs[0]);
 }
 
+/* fill(bytes): writes all elements. */
+static PyObject *fill(PyObject *self, PyObject *object) {
+    const struct view *view = VIEW(self);
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &bytes, &size) != 0)
+        return NULL;
+    if (view->readonly || view->device >= 0 || !view_is_contiguous(view) ||
+        (size_t)size != (size_t)view_count(view) * reduct_type_size(view->type)) {
+        PyErr_SetString(PyExc_ValueError, "expected as many bytes as an array that may be written has in host memory");
+        return NULL;
+    }
+    memcpy(view->data, bytes, (size_t)size);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"buffer", make_buffer, METH_VARARGS | METH_CLASS,
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
@@ -429,6 +472,7 @@ static PyMethodDef methods[] = {
      "pointer(address, type, shape, strides, readonly, device, owner)"},
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},
     {"overlaps", overlaps, METH_O, "overlaps(view): whether both may have memory in common"},
+    {"fill", fill, METH_O, "fill(bytes): writes all elements"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -79,3 +79,61 @@ def test_pandas():
     assert frame.agg(pyreduct.sum).tolist() == [4.0, 5.0]
     if hasattr(pd.Series, "__arrow_c_stream__"):
         assert ra.mean(pd.Series([1, None, 3], dtype="int64[pyarrow]")) == 2
+
+
+def rows_of(keys, x):
+    """Values by key, as lists; what is null is left out."""
+    together = {}
+    for key, value in zip(keys.to_pylist(), x.to_pylist()):
+        if key is not None:
+            together.setdefault(key, [])
+            if value is not None:
+                together[key].append(value)
+    return together
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("cuts", [(0, 500), (0, 13, 13, 200, 500), (3, 77, 499)])
+def test_groups(dtype, cuts):
+    random = np.random.default_rng(1)
+    keys = pa.array(random.integers(0, 9, 500).astype(dtype), mask=random.random(500) < 0.2)
+    x = pa.array(random.integers(-999, 999, 500) / 32, mask=random.random(500) < 0.3)
+    chunks = [slice(*pair) for pair in zip(cuts, cuts[1:])]
+    keys, x = pa.chunked_array([keys[each] for each in chunks]), x[cuts[0] : cuts[-1]]
+    together = rows_of(keys, x)
+    names, (sums, counts, means, least) = ra.group_by(keys, x, ["sum", "count", "mean", "min"])
+    assert names.tolist() == list(together) and names.dtype == dtype
+    assert sums.tolist() == [sum(together[name]) for name in together]
+    assert counts.tolist() == [len(together[name]) for name in together]
+    assert means.tolist() == [sum(together[name]) / len(together[name]) for name in together]
+    assert least.tolist() == [min(together[name]) for name in together]
+    names, sums = ra.group_by(keys, x, sort=True)
+    assert names.tolist() == sorted(together) and sums.tolist() == [sum(together[name]) for name in sorted(together)]
+
+
+def test_groups_of_nothing():
+    keys, x = pa.array([1, 1, 2, None]), pa.array([1.0, None, None, 4.0])
+    assert [each.tolist() for each in ra.group_by(keys, x)] == [[1, 2], [1.0, 0.0]]
+    with pytest.raises(pyreduct.EmptyError, match="group 1: "):
+        ra.group_by(keys, x, "mean")
+    assert np.isnan(ra.group_by(keys, x, "mean", check=False)[1][1])
+    assert [each.tolist() for each in ra.group_by(keys[:0], x[:0])] == [[], []]
+    assert ra.group_by(keys, pa.array([True, None, True, True]))[1].tolist() == [1, 1]
+    for bad, words in (((keys, x[:3]), "4 and 3 rows"), ((pa.array(["a"]), x[:1]), "keys: expected integers"), ((x, x), "keys: elements of f64")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            ra.group_by(*bad)
+
+
+def test_groups_of_frames():
+    pl = pytest.importorskip("polars", reason="Polars is not installed (make check-python has it)")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (make check-python has it)")
+    data = {"key": [3, 1, 3, None, 1], "x": [0.5, None, 0.25, 1.0, 8.0]}
+    frame = pl.DataFrame(data)
+    names, (sums, counts) = ra.group_by(frame["key"], frame["x"], ["sum", "count"], sort=True)
+    theirs = frame.drop_nulls("key").group_by("key").agg(pl.col("x").sum(), pl.col("x").count().alias("n")).sort("key")
+    assert [names.tolist(), sums.tolist(), counts.tolist()] == [theirs[name].to_list() for name in ("key", "x", "n")]
+    if hasattr(pd.Series, "__arrow_c_stream__"):
+        frame = pd.DataFrame({name: pd.Series(data[name], dtype=f"{kind}[pyarrow]") for name, kind in (("key", "int64"), ("x", "double"))})
+        theirs = frame.groupby("key")["x"].sum()
+        names, sums = ra.group_by(frame["key"], frame["x"], sort=True)
+        assert names.tolist() == theirs.index.tolist() and sums.tolist() == theirs.tolist()

@@ -10,14 +10,17 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-@pytest.mark.parametrize(("name", "needs"), [("processes", None), ("with_dask", "dask.array"), ("torch_batch", "torch")])
-def test_example(name, needs):
+@pytest.mark.parametrize(
+    ("name", "needs", "arguments"),
+    [("processes", None, []), ("with_dask", "dask.array", []), ("torch_batch", "torch", []), ("torch_graph", "torch", ["5"])],
+)
+def test_example(name, needs, arguments):
     if needs:
         pytest.importorskip(needs, reason=f"{needs} is not installed (make check-python has it)")
-    subprocess.run([sys.executable, os.path.join(HERE, "..", "examples", name + ".py")], check=True)
+    subprocess.run([sys.executable, os.path.join(HERE, "..", "examples", name + ".py"), *arguments], check=True)
 
 
-@pytest.mark.parametrize("module", ["pyreduct", "pyreduct._accumulator"])
+@pytest.mark.parametrize("module", ["pyreduct", "pyreduct._accumulator", "pyreduct._table", "pyreduct._groups"])
 def test_docstrings(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 

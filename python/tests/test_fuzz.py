@@ -37,21 +37,39 @@ def something(r):
                      b"", b"abc", "x", {}, {1.5}, object(), np.float32, int, some_array(r), some_array(r), some_array(r), range(3)])  # fmt: skip
 
 
+def use_table(r, arguments):
+    import pyreduct
+
+    x = arguments[0] if r.random() < 0.2 else some_array(r)
+    operator = r.choice(["sum", "dot", "argmin", "argmin", ["mean", "max"], "var"])
+    table = pyreduct.Table(operator, x.dtype if r.random() < 0.8 and isinstance(x, np.ndarray) else "f64", r.choice([0, 1, 5, 100]))
+    other = pyreduct.Table(operator, table.dtype, r.choice([0, 1, 5]))
+    ids = something(r) if r.random() < 0.2 else np.zeros(np.shape(x)[r.choice([0, 0, 1]) :], r.choice(["i4", "u8"]))
+    where = something(r) if r.random() < 0.2 else r.choice([None, np.ones(np.shape(x)[-1:], bool)])
+    change = r.choice([table.add, table.add, table.remove])
+    change(x, ids, x if operator == "dot" else None, where=where, skip=r.random() < 0.3)
+    mapping = something(r) if r.random() < 0.2 else r.choice([None, np.zeros(len(other), "i8")])
+    table.merge(other, mapping).add_group(0, x, x if operator == "dot" else None)
+    table.result(something(r) if r.random() < 0.2 else None, check=r.random() < 0.5)
+
+
 def main(seed):
     import pyreduct
 
     r = random.Random(seed)
     names = [name for name in pyreduct.__all__ if callable(getattr(pyreduct, name)) and not isinstance(getattr(pyreduct, name), type)]
-    keywords = ["axis", "dtype", "out", "keepdims", "where", "nan", "mode", "ddof", "weights", "ord", "check", "begins", "ends", "length", "offsets"]
+    keywords = ["sort", "axis", "dtype", "out", "keepdims", "where", "nan", "mode", "ddof", "weights", "ord", "check", "begins", "ends", "length", "offsets"]
     succeeded = 0
     for _ in range(CALLS):
-        name = r.choice([*names, "Accumulator", "add"])
+        name = r.choice([*names, "Accumulator", "add", *["table"] * 8])
         first = some_array(r) if r.random() < 0.8 else something(r)
         arguments = [first] + [something(r) for _ in range(r.choice([0, 0, 0, 0, 0, 1, 2]))]
         options = {r.choice(keywords): something(r) for _ in range(r.choice([0, 0, 1, 2]))}
         try:
             if name == "Accumulator":
-                pyreduct.Accumulator.from_bytes(bytes(r.randrange(256) for _ in range(r.randrange(90))))
+                r.choice([pyreduct.Accumulator, pyreduct.Table]).from_bytes(bytes(r.randrange(256) for _ in range(r.randrange(90))))
+            elif name == "table":
+                use_table(r, arguments)
             elif name == "add":
                 pyreduct.Accumulator(r.choice(["sum", "dot", "argmin", "minmax"]), r.choice(["f8", "f64", "i8", "bool"])).add(*arguments[:2], where=something(r)).result()
             else:

@@ -159,3 +159,99 @@ def test_index_add():
             torch.zeros(2, dtype=torch.float64).index_add(0, ids + 2, torch.zeros(3, dtype=torch.float64))
     assert result.tolist() == place.tolist() == [[1.0, 0.0], [0.875, 0.0]]
     torch.testing.assert_close(rt.index_add(x, index, source), x.index_add(0, index, source))
+
+
+INDEX = torch.tensor([[3, 0, 3], [3, 1, 0], [2, 2, 2], [0, 3, 3]])
+
+
+@pytest.mark.parametrize("case", ["whole", "smaller", "other axis", "rows", "one axis", "three axes"])
+def test_scatter_add(case):
+    x, source, dim, index = {
+        "whole": (data(5, 3), data(4, 3, seed=2), 0, INDEX),
+        "smaller": (data(5, 4), data(5, 3, seed=2), 0, INDEX[:, :2]),
+        "other axis": (data(4, 7).T.contiguous().T, data(4, 3, seed=2), -1, INDEX),
+        "rows": (data(5, 6), data(4, 6, seed=2), 0, INDEX[:, :1].expand(4, 6)),
+        "one axis": (data(5), data(4, seed=2), 0, INDEX[:, 1]),
+        "three axes": (data(2, 5, 3), data(2, 4, 3, seed=2), 1, INDEX.expand(2, 4, 3)),
+    }[case]
+    x, source = x.requires_grad_(), source.requires_grad_()
+    torch.library.opcheck(torch.ops.pyreduct.scatter_add.default, (x, dim, index, source))
+    assert torch.autograd.gradcheck(lambda x, source: rt.scatter_add(x, dim, index, source), (x, source))
+    torch.testing.assert_close(rt.scatter_add(x, dim, index, source), x.scatter_add(dim, index, source))
+    with rt.deterministic():
+        result, place = x.detach().scatter_add(dim, index, source.detach()), x.detach().clone()
+        assert place.scatter_add_(dim, index, source.detach()) is place
+    assert bits(result) == bits(place) == bits(rt.scatter_add(x, dim, index, source))
+
+
+def test_scatter_add_is_exact():
+    big = torch.tensor([[1e100, 0.5], [1.0, 0.25], [-1e100, 0.125]], dtype=torch.float64)
+    index = torch.tensor([[1, 0], [1, 1], [1, 0]])
+    for dtype in TYPES:
+        x, source = data(3, 2, dtype=dtype), data(500, 2, seed=1, dtype=dtype)
+        ids = torch.randint(0, 3, (500, 2), generator=torch.Generator().manual_seed(1))
+        result = rt.scatter_add(x, 0, ids, source)
+        for row in range(3):
+            for column in range(2):
+                parts = torch.cat([x[row, column][None], source[ids[:, column] == row, column]])
+                assert bits(result[row, column]) == bits(rt.sum(parts))
+    assert rt.scatter_add(torch.zeros(2, 2, dtype=torch.float64), 0, index, big).tolist() == [[0, 0.625], [1, 0.25]]
+    for bad in (index + 1, index - 1, index[:, :1] + 5):
+        with pytest.raises(ValueError, match="groups"):
+            rt.scatter_add(torch.zeros(2, 2, dtype=torch.float64), 0, bad, big)
+    with pytest.raises(ValueError, match="index: shape"):
+        rt.scatter_add(torch.zeros(2, 1, dtype=torch.float64), 0, index, big)
+    assert torch.equal(rt.scatter_add(big, 0, index[:0], big), big)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max"])
+@pytest.mark.parametrize("shape", [(9,), (9, 2), (9, 2, 3)])
+def test_segment_reduce(reduce, shape):
+    lengths = torch.tensor([2, 0, 4, 3])
+    offsets = torch.tensor([0, 2, 2, 6, 9])
+    x, y = (data(*shape).round(decimals=1).requires_grad_() for _ in range(2))
+    ours, theirs = rt.segment_reduce(x, reduce, lengths=lengths), torch.segment_reduce(y, reduce, lengths=lengths, unsafe=False)
+    torch.testing.assert_close(ours, theirs, equal_nan=True)
+    kept = [0, 2, 3]
+    ours[kept].sin().sum().backward()
+    theirs[kept].sin().sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    if len(shape) == 2:
+        torch.library.opcheck(torch.ops.pyreduct.segment_reduce.default, (x, reduce, torch.tensor([2, 7])))
+        assert torch.autograd.gradcheck(lambda x: rt.segment_reduce(x, reduce, lengths=torch.tensor([2, 7])), data(*shape).requires_grad_())
+    with rt.deterministic():
+        for given in ({"lengths": lengths}, {"offsets": offsets}):
+            assert bits(torch.segment_reduce(x, reduce, **given)) == bits(ours) == bits(rt.segment_reduce(x, reduce, **given))
+
+
+def test_segment_reduce_is_exact():
+    lengths = torch.tensor([300, 0, 1, 699])
+    x = data(1000) * 10.0 ** torch.arange(-30, 30).repeat(17)[:1000]
+    parts = x.split(lengths.tolist())
+    assert bits(rt.segment_reduce(x, "sum", lengths=lengths)) == bits(torch.stack([rt.sum(part) for part in parts]))
+    means = rt.segment_reduce(x, "mean", lengths=lengths)
+    assert bits(means[[0, 2, 3]]) == bits(torch.stack([rt.mean(part) for part in parts if len(part)]))
+    ties = torch.tensor([2.0, 2.0, 1.0, float("nan"), 3.0], requires_grad=True)
+    rt.segment_reduce(ties, "max", lengths=torch.tensor([3, 2])).sum().backward()
+    assert ties.grad.tolist() == [0.5, 0.5, 0, 1, 0]
+    for lengths in (torch.tensor([2, 2]), torch.tensor([6, -1]), torch.tensor([[5]])):
+        with pytest.raises(ValueError, match="lengths"):
+            rt.segment_reduce(ties.detach(), "sum", lengths=lengths)
+    with pytest.raises(ValueError, match="reduce"):
+        rt.segment_reduce(ties.detach(), "prod", lengths=torch.tensor([5]))
+    with pytest.raises(TypeError):
+        rt.segment_reduce(ties.detach(), "sum")
+    assert rt.segment_reduce(ties.detach()[:0], "max", lengths=torch.tensor([0])).tolist() == [float("-inf")]
+
+
+def test_compiled_scatter():
+    def f(x, source):
+        return rt.segment_reduce(rt.scatter_add(x, 0, INDEX, source.cos()), "max", lengths=torch.tensor([1, 4])).sum()
+
+    x, y = ([data(5, 3).requires_grad_(), data(4, 3, seed=2).requires_grad_()] for _ in range(2))
+    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
+    assert bits(compiled(*x)) == bits(f(*y))
+    compiled(*x).backward()
+    f(*y).backward()
+    for mine, theirs in zip(x, y):
+        torch.testing.assert_close(mine.grad, theirs.grad)

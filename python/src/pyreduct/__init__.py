@@ -41,6 +41,8 @@ from ._core import (
 from ._accumulator import Accumulator
 from ._functions import FUNCTIONS as _FUNCTIONS
 from ._functions import AxisError, average, count, group_reduce, index_add, minmax, segment_reduce, several, vecdot
+from ._groups import Groups, group_by
+from ._table import Table
 
 __version__ = _VERSION
 

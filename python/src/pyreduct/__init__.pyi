@@ -18,6 +18,9 @@ from ._core import TooLargeError as TooLargeError
 from ._core import UnsupportedError as UnsupportedError
 from ._core import VersionError as VersionError
 from ._functions import AxisError as AxisError
+from ._groups import Groups as Groups
+from ._groups import group_by as group_by
+from ._table import Table as Table
 
 __version__: str
 

@@ -9,6 +9,20 @@ from ._kinds import kind_of, type_of
 from ._types import type_name
 
 
+def elements_of(x: Any, dtype: str, name: str) -> Any:
+    """A view of what is added; numbers of Python are of the type that is wanted."""
+    view = kind_of(x).view(x, name)
+    if view.type != dtype and isinstance(x, (list, tuple)):
+        number = {"f64": float, "bool": bool}.get(dtype, lambda same: same)
+        view = kind_of(x).view([number(each) for each in x], name)
+    return view
+
+
+def repeated(view: Any, shape: tuple[int, ...], name: str) -> Any:
+    """The view as one of this shape, by the rules of broadcasting."""
+    return view if view.shape == shape else _core.View.repeat(view, shape, _broadcast(view, shape, name))
+
+
 class Accumulator:
     """A partial result of one reduction: data are added piece by piece, accumulators are merged, in any order, and the result has the
     bits that a single pass would have given.
@@ -45,25 +59,17 @@ class Accumulator:
         """Adds an array, or for dot and weighted_mean the pairs of two, all of its elements or those that where says; returns itself."""
         views = [self._view(x, "x"), None if y is None else self._view(y, "y"), None]
         if where is not None:
-            mask = _mask_of(where)
-            strides = _broadcast(mask, views[0].shape, "where")
-            views[2] = mask if mask.shape == views[0].shape else _core.View.repeat(mask, views[0].shape, strides)
+            views[2] = repeated(_mask_of(where), views[0].shape, "where")
         self._state.add(*views)
         return self
 
     def _view(self, x: Any, name: str) -> Any:
-        kind = kind_of(x)
-        view = kind.view(x, name)
-        if view.type != self.dtype and isinstance(x, (list, tuple)):
-            view = kind.view([self._number(each) for each in x], name)
+        view = elements_of(x, self.dtype, name)
         if view.device >= 0:
             if self._device == "cpu":
                 raise ValueError(f"{name}: on a CUDA device; expected an accumulator with device='cuda:{view.device}', or host memory")
-            kind.synchronize(x)
+            kind_of(x).synchronize(x)
         return view
-
-    def _number(self, number: Any) -> Any:
-        return {"f64": float, "bool": bool}.get(self.dtype, lambda same: same)(number)
 
     def __add__(self, other: Accumulator) -> Accumulator:
         return self.copy().__iadd__(other)

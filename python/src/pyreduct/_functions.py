@@ -396,9 +396,18 @@ def group_reduce(
 ) -> Any:  # fmt: skip
     """Reduces the elements of each of n groups, or the rows x[i] of an array of more axes, to one result: ids[i] is the number of the
     group of x[i], in any order. initial has one more element for each result; skip leaves out ids that are no group's number."""
-    op = _ALIASES.get(op, op)
-    if _INPUTS.get(op) != 1 or op == "minmax":
-        raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
+    return group_several(x, (op,), ids, n, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof, check=check)[0]
+
+
+def group_several(
+    x: Any, ops: Any, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+    nan: str = "propagate", ddof: Any = 0, check: bool = True,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
+    names = [_ALIASES.get(op, op) for op in ops]
+    for op in names:
+        if _INPUTS.get(op) != 1 or op == "minmax":
+            raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
     kind = kind_of(x)
     view, index = kind.view(x, "x"), kind_of(ids).view(ids, "ids")
     groups = n.__index__()
@@ -419,15 +428,16 @@ def group_reduce(
         if inputs[-1].type != view.type or inputs[-1].shape != shape or not inputs[-1].contiguous:
             raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}, contiguous")
     flags = _flags_of(ddof)
-    result = result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed)
-    reductions = ((op, view.type, result, "exact", nan, flags),)
+    results = [result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed) for op in names]
+    reductions = tuple((op, view.type, result, "exact", nan, flags) for op, result in zip(names, results))
     width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
-    made, target = kind.output(shape, _stored(op, result), x)
+    stored = [_stored(op, result) for op, result in zip(names, results)]
+    made = [kind.output(shape, each, x) for each in stored]
     if 0 not in shape[1:]:
         plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
                             _device(inputs))  # fmt: skip
-        _run(plan, tuple(inputs), (target,), x, kind, True, check, shape)
-    return kind.finish(made, _stored(op, result))
+        _run(plan, tuple(inputs), tuple(target for _, target in made), x, kind, True, check, shape)
+    return tuple(kind.finish(array, each) for (array, _), each in zip(made, stored))
 
 
 def _group(op: str) -> Any:

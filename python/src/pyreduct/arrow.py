@@ -7,13 +7,16 @@ bitmaps are read where they are. Nulls count as absent, except that indices coun
 """
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from . import _core
 from ._accumulator import Accumulator
 from ._functions import _ALIASES
+from ._groups import number_keys
+from ._table import Table, host_kind, ids_of
 
-__all__ = ["accumulate", "reduce"]
+__all__ = ["accumulate", "group_by", "reduce"]
 
 
 def _chunks(x: Any) -> tuple[str, list[Any]]:
@@ -44,6 +47,33 @@ def accumulate(state: Accumulator | None, x: Any, op: str = "sum", **options: An
 def reduce(x: Any, op: str, *, dtype: Any = None, nan: str = "propagate", mode: str = "exact", ddof: int = 0) -> Any:
     """One reduction of a column; op as Accumulator has it."""
     return accumulate(None, x, op, nan=nan, mode=mode, ddof=ddof).result(dtype)
+
+
+def _length(chunks: list[Any]) -> int:
+    return builtins.sum(values.shape[0] for values, _, _ in chunks)
+
+
+def group_by(
+    keys: Any, x: Any, op: Any = "sum", *, sort: bool = False, dtype: Any = None, nan: str = "propagate", ddof: int = 0, check: bool = True
+) -> tuple[Any, Any]:
+    """Reduces a column by equal keys of another, integers of 32 or 64 bits: the keys, in order of first appearance or sorted, and the
+    result of each, of several operators a tuple. Rows without a key belong to no group; a group without values has the result of
+    nothing, which raises where there is none, and without check is NaN, of integers 0."""
+    try:
+        key_type, key_chunks = _chunks(keys)
+    except TypeError as error:
+        raise TypeError(f"keys: expected integers of 32 or 64 bits; {error}") from None
+    kind, chunks = _chunks(x)
+    rows = _length(key_chunks)
+    if rows != _length(chunks):
+        raise ValueError(f"keys, x: {rows} and {_length(chunks)} rows; expected as many")
+    names, ids, groups = number_keys(host_kind(), key_type, key_chunks, rows, sort, None)
+    table, done = Table(op, kind, groups, nan=nan, ddof=ddof), 0
+    for values, validity, first in chunks:
+        part = ids[done : done + values.shape[0]]
+        done += len(part)
+        table._state.change(values, None, ids_of(part, "ids"), validity, -1 if validity is None else first, True, False)
+    return names, table.result(dtype, check=check)
 
 
 def _named(op: str) -> Any:

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
 from ._accumulator import Accumulator
@@ -9,6 +10,10 @@ class _Function(Protocol):
     ) -> Any: ...  # fmt: skip
 
 def accumulate(state: Accumulator | None, x: Any, op: str = "sum", **options: Any) -> Accumulator: ...
+def group_by(
+    keys: Any, x: Any, op: str | Iterable[str] = "sum", *, sort: bool = False, dtype: Any = None,
+    nan: Literal["propagate", "ignore", "error"] = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,
+) -> tuple[Any, Any]: ...  # fmt: skip
 def reduce(
     x: Any, op: str, *, dtype: Any = None, nan: Literal["propagate", "ignore", "error"] = "propagate",
     mode: Literal["exact", "fast"] = "exact", ddof: Literal[0, 1] = 0,

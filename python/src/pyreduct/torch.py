@@ -20,7 +20,9 @@ from . import _functions
 from ._kinds import kind_named
 from ._types import type_name
 
-__all__ = ["deterministic", "index_add", "mean", "norm", "rms", "segment_sum", "std", "sum", "sumsq", "var"]
+__all__ = [
+    "deterministic", "index_add", "mean", "norm", "rms", "scatter_add", "segment_reduce", "segment_sum", "std", "sum", "sumsq", "var",
+]  # fmt: skip
 
 Dims = Optional[Sequence[int]]
 _POPULATION = _functions.POPULATION
@@ -216,6 +218,107 @@ def _index_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 _index_add.register_autograd(_index_add_backward, setup_context=_index_add_setup)
 
 
+@torch.library.custom_op("pyreduct::scatter_add", mutates_args=())
+def _scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    return _exact_scatter_add(x, dim, index, source)
+
+
+def _exact_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    x, index, source = x.detach(), index.detach(), source.detach()
+    dim = _functions._one_axis(dim, x.dim())
+    others = [axis for axis in range(x.dim()) if axis != dim]
+    fits = x.dim() == index.dim() == source.dim() and all(n <= m for n, m in zip(index.shape, source.shape))
+    if not fits or any(index.shape[axis] > x.shape[axis] for axis in others):
+        raise ValueError(f"index: shape {tuple(index.shape)}; expected one within that of src, {tuple(source.shape)}, "
+                         f"and but for axis {dim} within that of input, {tuple(x.shape)}")  # fmt: skip
+    if index.numel() == 0:
+        return x.clone(memory_format=torch.contiguous_format)
+    source = source[tuple(slice(length) for length in index.shape)]
+    if all(index.shape[axis] == x.shape[axis] and (index.stride(axis) == 0 or index.shape[axis] == 1) for axis in others):
+        rows = index[tuple(slice(None) if axis == dim else 0 for axis in range(x.dim()))]  # the same ones in all columns
+        return _exact_index_add(x.movedim(dim, 0), rows, source.movedim(dim, 0)).movedim(0, dim).contiguous()
+    x = x.contiguous()
+    place = index * x.stride(dim)
+    for axis in others:
+        steps = torch.arange(index.shape[axis], device=index.device) * x.stride(axis)
+        place = place + steps.reshape([-1 if each == axis else 1 for each in range(x.dim())])
+    place = torch.where((index >= 0) & (index < x.shape[dim]), place, -1)  # of no element, which is an error
+    return _exact_index_add(x.flatten(), place.flatten(), source.flatten()).reshape(x.shape)
+
+
+@_scatter_add.register_fake
+def _(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _scatter_add_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    _, ctx.dim, index, source = inputs
+    ctx.save_for_backward(index)
+    ctx.missing = [source.shape[axis] - index.shape[axis] for axis in range(source.dim())]
+
+
+def _scatter_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    """Elements of src beyond the index have no gradient."""
+    (index,) = ctx.saved_tensors
+    padding = [each for missing in reversed(ctx.missing) for each in (0, missing)]
+    return grad, None, None, torch.nn.functional.pad(grad.gather(ctx.dim, index), padding)
+
+
+_scatter_add.register_autograd(_scatter_add_backward, setup_context=_scatter_add_setup)
+
+
+_OF_NOTHING = {"sum": 0.0, "mean": float("nan"), "min": float("inf"), "max": float("-inf")}  # as PyTorch has it
+
+
+@torch.library.custom_op("pyreduct::segment_reduce", mutates_args=())
+def _segment_reduce(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+    return _exact_segment_reduce(x, reduce, lengths)
+
+
+def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+    x, lengths = x.detach().contiguous(), lengths.detach()
+    if reduce not in _OF_NOTHING:
+        raise ValueError(f"reduce: {reduce!r}; expected one of {', '.join(_OF_NOTHING)}")
+    if x.dim() == 0 or lengths.dim() != 1 or bool((lengths < 0).any()) or int(lengths.sum()) != x.shape[0]:
+        raise ValueError("lengths: expected one axis of numbers whose sum is the length of data's first axis")
+    result = x.new_full((len(lengths), *x.shape[1:]), _OF_NOTHING[reduce])
+    if x.numel():
+        filled = lengths > 0
+        each = lengths[filled]
+        ids = torch.arange(len(each), device=x.device).repeat_interleave(each)
+        result[filled] = _functions.group_reduce(x, reduce, ids, len(each))
+    return result
+
+
+@_segment_reduce.register_fake
+def _(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+    return x.new_empty([lengths.shape[0], *x.shape[1:]])
+
+
+def _segment_reduce_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, ctx.reduce, lengths = inputs
+    ctx.save_for_backward(x, lengths, output)
+
+
+def _segment_reduce_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    """As PyTorch has it: of a minimum or maximum all elements that are equal to it share the gradient."""
+    x, lengths, output = ctx.saved_tensors
+
+    def each(values: Tensor) -> Tensor:
+        return values.repeat_interleave(lengths, 0, output_size=x.shape[0])
+
+    if ctx.reduce == "sum":
+        return each(grad), None, None
+    if ctx.reduce == "mean":
+        return each(grad / lengths.reshape([-1] + [1] * (x.dim() - 1))).to(x.dtype), None, None
+    extreme = (x == each(output)) | x.isnan()
+    count = _segment_reduce(extreme.to(x.dtype), "sum", lengths)
+    return torch.where(extreme, each(grad / count), 0), None, None
+
+
+_segment_reduce.register_autograd(_segment_reduce_backward, setup_context=_segment_reduce_setup)
+
+
 # ------------------------------------------------------------------------------------------------------------------------------
 # As users call them
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -264,6 +367,23 @@ def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
 def index_add(input: Tensor, index: Tensor, source: Tensor) -> Tensor:
     """input with each source[i] added to input[index[i]], each result rounded once."""
     return _index_add(input, index, source)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """input with each element of src added at the place that has index instead of its own place along dim, each result rounded once."""
+    return _scatter_add(input, dim, index, src)
+
+
+def segment_reduce(data: Tensor, reduce: str, *, lengths: Optional[Tensor] = None, offsets: Optional[Tensor] = None) -> Tensor:
+    """"sum", "mean", "min" or "max" of stretches of the first axis, which follow one another, each rounded once. Those that are empty have
+    0, NaN, inf and -inf."""
+    return _segment_reduce(data, reduce, _lengths_of(lengths, offsets))
+
+
+def _lengths_of(lengths: Optional[Tensor], offsets: Optional[Tensor]) -> Tensor:
+    if (lengths is None) == (offsets is None):
+        raise TypeError("expected lengths, or offsets")
+    return lengths if lengths is not None else offsets.diff()  # type: ignore[union-attr]
 
 
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -315,6 +435,24 @@ def _aten_index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha
 def _aten_index_add_in_place(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
     result = _aten_index_add(x, dim, index, source, alpha=alpha)
     return result if result is NotImplemented else x.copy_(result)
+
+
+def _aten_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+    return _exact_scatter_add(x, dim, index, source) if x.dim() and index.dim() and source.dim() else NotImplemented
+
+
+def _aten_scatter_add_in_place(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+    result = _aten_scatter_add(x, dim, index, source)
+    return result if result is NotImplemented else x.copy_(result)
+
+
+def _aten_segment_reduce(
+    x: Tensor, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0, unsafe: bool = False, initial: Any = None
+) -> Any:
+    given = lengths if lengths is not None else offsets
+    if reduce not in _OF_NOTHING or indices is not None or axis != 0 or initial is not None or given is None or given.dim() != 1:
+        return NotImplemented
+    return _exact_segment_reduce(x, reduce, _lengths_of(lengths, None if lengths is not None else offsets))
 
 
 def _last(x: Tensor, shape: Any) -> list[int]:
@@ -387,6 +525,9 @@ def _table() -> dict[Any, tuple[Any, int]]:
         aten.linalg_vector_norm.default: (_aten_norm, 0),
         aten.index_add.default: (_aten_index_add, 0),
         aten.index_add_.default: (_aten_index_add_in_place, 0),
+        aten.scatter_add.default: (_aten_scatter_add, 0),
+        aten.scatter_add_.default: (_aten_scatter_add_in_place, 0),
+        aten.segment_reduce.default: (_aten_segment_reduce, 0),
         aten.native_layer_norm.default: (_layer_norm, 0),
         aten.native_layer_norm_backward.default: (_layer_norm_backward, 1),
     }
@@ -397,9 +538,9 @@ def _table() -> dict[Any, tuple[Any, int]]:
 
 
 class deterministic(TorchDispatchMode):
-    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm, and
-    index_add are exact, and so the same bits on every device, in every batch, in every order; in backward passes, too. For code that is not
-    compiled; compiled code calls this module's functions."""
+    """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm,
+    and index_add, scatter_add and segment_reduce are exact, and so the same bits on every device, in every batch, in every order; in
+    backward passes, too. For code that is not compiled; compiled code calls this module's functions."""
 
     def __init__(self) -> None:
         super().__init__()

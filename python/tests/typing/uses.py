@@ -17,6 +17,10 @@ pyreduct.nanmean(x, 0)
 total: Accumulator = Accumulator("sum", "f64").add(x) + Accumulator("sum")
 data: bytes = bytes(total)
 number: int = len(Accumulator.from_bytes(data))
+table: pyreduct.Table = pyreduct.Table(["sum", "max"], "f64", 2).add(x[0], [0, 1, 0, 1]) + pyreduct.Table(["sum", "max"], groups=2)
+groups: int = len(table.merge(table, mapping=[1, 0]))
+by_key: pyreduct.Groups = pyreduct.group_by([3, 1, 3], sort=True)
+by_key.several([1.0, 2.0, 3.0], ["sum", "max"])
 try:
     pyreduct.sum(x, nan="error")
 except pyreduct.NanError as error:

@@ -1,0 +1,428 @@
+/* The class Table of C, over which pyreduct/_table.py has the one that users see. */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REDUCTIONS_MAX = 64 };
+
+struct table_object {
+    PyObject_HEAD reduct_table *table;
+    PyThread_type_lock lock; /* the library's are used by one thread at a time */
+};
+
+#define SELF(object) ((struct table_object *)(object))
+
+static struct table_object *allocate(PyTypeObject *type) {
+    struct table_object *self = (struct table_object *)PyType_GenericAlloc(type, 0);
+    if (!self)
+        return NULL;
+    self->lock = PyThread_allocate_lock();
+    if (self->lock)
+        return self;
+    Py_DecRef((PyObject *)self);
+    PyErr_NoMemory();
+    return NULL;
+}
+
+static void deallocate(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    reduct_table_destroy(SELF(object)->table);
+    if (SELF(object)->lock)
+        PyThread_free_lock(SELF(object)->lock);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DecRef((PyObject *)type);
+}
+
+static PyObject *made(struct table_object *self, reduct_status status, const reduct_error *error) {
+    if (status == REDUCT_OK)
+        return (PyObject *)self;
+    raise_status(PyType_GetModuleState(Py_TYPE((PyObject *)self)), status, error);
+    Py_DecRef((PyObject *)self);
+    return NULL;
+}
+
+/* Table(reductions, groups) */
+static PyObject *new_table(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)keywords;
+    PyObject *tuple;
+    unsigned long long groups;
+    reduct_reduction reductions[REDUCTIONS_MAX] = {{0}};
+    if (!PyArg_ParseTuple(arguments, "O!K", &PyTuple_Type, &tuple, &groups))
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(tuple);
+    if (count < 1 || count > REDUCTIONS_MAX)
+        return PyErr_Format(PyExc_ValueError, "%zd operators; expected 1 to %d", count, REDUCTIONS_MAX);
+    for (Py_ssize_t which = 0; which < count; which++)
+        if (!parse_reduction(PyTuple_GetItem(tuple, which), &reductions[which]))
+            return NULL;
+    reduct_table_options options = {.reductions = reductions, .reduction_count = (size_t)count, .groups = groups};
+    struct table_object *self = allocate(type);
+    reduct_error error = {0};
+    return self ? made(self, reduct_table_create(&options, &self->table, &error), &error) : NULL;
+}
+
+/* load(bytes) */
+static PyObject *load(PyObject *type, PyObject *arguments) {
+    Py_buffer bytes;
+    if (!PyArg_ParseTuple(arguments, "y*", &bytes))
+        return NULL;
+    struct table_object *self = allocate((PyTypeObject *)type);
+    PyObject *result = NULL;
+    if (self) {
+        reduct_error error = {0};
+        reduct_status status;
+        Py_BEGIN_ALLOW_THREADS status = reduct_table_load(bytes.buf, (size_t)bytes.len, NULL, &self->table, &error);
+        Py_END_ALLOW_THREADS result = made(self, status, &error);
+    }
+    PyBuffer_Release(&bytes);
+    return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Adding and taking out
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { X, Y, IDS, MASK, ARRAYS };
+
+/* Where the elements of an array lie one after another: a copy, which the caller frees, if they do not yet. */
+static const void *dense(const struct view *view, void **copy) {
+    *copy = NULL;
+    if (!view || view_is_contiguous(view))
+        return view ? view->data : NULL;
+    int64_t count = view_count(view);
+    *copy = malloc((size_t)count * reduct_type_size(view->type));
+    if (*copy)
+        view_gather(&(struct walk){.view = view, .at = view->data}, *copy, count);
+    return *copy;
+}
+
+static reduct_status change(reduct_table *table, const struct view *const views[ARRAYS], reduct_table_batch *batch,
+                            bool take_out, reduct_error *error) {
+    const void *data[ARRAYS];
+    void *copies[ARRAYS];
+    bool missing = false;
+    for (int which = 0; which < ARRAYS; which++) {
+        data[which] = dense(views[which], &copies[which]);
+        missing = missing || (views[which] && !data[which]);
+    }
+    batch->x = data[X];
+    batch->y = data[Y];
+    batch->indices = data[IDS];
+    batch->mask = data[MASK];
+    reduct_status status = missing    ? REDUCT_ERROR_OUT_OF_MEMORY
+                           : take_out ? reduct_table_remove(table, batch, error)
+                                      : reduct_table_add(table, batch, error);
+    for (int which = 0; which < ARRAYS; which++)
+        free(copies[which]);
+    return status;
+}
+
+/* Whether the library may read these arrays as the table's elements. */
+static bool check_elements(const reduct_table *table, const struct view *const views[ARRAYS]) {
+    static const char *const names[] = {"x", "y"};
+    reduct_type element = reduct_table_reduction(table, 0).element;
+    for (int which = X; which < ARRAYS; which++)
+        if (views[which] && views[which]->device >= 0) {
+            PyErr_SetString(PyExc_TypeError, "an array on a CUDA device; tables take arrays in host memory");
+            return false;
+        }
+    for (int which = X; which <= Y; which++)
+        if (views[which] && views[which]->type != element) {
+            PyErr_Format(PyExc_TypeError, "%s: elements of %s; this table takes %s", names[which],
+                         reduct_type_name(views[which]->type), reduct_type_name(element));
+            return false;
+        }
+    if (view_same_lengths(views[X], views[Y]) && view_same_lengths(views[X], views[IDS]))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
+    return false;
+}
+
+/* change(x, y, ids, mask, first, skip, take_out): views, or None. The mask is of bytes where `first` is negative, and otherwise of
+ * bits, from that one on. */
+static PyObject *change_elements(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *x, *y, *ids, *mask;
+    long long first;
+    int skip, take_out;
+    const struct view *views[ARRAYS] = {NULL};
+    if (!PyArg_ParseTuple(arguments, "OOOOLpp", &x, &y, &ids, &mask, &first, &skip, &take_out) ||
+        !(views[X] = view_in(state, x, "x")) || !view_or_none(state, y, "y", &views[Y]) ||
+        !(views[IDS] = view_in(state, ids, "ids")) || !view_or_none(state, mask, "where", &views[MASK]) ||
+        !check_elements(SELF(object)->table, views))
+        return NULL;
+    if (first < 0 && !view_same_lengths(views[X], views[MASK])) {
+        PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
+        return NULL;
+    }
+    reduct_table_batch batch = {.count = (uint64_t)view_count(views[X]), .index = views[IDS]->type, .skip = skip};
+    if (views[MASK]) {
+        batch.mask_kind = first < 0 ? REDUCT_MASK_BYTES : REDUCT_MASK_BITS;
+        batch.mask_offset = first < 0 ? 0 : (uint64_t)first;
+    }
+    reduct_error error = {0};
+    reduct_status status;
+    lock_wait(SELF(object)->lock);
+    Py_BEGIN_ALLOW_THREADS status = change(SELF(object)->table, views, &batch, take_out, &error);
+    Py_END_ALLOW_THREADS PyThread_release_lock(SELF(object)->lock);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
+/* add_group(group, x, y): views, or for y None */
+static PyObject *add_group(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *x, *y;
+    unsigned long long group;
+    const struct view *views[ARRAYS] = {NULL};
+    if (!PyArg_ParseTuple(arguments, "KOO", &group, &x, &y) || !(views[X] = view_in(state, x, "x")) ||
+        !view_or_none(state, y, "y", &views[Y]) || !check_elements(SELF(object)->table, views))
+        return NULL;
+    reduct_error error = {0};
+    reduct_status status = REDUCT_ERROR_OUT_OF_MEMORY;
+    lock_wait(SELF(object)->lock);
+    Py_BEGIN_ALLOW_THREADS void *copies[2];
+    const void *data[2] = {dense(views[X], &copies[0]), dense(views[Y], &copies[1])};
+    if (data[0] && (data[1] || !views[Y]))
+        status = reduct_table_add_group(SELF(object)->table, group, data[0], data[1], (uint64_t)view_count(views[X]),
+                                        &error);
+    free(copies[0]);
+    free(copies[1]);
+    Py_END_ALLOW_THREADS PyThread_release_lock(SELF(object)->lock);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool check_target(const struct view *target, uint64_t groups, size_t size) {
+    bool fits = !target->readonly && target->device < 0 && view_is_contiguous(target) && size &&
+                (uint64_t)view_count(target) == groups && reduct_type_size(target->type) == size;
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "the table changed meanwhile");
+    return fits;
+}
+
+/* The library's error of a group, with the group in its message. */
+static void name_group(reduct_error *error) {
+    char message[sizeof error->message];
+    if (error->index == UINT64_MAX)
+        return;
+    memcpy(message, error->message, sizeof message);
+    snprintf(error->message, sizeof error->message, "group %llu: %.*s", (unsigned long long)error->index,
+             (int)sizeof message - 32, message);
+}
+
+/* result(which, type or None, target, check): of all groups; without check those that fail become NaN, or 0. */
+static PyObject *result(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    Py_ssize_t which;
+    PyObject *name, *view;
+    int check;
+    reduct_type type = REDUCT_DEFAULT;
+    if (!PyArg_ParseTuple(arguments, "nOOp", &which, &name, &view, &check) ||
+        (name != Py_None && !parse_type(name, &type)))
+        return NULL;
+    const struct view *target = view_in(state, view, "target");
+    if (!target)
+        return NULL;
+    const reduct_table *table = SELF(object)->table;
+    reduct_error error = {0};
+    reduct_status status = REDUCT_OK;
+    lock_wait(SELF(object)->lock);
+    uint64_t groups = reduct_table_groups(table);
+    size_t size = reduct_type_size(type ? type : reduct_table_reduction(table, (size_t)which).result);
+    bool fits = check_target(target, groups, size);
+    if (fits) {
+        Py_BEGIN_ALLOW_THREADS reduct_outcome *outcomes = check ? NULL : malloc((groups + 1) * sizeof *outcomes);
+        status = !check && !outcomes
+                     ? REDUCT_ERROR_OUT_OF_MEMORY
+                     : reduct_table_result(table, (size_t)which, type, 0, groups, target->data, outcomes, &error);
+        free(outcomes);
+        Py_END_ALLOW_THREADS
+    }
+    PyThread_release_lock(SELF(object)->lock);
+    if (!fits)
+        return NULL;
+    if (status != REDUCT_OK) {
+        name_group(&error);
+        return raise_status(state, status, &error);
+    }
+    Py_RETURN_NONE;
+}
+
+/* counts(which, target): elements that count of each group. */
+static PyObject *counts(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    Py_ssize_t which;
+    PyObject *view;
+    if (!PyArg_ParseTuple(arguments, "nO", &which, &view))
+        return NULL;
+    const struct view *target = view_in(state, view, "target");
+    if (!target)
+        return NULL;
+    lock_wait(SELF(object)->lock);
+    uint64_t groups = reduct_table_groups(SELF(object)->table);
+    bool fits = check_target(target, groups, sizeof(uint64_t));
+    for (uint64_t group = 0; fits && group < groups; group++)
+        ((uint64_t *)(void *)target->data)[group] = reduct_table_count(SELF(object)->table, (size_t)which, group);
+    PyThread_release_lock(SELF(object)->lock);
+    if (!fits)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The rest
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *saved(struct table_object *self) {
+    struct state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    reduct_error error = {0};
+    size_t size = 0;
+    reduct_status status = reduct_table_save(self->table, NULL, &size, &error);
+    char *bytes = status == REDUCT_OK ? PyMem_Malloc(size) : NULL;
+    if (status == REDUCT_OK && !bytes)
+        return PyErr_NoMemory();
+    if (bytes)
+        status = reduct_table_save(self->table, bytes, &size, &error);
+    PyObject *result =
+        status == REDUCT_OK ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : raise_status(state, status, &error);
+    PyMem_Free(bytes);
+    return result;
+}
+
+static PyObject *save(PyObject *object, PyObject *unused) {
+    (void)unused;
+    lock_wait(SELF(object)->lock);
+    PyObject *bytes = saved(SELF(object));
+    PyThread_release_lock(SELF(object)->lock);
+    return bytes;
+}
+
+/* merge(other, mapping or None). Of two tables that of the lower address is locked first, so that no two threads wait for each
+ * other. */
+static PyObject *merge(PyObject *object, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(object));
+    PyObject *other, *view;
+    const struct view *mapping;
+    if (!PyArg_ParseTuple(arguments, "O!O", state->table, &other, &view) ||
+        !view_or_none(state, view, "mapping", &mapping))
+        return NULL;
+    if (object == other) {
+        PyErr_SetString(PyExc_ValueError, "other: the table itself");
+        return NULL;
+    }
+    bool after = (uintptr_t)object > (uintptr_t)other, fits = true;
+    reduct_error error = {0};
+    reduct_status status = REDUCT_OK;
+    lock_wait(SELF(after ? other : object)->lock);
+    lock_wait(SELF(after ? object : other)->lock);
+    if (mapping)
+        fits = mapping->device < 0 && view_is_contiguous(mapping) &&
+               (mapping->type == REDUCT_I64 || mapping->type == REDUCT_U64) &&
+               (uint64_t)view_count(mapping) == reduct_table_groups(SELF(other)->table);
+    if (fits) {
+        Py_BEGIN_ALLOW_THREADS status =
+            reduct_table_merge(SELF(object)->table, SELF(other)->table,
+                               mapping ? (const uint64_t *)(const void *)mapping->data : NULL, &error);
+        Py_END_ALLOW_THREADS
+    }
+    PyThread_release_lock(SELF(after ? object : other)->lock);
+    PyThread_release_lock(SELF(after ? other : object)->lock);
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "mapping: expected an i64 or u64 for each group of the other table");
+    if (!fits || status != REDUCT_OK)
+        return fits ? raise_status(state, status, &error) : NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *resize(PyObject *object, PyObject *number) {
+    unsigned long long groups = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred())
+        return NULL;
+    reduct_error error = {0};
+    lock_wait(SELF(object)->lock);
+    reduct_status status = reduct_table_resize(SELF(object)->table, groups, &error);
+    PyThread_release_lock(SELF(object)->lock);
+    if (status != REDUCT_OK)
+        return raise_status(PyType_GetModuleState(Py_TYPE(object)), status, &error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *reset(PyObject *object, PyObject *unused) {
+    (void)unused;
+    lock_wait(SELF(object)->lock);
+    reduct_table_reset(SELF(object)->table);
+    PyThread_release_lock(SELF(object)->lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_groups(PyObject *object, void *unused) {
+    (void)unused;
+    lock_wait(SELF(object)->lock);
+    uint64_t groups = reduct_table_groups(SELF(object)->table);
+    PyThread_release_lock(SELF(object)->lock);
+    return PyLong_FromUnsignedLongLong(groups);
+}
+
+/* These never change. */
+static PyObject *get_reductions(PyObject *object, void *unused) {
+    (void)unused;
+    const reduct_table *table = SELF(object)->table;
+    Py_ssize_t count = (Py_ssize_t)reduct_table_reductions(table);
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t which = 0; tuple && which < count; which++) {
+        reduct_reduction reduction = reduct_table_reduction(table, (size_t)which);
+        PyObject *one = reduction_tuple(&reduction);
+        if (!one || PyTuple_SetItem(tuple, which, one) != 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyMethodDef methods[] = {
+    {"load", load, METH_VARARGS | METH_CLASS, "load(bytes)"},
+    {"save", save, METH_NOARGS, "save(): bytes"},
+    {"change", change_elements, METH_VARARGS, "change(x, y, ids, mask, first, skip, take_out): adds or takes out"},
+    {"add_group", add_group, METH_VARARGS, "add_group(group, x, y)"},
+    {"merge", merge, METH_VARARGS, "merge(other, mapping)"},
+    {"result", result, METH_VARARGS, "result(which, type or None, target, check)"},
+    {"counts", counts, METH_VARARGS, "counts(which, target)"},
+    {"resize", resize, METH_O, "resize(groups)"},
+    {"reset", reset, METH_NOARGS, "reset(): back to no elements"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"groups", get_groups, NULL, "how many", NULL},
+    {"reductions", get_reductions, NULL, "a tuple of (operator, element, result, mode, nan, flags)", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Table(reductions, groups)"},
+    {Py_tp_new, new_table},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_dealloc, deallocate},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "pyreduct._core.Table",
+    .basicsize = sizeof(struct table_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+PyObject *table_type(PyObject *module) {
+    return PyType_FromModuleAndSpec(module, &spec, NULL);
+}

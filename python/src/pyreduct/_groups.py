@@ -1,0 +1,84 @@
+"""Groups that are told by keys."""
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._functions import group_reduce, group_several
+from ._kinds import kind_of
+
+
+def _method(op: str) -> Any:
+    def method(self, x, **options):  # type: ignore[no-untyped-def]
+        return group_reduce(x, op, self.ids, len(self), **options)
+
+    method.__name__ = op
+    method.__qualname__ = f"Groups.{op}"
+    method.__doc__ = f"group_{op}() of the groups."
+    return method
+
+
+class Groups:
+    """The groups of equal keys: keys has each one's key, ids the number of the group of each element. Methods reduce arrays that have an
+    element, or a row, for each of these; options are those of group_sum() and its kin."""
+
+    __slots__ = ("keys", "ids", "_count")
+
+    def __init__(self, keys: Any, ids: Any, count: int) -> None:
+        self.keys, self.ids, self._count = keys, ids, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        return f"<{self._count} groups of {len(self.ids)} elements>"
+
+    def several(self, x: Any, ops: Any, **options: Any) -> tuple[Any, ...]:
+        """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
+        return group_several(x, ops, self.ids, self._count, **options)
+
+    sum = _method("sum")
+    prod = _method("prod")
+    mean = _method("mean")
+    var = _method("var")
+    std = _method("std")
+    min = _method("min")
+    max = _method("max")
+    argmin = _method("argmin")
+    argmax = _method("argmax")
+    any = _method("any")
+    all = _method("all")
+    count = _method("count")
+    count_nonzero = _method("count_nonzero")
+
+
+KEY_TYPES = ("i32", "u32", "i64", "u64")
+
+
+def number_keys(kind: Any, element: str, chunks: list[Any], count: int, sort: bool, like: Any) -> tuple[Any, Any, int]:
+    """The keys of all groups and the number of each element's group, as arrays of a kind; and how many groups there are."""
+    if element not in KEY_TYPES:
+        raise TypeError(f"keys: elements of {element}; expected one of {', '.join(KEY_TYPES)}")
+    ids, room = kind.output((count,), "i64", like)
+    data = _core.number_keys(element, chunks, room, sort)
+    groups = len(data) // (4 if element.endswith("32") else 8)
+    keys, room = kind.output((groups,), element, like)
+    room.fill(data)
+    return kind.finish(keys, element), kind.finish(ids, "i64"), groups
+
+
+def group_by(keys: Any, *, sort: bool = False) -> Groups:
+    """Groups by equal keys: integers of 32 or 64 bits in host memory. Groups are numbered in order of first appearance, or of their
+    keys.
+
+    >>> groups = group_by([30, 10, 30, 20])
+    >>> groups.keys, groups.ids, groups.sum([1e100, 0.5, -1e100, 2.0])
+    ([30, 10, 20], [0, 1, 0, 2], [0.0, 0.5, 2.0])
+    """
+    kind = kind_of(keys)
+    view = kind.view(keys, "keys")
+    if view.device >= 0:
+        raise TypeError("keys: on a CUDA device; expected host memory")
+    if len(view.shape) != 1 or not view.contiguous:
+        raise ValueError(f"keys: shape {view.shape}; expected one contiguous axis")
+    return Groups(*number_keys(kind, view.type, [(view, None, 0)], view.shape[0], sort, keys))
