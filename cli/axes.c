@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keys.h"
 #include "print.h"
 #include "reducer.h"
 
@@ -20,6 +21,19 @@ struct array {
     int64_t strides[LAYOUT_MOST]; /* in elements */
 };
 
+/* Room for the lengths of an array of results, in text. */
+enum { SHAPE_TEXT = 2048 };
+
+/* A .npy file that is written. */
+struct output {
+    const char *path, *type;
+    char shape[SHAPE_TEXT];
+    const void *data;
+    size_t bytes;
+    char *beside; /* the name under which it is written first */
+    bool made;    /* there is a file of that name */
+};
+
 /* What is reduced, and what comes of it. */
 struct axes {
     const struct options *options;
@@ -27,6 +41,7 @@ struct axes {
     size_t array_count;
     uint64_t reduced; /* axes, by bit */
     bool by_row;      /* groups are of rows, which are what the first axis counts, and not of elements */
+    struct key_groups keys;
     reduct_reduction reductions[OPERATORS_MOST];
     void *results[OPERATORS_MOST];
     uint64_t count; /* results of each */
@@ -69,7 +84,7 @@ static void find_strides(struct array *array) {
 
 static enum outcome open_array(struct array *array, const char *path, const struct options *options) {
     enum outcome outcome = reader_open(&array->reader, path, &options->input);
-    if (outcome == DONE && options->by)
+    if (outcome == DONE && options_groups_file(options))
         outcome = reader_in_order(&array->reader);
     if (outcome == DONE)
         outcome = read_elements(array);
@@ -116,37 +131,43 @@ static enum outcome open_mask(struct axes *axes) {
     return outcome;
 }
 
-/* The numbers of groups. */
+/* What the file of groups holds. */
+static const char *groups_word(const struct options *options) {
+    return options->keys ? "keys" : "numbers of groups";
+}
+
+/* The numbers of groups, or their keys. */
 static enum outcome open_groups(struct axes *axes) {
     struct options options = *axes->options;
+    const char *file = options_groups_file(&options);
     options.input = (struct input_options){.format = FORMAT_NPY, .threads = options.input.threads};
-    if (!options.by)
+    if (!file)
         return DONE;
-    if (!is_npy(options.by)) {
+    if (!is_npy(file)) {
         options.input.format = FORMAT_TEXT;
         options.input.type = REDUCT_I64;
     }
-    enum outcome outcome = open_array(&axes->by, options.by, &options);
+    enum outcome outcome = open_array(&axes->by, file, &options);
     const reduct_type type = axes->by.reader.type;
-    if (outcome == DONE && type != REDUCT_U8 && type != REDUCT_U16 && type != REDUCT_U32 && type != REDUCT_U64 &&
-        type != REDUCT_I32 && type != REDUCT_I64)
-        return fail("%s: %s elements; expected the numbers of groups, as u8 to u64, i32 or i64",
-                    reader_name(&axes->by.reader), reduct_type_name(type));
+    const bool large = type == REDUCT_U32 || type == REDUCT_U64 || type == REDUCT_I32 || type == REDUCT_I64;
+    if (outcome == DONE && !large && (options.keys || (type != REDUCT_U8 && type != REDUCT_U16)))
+        return fail("%s: %s elements; expected the %s, as %s, i32 or i64", reader_name(&axes->by.reader),
+                    reduct_type_name(type), groups_word(&options), options.keys ? "u32, u64" : "u8 to u64");
     return outcome;
 }
 
-/* There is a number for each element, or for each row. */
+/* There is a number, or a key, for each element, or for each row. */
 static enum outcome match_groups(struct axes *axes) {
     const struct array *array = &axes->arrays[0], *by = &axes->by;
     const struct layout *layout = &array->reader.layout;
-    if (!axes->options->by || by->count == array->count)
+    if (!options_groups_file(axes->options) || by->count == array->count)
         return DONE;
     axes->by_row = layout->rank > 1 && by->count == layout->shape[0];
     if (axes->by_row)
         return DONE;
-    return fail("%s holds %" PRIu64 " elements%s, %s %" PRIu64 " numbers of groups; expected as many",
-                reader_name(&array->reader), array->count, layout->rank > 1 ? " in rows" : "", reader_name(&by->reader),
-                by->count);
+    return fail("%s holds %" PRIu64 " elements%s, %s %" PRIu64 " %s; expected as many", reader_name(&array->reader),
+                array->count, layout->rank > 1 ? " in rows" : "", reader_name(&by->reader), by->count,
+                groups_word(axes->options));
 }
 
 #define LARGEST(T)                                                                                                     \
@@ -182,6 +203,22 @@ static uint64_t count_groups(const struct options *options, const struct array *
         LARGEST_UNSIGNED(uint64_t);
     }
     return groups;
+}
+
+/* How many elements a number, or a key, is of. */
+static uint64_t group_width(const struct axes *axes) {
+    return axes->by_row ? axes->arrays[0].count / axes->by.count : 1;
+}
+
+/* Numbers groups that have keys. */
+static enum outcome number_keys(struct axes *axes) {
+    const struct keyed keyed = {.keys = axes->by.elements,
+                                .type = axes->by.reader.type,
+                                .count = axes->by.count,
+                                .width = group_width(axes),
+                                .mask = axes->mask.elements,
+                                .ascending = !axes->options->unsorted};
+    return axes->options->keys ? keys_number(&keyed, &axes->keys) : DONE;
 }
 
 /* A mask has the shape of the array; one without a shape as many elements. */
@@ -266,8 +303,8 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     }
     for (size_t i = 0; i < axes->array_count; i++)
         inputs[input_count++] = axes->arrays[i].elements;
-    if (axes->options->by)
-        inputs[input_count++] = axes->by.elements;
+    if (options_groups_file(axes->options))
+        inputs[input_count++] = axes->options->keys ? (const void *)axes->keys.numbers : axes->by.elements;
     inputs[input_count] = axes->mask.elements;
     reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
     if (status == REDUCT_OK)
@@ -286,6 +323,8 @@ static enum outcome reduce(struct axes *axes) {
     if (outcome == DONE)
         outcome = match_groups(axes);
     if (outcome == DONE)
+        outcome = number_keys(axes);
+    if (outcome == DONE)
         outcome = choose_axes(axes);
     for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
         outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
@@ -296,16 +335,16 @@ static enum outcome reduce(struct axes *axes) {
                                 .strides = {axes->arrays[0].strides, axes->arrays[1].strides},
                                 .axes = axes->reduced,
                                 .mask_strides = axes->mask.strides};
-    const reduct_groups groups = {.count = options->by ? count_groups(options, &axes->by) : 0,
+    const reduct_groups groups = {.count = options->by ? count_groups(options, &axes->by) : axes->keys.count,
                                   .elements = axes->by.count,
-                                  .index = axes->by.reader.type,
-                                  .width = axes->by_row ? axes->arrays[0].count / axes->by.count : 1,
+                                  .index = options->keys ? REDUCT_U64 : axes->by.reader.type,
+                                  .width = group_width(axes),
                                   .skip = options->skip_outside};
     const reduct_plan_options wanted = {.reductions = axes->reductions,
                                         .reduction_count = options->op_count,
                                         .device = options->device,
                                         .threads = options->input.threads,
-                                        .kind = options->by ? REDUCT_GROUPS : REDUCT_ARRAY,
+                                        .kind = options_groups_file(options) ? REDUCT_GROUPS : REDUCT_ARRAY,
                                         .array = &array,
                                         .groups = &groups,
                                         .mask = options->mask ? REDUCT_MASK_BYTES : REDUCT_MASK_NONE};
@@ -325,17 +364,24 @@ static enum outcome reduce(struct axes *axes) {
  * Writing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A line for each place, or each group and place of a row, the results of the operators beside each other; of the array as a
- * whole one for each operator. */
+/* A line for each place, or each group and place of a row, the results of the operators beside each other, after the key if
+ * there are keys; of the array as a whole one for each operator. */
 static void print(const struct axes *axes) {
     bool beside = options_have_results(axes->options);
-    for (uint64_t r = 0; r < axes->count; r++)
+    const reduct_type key = axes->by.reader.type;
+    const uint64_t width = group_width(axes);
+    for (uint64_t r = 0; r < axes->count; r++) {
+        if (axes->options->keys) {
+            print_numbers(key, axes->keys.keys + r / width * reduct_type_size(key), 1, false);
+            putchar(' ');
+        }
         for (size_t i = 0; i < axes->options->op_count; i++) {
             const reduct_reduction *reduction = &axes->reductions[i];
             print_numbers(reduction->result, (const char *)axes->results[i] + r * result_size(reduction),
                           reduct_operator_outputs(reduction->op), axes->options->hex);
             putchar(beside && i + 1 < axes->options->op_count ? ' ' : '\n');
         }
+    }
 }
 
 /* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package
@@ -348,25 +394,31 @@ static const char *numpy_type(reduct_type type) {
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
 
-/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Results of several values have
- * one axis more, the last. Returns its size. */
-static size_t make_header(const struct axes *axes, const char *type, char header[4096]) {
+/* The lengths of the array of results, as .npy files have them. Results of several values have one axis more, the last. */
+static void make_shape(const struct axes *axes, char shape[SHAPE_TEXT]) {
     const struct layout *layout = &axes->arrays[0].reader.layout;
-    char *dictionary = header + 10;
-    int size = snprintf(dictionary, 4000, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
-    if (axes->options->by) {
+    const bool groups = options_groups_file(axes->options);
+    const int values = reduct_operator_outputs(axes->reductions[0].op);
+    int size = snprintf(shape, SHAPE_TEXT, "(");
+    if (groups) {
         uint64_t places = 1;
         for (unsigned k = 1; axes->by_row && k < layout->rank; k++)
             places *= layout->shape[k];
-        size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
+        size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
     }
     for (unsigned k = 0; k < layout->rank; k++)
-        if (axes->options->by ? axes->by_row && k > 0 : !(axes->reduced >> k & 1))
-            size += snprintf(dictionary + size, 4000 - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
-    if (reduct_operator_outputs(axes->reductions[0].op) > 1)
-        size +=
-            snprintf(dictionary + size, 4000 - (size_t)size, "%d,", reduct_operator_outputs(axes->reductions[0].op));
-    size += snprintf(dictionary + size, 4000 - (size_t)size, "), }");
+        if (groups ? axes->by_row && k > 0 : !(axes->reduced >> k & 1))
+            size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
+    if (values > 1)
+        size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%d,", values);
+    snprintf(shape + size, SHAPE_TEXT - (size_t)size, ")");
+}
+
+/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Returns its size. */
+static size_t make_header(const struct output *output, char header[4096]) {
+    char *dictionary = header + 10;
+    int size = snprintf(dictionary, 4000, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", output->type,
+                        output->shape);
     size_t all = ((size_t)size + 11 + 63) / 64 * 64;
     memset(dictionary + size, ' ', all - 11 - (size_t)size);
     header[all - 1] = '\n';
@@ -376,24 +428,62 @@ static size_t make_header(const struct axes *axes, const char *type, char header
     return all;
 }
 
-/* Written beside the file and put in its place when complete, so that what fails leaves what was there. */
-static enum outcome write_file(const struct axes *axes) {
-    const char *path = axes->options->output, *type = numpy_type(axes->reductions[0].result);
+/* Writes a file beside the one that is wanted. */
+static enum outcome write_beside(struct output *output) {
     char header[4096];
-    size_t room = strlen(path) + 16;
-    char *beside = malloc(room);
-    if (!beside)
+    size_t room = strlen(output->path) + 16;
+    output->beside = malloc(room);
+    if (!output->beside)
         return fail_memory();
-    snprintf(beside, room, "%s.part%ld", path, (long)getpid());
-    FILE *file = fopen(beside, "wb");
-    size_t size = make_header(axes, type, header), bytes = axes->count * result_size(&axes->reductions[0]);
-    bool written = file && fwrite(header, 1, size, file) == size && fwrite(axes->results[0], 1, bytes, file) == bytes;
-    written = file && fclose(file) == 0 && written && rename(beside, path) == 0;
+    snprintf(output->beside, room, "%s.part%ld", output->path, (long)getpid());
+    FILE *file = fopen(output->beside, "wb");
+    size_t size = make_header(output, header);
+    bool written =
+        file && fwrite(header, 1, size, file) == size && fwrite(output->data, 1, output->bytes, file) == output->bytes;
     int why = errno;
-    if (!written && file)
-        remove(beside);
-    free(beside);
-    return written ? DONE : fail("%s: %s", path, strerror(why));
+    output->made = file;
+    if (file && fclose(file) != 0 && written) {
+        written = false;
+        why = errno;
+    }
+    return written ? DONE : fail("%s: %s", output->path, strerror(why));
+}
+
+/* Puts files in their places when all are complete, so that what fails leaves what was there. */
+static enum outcome write_outputs(struct output *outputs, size_t count) {
+    enum outcome outcome = DONE;
+    for (size_t i = 0; i < count && outcome == DONE; i++)
+        outcome = write_beside(&outputs[i]);
+    for (size_t i = 0; i < count && outcome == DONE; i++) {
+        outputs[i].made = rename(outputs[i].beside, outputs[i].path) != 0;
+        if (outputs[i].made)
+            outcome = fail("%s: %s", outputs[i].path, strerror(errno));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (outputs[i].made)
+            remove(outputs[i].beside);
+        free(outputs[i].beside);
+    }
+    return outcome;
+}
+
+/* The results, and their keys. */
+static enum outcome write_files(const struct axes *axes) {
+    const struct options *options = axes->options;
+    struct output outputs[2] = {{.path = options->output,
+                                 .type = numpy_type(axes->reductions[0].result),
+                                 .data = axes->results[0],
+                                 .bytes = axes->count * result_size(&axes->reductions[0])}};
+    make_shape(axes, outputs[0].shape);
+    if (options->keys) {
+        const reduct_type type = axes->by.reader.type;
+        outputs[1] = (struct output){.path = options->output_keys,
+                                     .type = numpy_type(type),
+                                     .data = axes->keys.keys,
+                                     .bytes = axes->keys.count * reduct_type_size(type)};
+        snprintf(outputs[1].shape, SHAPE_TEXT, "(%" PRIu64 ",)", axes->keys.count);
+    }
+    return write_outputs(outputs, options->keys ? 2 : 1);
 }
 
 static enum outcome check_output_type(const struct axes *axes) {
@@ -417,7 +507,7 @@ enum outcome axes_command(const struct options *options) {
     if (outcome == DONE)
         outcome = check_output_type(&axes);
     if (outcome == DONE && options->output)
-        outcome = write_file(&axes);
+        outcome = write_files(&axes);
     else if (outcome == DONE)
         print(&axes);
     for (size_t i = 0; i < axes.array_count; i++) {
@@ -426,10 +516,12 @@ enum outcome axes_command(const struct options *options) {
     }
     if (options->mask)
         reader_close(&axes.mask.reader);
-    if (options->by)
+    if (options_groups_file(options))
         reader_close(&axes.by.reader);
     free(axes.mask.elements);
     free(axes.by.elements);
+    free(axes.keys.keys);
+    free(axes.keys.numbers);
     for (size_t i = 0; i < options->op_count; i++)
         free(axes.results[i]);
     return outcome;

@@ -26,6 +26,9 @@ enum {
     MASK,
     BY,
     GROUPS,
+    KEYS,
+    UNSORTED,
+    OUTPUT_KEYS,
     SKIP_OUTSIDE,
     RESULT = 'r',
     TYPE = 't'
@@ -45,6 +48,10 @@ static const program_option OPTIONS[] = {
     {"columns", COLUMNS, NULL,
      "one result for each column of a matrix, which is a .npy array of two axes or lines of text"},
     {"groups", GROUPS, "N", "with --by: there are N groups. By default one more than the largest number"},
+    {"keys", KEYS, "FILE",
+     "one result for each key, printed after it, in ascending order of the keys: FILE holds a key for each element or, "
+     "as "
+     "many as an array has rows, for each row; a .npy array of u32, u64, i32 or i64, or whole numbers in text"},
     {"mask", MASK, "FILE",
      "which elements count: a .npy array of bytes and of the same shape, or raw bytes, as many as elements, 0 for "
      "those that do not. "
@@ -59,6 +66,7 @@ static const program_option OPTIONS[] = {
     {"rows", ROWS, NULL, "one result for each row of a matrix"},
     {"skip-outside", SKIP_OUTSIDE, NULL,
      "with --by: leave out elements whose number is no group's; otherwise they are an error"},
+    {"unsorted", UNSORTED, NULL, "with --keys: in order of the first appearance of each key"},
     {"wrap", WRAP, NULL,
      "an integer result that does not fit its type (i64 or u64, or --result) is taken modulo 2^bits"},
     {.text = "What is read:"},
@@ -73,7 +81,9 @@ static const program_option OPTIONS[] = {
     {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
     {"quiet", QUIET, NULL, "no progress, no remarks"},
     {"hex", HEX, NULL, "print the result in base 16, exactly"},
-    {"output", OUTPUT, "FILE", "with --axis, --rows, --columns or --by: write the results to FILE, as NumPy's .npy"},
+    {"output", OUTPUT, "FILE",
+     "with --axis, --rows, --columns, --by or --keys: write the results to FILE, as NumPy's .npy"},
+    {"output-keys", OUTPUT_KEYS, "FILE", "with --keys and --output: write the keys to FILE, as NumPy's .npy"},
     {0}};
 
 /* clang-format off */
@@ -257,6 +267,15 @@ static int take_option(int key, char *value, void *state) {
     case BY:
         options->by = value;
         return DONE;
+    case KEYS:
+        options->keys = value;
+        return DONE;
+    case UNSORTED:
+        options->unsorted = true;
+        return DONE;
+    case OUTPUT_KEYS:
+        options->output_keys = value;
+        return DONE;
     case SKIP_OUTSIDE:
         options->skip_outside = true;
         return DONE;
@@ -299,27 +318,43 @@ static program_command command_line(const char *name, const char *about) {
                              .values = list_values};
 }
 
+/* Refuses options for keys that do not go together. Results in a file without their keys are of no use. */
+static enum outcome check_keys(const struct options *options) {
+    if (!options->keys && (options->unsorted || options->output_keys))
+        return misuse("--%s: expected with --keys", options->unsorted ? "unsorted" : "output-keys");
+    if (!options->keys || (!options->output && !options->output_keys))
+        return DONE;
+    if (!options->output || !options->output_keys)
+        return misuse("--%s: expected with --%s", options->output ? "output" : "output-keys",
+                      options->output ? "output-keys, where there are --keys" : "output");
+    if (strcmp(options->output, options->output_keys) == 0)
+        return misuse("--output, --output-keys: both name the same file");
+    return DONE;
+}
+
 /* Refuses options along axes and by groups that do not go together. */
 static enum outcome check_axes(const struct options *options) {
-    if ((options->axis_count > 0) + options->rows + options->columns + (options->by != NULL) > 1)
-        return misuse("--axis, --rows, --columns, --by: expected one of them");
+    if ((options->axis_count > 0) + options->rows + options->columns + (options->by != NULL) + (options->keys != NULL) >
+        1)
+        return misuse("--axis, --rows, --columns, --by, --keys: expected one of them");
     if (!options_have_results(options) && options->output)
-        return misuse("--output: expected with --axis, --rows, --columns or --by");
+        return misuse("--output: expected with --axis, --rows, --columns, --by or --keys");
     if (!options->by && (options->has_groups || options->skip_outside))
         return misuse("--%s: expected with --by", options->has_groups ? "groups" : "skip-outside");
     if (!options_have_results(options) && !options->mask)
-        return DONE;
+        return check_keys(options);
     if (options->path_count != (size_t)reduct_operator_inputs(options->ops[0]))
         return misuse("--%s: one array at a time; %zu inputs given",
                       options->rows      ? "rows"
                       : options->columns ? "columns"
                       : options->by      ? "by"
+                      : options->keys    ? "keys"
                       : options->mask    ? "mask"
                                          : "axis",
                       options->path_count);
     if (options->output && options->op_count > 1)
         return misuse("--output: one operator at a time; %zu given", options->op_count);
-    return DONE;
+    return check_keys(options);
 }
 
 /* Whether any operator has a trait. */

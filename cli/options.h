@@ -17,6 +17,9 @@ struct options {
     bool rows, columns;  /* of a matrix */
     const char *mask;    /* file that says which elements count, or null */
     const char *by;      /* file with the number of each element's group, or null */
+    const char *keys;    /* file with the key of each element's group, or null */
+    bool unsorted;       /* keys in order of first appearance */
+    const char *output_keys;
     bool has_groups, skip_outside;
     uint64_t groups;    /* with has_groups: how many groups there are */
     const char *output; /* file for several results, or null for standard output */
@@ -35,9 +38,14 @@ static inline bool options_have_axes(const struct options *options) {
     return options->axis_count || options->rows || options->columns;
 }
 
+/* The file that says what group an element is of, or null. */
+static inline const char *options_groups_file(const struct options *options) {
+    return options->by ? options->by : options->keys;
+}
+
 /* Whether results are those of places or of groups, and not of all elements. */
 static inline bool options_have_results(const struct options *options) {
-    return options_have_axes(options) || options->by;
+    return options_have_axes(options) || options_groups_file(options);
 }
 
 /* Parses argv[0], an operator or several separated by commas, and what follows. --help, --usage and --version end the

@@ -144,3 +144,17 @@ void rd_group_read(struct rd_group_reader *reader, uint64_t first, size_t count,
     else if (groups->width > 1)
         block->row = reader->row;
 }
+
+static void fetch(const void *array, uint64_t begin, size_t size) {
+    for (size_t at = 0; at < size; at += 64)
+        __builtin_prefetch((const char *)array + begin + at, 0, 2);
+}
+
+void rd_group_fetch(const struct rd_group_reader *reader, uint64_t first, size_t count) {
+    const struct rd_many *many = reader->many;
+    const size_t bytes = rd_type(many->reduction[0].element)->bytes, of_index = rd_type(many->groups.index)->bytes;
+    for (unsigned k = 0; k < many->inputs; k++)
+        fetch(reader->execution->input[k], first * bytes, count * bytes);
+    if (many->groups.width == 1)
+        fetch(reader->execution->indices, first * of_index, count * of_index);
+}

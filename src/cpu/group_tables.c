@@ -45,8 +45,9 @@ static const uint64_t MOST_ELEMENTS = (uint64_t)1 << 31;
 static const uint64_t TABLES_BYTES = (uint64_t)1 << 29;
 enum { ENTRIES_PER_ELEMENT = 2 };
 
-/* Tables larger than this are fetched ahead, by so many elements. */
-enum { NEAR_BYTES = 1 << 19, AHEAD = 24 };
+/* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
+ * the first elements of a block before it is cut. */
+enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 64 };
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
@@ -260,17 +261,28 @@ static void take_out_odd(struct tables *tables, const struct column_plan *plan, 
     }
 }
 
+static bool is_far(const struct tables *tables) {
+    return tables->results * sizeof(pair) > FAR_BYTES;
+}
+
+/* Fetches what scatter() begins with. */
+static void fetch_first(const struct tables *tables, const pair *table, const struct rd_group_block *block, bool one) {
+    for (size_t i = 0; !one && is_far(tables) && i < AHEAD_FAR && i < block->count; i++)
+        __builtin_prefetch(&table[block->to[i]], 1);
+}
+
 /* Adds pairs to the tables of all turns. */
 static void scatter(const struct tables *tables, pair *table, const uint32_t *to, const pair *pairs, size_t count) {
     const uint64_t results = tables->results;
+    const size_t ahead = is_far(tables) ? AHEAD_FAR : AHEAD;
     size_t i = 0;
     if (tables->turns == TURNS)
         for (; i + TURNS <= count; i += TURNS)
             for (size_t turn = 0; turn < TURNS; turn++)
                 table[turn * results + to[i + turn]] += pairs[i + turn];
     else if (results * sizeof *table > NEAR_BYTES)
-        for (; i + AHEAD < count; i++) {
-            __builtin_prefetch(&table[to[i + AHEAD]], 1);
+        for (; i + ahead < count; i++) {
+            __builtin_prefetch(&table[to[i + ahead]], 1);
             table[to[i]] += pairs[i];
         }
     for (; i < count; i++)
@@ -304,6 +316,7 @@ static void add_terms(struct tables *tables, const struct column_plan *plan, str
                       const struct rd_group_block *block, bool one) {
     pair *pairs = column->room->pairs;
     const struct channel *channel = &plan->channel[which];
+    fetch_first(tables, column->sums[which].window[0].table, block, one);
     unsigned found = tables->kernels->split[plan->reduction->element](
         &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
     if (found & RD_SPLIT_ODD)
@@ -341,6 +354,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
                         const struct rd_group_block *block, const double *terms, bool one) {
     pair *pairs = column->room->pairs;
     const struct rd_slices *slices = &plan->channel[which].slices;
+    fetch_first(tables, column->sums[which].window[0].table, block, one);
     unsigned found =
         tables->kernels->split[REDUCT_F64](slices, RD_IDENTITY, terms, NULL, block->count, (int64_t(*)[2])pairs);
     column->minus_zeros |= which == 0 && (found & RD_SPLIT_MINUS_ZERO);
@@ -596,6 +610,8 @@ static void read_range(struct tables *tables, struct rd_group_reader *reader, ui
     struct rd_group_block block;
     for (uint64_t at = first; at < end && reader->outside == UINT64_MAX; at += RD_GROUP_BLOCK) {
         rd_group_read(reader, at, end - at < RD_GROUP_BLOCK ? (size_t)(end - at) : RD_GROUP_BLOCK, &block);
+        if (tables->turns == 1 && end - at >= 2 * RD_GROUP_BLOCK)
+            rd_group_fetch(reader, at + RD_GROUP_BLOCK, RD_GROUP_BLOCK);
         if (block.count)
             take(tables, context, &block);
     }
@@ -858,6 +874,7 @@ struct answering {
     reduct_type result;
     int bits, unit;
     bool alone, noted; /* there are no windows but those of channels; something was noted of some elements */
+    bool plain;        /* sums of floats are what the pairs have, whatever the result */
     double high, low;  /* what units of pairs stand for, if these are ordinary numbers */
 };
 
@@ -884,12 +901,14 @@ static bool begin_answers(const struct tables *tables, struct answering *answeri
         answering->high = ldexp(1, answering->unit + answering->bits);
         answering->low = ldexp(1, answering->unit);
     }
+    answering->plain = answering->alone && !answering->noted && !mean && !plan->settled && tables->turns == 1 &&
+                       rd_type(reduction->result)->kind == RD_FLOAT;
     return plan->kind == SUMS && (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform &&
            plan->channels == 1 && many->states == 1;
 }
 
 /* Writes a sum of floats as that of two doubles, rounded once. */
-static bool answer_sum(const struct answering *answering, const pair *sum, void *place) {
+static inline bool answer_sum(const struct answering *answering, const pair *sum, void *place) {
     const int64_t part = ((int64_t)1 << answering->bits) - 1, high = (*sum)[0] + ((*sum)[1] >> answering->bits),
                   most = (int64_t)1 << 53;
     if (high >= most || high <= -most || answering->low == 0)
@@ -945,11 +964,23 @@ static bool answer_one(const struct answering *answering, uint64_t result, void 
     return round_units(size, value < 0, exponent, answering->result, place);
 }
 
+/* The same for a result of plain sums. */
+static bool answer_plain(const struct answering *answering, uint64_t result, void *place) {
+    const struct tables *tables = answering->tables;
+    pair sum = {0};
+    for (unsigned copy = 0; copy < tables->copies; copy++)
+        if (tables->column[copy].sums[0].count)
+            sum += tables->column[copy].sums[0].window[0].table[result];
+    return answer_sum(answering, &sum, place);
+}
+
 /* Writes results that need no state, from `first` on; returns the first one that does, or `end`. */
 static uint64_t answer(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes) {
     struct answering answering;
     if (!begin_answers(context, &answering))
         return first;
+    for (; answering.plain && first < end && answer_plain(&answering, first, place); place += bytes)
+        first++;
     while (first < end && answer_one(&answering, first, place)) {
         first++;
         place += bytes;
@@ -961,6 +992,8 @@ static uint64_t answer(const void *context, uint64_t first, uint64_t end, unsign
  * What must be looked at once more
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* A product that is too small for a double has its sign: a positive one is none of -0, and a sum with negative ones alone is less
+ * than zero, whatever is said of it here. */
 static void settle_block(struct tables *tables, void *context, const struct rd_group_block *block) {
     const struct column_plan *plan = context;
     const reduct_reduction *reduction = plan->reduction;
@@ -970,11 +1003,7 @@ static void settle_block(struct tables *tables, void *context, const struct rd_g
         double term = plan->kind == SUMS ? term_at(block, i, reduction->element, plan->channel[0].transform) : 0;
         if (isnan(term) && reduction->nan == REDUCT_NAN_IGNORE)
             continue;
-        const bool vanished = plan->kind == SUMS &&
-                              plan->channel[0].transform == RD_PRODUCT && /* too small for a double */
-                              rd_element_value(reduction->element, block->input[0], i) != 0 &&
-                              rd_element_value(reduction->element, block->input[1], i) != 0;
-        *settled |= HAS_ELEMENTS | (term != 0 || !signbit(term) || vanished ? HAS_OTHERS : 0);
+        *settled |= HAS_ELEMENTS | (term != 0 || !signbit(term) ? HAS_OTHERS : 0);
     }
 }
 

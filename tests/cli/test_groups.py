@@ -1,10 +1,11 @@
 """Results by groups of elements."""
 import math
+import os
 import random
 import struct
 from fractions import Fraction
 
-from harness import CommandTest, in_fortran_order, main, npy_array
+from harness import CommandTest, in_fortran_order, limits, main, npy_array, size_of, text_of
 
 GENERATOR = random.Random(12)
 
@@ -80,6 +81,88 @@ class Groups(CommandTest):
         by = self.file('k.npy', npy_array('i32', [], '<', (0,)))
         self.assertEqual(self.numbers('sum', '--by', by, array), [])
         self.good('0\n0', 'sum', '--by', by, '--groups', '2', array)
+
+
+class Keys(CommandTest):
+    """Keys that are no numbers of groups."""
+
+    def values_and_keys(self, kind, count=400, different=9):
+        low, high = limits(kind)
+        some = [low, high, 0] + [GENERATOR.randrange(low, high) for _ in range(different - 3)]
+        values = [GENERATOR.choice((-1, 1)) * GENERATOR.random() * 2.0 ** GENERATOR.randrange(-40, 40) for _ in range(count)]
+        return values, [GENERATOR.choice(some) for _ in values]
+
+    def lines(self, values, keys, order):
+        return '\n'.join(f'{key} {text_of(exact_sum(v for v, k in zip(values, keys) if k == key))} {keys.count(key)}' for key in order)
+
+    def test_elements(self):
+        for kind in ('i32', 'u32', 'i64', 'u64'):
+            values, keys = self.values_and_keys(kind)
+            array, file = self.file('x.npy', npy_array('f64', values)), self.file('k.npy', npy_array(kind, keys))
+            self.good(self.lines(values, keys, sorted(set(keys))), 'sum,count', '--keys', file, array)
+            self.good(self.lines(values, keys, dict.fromkeys(keys)), 'sum,count', '--keys', file, '--unsorted', array)
+        values, keys = self.values_and_keys('i64')
+        array, file = self.file('x.txt', ' '.join(map(repr, values))), self.file('k.txt', '\n'.join(map(str, keys)))
+        self.good(self.lines(values, keys, sorted(set(keys))), 'sum,count', '--keys', file, array)
+        self.good('-7 0x1p+2\n12 0x1.8p+1', 'sum', '--hex', '--keys', self.file('k.txt', '12 -7 12'), self.file('x.txt', '1 4 2'))
+
+    def test_rows(self):
+        matrix, keys = self.file('m.txt', '1 2\n3 4\n5 6\n'), self.file('k.txt', '9 -1 9')
+        self.good('-1 3\n-1 4\n9 6\n9 8', 'sum', '--keys', keys, matrix)
+        self.good('9 6\n9 8\n-1 3\n-1 4', 'sum', '--unsorted', '--keys', keys, matrix)
+
+    def test_masked(self):
+        """Keys of which no element counts make no group."""
+        array, keys = self.file('x.txt', '1 2 3 4 5'), self.file('k.txt', '5 1 5 -7 1')
+        for mask, expected in (((0, 1, 1, 0, 1), '1 3.5\n5 3'), ((0, 1, 0, 0, 0), '1 2'), ((1, 0, 0, 1, 0), '-7 4\n5 1')):
+            self.good(expected, 'mean', '--keys', keys, '--mask', self.file('m.raw', bytes(mask)), array)
+        self.assertEqual(self.run_command('mean', '--keys', keys, '--mask', self.file('m.raw', bytes(5)), array), (0, '', ''))
+        matrix, keys = self.file('m.txt', '1 2\n3 4\n5 6\n'), self.file('k.txt', '8 7 6')
+        self.good('6 0\n6 6\n8 1\n8 0', 'sum', '--keys', keys, '--mask', self.file('m.raw', bytes((1, 0, 0, 0, 0, 1))), matrix)
+
+    def test_files(self):
+        values, keys = self.values_and_keys('u32')
+        array, file = self.file('x.npy', npy_array('f64', values)), self.file('k.npy', npy_array('u32', keys))
+        out, out_keys = self.file('out.npy', ''), self.file('keys.npy', '')
+        for more, order in (((), sorted(set(keys))), (('--unsorted',), list(dict.fromkeys(keys)))):
+            self.assertEqual(self.run_command('sum', '--keys', file, *more, '-o', out, '--output-keys', out_keys, array), (0, '', ''))
+            sums = [exact_sum(v for v, k in zip(values, keys) if k == key) for key in order]
+            for path, expected in ((out, npy_array('f64', sums)), (out_keys, npy_array('u32', order))):
+                with open(path, 'rb') as made:
+                    data = made.read()
+                size = size_of('f64' if path == out else 'u32') * len(order)
+                self.assertEqual(data[-size:], expected[-size:])
+                self.assertIn(b"'shape': (%d,)" % len(order), data)
+                self.assertEqual((len(data) - size) % 64, 0)
+
+    def test_files_are_left_alone(self):
+        """Neither file is put in its place where one cannot be."""
+        array, keys, out = self.file('x.txt', '1 2'), self.file('k.txt', '5 6'), self.file('out.npy', 'before')
+        self.bad(1, 'nowhere', 'sum', '--keys', keys, '-o', out, '--output-keys', self.directory + '/nowhere/keys.npy', array)
+        with open(out, 'rb') as file:
+            self.assertEqual(file.read(), b'before')
+        self.assertEqual(sorted(os.listdir(self.directory)), ['k.txt', 'out.npy', 'x.txt'])
+
+    def test_empty(self):
+        array, keys = self.file('x.npy', npy_array('f64', [])), self.file('k.npy', npy_array('i32', []))
+        self.assertEqual(self.run_command('sum', '--keys', keys, array), (0, '', ''))
+
+    def test_refused(self):
+        array, keys = self.file('x.txt', '1 2 3'), self.file('k.txt', '1 2')
+        self.bad(1, ('x.txt', '3 elements', 'k.txt', '2 keys', 'expected as many'), 'sum', '--keys', keys, array)
+        self.bad(1, 'u8 elements; expected the keys', 'sum', '--keys', self.file('k.npy', npy_array('u8', [1, 2, 3])), array)
+        self.bad(1, 'f64 elements; expected the keys', 'sum', '--keys', self.file('k.npy', npy_array('f64', [1, 2, 3])), array)
+        self.bad(1, 'k.txt', 'sum', '--keys', self.file('k.txt', '1 2.5 3'), array)
+        self.bad(2, 'expected one of them', 'sum', '--keys', keys, '--by', keys, array)
+        self.bad(2, 'expected one of them', 'sum', '--keys', keys, '--axis', '0', array)
+        self.bad(2, '--groups: expected with --by', 'sum', '--keys', keys, '--groups', '3', array)
+        self.bad(2, '--skip-outside: expected with --by', 'sum', '--keys', keys, '--skip-outside', array)
+        self.bad(2, '--unsorted: expected with --keys', 'sum', '--unsorted', array)
+        self.bad(2, '--output-keys: expected with --keys', 'sum', '--by', keys, '--output-keys', 'keys.npy', array)
+        self.bad(2, '--output: expected with --output-keys', 'sum', '--keys', keys, '-o', 'out.npy', array)
+        self.bad(2, '--output-keys: expected with --output', 'sum', '--keys', keys, '--output-keys', 'out.npy', array)
+        self.bad(2, 'the same file', 'sum', '--keys', keys, '-o', 'out.npy', '--output-keys', 'out.npy', array)
+        self.bad(2, '--keys: one array at a time; 2 inputs given', 'sum', '--keys', keys, array, array)
 
 
 if __name__ == '__main__':
