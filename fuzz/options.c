@@ -58,9 +58,12 @@ enum option {
     MASK,
     BY,
     GROUPS,
-    SKIP_OUTSIDE
+    SKIP_OUTSIDE,
+    KEYS,
+    UNSORTED,
+    OUTPUT_KEYS
 };
-enum { OPTIONS = SKIP_OUTSIDE + 1 };
+enum { OPTIONS = OUTPUT_KEYS + 1 };
 
 /* A value, good for a number or not. */
 struct value {
@@ -113,6 +116,7 @@ static const struct value axes[] = {
     {"0", 0, 0}, {"3", 3, 0}, {"-1", (uint64_t)-1, 0},    BAD("64"), BAD("-65"), BAD(""), BAD("one"),
     BAD("+1"),   BAD("1.0"),  BAD("99999999999999999999")};
 static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}};
+static const struct value more_files[] = {{"keys.npy", 0, 0}, {"out.npy", 0, 0}};
 static const struct value devices[] = {{"cpu", 0, 0}, {"", 0, 0}, {"nowhere", 0, 0}, {"-", 0, 0}};
 
 static const struct {
@@ -143,7 +147,10 @@ static const struct {
     [MASK] = {"mask", 0, VALUES(files)},
     [BY] = {"by", 0, VALUES(files)},
     [GROUPS] = {"groups", 0, VALUES(groups)},
-    [SKIP_OUTSIDE] = {"skip-outside", 0, NULL, 0}};
+    [SKIP_OUTSIDE] = {"skip-outside", 0, NULL, 0},
+    [KEYS] = {"keys", 0, VALUES(files)},
+    [UNSORTED] = {"unsorted", 0, NULL, 0},
+    [OUTPUT_KEYS] = {"output-keys", 0, VALUES(more_files)}};
 static const char *const standard[] = {"help", "usage", "version"};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -263,6 +270,15 @@ static void take(struct options *expected, enum option option, const struct valu
         break;
     case SKIP_OUTSIDE:
         expected->skip_outside = true;
+        break;
+    case KEYS:
+        expected->keys = value->text;
+        break;
+    case UNSORTED:
+        expected->unsorted = true;
+        break;
+    case OUTPUT_KEYS:
+        expected->output_keys = value->text;
     }
 }
 
@@ -295,7 +311,13 @@ static void check_together(struct line *line) {
                 (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
                 (inputs == 2 && expected->path_count != 2) || standard_inputs > 1 ||
                 (expected->input.format == FORMAT_RAW && !expected->input.type);
-    const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns + (expected->by != NULL);
+    const int kinds = (expected->axis_count > 0) + expected->rows + expected->columns + (expected->by != NULL) +
+                      (expected->keys != NULL);
+    if (expected->keys)
+        line->bad = line->bad || !expected->output != !expected->output_keys ||
+                    (expected->output && expected->output_keys && strcmp(expected->output, expected->output_keys) == 0);
+    else
+        line->bad = line->bad || expected->unsorted || expected->output_keys;
     line->bad = line->bad || (!expected->by && (expected->has_groups || expected->skip_outside));
     line->bad = line->bad || kinds > 1 || ((kinds || expected->mask) && expected->path_count != inputs) ||
                 (!kinds && expected->output);
@@ -357,7 +379,10 @@ static void check_same(const struct line *line, const struct options *got) {
     FUZZ_REQUIRE(!got->output || strcmp(got->output, expected->output) == 0);
     FUZZ_REQUIRE(!got->by == !expected->by && (!got->by || strcmp(got->by, expected->by) == 0));
     FUZZ_REQUIRE(got->has_groups == expected->has_groups && got->groups == expected->groups);
-    FUZZ_REQUIRE(got->skip_outside == expected->skip_outside);
+    FUZZ_REQUIRE(got->skip_outside == expected->skip_outside && got->unsorted == expected->unsorted);
+    FUZZ_REQUIRE(!got->keys == !expected->keys && (!got->keys || strcmp(got->keys, expected->keys) == 0));
+    FUZZ_REQUIRE(!got->output_keys == !expected->output_keys &&
+                 (!got->output_keys || strcmp(got->output_keys, expected->output_keys) == 0));
     FUZZ_REQUIRE(!got->mask == !expected->mask && (!got->mask || strcmp(got->mask, expected->mask) == 0));
     FUZZ_REQUIRE(got->axis_count == expected->axis_count && got->op_count == 1);
     for (size_t i = 0; i < got->axis_count; i++)
