@@ -91,20 +91,24 @@ static uint64_t magnitude(int64_t x) {
     return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
+/* Where there are no elements their strides may be anything, and no address is made of them. */
+static struct rd_cuda_axis axis_of(const struct rd_layout *layout, const struct rd_axis *axis, int64_t result_stride) {
+    struct rd_cuda_axis to = {axis->length, {axis->stride[0], axis->stride[1]}, result_stride};
+    if (layout->count == 0)
+        to.stride[0] = to.stride[1] = 0;
+    return to;
+}
+
 static void copy_axes(struct rd_cuda_many *to, const struct rd_layout *layout) {
     unsigned at = 0;
     to->kept_axes = (uint16_t)layout->kept_axes;
     to->reduced_axes = (uint16_t)layout->reduced_axes;
-    for (unsigned k = 0; k < layout->kept_axes; k++) {
-        const struct rd_axis *axis = &layout->kept[k];
-        to->axis[at++] = (struct rd_cuda_axis){axis->length, {axis->stride[0], axis->stride[1]}, axis->result_stride};
-    }
-    for (unsigned k = 0; k < layout->reduced_axes; k++) {
-        const struct rd_axis *axis = &layout->reduced[k];
-        to->axis[at++] = (struct rd_cuda_axis){axis->length, {axis->stride[0], axis->stride[1]}, 0};
-    }
+    for (unsigned k = 0; k < layout->kept_axes; k++, at++)
+        to->axis[at] = axis_of(layout, &layout->kept[k], layout->kept[k].result_stride);
+    for (unsigned k = 0; k < layout->reduced_axes; k++, at++)
+        to->axis[at] = axis_of(layout, &layout->reduced[k], 0);
     for (unsigned i = 0; i < 2; i++)
-        to->step[i] = layout->reduced_axes ? layout->reduced[layout->reduced_axes - 1].stride[i] : 1;
+        to->step[i] = layout->reduced_axes ? to->axis[at - 1].stride[i] : 1;
 }
 
 /* Whether neighbouring results lie closer together than the elements of one. */

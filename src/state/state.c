@@ -10,15 +10,19 @@
  * policy; the cell (state/cell.h); the FNV-1a hash of all that precedes, in 8 bytes, little-endian. */
 enum { MAGIC = 0xd3, VERSION = 1, HEADER = 5, HASH = 8 };
 
-/* What every call needs; a null state is told by its name. */
-static reduct_status check(const reduct_reduction *reduction, const void *state, const char *name,
-                           struct rd_cells *cells, reduct_error *error) {
+/* What every call needs. */
+static reduct_status find_cells(const reduct_reduction *reduction, struct rd_cells *cells, reduct_error *error) {
     if (!reduction)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reduction: null pointer");
     reduct_reduction resolved = *reduction;
     reduct_status status = reduct_reduction_resolve(&resolved, error);
-    if (status == REDUCT_OK)
-        status = rd_cells_of(&resolved, cells, error);
+    return status == REDUCT_OK ? rd_cells_of(&resolved, cells, error) : status;
+}
+
+/* And a state, whose name messages say. */
+static reduct_status check(const reduct_reduction *reduction, const void *state, const char *name,
+                           struct rd_cells *cells, reduct_error *error) {
+    reduct_status status = find_cells(reduction, cells, error);
     if (status == REDUCT_OK && !state)
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
     if (status == REDUCT_OK && (uintptr_t)state % _Alignof(uint64_t))
@@ -30,7 +34,7 @@ reduct_status reduct_state_size(const reduct_reduction *reduction, size_t *size,
     struct rd_cells cells;
     if (!size)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "size: null pointer");
-    reduct_status status = check(reduction, &cells, "", &cells, error); /* there is no state yet */
+    reduct_status status = find_cells(reduction, &cells, error);
     if (status == REDUCT_OK)
         *size = cells.size;
     return status;
@@ -117,7 +121,7 @@ static reduct_status add_to_one(const reduct_reduction *reduction, void *state, 
 static reduct_status add_to_each(const reduct_reduction *reduction, void *const *states, const void *x, const void *y,
                                  uint64_t count, bool removes, reduct_error *error) {
     struct rd_cells cells;
-    reduct_status status = check(reduction, &cells, "", &cells, error);
+    reduct_status status = find_cells(reduction, &cells, error);
     if (status == REDUCT_OK && count && !states)
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "states: null pointer");
     const struct rd_batch batch = {.cell = states, .step = 1, .x = x, .y = y, .count = count, .removes = removes};
