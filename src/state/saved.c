@@ -10,12 +10,9 @@ enum { VERSION = 1, HEADER = 32, LONGEST = HEADER + 8 * (6 + 2 * RD_LIMBS + 1) }
 
 static const unsigned char magic[8] = {0x89, 'r', 'e', 'd', 'u', 'c', 't', '\n'};
 
-static void walk_header(struct rd_walk *walk, reduct_reduction *reduction, uint64_t *version, uint64_t *size) {
+void rd_saved_walk_reduction(struct rd_walk *walk, reduct_reduction *reduction) {
     uint64_t op = reduction->op, element = reduction->element, result = reduction->result, mode = reduction->mode,
              nan = reduction->nan, flags = reduction->flags, zero = 0;
-    walk->at += sizeof magic;
-    rd_walk_bytes(walk, version, 4);
-    rd_walk_bytes(walk, size, 4);
     rd_walk_bytes(walk, &op, 1);
     rd_walk_bytes(walk, &element, 1);
     rd_walk_bytes(walk, &result, 1);
@@ -30,6 +27,13 @@ static void walk_header(struct rd_walk *walk, reduct_reduction *reduction, uint6
                                     .mode = (reduct_mode)mode,
                                     .nan = (reduct_nan)nan,
                                     .flags = (uint32_t)flags};
+}
+
+static void walk_header(struct rd_walk *walk, reduct_reduction *reduction, uint64_t *version, uint64_t *size) {
+    walk->at += sizeof magic;
+    rd_walk_bytes(walk, version, 4);
+    rd_walk_bytes(walk, size, 4);
+    rd_saved_walk_reduction(walk, reduction);
 }
 
 static void walk_partial(struct rd_walk *walk, struct rd_partial *partial) {

@@ -19,6 +19,7 @@
 #define RD_SAVED_H
 
 #include "state/partial.h"
+#include "state/walk.h"
 
 #include <stddef.h>
 
@@ -30,6 +31,9 @@ void rd_saved_write(const struct rd_partial *partial, unsigned char *bytes);
 
 /* Reads and checks them. */
 reduct_status rd_saved_read(const void *bytes, size_t size, struct rd_partial *partial, reduct_error *error);
+
+/* Visits a reduction in 16 bytes, as the header above has it. */
+void rd_saved_walk_reduction(struct rd_walk *walk, reduct_reduction *reduction);
 
 /* The FNV-1a hash. */
 uint64_t rd_saved_hash(const unsigned char *bytes, size_t size);

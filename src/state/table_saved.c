@@ -29,25 +29,6 @@ static void walk_header(struct rd_walk *walk, struct header *header) {
     rd_walk_word(walk, &header->seen);
 }
 
-static void walk_reduction(struct rd_walk *walk, reduct_reduction *reduction) {
-    uint64_t op = reduction->op, element = reduction->element, result = reduction->result, mode = reduction->mode,
-             nan = reduction->nan, flags = reduction->flags, zero = 0;
-    rd_walk_bytes(walk, &op, 1);
-    rd_walk_bytes(walk, &element, 1);
-    rd_walk_bytes(walk, &result, 1);
-    rd_walk_bytes(walk, &mode, 1);
-    rd_walk_bytes(walk, &nan, 1);
-    rd_walk_bytes(walk, &zero, 3);
-    rd_walk_bytes(walk, &flags, 4);
-    rd_walk_bytes(walk, &zero, 4);
-    *reduction = (reduct_reduction){.op = (reduct_operator)op,
-                                    .element = (reduct_type)element,
-                                    .result = (reduct_type)result,
-                                    .mode = (reduct_mode)mode,
-                                    .nan = (reduct_nan)nan,
-                                    .flags = (uint32_t)flags};
-}
-
 /* Whether a result depends on where elements were: otherwise that is not saved, as equal data have equal bytes. */
 static bool wants_index(const reduct_table *table) {
     for (size_t i = 0; i < table->reductions; i++)
@@ -77,7 +58,7 @@ static void write_table(const reduct_table *table, size_t size, unsigned char *b
     walk_header(&walk, &header);
     for (size_t i = 0; i < table->reductions; i++) {
         reduct_reduction reduction = table->reduction[i];
-        walk_reduction(&walk, &reduction);
+        rd_saved_walk_reduction(&walk, &reduction);
     }
     walk.at += write_cells(table, walk.at);
     uint64_t hash = rd_saved_hash(bytes, size - HASH);
@@ -129,8 +110,8 @@ static bool read_reduction(struct rd_walk *walk, reduct_reduction *reduction) {
     const unsigned char *bytes = walk->at;
     struct rd_walk writing = {.doing = RD_WRITING, .at = again};
     struct rd_cells cells;
-    walk_reduction(walk, reduction);
-    walk_reduction(&writing, reduction);
+    rd_saved_walk_reduction(walk, reduction);
+    rd_saved_walk_reduction(&writing, reduction);
     reduct_reduction resolved = *reduction;
     return memcmp(again, bytes, sizeof again) == 0 && reduct_reduction_resolve(&resolved, NULL) == REDUCT_OK &&
            resolved.result == reduction->result && rd_cells_of(&resolved, &cells, NULL) == REDUCT_OK;
