@@ -151,6 +151,24 @@ bool test_has(reduct_operator op, reduct_type element) {
     return oracle_has(op, element) && (!on_cuda || test_cuda_has(op));
 }
 
+bool test_removes(const reduct_reduction *reduction) {
+    switch (reduction->op) {
+    case REDUCT_MIN:
+    case REDUCT_MAX:
+    case REDUCT_NORMINF:
+    case REDUCT_ARGMIN:
+    case REDUCT_ARGMAX:
+    case REDUCT_MINMAX:
+    case REDUCT_PTP:
+        return false;
+    case REDUCT_AND:
+    case REDUCT_OR:
+        return reduction->element == REDUCT_BOOL;
+    default:
+        return true;
+    }
+}
+
 /* Whether REDUCT_TEST_TYPES names a type, or is not set. */
 static bool is_asked_for(const struct test_type *type) {
     const char *at = getenv("REDUCT_TEST_TYPES");

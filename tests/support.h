@@ -63,6 +63,9 @@ bool test_cuda_has(reduct_operator op);
 /* Whether an operator means something for elements of a type, and the devices to test have it. */
 bool test_has(reduct_operator op, reduct_type element);
 
+/* Whether states and tables can take elements of a reduction out again. */
+bool test_removes(const reduct_reduction *reduction);
+
 /* The element types that the tested devices support, of those that REDUCT_TEST_TYPES names ("f64,f16") if it is set; prints those
  * that they do not, fails when a required one is missing. */
 enum { TEST_MAX_TYPES = 16 };

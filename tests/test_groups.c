@@ -40,15 +40,6 @@ struct grouped {
  * What to ask for
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
-    reduct_type possible[16];
-    size_t count = 0;
-    for (size_t i = 0; i < test_type_count; i++)
-        if (oracle_has_result(op, element, test_types[i].type))
-            possible[count++] = test_types[i].type;
-    return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
-}
-
 /* Whether a device does groups. One that does not is said once. */
 static bool does_groups(const char *device) {
     static bool said;
@@ -97,7 +88,7 @@ static void choose_reductions(struct grouped *grouped, bool sums) {
         while (!test_has(op, grouped->type->type));
         grouped->reduction[i] = (reduct_reduction){.op = op,
                                                    .element = grouped->type->type,
-                                                   .result = pick_result(rng, op, grouped->type->type),
+                                                   .result = test_pick_result(rng, op, grouped->type->type),
                                                    .mode = (reduct_mode)rng_below(rng, 2),
                                                    .nan = (reduct_nan)rng_below(rng, 3),
                                                    .flags = (uint32_t)rng_below(rng, 4)};

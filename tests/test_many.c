@@ -52,15 +52,6 @@ struct many {
  * What to ask for
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
-    reduct_type possible[16];
-    size_t count = 0;
-    for (size_t i = 0; i < test_type_count; i++)
-        if (oracle_has_result(op, element, test_types[i].type))
-            possible[count++] = test_types[i].type;
-    return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
-}
-
 /* Whether a device has a reduction. What it lacks is said once. */
 static bool is_served(const char *device, const reduct_reduction *reduction) {
     static bool said[64];
@@ -106,7 +97,7 @@ static void choose_reductions(struct many *many, const char *device) {
                !is_served(device, &(reduct_reduction){.op = op->op, .element = many->type->type}));
         many->reduction[i] = (reduct_reduction){.op = op->op,
                                                 .element = many->type->type,
-                                                .result = pick_result(&many->rng, op->op, many->type->type),
+                                                .result = test_pick_result(&many->rng, op->op, many->type->type),
                                                 .nan = (reduct_nan)rng_below(&many->rng, 3),
                                                 .flags = (uint32_t)rng_below(&many->rng, 4)};
         if (op->inputs == 2)
@@ -642,7 +633,7 @@ static void choose_sums(struct many *many) {
         const reduct_operator op = SUMS[rng_below(&many->rng, sizeof SUMS / sizeof *SUMS)];
         many->reduction[i] = (reduct_reduction){.op = op,
                                                 .element = many->type->type,
-                                                .result = pick_result(&many->rng, op, many->type->type),
+                                                .result = test_pick_result(&many->rng, op, many->type->type),
                                                 .nan = (reduct_nan)rng_below(&many->rng, 3),
                                                 .flags = (uint32_t)rng_below(&many->rng, 2) ? REDUCT_POPULATION : 0};
     }

@@ -103,24 +103,6 @@ static const void *second(const struct work *work, const void *y) {
     return work->two ? y : NULL;
 }
 
-static bool removes(const reduct_reduction *reduction) {
-    switch (reduction->op) {
-    case REDUCT_MIN:
-    case REDUCT_MAX:
-    case REDUCT_NORMINF:
-    case REDUCT_ARGMIN:
-    case REDUCT_ARGMAX:
-    case REDUCT_MINMAX:
-    case REDUCT_PTP:
-        return false;
-    case REDUCT_AND:
-    case REDUCT_OR:
-        return reduction->element == REDUCT_BOOL;
-    default:
-        return true;
-    }
-}
-
 static size_t save(const struct work *work, const void *state, unsigned char bytes[SAVED]) {
     size_t size = SAVED;
     memset(bytes, 0x11, SAVED);
@@ -225,7 +207,7 @@ static void take_out(struct rng *rng, struct work *work, struct group *group) {
     unsigned char before[SAVED], after[SAVED];
     for (size_t i = 0; i < count; i++)
         states[i] = group->state;
-    if (!removes(&work->reduction)) {
+    if (!test_removes(&work->reduction)) {
         const size_t saved = save(work, group->state, before);
         test_status(reduct_state_remove(&work->reduction, group->state, group->x, second(work, group->y), count, NULL),
                     REDUCT_ERROR_UNSUPPORTED);
@@ -355,7 +337,7 @@ static void as_many_as_can_be(struct rng *rng, const reduct_reduction *reduction
     test_check(&got, &expected, reduction, "three elements 2^61 times");
     test_status(reduct_state_combine(reduction, group->state, group->state, NULL), REDUCT_ERROR_TOO_LARGE);
     through_bytes(&work, group);
-    if (removes(reduction)) { /* and back: an empty state combined, subtracted element by element, stays exact */
+    if (test_removes(reduction)) { /* and back: an empty state combined, subtracted element by element, stays exact */
         test_status(reduct_state_remove(reduction, group->state, group->x, second(&work, group->y), 3, NULL),
                     REDUCT_OK);
         test_status(reduct_state_add(reduction, group->state, group->x, second(&work, group->y), 3, NULL), REDUCT_OK);

@@ -55,24 +55,6 @@ struct work {
 
 static struct work ours, theirs;
 
-static bool removes(const reduct_reduction *reduction) {
-    switch (reduction->op) {
-    case REDUCT_MIN:
-    case REDUCT_MAX:
-    case REDUCT_NORMINF:
-    case REDUCT_ARGMIN:
-    case REDUCT_ARGMAX:
-    case REDUCT_MINMAX:
-    case REDUCT_PTP:
-        return false;
-    case REDUCT_AND:
-    case REDUCT_OR:
-        return reduction->element == REDUCT_BOOL;
-    default:
-        return true;
-    }
-}
-
 static void *at(const struct work *work, const double *array, size_t i) {
     return (char *)(uintptr_t)array + i * work->type->size;
 }
@@ -102,7 +84,7 @@ static void begin(struct rng *rng, struct work *work) {
         do {
             op = test_operators[rng_below(rng, test_operator_count)].op;
             *reduction = (reduct_reduction){.op = op, .element = work->type->type};
-        } while (op == REDUCT_PRODUCT || !oracle_has(op, work->type->type) || (all_remove && !removes(reduction)));
+        } while (op == REDUCT_PRODUCT || !oracle_has(op, work->type->type) || (all_remove && !test_removes(reduction)));
         *reduction = test_reduction(op, work->type->type, REDUCT_DEFAULT);
         reduction->nan = nan;
         reduction->flags = (uint32_t)rng_below(rng, 4);
@@ -253,7 +235,7 @@ static void take_out(struct rng *rng, struct work *work) {
     memcpy(indices, work->index + first, count * sizeof *indices);
     bool possible = true;
     for (size_t i = 0; i < REDUCTIONS; i++)
-        possible &= removes(&work->reduction[i]);
+        possible &= test_removes(&work->reduction[i]);
     test_status(reduct_table_remove(work->table, &batch, NULL), possible ? REDUCT_OK : REDUCT_ERROR_UNSUPPORTED);
     for (size_t i = 0; possible && i < count; i++)
         work->index[first + i] = UINT64_MAX;

@@ -875,3 +875,12 @@ const struct distribution *distribution_named(const char *name) {
             return &distributions[i];
     test_fail("no distribution %s", name);
 }
+
+reduct_type test_pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
+    reduct_type possible[TEST_MAX_TYPES];
+    size_t count = 0;
+    for (size_t i = 0; i < test_type_count; i++)
+        if (oracle_has_result(op, element, test_types[i].type))
+            possible[count++] = test_types[i].type;
+    return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
+}

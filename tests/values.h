@@ -50,4 +50,7 @@ uint64_t values_nan(struct rng *rng, const struct test_type *type);
 /* Puts pairs (x alone where y is null) in random order. */
 void values_shuffle(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count);
 
+/* A result type that the operator has for such elements; half the time REDUCT_DEFAULT. */
+reduct_type test_pick_result(struct rng *rng, reduct_operator op, reduct_type element);
+
 #endif
