@@ -108,11 +108,17 @@ class Inputs(CommandTest):
         """Until the process has the file open; it has measured it, too, a little later."""
         folder = f'/proc/{process.pid}/fd'
         for _ in range(600):
-            names = [os.path.join(folder, name) for name in os.listdir(folder)]
-            if path in [os.readlink(name) for name in names if os.path.islink(name)]:
+            if any(self.leads_to(os.path.join(folder, name), path) for name in os.listdir(folder)):
                 break
             time.sleep(.1)
         time.sleep(.3)
+
+    def leads_to(self, link, path):
+        """False, too, if the process has just closed it."""
+        try:
+            return os.readlink(link) == path
+        except FileNotFoundError:
+            return False
 
     def test_a_page_cut_short_while_it_is_read(self):
         """What is missing of a page that is there reads as zeros."""
