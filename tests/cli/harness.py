@@ -2,6 +2,7 @@
 
 Each test_*.py is run as `python3 test_X.py COMMAND NUMBER_TOOL`.
 """
+import fcntl
 import itertools
 import math
 import os
@@ -9,6 +10,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 from fractions import Fraction
 
@@ -165,6 +168,55 @@ def start(*args, **options):
     for stream in ('stdin', 'stdout', 'stderr'):
         options.setdefault(stream, subprocess.PIPE)
     return subprocess.Popen([REDUCT, *args], **options)
+
+
+def wait_until(condition):
+    """As long as a busy machine may need for what comes soon."""
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(.002)
+
+
+def field_of_status(process, name):
+    """A line of /proc/PID/status."""
+    with open(f'/proc/{process.pid}/status') as file:
+        return next(line.split(':', 1)[1].strip() for line in file if line.startswith(name + ':'))
+
+
+def wait_until_caught(process, number):
+    """Until the process handles the signal, as it does soon after its start."""
+    wait_until(lambda: int(field_of_status(process, 'SigCgt'), 16) >> number - 1 & 1)
+
+
+def wait_until_open(process, path):
+    folder = f'/proc/{process.pid}/fd'
+
+    def leads_there(name):
+        try:
+            return os.readlink(os.path.join(folder, name)) == path
+        except FileNotFoundError:  # closed just now
+            return False
+    wait_until(lambda: any(leads_there(name) for name in os.listdir(folder)))
+
+
+def wait_until_it_waits(process, path):
+    """Until the process has the file open, has read all that was written to its standard input, and sleeps until there is more:
+    by then it has measured the file, too."""
+    wait_until_open(process, path)
+
+    def sleeps():
+        unread = struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, b'\0\0\0\0'))[0]
+        return unread == 0 and field_of_status(process, 'State').startswith('S')
+
+    def stays_asleep():
+        for _ in range(10):
+            if not sleeps():
+                return False
+            time.sleep(.01)
+        return True
+    wait_until(stays_asleep)
 
 
 class CommandTest(unittest.TestCase):

@@ -1,17 +1,14 @@
 """Outputs that cannot be written, files that change, memory and threads that cannot be had."""
-import fcntl
 import itertools
 import os
 import resource
 import shutil
-import struct
 import subprocess
-import termios
 import threading
 import time
 import unittest
 
-from harness import REDUCT, SANITIZED, CommandTest, main, npy_array, start, needs_every_part
+from harness import REDUCT, SANITIZED, CommandTest, main, npy_array, start, needs_every_part, wait_until_it_waits
 
 
 def failed(test, process, needle):
@@ -88,11 +85,7 @@ class Inputs(CommandTest):
             process = start('dot', '--format', 'raw', '--type', 'f64', *arguments)
             process.stdin.write(bytes(8 << 12))
             process.stdin.flush()
-            waiting = 1
-            while waiting:
-                time.sleep(.01)
-                waiting = struct.unpack('i', fcntl.ioctl(process.stdin, termios.FIONREAD, b'\0\0\0\0'))[0]
-            time.sleep(.2)
+            wait_until_it_waits(process, path)
             os.truncate(path, 0)
             try:
                 process.stdin.write(bytes(1 << 20))
@@ -104,29 +97,13 @@ class Inputs(CommandTest):
             except BrokenPipeError:
                 pass
 
-    def wait_until_open(self, process, path):
-        """Until the process has the file open; it has measured it, too, a little later."""
-        folder = f'/proc/{process.pid}/fd'
-        for _ in range(600):
-            if any(self.leads_to(os.path.join(folder, name), path) for name in os.listdir(folder)):
-                break
-            time.sleep(.1)
-        time.sleep(.3)
-
-    def leads_to(self, link, path):
-        """False, too, if the process has just closed it."""
-        try:
-            return os.readlink(link) == path
-        except FileNotFoundError:
-            return False
-
     def test_a_page_cut_short_while_it_is_read(self):
         """What is missing of a page that is there reads as zeros."""
         path = self.file('cut.bin', bytes(range(1, 9)) * 100)
         process = start('dot', '--format', 'raw', '--type', 'u8', path, '-')
         process.stdin.write(b'1' * 50)
         process.stdin.flush()
-        self.wait_until_open(process, path)
+        wait_until_it_waits(process, path)
         os.truncate(path, 799)
         process.stdin.write(b'1' * 750)
         failed(self, process, path.encode() + b': the file was cut short while it was read: it has 799 bytes; expected 800')
@@ -139,7 +116,7 @@ class Inputs(CommandTest):
             process = start('dot', '-', path)
             process.stdin.write(b'1')
             process.stdin.flush()
-            self.wait_until_open(process, path)
+            wait_until_it_waits(process, path)
             with open(path, 'a') as file:
                 file.write(after)
             process.stdin.write(b' 2 3')

@@ -3,9 +3,8 @@ import math
 import os
 import random
 import struct
-import time
 
-from harness import CODES, FLOATS, CommandTest, in_fortran_order, main, npy_array, pack, start, text_of
+from harness import CODES, FLOATS, CommandTest, in_fortran_order, main, npy_array, pack, start, text_of, wait_until_it_waits
 
 GENERATOR = random.Random(5)
 SHAPES = ((2, 3), (3, 2), (5, 7), (64, 65), (129, 3), (3, 200), (2, 3, 4), (3, 1, 5), (1, 4, 3, 1), (2, 2, 2, 2, 3))
@@ -163,7 +162,7 @@ class Broken(CommandTest):
         process = start('dot', '--format', 'auto', '--type', 'f64', path, '-')
         process.stdin.write(struct.pack('<d', 1.5) * 4096)
         process.stdin.flush()
-        time.sleep(1)
+        wait_until_it_waits(process, path)
         os.truncate(path, 4096)
         _, err = process.communicate(struct.pack('<d', 1.5) * (1 << 22), timeout=60)
         self.assertEqual(process.returncode, 1)

@@ -7,7 +7,8 @@ import struct
 import termios
 import time
 
-from harness import SANITIZED, CommandTest, main, npy_array, pack, start, text_of, needs_every_part
+from harness import (SANITIZED, CommandTest, main, npy_array, pack, start, text_of, needs_every_part, wait_until, wait_until_caught,
+                     wait_until_open)
 
 ZEROS = ('--format', 'raw', '--type', 'f64', '/dev/zero')
 
@@ -165,6 +166,7 @@ class Large(CommandTest):
 class Interrupted(CommandTest):
     def interrupt(self, *arguments):
         process = start(*arguments)
+        wait_until_caught(process, signal.SIGINT)
         time.sleep(.3)
         process.send_signal(signal.SIGINT)
         self.assertEqual(finish(process), (130, b'', b''))
@@ -214,11 +216,17 @@ class Terminal(CommandTest):
             master, slave = self.terminal()
             runs.append((start('sum', *arguments, stderr=slave), master))
             os.close(slave)
-        time.sleep(1.8)
+        shown = ''
+
+        def has_begun():
+            nonlocal shown
+            shown += self.read_all(runs[0][1])
+            return '/s' in shown
+        wait_until(has_begun)
         for process, _ in runs:
             process.send_signal(signal.SIGINT)
             self.assertEqual(finish(process)[:2], (130, b''))
-        shown = self.read_all(runs[0][1])
+        shown += self.read_all(runs[0][1])
         self.assertRegex(shown, r'\r[\d.]+ [MG]B  [\d.]+ [kMG]?B/s')
         self.assertTrue(shown.endswith('\r' + ' ' * 70 + '\r'), shown[-100:])
         self.assertEqual(self.read_all(runs[1][1]), '')
@@ -229,7 +237,7 @@ class Terminal(CommandTest):
         master, slave = self.terminal()
         process = start('sum', '-j1', *[path] * 10, stderr=slave)
         os.close(slave)
-        time.sleep(.1)
+        wait_until_open(process, path)
         process.send_signal(signal.SIGSTOP)  # so that it takes long enough
         time.sleep(1.2)
         process.send_signal(signal.SIGCONT)
