@@ -46,8 +46,13 @@ static enum number_status expect_half(unsigned char value[8]) {
     mpfr_init2(number, traits->precision);
     mpfr_set_emin(3 - traits->max_exponent - traits->precision);
     mpfr_set_emax(traits->max_exponent + 1);
-    const int ternary = mpfr_strtofr(number, token, NULL, strpbrk(token, "xX") ? 16 : 10, MPFR_RNDN);
-    mpfr_subnormalize(number, ternary, MPFR_RNDN);
+    /* What a double has no room for, these have none for either; MPFR 4.2 takes an exponent below that of a long for a large one. */
+    if (wide == 0 || isinf(wide)) {
+        mpfr_set_d(number, wide, MPFR_RNDN);
+    } else {
+        const int ternary = mpfr_strtofr(number, token, NULL, strpbrk(token, "xX") ? 16 : 10, MPFR_RNDN);
+        mpfr_subnormalize(number, ternary, MPFR_RNDN);
+    }
     const bool said = strpbrk(token, "nN"), infinite = mpfr_inf_p(number);
     const uint64_t sign = signbit(wide) ? 0x8000 : 0;
     if (isnan(wide) || infinite || isinf(wide))
