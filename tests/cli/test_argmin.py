@@ -4,7 +4,7 @@ import math
 import os
 import random
 
-from harness import CODES, FLOATS, CommandTest, in_fortran_order, limits, main, npy_array
+from harness import CODES, FLOATS, CommandTest, in_fortran_order, limits, main, npy_array, sampled
 
 GENERATOR = random.Random(3)
 
@@ -88,7 +88,7 @@ class Fortran(CommandTest):
             files = [npy_array(element, in_fortran_order(a, (3, 4)) if i == 1 else a, '<', (3, 4), i == 1)
                      for i, a in enumerate(arrays)]
             paths = [self.file('%d.npy' % i, file) for i, file in enumerate(files)]
-            for order in itertools.permutations(range(3)):
+            for order in sampled(itertools.permutations(range(3))):
                 values = [v for i in order for v in arrays[i]]
                 for op in ('argmin', 'argmax'):
                     self.good(str(place(op, values)), op, *[paths[i] for i in order])
@@ -97,7 +97,7 @@ class Fortran(CommandTest):
         """So that only the command compares them."""
         for element, values in (('f64', (-0.0, -1.5, -math.inf, 2.5, 0.0, math.inf, -2.5)), ('i16', (-3, 5, -7, 0)),
                                 ('u64', (1, (1 << 64) - 1, 0))):
-            for pair in itertools.permutations(values, 2):
+            for pair in sampled(itertools.permutations(values, 2)):
                 paths = [self.file('%d.npy' % i, npy_array(element, [v])) for i, v in enumerate(pair)]
                 for op in ('argmin', 'argmax'):
                     self.good(str(place(op, pair)), op, *paths)
