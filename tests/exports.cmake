@@ -26,7 +26,7 @@ check_names(${STATIC} "^(reduct_|rd_)" -g --defined-only)
 
 # Every function that the headers declare is there.
 execute_process(COMMAND ${NM} -D --defined-only --with-symbol-versions ${SHARED} OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
-foreach(header reduct cuda)
+foreach(header reduct cuda nccl)
   execute_process(COMMAND ${COMPILER} -E -P -I${INCLUDE} ${INCLUDE}/reduct/${header}.h OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "reduct_[a-z0-9_]+ *\\(" functions "${text}")
   foreach(function IN LISTS functions)

@@ -6,4 +6,7 @@
 
 extern const struct rd_backend rd_cuda_backend;
 
+/* Fails where an address, which `name` stands for, is null or not aligned. */
+reduct_status rd_cuda_check_address(const char *name, const void *address, size_t alignment, reduct_error *error);
+
 #endif

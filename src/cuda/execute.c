@@ -18,7 +18,7 @@ size_t reduct_cuda_workspace_size(const reduct_plan *plan) {
     return plan && plan->prepared.device.backend == &rd_cuda_backend ? sizeof(struct rd_cuda_workspace) : 0;
 }
 
-static reduct_status check_address(const char *name, const void *address, size_t alignment, reduct_error *error) {
+reduct_status rd_cuda_check_address(const char *name, const void *address, size_t alignment, reduct_error *error) {
     if (!address)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", name);
     if ((uintptr_t)address % alignment)
@@ -37,37 +37,23 @@ static reduct_status check_execution(const reduct_plan *plan, const void *const 
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");
     size_t element = rd_type(plan->prepared.reduction.element)->bytes,
            result = rd_type(plan->prepared.reduction.result)->bytes;
-    reduct_status status = check_address("results[0]", results[0], result < 8 ? result : 8, error);
+    reduct_status status = rd_cuda_check_address("results[0]", results[0], result < 8 ? result : 8, error);
     if (status == REDUCT_OK && plan->count)
-        status = check_address("inputs[0]", inputs[0], element, error);
+        status = rd_cuda_check_address("inputs[0]", inputs[0], element, error);
     if (status == REDUCT_OK && plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2)
-        status = check_address("inputs[1]", inputs[1], element, error);
+        status = rd_cuda_check_address("inputs[1]", inputs[1], element, error);
     if (status == REDUCT_OK && outcome)
-        status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
+        status = rd_cuda_check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
     if (status == REDUCT_OK && workspace)
-        status = check_address("workspace", workspace, 256, error);
+        status = rd_cuda_check_address("workspace", workspace, 256, error);
     return status;
-}
-
-/* Queues a launch that meets in a workspace of the caller's, whatever that holds. With the context current. */
-static rd_cu_result start_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,
-                             rd_cu_stream stream) {
-    call->workspace = rd_cuda_stand_in(launch->context, workspace);
-    if (call->workspace)
-        return rd_cuda_launch_start(launch, call, stream);
-    struct rd_cuda_launch after_clearing = *launch;
-    after_clearing.overlaps = false; /* what it follows is no kernel */
-    call->workspace = workspace;
-    const rd_cu_result result = launch->context->device->driver->cuMemsetD8Async((rd_cu_address)(uintptr_t)workspace, 0,
-                                                                                 RD_CUDA_ZERO_BYTES, stream);
-    return result == RD_CU_SUCCESS ? rd_cuda_launch_start(&after_clearing, call, stream) : result;
 }
 
 static reduct_status check_array(const char *name, unsigned which, const void *address, bool wanted, size_t alignment,
                                  reduct_error *error) {
     char text[32];
     snprintf(text, sizeof text, "%s[%u]", name, which);
-    return wanted ? check_address(text, address, alignment, error) : REDUCT_OK;
+    return wanted ? rd_cuda_check_address(text, address, alignment, error) : REDUCT_OK;
 }
 
 static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
@@ -96,9 +82,9 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
             check_array("results", (unsigned)i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
     }
     if (status == REDUCT_OK && outcome)
-        status = check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
+        status = rd_cuda_check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);
     if (status == REDUCT_OK && workspace)
-        status = check_address("workspace", workspace, 256, error);
+        status = rd_cuda_check_address("workspace", workspace, 256, error);
     return status;
 }
 
@@ -146,7 +132,7 @@ reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *in
     rd_environment caller = rd_environment_enter();
     status = rd_cuda_enter_context(context, &stay, error);
     if (status == REDUCT_OK) {
-        rd_cu_result result = workspace ? start_in(&kept->launch, &call, workspace, stream)
+        rd_cu_result result = workspace ? rd_cuda_launch_in(&kept->launch, &call, workspace, stream)
                                         : rd_cuda_launch_start(&kept->launch, &call, stream);
         rd_cuda_leave(context->device, &stay);
         if (result != RD_CU_SUCCESS)

@@ -212,3 +212,16 @@ rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd
                               .attribute_count = 1};
     return driver->cuLaunchKernelEx(&how, launch->function, arguments, NULL);
 }
+
+rd_cu_result rd_cuda_launch_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,
+                               rd_cu_stream stream) {
+    call->workspace = rd_cuda_stand_in(launch->context, workspace);
+    if (call->workspace)
+        return rd_cuda_launch_start(launch, call, stream);
+    struct rd_cuda_launch after_clearing = *launch;
+    after_clearing.overlaps = false; /* what it follows is no kernel */
+    call->workspace = workspace;
+    const rd_cu_result result = launch->context->device->driver->cuMemsetD8Async((rd_cu_address)(uintptr_t)workspace, 0,
+                                                                                 RD_CUDA_ZERO_BYTES, stream);
+    return result == RD_CU_SUCCESS ? rd_cuda_launch_start(&after_clearing, call, stream) : result;
+}

@@ -34,4 +34,8 @@ struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction);
 /* Queues one launch for a call whose array has call->count elements; sets call->turns. With the context current. */
 rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream);
 
+/* The same for a launch that meets in a workspace of the caller's, whatever that holds. */
+rd_cu_result rd_cuda_launch_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,
+                               rd_cu_stream stream);
+
 #endif

@@ -1,6 +1,7 @@
 /* Extremes: one of the elements, or its index; or the least and the greatest, or how far these are apart. The first NaN makes
  * everything else void, where NaNs are not ignored. */
 #include "arithmetic/finish.h"
+#include "arithmetic/order.h"
 #include "family/family.h"
 
 static void init(struct rd_partial *partial) {
@@ -10,19 +11,8 @@ static void init(struct rd_partial *partial) {
     partial->greatest = 0;
 }
 
-/* An integer that orders as the elements do, -0 below +0. NaN is not ordered. */
 static int64_t order(uint64_t bits, const struct rd_type *type) {
-    int shift = 64 - 8 * type->bytes;
-    int64_t wide = (int64_t)(bits << shift);
-    switch (type->kind) {
-    case RD_FLOAT:
-        return wide ^ (int64_t)((uint64_t)(wide >> 63) >> 1);
-    case RD_UNSIGNED:
-        return wide ^ INT64_MIN;
-    case RD_SIGNED:
-        break;
-    }
-    return wide;
+    return rd_order(bits, type->kind, type->bytes);
 }
 
 /* The type that extremes are ordered as: absolute values of signed integers are unsigned. */

@@ -18,6 +18,7 @@
 
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/many.h"
+#include "cuda/kernels/ranks.h"
 #include "drivers/cuda.h"
 #include "grid.h"
 #include "image.h"
@@ -371,8 +372,9 @@ struct CUfunc_st {
         void (*kernel)(struct rd_cuda_call call);
         void (*many_kernel)(struct rd_cuda_many many);       /* of kernels that are called many_... */
         void (*groups_kernel)(struct rd_cuda_groups groups); /* groups_... */
+        void (*ranks_kernel)(struct rd_cuda_ranks ranks);    /* ranks_... */
     };
-    bool takes_many, takes_groups;
+    bool takes_many, takes_groups, takes_ranks;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -478,7 +480,8 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
     struct CUfunc_st wanted = {.dynamic_most = 48 << 10,
                                .module = module,
                                .takes_many = strncmp(name, "many_", 5) == 0,
-                               .takes_groups = strncmp(name, "groups_", 7) == 0};
+                               .takes_groups = strncmp(name, "groups_", 7) == 0,
+                               .takes_ranks = strncmp(name, "ranks_", 6) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -539,6 +542,11 @@ struct launch {
         struct rd_cuda_call call;
         struct rd_cuda_many many;
         struct rd_cuda_groups groups;
+        struct rd_cuda_ranks ranks;
+        struct {
+            void (*call)(void *argument); /* on the host; then there is no function */
+            void *argument;
+        } host;
     };
     void **arguments; /* of kernels that are not the library's */
 };
@@ -551,11 +559,17 @@ static void run_thread(void *argument) {
         launch->function->many_kernel(launch->many);
     else if (launch->function->takes_groups)
         launch->function->groups_kernel(launch->groups);
+    else if (launch->function->takes_ranks)
+        launch->function->ranks_kernel(launch->ranks);
     else
         launch->function->kernel(launch->call);
 }
 
 static rd_cu_result run(const struct launch *launch) {
+    if (!launch->function) {
+        launch->host.call(launch->host.argument);
+        return RD_CU_SUCCESS;
+    }
     struct emulated_grid grid = {.body = run_thread,
                                  .argument = (void *)(uintptr_t)launch,
                                  .blocks = launch->blocks,
@@ -611,6 +625,17 @@ API cuStreamEndCapture(rd_cu_stream stream, graph *captured) {
     return RD_CU_SUCCESS;
 }
 
+/* Runs it, or notes it in the graph that is captured. */
+static rd_cu_result queue(const struct launch *launch, rd_cu_stream stream) {
+    graph into = stream ? stream->captured : NULL;
+    if (!into)
+        return run(launch);
+    if (into->count == NODES)
+        return INVALID_VALUE;
+    into->nodes[into->count++] = *launch;
+    return RD_CU_SUCCESS;
+}
+
 API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra);
@@ -632,17 +657,20 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.many = *(const struct rd_cuda_many *)arguments[0];
     else if (!function->call && function->takes_groups)
         launch.groups = *(const struct rd_cuda_groups *)arguments[0];
+    else if (!function->call && function->takes_ranks)
+        launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
-    if (!stream || !stream->captured)
-        return run(&launch);
-    if (function->call) /* whose arguments are gone when the graph is launched */
+    if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */
         return INVALID_VALUE;
-    graph into = stream->captured;
-    if (into->count == NODES)
-        return INVALID_VALUE;
-    into->nodes[into->count++] = launch;
-    return RD_CU_SUCCESS;
+    return queue(&launch, stream);
+}
+
+/* What libraries that are emulated, too, queue in a stream: a function of the host. */
+API cuLaunchHostFunc(rd_cu_stream stream, void (*call)(void *argument), void *argument);
+API cuLaunchHostFunc(rd_cu_stream stream, void (*call)(void *argument), void *argument) {
+    const struct launch launch = {.host = {call, argument}};
+    return queue(&launch, stream);
 }
 
 API cuLaunchKernelEx(const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra);
@@ -662,11 +690,10 @@ API cuGraphGetNodes(graph from, void **nodes, size_t *count) {
     return RD_CU_SUCCESS;
 }
 
-/* Nodes are launches, and nothing else. */
+/* Nodes are launches, or functions of the host. */
 API cuGraphNodeGetType(const struct launch *node, int *type);
 API cuGraphNodeGetType(const struct launch *node, int *type) {
-    (void)node;
-    *type = 0; /* a kernel */
+    *type = node->function ? 0 : 3;
     return RD_CU_SUCCESS;
 }
 

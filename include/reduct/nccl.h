@@ -1,0 +1,87 @@
+/* reduct with NCCL: arrays that are spread over GPUs, reduced exactly.
+ *
+ * Every rank of a communicator gives its part, in its GPU's memory, and in the order of the ranks the parts are one array, however
+ * long each is, none included. The results are those of one device that has it all, to the last bit: NCCL adds integers,
+ * which do not depend on how it does so. Only exact results are so formed; products of floats are refused, because what
+ * some parts come to does not say what they do in another place, and so is mode fast.
+ *
+ *     reduct_nccl_field field = {.plan = plan, .x = x, .count = count, .result = total, .outcome = outcome};
+ *     status = reduct_nccl_prepare(&field, 1, comm, &bytes, &error);
+ *     cudaMalloc(&workspace, bytes);
+ *     status = reduct_nccl_allreduce(&field, 1, comm, workspace, stream, &error);
+ *
+ * No NCCL header is needed: communicators are passed as `struct ncclComm *`, which is what ncclComm_t is. The library is opened at
+ * run time: the one that the program is linked with or has loaded, otherwise libnccl.so.2. Without it functions fail with
+ * REDUCT_ERROR_NO_DEVICE.
+ *
+ * The functions that reduce are collective, as those of NCCL are: all ranks call them, in the same order, with as many fields, of
+ * the same reductions. They are queued in a stream, allocate nothing and wait for nothing, and can be captured in a CUDA graph. What
+ * depends on the data, a NaN that is refused, an overflow, is the same on all ranks and in all ranks' outcomes. A call that
+ * fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED has queued nothing; the other ranks then wait for this one, as they do where
+ * a call of NCCL fails, until ncclCommAbort().
+ *
+ * Communicators are blocking ones (the default), and plans those of the context that the CUDA runtime uses. Do not call from
+ * within ncclGroupStart() and ncclGroupEnd(), which would put off what the results are made of: where one thread has several
+ * communicators, reduct_nccl_allreduce_ranks() is for all of them. Threads may call at once, each with its own communicators.
+ */
+#ifndef REDUCT_NCCL_H
+#define REDUCT_NCCL_H
+
+#include <reduct/cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ncclComm;
+
+/* A reduction of an array that is spread over GPUs. Zero-initialise it, then set what matters. */
+typedef struct reduct_nccl_field {
+    const reduct_plan *plan; /* of a whole array, on the communicator's device; its own n does not matter */
+    const void *x, *y;       /* this rank's part, as inputs in reduct/cuda.h; y of operators that read two arrays */
+    uint64_t count;          /* of elements in it, on each rank another if need be */
+    void *result;            /* as results in reduct/cuda.h */
+    reduct_cuda_outcome *outcome; /* likewise, or null; the index is that of an element of the whole array */
+    uint64_t reserved[4];         /* zero */
+} reduct_nccl_field;
+
+/* Makes the device ready for calls with these fields, so that the first of them can be captured, and writes the bytes of
+ * workspace that they need. Of the fields only the plans are looked at. Not collective. Fails with REDUCT_ERROR_ARGUMENT,
+ * _UNSUPPORTED, _NO_DEVICE or _DEVICE_LOST. */
+REDUCT_API reduct_status reduct_nccl_prepare(const reduct_nccl_field *fields, size_t count, struct ncclComm *comm,
+                                             size_t *workspace_bytes, reduct_error *error);
+
+/* Queues the reduction of each of the fields over all ranks; every rank gets all results. One call of NCCL serves all fields, and one
+ * more, in a group with it, those of which places or what is not a sum are wanted: extremes, bits, products, and all for which a
+ * NaN is an error.
+ *
+ *   workspace  in the device's memory, aligned to 256; calls that share one must not overlap
+ *   stream     of the plans' context; null for its default stream
+ *
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE or _DEVICE_LOST (also where NCCL fails). */
+REDUCT_API reduct_status reduct_nccl_allreduce(const reduct_nccl_field *fields, size_t count, struct ncclComm *comm,
+                                               void *workspace, struct CUstream_st *stream, reduct_error *error);
+
+/* The same with results for rank `root` alone; others' `result` may be null. It takes as long: all ranks learn the outcome. */
+REDUCT_API reduct_status reduct_nccl_reduce(const reduct_nccl_field *fields, size_t count, int root,
+                                            struct ncclComm *comm, void *workspace, struct CUstream_st *stream,
+                                            reduct_error *error);
+
+/* What one of several ranks gives that a thread has. */
+typedef struct reduct_nccl_rank {
+    const reduct_nccl_field *fields;
+    struct ncclComm *comm;
+    void *workspace;
+    struct CUstream_st *stream;
+    uint64_t reserved[4]; /* zero */
+} reduct_nccl_rank;
+
+/* reduct_nccl_allreduce() of several ranks, each with `field_count` fields, by one thread, such as those that ncclCommInitAll()
+ * makes. */
+REDUCT_API reduct_status reduct_nccl_allreduce_ranks(const reduct_nccl_rank *ranks, size_t rank_count,
+                                                     size_t field_count, reduct_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
