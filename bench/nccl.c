@@ -1,0 +1,370 @@
+/* Reductions over GPUs (reduct/nccl.h) on the GPUs of this machine: verified against one CPU that has all of the data, and timed beside
+ * plain sums of doubles, in turns within one run:
+ *
+ *   bench_nccl [--verify] [SECONDS]
+ *
+ * With a communicator of one GPU, and one of all where there are more. SECONDS are spent on each case, 1 unless said; with --verify nothing
+ * is timed. Without a GPU or NCCL it says so and ends with status 77. */
+#include <reduct/nccl.h>
+
+#include "drivers/cuda.h"
+#include "drivers/nccl.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEVICES = 16, SKIPPED = 77, PLACE = 64, WORDS = 75, CALLS = 50 };
+
+static const rd_cuda_driver *driver;
+static const rd_nccl *nccl;
+static int passed, failed;
+
+/* One GPU, as a rank. */
+struct gpu {
+    char name[16];
+    rd_cu_context context;
+    rd_cu_stream stream;
+    struct ncclComm *comm;
+    rd_cu_address x, workspace, seen; /* seen: a result, and its outcome behind it */
+    reduct_plan *exact, *fast;
+};
+
+struct gpus {
+    int count;
+    struct gpu of[DEVICES];
+};
+
+static void stop(const char *what, const char *why) {
+    fprintf(stderr, "bench_nccl: %s: %s\n", what, why);
+    exit(1);
+}
+
+static void cuda(rd_cu_result result) {
+    char text[160];
+    if (result != RD_CU_SUCCESS)
+        stop("CUDA", rd_cuda_result_text(driver, result, text, sizeof text));
+}
+
+static void with_nccl(int result) {
+    if (result != RD_NCCL_SUCCESS)
+        stop("NCCL", nccl->ncclGetErrorString(result));
+}
+
+static void must(reduct_status status, const reduct_error *error) {
+    if (status != REDUCT_OK)
+        stop("reduct", error->message);
+}
+
+static void *pointer(rd_cu_address address, size_t bytes) {
+    return (void *)(uintptr_t)(address + bytes);
+}
+
+static reduct_plan *plan_of(const reduct_reduction *reduction, const char *device) {
+    reduct_error error;
+    reduct_plan *plan = NULL;
+    const reduct_plan_options options = {
+        .reductions = reduction, .reduction_count = 1, .shape = {.n = 2}, .device = device};
+    must(reduct_plan_create(&options, &plan, &error), &error);
+    return plan;
+}
+
+static void open_gpus(struct gpus *gpus, int count) {
+    struct ncclComm *comms[DEVICES];
+    int ordinals[DEVICES];
+    gpus->count = count;
+    for (int g = 0; g < count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        rd_cu_device device;
+        ordinals[g] = g;
+        snprintf(gpu->name, sizeof gpu->name, "cuda:%d", g);
+        cuda(driver->cuDeviceGet(&device, g));
+        cuda(driver->cuDevicePrimaryCtxRetain(&gpu->context, device));
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuStreamCreate(&gpu->stream, RD_CU_STREAM_NON_BLOCKING));
+        cuda(driver->cuMemAlloc(&gpu->seen, 2 * PLACE));
+    }
+    with_nccl(nccl->ncclCommInitAll(comms, count, ordinals));
+    for (int g = 0; g < count; g++)
+        gpus->of[g].comm = comms[g];
+}
+
+static void close_gpus(struct gpus *gpus) {
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        with_nccl(nccl->ncclCommDestroy(gpu->comm));
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemFree(gpu->seen));
+        cuda(driver->cuStreamDestroy(gpu->stream));
+    }
+}
+
+static void wait_for(const struct gpus *gpus) {
+    for (int g = 0; g < gpus->count; g++) {
+        cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
+        cuda(driver->cuStreamSynchronize(gpus->of[g].stream));
+    }
+}
+
+/* Memory for a case: `elements` of so many bytes on each GPU. */
+static void open_case(struct gpus *gpus, const reduct_reduction *reduction, size_t bytes) {
+    reduct_error error;
+    size_t workspace = 0;
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        gpu->exact = plan_of(reduction, gpu->name);
+        const reduct_nccl_field field = {.plan = gpu->exact};
+        must(reduct_nccl_prepare(&field, 1, gpu->comm, &workspace, &error), &error);
+        cuda(driver->cuMemAlloc(&gpu->workspace, workspace < WORDS * 8 ? WORDS * 8 : workspace));
+        cuda(driver->cuMemAlloc(&gpu->x, bytes));
+    }
+}
+
+static void close_case(struct gpus *gpus) {
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        reduct_plan_destroy(gpu->exact);
+        cuda(driver->cuMemFree(gpu->workspace));
+        cuda(driver->cuMemFree(gpu->x));
+    }
+}
+
+static void run_exact(const struct gpus *gpus, const uint64_t *counts) {
+    reduct_error error;
+    reduct_nccl_field fields[DEVICES];
+    reduct_nccl_rank ranks[DEVICES];
+    for (int g = 0; g < gpus->count; g++) {
+        const struct gpu *gpu = &gpus->of[g];
+        fields[g] = (reduct_nccl_field){.plan = gpu->exact,
+                                        .x = pointer(gpu->x, 0),
+                                        .y = pointer(gpu->x, 0),
+                                        .count = counts[g],
+                                        .result = pointer(gpu->seen, 0),
+                                        .outcome = pointer(gpu->seen, PLACE)};
+        ranks[g] = (reduct_nccl_rank){
+            .fields = &fields[g], .comm = gpu->comm, .workspace = pointer(gpu->workspace, 0), .stream = gpu->stream};
+    }
+    must(reduct_nccl_allreduce_ranks(ranks, (size_t)gpus->count, 1, &error), &error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Verified
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { NUMBERS = 100003 };
+
+/* Numbers of very different size that cancel, or integers of all sizes. */
+static void fill(void *x, reduct_type type) {
+    uint64_t state = 12345;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const double value = ((double)(int64_t)state) * (i % 3 ? 1 : i % 2 ? 1e30 : 1e-30);
+        if (type == REDUCT_F64)
+            ((double *)x)[i] = i % 2 && i > 2 ? -((double *)x)[i - 2] * 1.0000001 : value;
+        else if (type == REDUCT_F32)
+            ((float *)x)[i] = (float)(value * 1e-20);
+        else
+            ((int64_t *)x)[i] = (int64_t)(state >> 8);
+    }
+}
+
+/* Every rank's result and outcome are those of a CPU. */
+static bool agrees(const struct gpus *gpus, const reduct_reduction *reduction, const void *x) {
+    unsigned char expected[32] = {0};
+    reduct_error error;
+    reduct_plan *plan = NULL;
+    const reduct_plan_options options = {
+        .reductions = reduction, .reduction_count = 1, .shape = {.n = NUMBERS}, .device = "cpu"};
+    must(reduct_plan_create(&options, &plan, &error), &error);
+    must(reduct_plan_execute(plan, (const void *[]){x, x}, (void *[]){expected}, NULL, &error), &error);
+    const size_t bytes = reduct_type_size(reduct_plan_result_type(plan, 0));
+    reduct_plan_destroy(plan);
+    bool same = true;
+    for (int g = 0; g < gpus->count; g++) {
+        unsigned char seen[2 * PLACE];
+        reduct_cuda_outcome outcome;
+        cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
+        cuda(driver->cuMemcpyDtoHAsync(seen, gpus->of[g].seen, sizeof seen, gpus->of[g].stream));
+        cuda(driver->cuStreamSynchronize(gpus->of[g].stream));
+        memcpy(&outcome, seen + PLACE, sizeof outcome);
+        same = same && outcome.status == REDUCT_OK && memcmp(seen, expected, bytes) == 0;
+    }
+    return same;
+}
+
+static void verify_one(struct gpus *gpus, const reduct_reduction *reduction, const void *x) {
+    const size_t size = reduct_type_size(reduction->element);
+    uint64_t counts[DEVICES], first = 0;
+    open_case(gpus, reduction, NUMBERS * size);
+    for (int g = 0; g < gpus->count; g++) { /* parts of different length */
+        counts[g] = g == gpus->count - 1 ? NUMBERS - first : (NUMBERS - first) / (unsigned)(g % 3 + 2);
+        cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
+        cuda(driver->cuMemcpyHtoDAsync(gpus->of[g].x, (const char *)x + first * size, counts[g] * size,
+                                       gpus->of[g].stream));
+        first += counts[g];
+    }
+    wait_for(gpus);
+    run_exact(gpus, counts);
+    wait_for(gpus);
+    const bool good = agrees(gpus, reduction, x);
+    if (!good)
+        printf("FAILED: %s of %s on %d GPUs\n", reduct_operator_name(reduction->op),
+               reduct_type_name(reduction->element), gpus->count);
+    passed += good;
+    failed += !good;
+    close_case(gpus);
+}
+
+static void verify(struct gpus *gpus) {
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32, REDUCT_I64};
+    static const reduct_operator ops[] = {
+        REDUCT_SUM,   REDUCT_MEAN,          REDUCT_VAR, REDUCT_STD, REDUCT_SUMSQ,  REDUCT_NORM1,
+        REDUCT_NORM2, REDUCT_NORMINF,       REDUCT_RMS, REDUCT_DOT, REDUCT_MIN,    REDUCT_MAX,
+        REDUCT_COUNT, REDUCT_COUNT_NONZERO, REDUCT_ANY, REDUCT_ALL, REDUCT_ARGMIN, REDUCT_ARGMAX};
+    double *x = malloc(NUMBERS * sizeof *x);
+    if (!x)
+        stop("memory", "none");
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        fill(x, types[t]);
+        for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+            reduct_reduction reduction = {.op = ops[o], .element = types[t]};
+            if (types[t] == REDUCT_I64) /* which some sums of these do not fit */
+                reduction.flags = REDUCT_WRAP;
+            verify_one(gpus, &reduction, x);
+        }
+    }
+    free(x);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Timed
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+typedef void work(const struct gpus *gpus, const uint64_t *counts);
+
+static void exchange(const struct gpus *gpus, size_t count, int type) {
+    with_nccl(nccl->ncclGroupStart());
+    for (int g = 0; g < gpus->count; g++) {
+        void *at = pointer(type == RD_NCCL_FLOAT64 ? gpus->of[g].seen : gpus->of[g].workspace, 0);
+        with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpus->of[g].comm, gpus->of[g].stream));
+    }
+    with_nccl(nccl->ncclGroupEnd());
+}
+
+static void one_double(const struct gpus *gpus, const uint64_t *counts) {
+    (void)counts;
+    exchange(gpus, 1, RD_NCCL_FLOAT64);
+}
+
+static void words(const struct gpus *gpus, const uint64_t *counts) {
+    (void)counts;
+    exchange(gpus, WORDS, RD_NCCL_INT64);
+}
+
+/* A plain sum on each GPU, and NCCL's of what they came to. */
+static void plain(const struct gpus *gpus, const uint64_t *counts) {
+    reduct_error error;
+    (void)counts;
+    for (int g = 0; g < gpus->count; g++) {
+        const struct gpu *gpu = &gpus->of[g];
+        must(reduct_cuda_execute(gpu->fast, (const void *[]){pointer(gpu->x, 0)}, (void *[]){pointer(gpu->seen, 0)},
+                                 NULL, NULL, gpu->stream, &error),
+             &error);
+    }
+    exchange(gpus, 1, RD_NCCL_FLOAT64);
+}
+
+/* Seconds of a call among many that follow each other. */
+static double time_of(work *call, const struct gpus *gpus, const uint64_t *counts, int calls) {
+    wait_for(gpus);
+    const double began = now();
+    for (int i = 0; i < calls; i++)
+        call(gpus, counts);
+    wait_for(gpus);
+    return (now() - began) / calls;
+}
+
+static void time_size(struct gpus *gpus, uint64_t count, double seconds) {
+    enum { KINDS = 4 };
+    static work *const kinds[KINDS] = {one_double, words, plain, run_exact};
+    const reduct_reduction exact = {.op = REDUCT_SUM, .element = REDUCT_F64},
+                           fast = {.op = REDUCT_SUM, .element = REDUCT_F64, .mode = REDUCT_FAST};
+    uint64_t counts[DEVICES];
+    double least[KINDS];
+    open_case(gpus, &exact, count * sizeof(double));
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        reduct_error error;
+        counts[g] = count;
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemsetD32Async(gpu->x, 0x3fb99999, 2 * count, gpu->stream));
+        const reduct_plan_options options = {
+            .reductions = &fast, .reduction_count = 1, .shape = {.n = count}, .device = gpu->name};
+        must(reduct_plan_create(&options, &gpu->fast, &error), &error);
+    }
+    for (int k = 0; k < KINDS; k++)
+        least[k] = time_of(kinds[k], gpus, counts, 1) + 1e9; /* for the first time all is slower */
+    for (double began = now(); now() - began < seconds;)
+        for (int k = 0; k < KINDS; k++) {
+            const double time = time_of(kinds[k], gpus, counts, count > 1 << 24 ? 4 : CALLS);
+            least[k] = time < least[k] ? time : least[k];
+        }
+    printf("%4d %12llu", gpus->count, (unsigned long long)count);
+    for (int k = 0; k < KINDS; k++)
+        printf(" %12.2f", 1e6 * least[k]);
+    printf("   %5.3f\n", least[3] / least[2]);
+    fflush(stdout);
+    for (int g = 0; g < gpus->count; g++)
+        reduct_plan_destroy(gpus->of[g].fast);
+    close_case(gpus);
+}
+
+static void time_all(struct gpus *gpus, double seconds) {
+    static const uint64_t sizes[] = {1, 1 << 20, 1 << 28, 1 << 30};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t available = 0, total = 0;
+        cuda(driver->cuCtxSetCurrent(gpus->of[0].context));
+        cuda(driver->cuMemGetInfo(&available, &total));
+        if (sizes[i] * sizeof(double) < available / 2)
+            time_size(gpus, sizes[i], seconds);
+        else
+            printf("%4d %12llu not timed: %zu bytes of device memory are free\n", gpus->count,
+                   (unsigned long long)sizes[i], available);
+    }
+}
+
+int main(int argc, char **argv) {
+    const bool only_verify = argc > 1 && strcmp(argv[1], "--verify") == 0;
+    const double seconds = !only_verify && argc > 1 ? atof(argv[1]) : 1;
+    const char *why = "";
+    driver = rd_cuda_driver_open(&why);
+    nccl = driver ? rd_nccl_open(&why) : NULL;
+    if (!nccl) {
+        printf("NCCL: not tested here: %s\n", why);
+        return SKIPPED;
+    }
+    const int all = driver->devices < DEVICES ? driver->devices : DEVICES;
+    if (!only_verify)
+        printf("%4s %12s %12s %12s %12s %12s   ratio   (microseconds; doubles on each GPU)\n", "GPUs", "doubles",
+               "one double", "75 integers", "plain sum", "exact sum");
+    for (int count = 1; count <= all; count = count == 1 && all > 1 ? all : all + 1) {
+        static struct gpus gpus;
+        open_gpus(&gpus, count);
+        verify(&gpus);
+        if (!only_verify)
+            time_all(&gpus, seconds);
+        close_gpus(&gpus);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
