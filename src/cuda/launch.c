@@ -121,8 +121,7 @@ struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction) {
                                  .result_max_exponent = result->max_exponent};
 }
 
-/* Whether the kernel is the one for newer devices: older machine code may run on them too. With the context current. */
-static bool is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
+bool rd_cuda_is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
     int compiled_for = 0;
     return driver->cuFuncGetAttribute(&compiled_for, RD_CU_FUNCTION_COMPILED_FOR, function) == RD_CU_SUCCESS &&
            compiled_for >= RD_CUDA_NEWER;
@@ -167,7 +166,7 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     const bool halves = family == RD_EXACT_SUM && is_half(rd_type(reduction->element));
     launch->tile_bytes =
         RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
-    const bool newer = is_newer(driver, launch->function);
+    const bool newer = rd_cuda_is_newer(driver, launch->function);
     launch->most_ringed = newer && !halves && kernel.ring_caches && RD_CUDA_HAS_RING(family, transform)
                               ? grid_limit(launch, ringed_blocks(launch))
                               : 0;
@@ -190,19 +189,11 @@ static uint64_t turns_of(const struct rd_cuda_launch *launch, uint64_t tiles, un
     return turns > RD_CUDA_LEAST_TURNS ? turns : RD_CUDA_LEAST_TURNS;
 }
 
-rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream) {
-    const rd_cuda_driver *driver = launch->context->device->driver;
-    void *arguments[] = {call};
-    const uint64_t bytes = call->count * launch->element_bytes,
-                   tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
-    const bool ring = launch->most_ringed && bytes >= launch->ring_from;
-    const unsigned most = ring ? launch->most_ringed : launch->most_blocks;
-    const unsigned blocks = tiles <= RD_CUDA_TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
-    const unsigned shared = ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
-    call->turns = ring ? turns_of(launch, tiles, blocks) : 0;
-    if (!launch->overlaps)
-        return driver->cuLaunchKernel(launch->function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream, arguments,
-                                      NULL);
+rd_cu_result rd_cuda_start_kernel(const rd_cuda_driver *driver, rd_cu_function function, bool overlaps, unsigned blocks,
+                                  unsigned shared, rd_cu_stream stream, void *parameter) {
+    void *arguments[] = {parameter};
+    if (!overlaps)
+        return driver->cuLaunchKernel(function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream, arguments, NULL);
     const rd_cu_launch_attribute overlap = {.id = RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.number = 1};
     const rd_cu_launch how = {.grid = {blocks, 1, 1},
                               .block = {RD_CUDA_THREADS, 1, 1},
@@ -210,7 +201,19 @@ rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd
                               .stream = stream,
                               .attributes = &overlap,
                               .attribute_count = 1};
-    return driver->cuLaunchKernelEx(&how, launch->function, arguments, NULL);
+    return driver->cuLaunchKernelEx(&how, function, arguments, NULL);
+}
+
+rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream) {
+    const uint64_t bytes = call->count * launch->element_bytes,
+                   tiles = (bytes + launch->tile_bytes - 1) / launch->tile_bytes;
+    const bool ring = launch->most_ringed && bytes >= launch->ring_from;
+    const unsigned most = ring ? launch->most_ringed : launch->most_blocks;
+    const unsigned blocks = tiles <= RD_CUDA_TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
+    const unsigned shared = ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
+    call->turns = ring ? turns_of(launch, tiles, blocks) : 0;
+    return rd_cuda_start_kernel(launch->context->device->driver, launch->function, launch->overlaps, blocks, shared,
+                                stream, call);
 }
 
 rd_cu_result rd_cuda_launch_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,

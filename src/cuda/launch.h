@@ -31,6 +31,14 @@ const char *rd_cuda_transform_name(const struct rd_operator *op, const struct rd
 /* A resolved reduction as kernels are told it; the rest is zero. */
 struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction);
 
+/* Whether the kernel is the one for newer devices, which waits for what it overlaps with: older machine code may run on them, too. With
+ * the context current. */
+bool rd_cuda_is_newer(const rd_cuda_driver *driver, rd_cu_function function);
+
+/* Queues a kernel of one parameter. With the context current. */
+rd_cu_result rd_cuda_start_kernel(const rd_cuda_driver *driver, rd_cu_function function, bool overlaps, unsigned blocks,
+                                  unsigned shared, rd_cu_stream stream, void *parameter);
+
 /* Queues one launch for a call whose array has call->count elements; sets call->turns. With the context current. */
 rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream);
 

@@ -248,16 +248,17 @@ static struct rd_cuda_call call_of(const struct part *part, size_t i) {
     return call;
 }
 
-/* Launches a kernel for all fields. With the context current. */
-static reduct_status launch_ranks(const struct part *part, const char *name, const struct rd_cuda_ranks_own *own_base,
-                                  reduct_error *error) {
+/* Launches a kernel for all fields; it may overlap with what is before it in the stream, if that is a kernel of the library's. With
+ * the context current. */
+static reduct_status launch_ranks(const struct part *part, const char *name, bool overlaps,
+                                  const struct rd_cuda_ranks_own *own_base, reduct_error *error) {
     const rd_cuda_driver *driver = part->context->device->driver;
     struct rd_cuda_ranks launch = {.ranks = (uint32_t)part->ranks, .stride = (uint32_t)part->own_count};
-    void *arguments[] = {&launch};
     rd_cu_function function;
     int64_t *added = part->added;
     size_t own = 0;
     reduct_status status = rd_cuda_kernel(part->context, "kernels/ranks", name, &function, error);
+    overlaps = overlaps && status == REDUCT_OK && rd_cuda_is_newer(driver, function);
     for (size_t i = 0; status == REDUCT_OK && i < part->fields;) {
         unsigned blocks = 0;
         for (; blocks < RD_CUDA_RANKS_FIELDS && i < part->fields; blocks++, i++) {
@@ -271,7 +272,7 @@ static reduct_status launch_ranks(const struct part *part, const char *name, con
             own += owns;
         }
         const rd_cu_result result =
-            driver->cuLaunchKernel(function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0, part->of.stream, arguments, NULL);
+            rd_cuda_start_kernel(driver, function, overlaps, blocks, 0, part->of.stream, &launch);
         if (result != RD_CU_SUCCESS)
             status = rd_cuda_fail(part->context->device, result, "to launch a kernel", error);
     }
@@ -292,7 +293,8 @@ static reduct_status reduce_part(const struct part *part, reduct_error *error) {
     if (result != RD_CU_SUCCESS)
         status = rd_cuda_fail(part->context->device, result, "to launch a kernel", error);
     if (status == REDUCT_OK)
-        status = launch_ranks(part, "ranks_share", part->own + (size_t)part->rank * part->own_count, error);
+        status = launch_ranks(part, "ranks_share", kept_of(part, part->fields - 1)->launch.overlaps,
+                              part->own + (size_t)part->rank * part->own_count, error);
     rd_cuda_leave(part->context->device, &stay);
     return status;
 }
@@ -314,7 +316,7 @@ static reduct_status finish_part(const struct part *part, reduct_error *error) {
     reduct_status status = rd_cuda_enter_context(part->context, &stay, error);
     if (status != REDUCT_OK)
         return status;
-    status = launch_ranks(part, "ranks_finish", part->own, error);
+    status = launch_ranks(part, "ranks_finish", false, part->own, error);
     rd_cuda_leave(part->context->device, &stay);
     return status;
 }

@@ -56,6 +56,7 @@ __device__ __forceinline__ void share(const rd_cuda_ranks &ranks) {
     const Field &field = ranks.field[blockIdx.x];
     const rd_cuda_partial &partial = *field.call.partial;
     int64_t *words = field.added + RD_CUDA_RANKS_COUNTS;
+    wait_for_previous();
     for (int s = 0; s < 2; words += field.limbs[s], s++)
         for (int i = threadIdx.x; i < field.limbs[s]; i += THREADS)
             words[i] = word_of(partial.limb[s], i, field.limbs[s]);
