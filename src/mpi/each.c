@@ -1,25 +1,32 @@
 /* An exact all-reduce of arrays, element by element: what MPI_Allreduce with MPI_SUM does, but for the rounding.
  *
  * Elements go in blocks. Ranks first agree, with one exchange of two small numbers for each block, on the window of bits that
- * all elements of a block lie in. Where that is narrow, as it is for most data, an element is sent as a fixed-point number in one
- * or two 64-bit words that MPI adds, and rounded once. Blocks whose elements range more widely, or are infinite or NaN, go the
- * long way, as words of accumulators.
+ * all elements of a block lie in. That decides in which form the block is sent, for MPI to add up, and rounded once:
  *
- * A word, with P = 2^p ranks at most, has 63 - p bits, so that P of them add up within an int64. The lowest p + 1 bits of the
- * first one count the ranks whose element is other than -0: only a sum of -0 alone is -0. The value stands above them, in two's
- * complement:
+ * Slices. Most blocks of doubles. An element is the sum of two doubles of which each is a small multiple of a power of two that
+ * all ranks share, so that MPI's sums of them are exact in any order. The sum of the two sums is then rounded by the processor,
+ * in one addition. A float needs one such slice, itself as a double.
+ *
+ * Fixed point, in one or two 64-bit integers: what lies in so few bits that one of them will do, or is too small, too large or
+ * too wide for slices. A word, with P = 2^p ranks at most, has 63 - p bits, so that P of them add up within an int64. The lowest
+ * p + 1 bits of the first one count the ranks whose element is other than -0: only a sum of -0 alone is -0. The value stands
+ * above them, in two's complement:
  *
  *     one word     value * 2^(p + 1) + 1
- *     two words    the low 63 - p bits of that, not negative; and what is above them, with the sign */
+ *     two words    the low 63 - p bits of that, not negative; and what is above them, with the sign
+ *
+ * Words of accumulators: blocks whose elements range more widely still, or are infinite or NaN. */
+#include "core/environment.h"
 #include "mpi/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 
-/* Elements of a block, and blocks that are sent at once. */
+/* Elements of a block, and blocks that are sent at once: few enough to stay in the cache from being packed to being unpacked. */
 enum { BLOCK = 1 << 12, BLOCKS = 16, PIECE = BLOCK * BLOCKS * 2 };
 
 /* A floating-point type: bits of the significand that are stored, the exponent field of what is not finite. Where time is spent,
@@ -47,7 +54,13 @@ struct each {
     int headroom; /* p */
     MPI_Comm comm;
     struct window *windows;
-    int64_t *piece;
+    void *piece; /* PIECE words, or doubles */
+};
+
+/* How a block is sent: as so many words for each element, 0 where it goes as accumulators' words. */
+struct form {
+    bool slices;
+    size_t words;
 };
 
 INLINED uint64_t bits_at(const unsigned char *x, struct format format, uint64_t i) {
@@ -81,15 +94,24 @@ INLINED uint64_t sign_of(struct format format) {
  * Windows
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* The upper half of a double's bits, or all of a float's: what compares as the magnitude does, 0 for zero alone. */
+INLINED int32_t upper_magnitude(const unsigned char *x, struct format format, uint64_t i) {
+    uint64_t bits = bits_at(x, format, i);
+    if (format.bytes == 4)
+        return (int32_t)((uint32_t)bits & INT32_MAX);
+    return (int32_t)((uint32_t)(bits >> 32) & INT32_MAX) | ((uint32_t)bits != 0);
+}
+
 INLINED struct window window_as(const struct each *each, struct format format, size_t block) {
     const unsigned char *x = each->x;
-    uint64_t largest = 0, smallest = UINT64_MAX, mask = sign_of(format) - 1;
+    const int below = format.stored - (format.bytes == 8 ? 32 : 0); /* bits under the exponent */
+    int32_t largest = 0, smallest = INT32_MAX;
     for (uint64_t i = (uint64_t)block * BLOCK, end = end_of(each, block); i < end; i++) {
-        uint64_t magnitude = bits_at(x, format, i) & mask, less = magnitude - 1; /* zero is no smallest */
+        int32_t magnitude = upper_magnitude(x, format, i), other = magnitude ? magnitude : INT32_MAX;
         largest = magnitude > largest ? magnitude : largest;
-        smallest = less < smallest ? less : smallest;
+        smallest = other < smallest ? other : smallest;
     }
-    int32_t high = (int32_t)(largest >> format.stored), low = (int32_t)((smallest + 1) >> format.stored);
+    int32_t high = largest >> below, low = smallest >> below;
     if (largest == 0)
         return (struct window){1, NO_LOW};
     return (struct window){high ? high : 1, -(low ? low : 1)};
@@ -104,13 +126,37 @@ static int low_of(const struct window *window) {
     return window->minus_low == NO_LOW ? window->high : -window->minus_low;
 }
 
-/* Words that each element of a block takes; 0: the long way. */
-static size_t words_of(const struct each *each, const struct window *window) {
-    int bits = window->high - low_of(window) + each->format.stored + 2; /* with the sign */
-    int value = bits + each->headroom + 1, word = 63 - each->headroom;
-    if (window->high == each->format.special)
-        return 0;
-    return value <= word ? 1 : value <= 2 * word ? 2 : 0;
+/* p for slices: elements must be less than 2^51 units of the first one, and are less than 2^(53 - p). */
+static int slice_headroom(const struct each *each) {
+    return each->headroom < 2 ? 2 : each->headroom;
+}
+
+/* Whether MPI's sums of slices are exact and, like the slices, neither subnormal nor infinite: some hardware that adds for MPI
+ * flushes what is subnormal. Below, u is the unit of a slice: all values are multiples of it, and their sums are exact up to 2^53 u. */
+static bool slices_suit(const struct each *each, int high, int low) {
+    const int p = slice_headroom(each);
+    /* Sums of P floats: less than 2^(high + 1 + p), while u = 2^(low - 23). */
+    if (each->format.bytes == 4)
+        return high + 1 + p <= low - F32.stored + 53;
+    /* The first slice is x rounded to a multiple of u = 2^(high + p - 52), so the sum is at most 2^(high + 1 + p) = 2^53 u. What is
+     * left is at most u / 2, so its sum at most 2^(high + 2 p - 53), while its unit is 2^(low - 52). */
+    return high + 2 * p - 53 <= low - F64.stored + 53 && high + 1 + p < F64.special && low > F64.stored;
+}
+
+static struct form form_of(const struct each *each, const struct window *window) {
+    const int high = window->high, low = low_of(window);
+    const int bits = high - low + each->format.stored + 2; /* with the sign */
+    const int value = bits + each->headroom + 1, word = 63 - each->headroom;
+    const bool slices = slices_suit(each, high, low);
+    if (high == each->format.special)
+        return (struct form){false, 0};
+    if (slices && each->format.bytes == 4)
+        return (struct form){true, 1};
+    if (value <= word)
+        return (struct form){false, 1};
+    if (slices)
+        return (struct form){true, 2};
+    return (struct form){false, value <= 2 * word ? 2 : 0};
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -160,7 +206,7 @@ INLINED uint64_t rounded(struct format format, wide sum, int low, int below) {
     return value ? sign | round_magnitude(format, ((unsigned_wide)value ^ all) - all, low) : sign;
 }
 
-INLINED int64_t *pack_as(const struct each *each, struct format format, size_t words, size_t block, int64_t *piece) {
+INLINED void pack_as(const struct each *each, struct format format, size_t words, size_t block, int64_t *piece) {
     const int low = low_of(&each->windows[block]), below = each->headroom + 1, word = 64 - below;
     const unsigned char *x = each->x;
     for (uint64_t i = (uint64_t)block * BLOCK, end = end_of(each, block); i < end; i++, piece += words) {
@@ -169,17 +215,17 @@ INLINED int64_t *pack_as(const struct each *each, struct format format, size_t w
         if (words == 2)
             piece[1] = (int64_t)(fixed >> word);
     }
-    return piece;
 }
 
-static int64_t *pack_block(const struct each *each, size_t block, size_t words, int64_t *piece) {
+static void pack_fixed(const struct each *each, size_t block, size_t words, int64_t *piece) {
     if (each->format.bytes == 8)
-        return words == 1 ? pack_as(each, F64, 1, block, piece) : pack_as(each, F64, 2, block, piece);
-    return words == 1 ? pack_as(each, F32, 1, block, piece) : pack_as(each, F32, 2, block, piece);
+        words == 1 ? pack_as(each, F64, 1, block, piece) : pack_as(each, F64, 2, block, piece);
+    else
+        words == 1 ? pack_as(each, F32, 1, block, piece) : pack_as(each, F32, 2, block, piece);
 }
 
-INLINED const int64_t *unpack_as(const struct each *each, struct format format, size_t words, size_t block,
-                                 const int64_t *piece) {
+INLINED void unpack_as(const struct each *each, struct format format, size_t words, size_t block,
+                       const int64_t *piece) {
     const int low = low_of(&each->windows[block]), below = each->headroom + 1, word = 64 - below;
     unsigned char *result = each->result;
     for (uint64_t i = (uint64_t)block * BLOCK, end = end_of(each, block); i < end; i++, piece += words) {
@@ -188,37 +234,117 @@ INLINED const int64_t *unpack_as(const struct each *each, struct format format, 
             sum += (wide)((unsigned_wide)(wide)piece[1] << word);
         put_bits(result, format, i, rounded(format, sum, low, below));
     }
-    return piece;
 }
 
-static const int64_t *unpack_block(const struct each *each, size_t block, size_t words, const int64_t *piece) {
+static void unpack_fixed(const struct each *each, size_t block, size_t words, const int64_t *piece) {
     if (each->format.bytes == 8)
-        return words == 1 ? unpack_as(each, F64, 1, block, piece) : unpack_as(each, F64, 2, block, piece);
-    return words == 1 ? unpack_as(each, F32, 1, block, piece) : unpack_as(each, F32, 2, block, piece);
+        words == 1 ? unpack_as(each, F64, 1, block, piece) : unpack_as(each, F64, 2, block, piece);
+    else
+        words == 1 ? unpack_as(each, F32, 1, block, piece) : unpack_as(each, F32, 2, block, piece);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Slices: the first ones of all elements of a block, then the second ones
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Adding the anchor to an element and taking it off again rounds the element to a multiple of the anchor's last bit. The sign is
+ * that of the element even where nothing else is left of it: then only sums of -0 alone are -0. */
+static void pack_doubles(const unsigned char *restrict x, uint64_t count, double anchor, double *restrict first,
+                         double *restrict second) {
+    for (uint64_t i = 0; i < count; i++) {
+        double value;
+        memcpy(&value, x + 8 * i, 8);
+        double rounded = (value + anchor) - anchor;
+        first[i] = copysign(rounded, value);
+        second[i] = value - rounded;
+    }
+}
+
+static void unpack_doubles(unsigned char *restrict result, uint64_t count, const double *restrict first,
+                           const double *restrict second) {
+    for (uint64_t i = 0; i < count; i++) {
+        double sum = first[i] + second[i];
+        memcpy(result + 8 * i, &sum, 8);
+    }
+}
+
+static void pack_floats(const unsigned char *restrict x, uint64_t count, double *restrict slices) {
+    for (uint64_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, x + 4 * i, 4);
+        slices[i] = value;
+    }
+}
+
+static void unpack_floats(unsigned char *restrict result, uint64_t count, const double *restrict slices) {
+    for (uint64_t i = 0; i < count; i++) {
+        float sum = (float)slices[i];
+        memcpy(result + 4 * i, &sum, 4);
+    }
+}
+
+/* 1.5 * 2^52 units of the first slice: adding up to 2^51 units to it leaves its exponent as it is. */
+static double anchor_of(const struct each *each, size_t block) {
+    uint64_t field = (uint64_t)(each->windows[block].high + slice_headroom(each)), half = (uint64_t)1 << 51;
+    uint64_t bits = field << 52 | half;
+    double anchor;
+    memcpy(&anchor, &bits, sizeof anchor);
+    return anchor;
+}
+
+static void pack_slices(const struct each *each, size_t block, double *piece) {
+    const uint64_t first = (uint64_t)block * BLOCK, count = end_of(each, block) - first;
+    if (each->format.bytes == 8)
+        pack_doubles(each->x + 8 * first, count, anchor_of(each, block), piece, piece + count);
+    else
+        pack_floats(each->x + 4 * first, count, piece);
+}
+
+static void unpack_slices(const struct each *each, size_t block, const double *piece) {
+    const uint64_t first = (uint64_t)block * BLOCK, count = end_of(each, block) - first;
+    if (each->format.bytes == 8)
+        unpack_doubles(each->result + 8 * first, count, piece, piece + count);
+    else
+        unpack_floats(each->result + 4 * first, count, piece);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Blocks
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Some blocks that follow each other, those that go the long way left out. */
-static int reduce_blocks(const struct each *each, size_t first, size_t last) {
-    int64_t *end = each->piece;
-    for (size_t block = first; block < last; block++) {
-        size_t words = words_of(each, &each->windows[block]);
-        if (words)
-            end = pack_block(each, block, words, end);
-    }
-    if (end == each->piece)
-        return MPI_SUCCESS;
-    int code = MPI_Allreduce(MPI_IN_PLACE, each->piece, (int)(end - each->piece), MPI_INT64_T, MPI_SUM, each->comm);
-    const int64_t *at = each->piece;
-    for (size_t block = first; block < last && code == MPI_SUCCESS; block++) {
-        size_t words = words_of(each, &each->windows[block]);
-        if (words)
-            at = unpack_block(each, block, words, at);
-    }
+/* Sends some blocks that follow each other and have the same form. */
+static int reduce_alike(const struct each *each, size_t first, size_t last, struct form form) {
+    const size_t some = BLOCK * form.words,
+                 words = (size_t)(end_of(each, last - 1) - (uint64_t)first * BLOCK) * form.words;
+    double *slices = each->piece;
+    int64_t *fixed = each->piece;
+    for (size_t block = first; block < last; block++)
+        if (form.slices)
+            pack_slices(each, block, slices + (block - first) * some);
+        else
+            pack_fixed(each, block, form.words, fixed + (block - first) * some);
+    int code = MPI_Allreduce(MPI_IN_PLACE, each->piece, (int)words, form.slices ? MPI_DOUBLE : MPI_INT64_T, MPI_SUM,
+                             each->comm);
+    for (size_t block = first; block < last && code == MPI_SUCCESS; block++)
+        if (form.slices)
+            unpack_slices(each, block, slices + (block - first) * some);
+        else
+            unpack_fixed(each, block, form.words, fixed + (block - first) * some);
     return code;
+}
+
+/* From block `first` on as many as go at once, those that go the long way left out. Returns where the next begin. */
+static size_t reduce_blocks(const struct each *each, size_t first, int *code) {
+    const struct form form = form_of(each, &each->windows[first]);
+    size_t last = first + 1;
+    for (; last < each->blocks && last - first < BLOCKS; last++) {
+        struct form next = form_of(each, &each->windows[last]);
+        if (next.words != form.words || next.slices != form.slices)
+            break;
+    }
+    if (form.words)
+        *code = reduce_alike(each, first, last, form);
+    return last;
 }
 
 /* A block the long way: its elements' accumulators as a table. */
@@ -246,7 +372,7 @@ static reduct_status reduce_widely(const struct each *each, size_t block, size_t
 static reduct_status reduce_all_widely(const struct each *each, reduct_error *error) {
     size_t some = 0;
     for (size_t block = 0; block < each->blocks; block++)
-        some += words_of(each, &each->windows[block]) == 0;
+        some += form_of(each, &each->windows[block]).words == 0;
     if (some == 0)
         return REDUCT_OK;
     struct rm_failure failure = {0};
@@ -265,7 +391,7 @@ static reduct_status reduce_all_widely(const struct each *each, reduct_error *er
         rm_note(&failure, 0, &local);
     status = rm_poll(&failure, some, NULL, each->comm, error);
     for (size_t block = 0; block < each->blocks && status == REDUCT_OK; block++)
-        if (words_of(each, &each->windows[block]) == 0)
+        if (form_of(each, &each->windows[block]).words == 0)
             status = reduce_widely(each, block, form.count, accumulator, table, error);
     reduct_accumulator_destroy(accumulator);
     free(table);
@@ -285,9 +411,10 @@ static reduct_status reduce(struct each *each, reduct_error *error) {
     reduct_status status = rm_check(code, error);
     if (status == REDUCT_OK)
         status = reduce_all_widely(each, error);
-    for (size_t block = 0; block < each->blocks && status == REDUCT_OK; block += BLOCKS)
-        status =
-            rm_check(reduce_blocks(each, block, block + BLOCKS < each->blocks ? block + BLOCKS : each->blocks), error);
+    for (size_t block = 0; block < each->blocks && status == REDUCT_OK;) {
+        block = reduce_blocks(each, block, &code);
+        status = rm_check(code, error);
+    }
     return status;
 }
 
@@ -300,7 +427,7 @@ static void check(struct each *each, struct rm_failure *failure) {
         rm_fail(&error, REDUCT_ERROR_TOO_LARGE, "count: no memory holds so many");
     if (error.status == REDUCT_OK) {
         each->windows = malloc((each->blocks + 1) * sizeof *each->windows);
-        each->piece = malloc(PIECE * sizeof *each->piece);
+        each->piece = malloc(PIECE * sizeof(int64_t));
         if (!each->windows || !each->piece)
             rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "memory for %zu blocks could not be allocated", each->blocks);
     }
@@ -331,8 +458,11 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
         each.headroom++;
     check(&each, &failure);
     status = rm_poll(&failure, count ^ (uint64_t)type << 56, NULL, comm, error);
-    if (status == REDUCT_OK)
+    if (status == REDUCT_OK) {
+        const rd_environment caller = rd_environment_enter(); /* for slices, and for MPI's sums of them */
         status = reduce(&each, error);
+        rd_environment_leave(caller);
+    }
     free(each.windows);
     free(each.piece);
     return status;

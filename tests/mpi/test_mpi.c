@@ -5,6 +5,7 @@
  */
 #include <reduct/mpi.h>
 
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -447,8 +448,23 @@ static void plain(struct rng *rng, uint64_t times) {
     CHECK(size == 1 || differs, "MPI's sum did not depend on the split: the data are too tame");
 }
 
-/* Arrays element by element: of all kinds of data, in windows that are narrow and wide, and in place. */
+/* One of what is at the edges of a window of `spread` powers of two from `center` down, or just too small for the upper of two
+ * slices of it: powers of two, with nothing, the last bit or all bits below. */
+static double edge_value(struct rng *rng, const struct test_type *type, int center, int middle, int spread) {
+    const double last = ldexp(1, type->size == 8 ? -52 : -23);
+    const double significands[] = {1, 1 + last, 2 - last}, significand = significands[rng_below(rng, 3)];
+    const int exponents[] = {center, middle, center - spread};
+    return ldexp(rng_below(rng, 2) ? significand : -significand, exponents[rng_below(rng, 3)]);
+}
+
+static double zero_value(struct rng *rng) {
+    return rng_below(rng, 4) ? -0.0 : 0.0;
+}
+
+/* Arrays element by element: of all kinds of data, in windows that are narrow and wide, in place,
+ * and whatever way the caller rounds. */
 static void each(struct rng *rng, uint64_t times) {
+    static const int ROUNDINGS[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
     enum { COUNT = 9000 }; /* some blocks, the last of them not full */
     static double all[64][COUNT], results[COUNT];
     static unsigned char expected[COUNT][RESULT];
@@ -460,17 +476,21 @@ static void each(struct rng *rng, uint64_t times) {
         do
             distribution = &distributions[rng_below(rng, distribution_count)];
         while (!distribution_suits(distribution, type));
-        const uint64_t kind = rng_below(rng, 4), count = rng_below(rng, COUNT + 1);
-        const int center = (int)rng_below(rng, 2 * (uint64_t)type->max_exponent) - type->max_exponent,
-                  spread = 1 + (int)rng_below(rng, 90);
+        const uint64_t kind = rng_below(rng, 5), count = rng_below(rng, rng_below(rng, 10) ? 50 : COUNT + 1);
+        const int most = type->max_exponent,
+                  center = rng_below(rng, 4) ? (int)rng_below(rng, 2 * (uint64_t)most) - most
+                                             : most - 1 - (int)rng_below(rng, 4),
+                  spread = 1 + (int)rng_below(rng, 90), depth = 46 + (int)rng_below(rng, 8),
+                  middle = center - (depth < spread ? depth : spread);
         for (int r = 0; r < ranks; r++) {
-            distribution->fill(rng, type, all[r], NULL, COUNT);
-            for (size_t k = 0; k < COUNT && kind;
-                 k++) /* of similar size; multiples of what cancels; zeros of both signs */
+            distribution->fill(rng, type, all[r], NULL, count);
+            /* of similar size; multiples of what cancels; zeros of both signs; edges, and zeros between them */
+            for (size_t k = 0; k < count && kind; k++)
                 values_put(type, all[r], k,
                            kind == 1   ? ldexp(rng_unit(rng) - 0.5, center - (int)rng_below(rng, (uint64_t)spread))
                            : kind == 2 ? ldexp((double)rng_below(rng, 7) - 3, center)
-                                       : (rng_below(rng, 3) ? -0.0 : 0.0));
+                           : kind == 3 || k % 8 == 0 ? zero_value(rng)
+                                                     : edge_value(rng, type, center, middle, spread));
         }
         for (size_t k = 0; k < count; k++) {
             struct data one = {.type = type};
@@ -483,9 +503,13 @@ static void each(struct rng *rng, uint64_t times) {
         if (rng_next(rng) & 1)
             memcpy(results, all[rank], sizeof results);
         const bool in_place = memcmp(results, all[rank], sizeof results) == 0;
-        CHECK(reduct_mpi_allreduce_each(type->type, in_place ? results : all[rank], results, count, MPI_COMM_WORLD,
-                                        NULL) == REDUCT_OK,
-              "each");
+        const int rounding = ROUNDINGS[rng_below(rng, 4)];
+        fesetround(rounding);
+        const reduct_status status =
+            reduct_mpi_allreduce_each(type->type, in_place ? results : all[rank], results, count, MPI_COMM_WORLD, NULL);
+        CHECK(fegetround() == rounding, "not the caller's rounding");
+        fesetround(FE_TONEAREST);
+        CHECK(status == REDUCT_OK, "each");
         for (size_t k = 0; k < count; k++)
             CHECK(memcmp((const char *)results + k * type->size, expected[k], type->size) == 0,
                   "%s, element %zu of kind %d: not the bits of one process", type->name, k, (int)kind);
@@ -566,7 +590,7 @@ int main(int argc, char **argv) {
         void (*test)(struct rng *rng, uint64_t times);
         uint64_t times;
     } TESTS[] = {{"splits", splits, 300}, {"accumulators", accumulators, 60},  {"tables", tables, 10},
-                 {"each", each, 20},      {"errors", all_errors, 3},           {"plain", plain, 1},
+                 {"each", each, 600},     {"errors", all_errors, 3},           {"plain", plain, 1},
                  {"rows", rows, 5},       {"communicators", communicators, 1}, {"killed", killed, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
