@@ -90,7 +90,9 @@ static const program_option OPTIONS[] = {
 static const char INPUTS[] =
     "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes and by groups, beside "
     "each other. minmax has two values for each result, which are printed on one line; a file has them along one axis more, the last.\n\n"
-    "No FILE, or -, is standard input. Several files are reduced as one array; dot and weighted-mean take two, the weights second. What a file holds is "
+    "No FILE, or -, is standard input. Several files are reduced as one array; dot and weighted-mean take two, the weights second. A directory stands for "
+    "all files in it, of one format, in the order of their names, but for hidden ones, whose names begin with a point; not with --axis, --rows, "
+    "--columns, --by, --keys or --mask. What a file holds is "
     "told by its content, unless --format says it:\n\n"
     "  npy   begins as NumPy's arrays do\n"
     "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"

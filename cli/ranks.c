@@ -38,10 +38,10 @@ struct ranks ranks_find(void) {
 }
 
 /* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991). */
-static uint64_t hash_of(int argc, char **argv) {
+static uint64_t hash_of(size_t count, const char *const *words) {
     uint64_t hash = 0xcbf29ce484222325;
-    for (int i = 0; i < argc; i++)
-        for (const char *c = argv[i];; c++) {
+    for (size_t i = 0; i < count; i++)
+        for (const char *c = words[i];; c++) {
             hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
             if (!*c)
                 break;
@@ -49,9 +49,8 @@ static uint64_t hash_of(int argc, char **argv) {
     return hash;
 }
 
-/* Whether all have the same command line as rank 0. */
-static bool same_command(int argc, char **argv) {
-    uint64_t mine = hash_of(argc, argv), first = mine;
+bool ranks_same(size_t count, const char *const *words) {
+    uint64_t mine = hash_of(count, words), first = mine; /* that of rank 0 */
     mpi->share(&first, sizeof first);
     return ranks_all(first == mine);
 }
@@ -67,7 +66,7 @@ static enum outcome connect(struct ranks *ranks, int argc, char **argv) {
         return fail("%d ranks under %s's launcher, but libreduct_mpi for it cannot be used: %s", ranks->size,
                     strcmp(library, "openmpi") == 0 ? "OpenMPI" : "MPICH", why);
     mpi->open(&ranks->rank, &ranks->size);
-    if (same_command(argc, argv))
+    if (ranks_same((size_t)argc, (const char *const *)argv))
         return DONE;
     return ranks_close(fail("the ranks have different command lines; with REDUCT_RANKS=alone in the environment each "
                             "reduces by itself"));

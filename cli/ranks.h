@@ -28,6 +28,9 @@ void ranks_linger(const struct ranks *ranks);
 /* Whether all ranks say so. */
 bool ranks_all(bool mine);
 
+/* Whether all ranks have the same words. */
+bool ranks_same(size_t count, const char *const *words);
+
 /* Rank 0 gets `size` bytes of each rank, one after another. */
 void ranks_gather(const void *mine, size_t size, void *all);
 

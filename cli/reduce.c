@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "axes.h"
+#include "files.h"
 #include "options.h"
 #include "print.h"
 #include "progress.h"
@@ -22,12 +23,15 @@ enum { INPUTS_MOST = 2 };
 
 struct run {
     const struct options *options;
+    struct files files;
     struct reducer reducers[OPERATORS_MOST]; /* one for each operator */
     struct input inputs[INPUTS_MOST];
     size_t input_count; /* read at a time */
     uint64_t bytes;     /* of inputs that are done */
     const char *first;  /* name of the first input, whose type the others must have, */
     reduct_type type;   /* and its type */
+    const char *shard;  /* the first input of a directory, whose format the others there must have, */
+    enum format format; /* and its format */
     struct ranks ranks; /* of which this one takes a part of each input */
 };
 
@@ -40,12 +44,12 @@ static bool is_typed(const char *path) {
 }
 
 /* Adds up the sizes of all inputs, 0 if one is not known. */
-static enum outcome survey(const struct options *options, uint64_t *total, bool *typed) {
-    bool known = !options->input.has_count;
+static enum outcome survey(const struct run *run, uint64_t *total, bool *typed) {
+    bool known = !run->options->input.has_count;
     *total = 0;
     *typed = false;
-    for (size_t i = 0; i < options->path_count; i++) {
-        const char *path = options->paths[i];
+    for (size_t i = 0; i < run->files.count; i++) {
+        const char *path = run->files.names[i];
         struct stat status;
         *typed = *typed || is_typed(path);
         if (strcmp(path, "-") == 0)
@@ -68,6 +72,25 @@ static enum outcome check_type(const struct run *run, const struct reader *reade
                 run->options->input.type ? "" : " (text is f64 unless --type says otherwise)");
 }
 
+/* What lies in a directory is meant as one array: where one file there is read otherwise than those before, it is there by mistake,
+ * or has been taken for what it is not. */
+static enum outcome check_format(struct run *run, size_t file, const struct reader *reader) {
+    static const char *const FORMATS[] = {
+        [FORMAT_NPY] = "a .npy file", [FORMAT_RAW] = "raw binary", [FORMAT_TEXT] = "text"};
+    const char *const *directories = run->files.directories;
+    if (!directories[file])
+        return DONE;
+    if (file == 0 || directories[file] != directories[file - 1]) {
+        run->shard = reader_name(reader);
+        run->format = reader->format;
+    }
+    if (reader->format == run->format)
+        return DONE;
+    return fail("%s: this is %s; expected %s, as %s in the same directory is%s", reader_name(reader),
+                FORMATS[reader->format], FORMATS[run->format], run->shard,
+                run->options->input.type ? " (--format says how all are read)" : "");
+}
+
 /* Cuts an input, where its parts come to what it comes to as a whole. An index needs the numbers of elements, and pairs need the
  * elements of the same index: text does not tell them, and in Fortran order they lie elsewhere. */
 static enum outcome take_part(struct run *run, struct input *input) {
@@ -82,11 +105,15 @@ static enum outcome take_part(struct run *run, struct input *input) {
     return can ? DONE : FAILED;
 }
 
-static enum outcome open_input(struct run *run, struct input *input, const char *path, bool last) {
+static enum outcome open_input(struct run *run, struct input *input, size_t file) {
+    const char *path = run->files.names[file];
+    bool last = file + (size_t)reduct_operator_inputs(run->options->ops[0]) >= run->files.count;
     *input = (struct input){.used = 0};
     if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
         fputs("reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n", stderr);
     enum outcome outcome = reader_open(&input->reader, path, &run->options->input);
+    if (outcome == DONE)
+        outcome = check_format(run, file, &input->reader);
     if (outcome != DONE)
         return outcome;
     if (run->first) {
@@ -215,8 +242,8 @@ static enum outcome reduce_in_turn(struct run *run) {
     struct input *input = &run->inputs[0];
     enum outcome outcome = DONE;
     run->input_count = 1;
-    for (size_t i = 0; i < options->path_count && outcome == DONE; i++) {
-        outcome = open_input(run, input, options->paths[i], i + 1 == options->path_count);
+    for (size_t i = 0; i < run->files.count && outcome == DONE; i++) {
+        outcome = open_input(run, input, i);
         if (outcome == DONE && is_ordered(options) && reduct_type_is_float(run->type))
             outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
@@ -234,7 +261,7 @@ static enum outcome reduce_together(struct run *run) {
     enum outcome outcome = DONE;
     struct input *inputs = run->inputs;
     for (run->input_count = 0; run->input_count < INPUTS_MOST && outcome == DONE; run->input_count++)
-        outcome = open_input(run, &inputs[run->input_count], run->options->paths[run->input_count], true);
+        outcome = open_input(run, &inputs[run->input_count], run->input_count);
     if (outcome == DONE)
         outcome = check_shapes(&inputs[0].reader, &inputs[1].reader);
     bool known = outcome == DONE && inputs[0].reader.count != COUNT_UNKNOWN && inputs[1].reader.count != COUNT_UNKNOWN;
@@ -271,6 +298,16 @@ static enum outcome print_results(struct run *run) {
 static void close_run(struct run *run) {
     for (size_t i = 0; i < run->options->op_count; i++)
         reducer_close(&run->reducers[i]);
+    files_free(&run->files);
+}
+
+/* Lists the inputs. Directories are for operators that take any number of them. Ranks must all see the same files there. */
+static enum outcome find_files(struct run *run) {
+    const struct options *options = run->options;
+    bool any_number = reduct_operator_inputs(options->ops[0]) == 1;
+    enum outcome outcome = files_find(&run->files, options->paths, options->path_count, any_number);
+    bool same = run->ranks.size == 1 || ranks_same(run->files.count, run->files.names);
+    return outcome == DONE && !same ? FAILED : outcome;
 }
 
 /* Up to the results. */
@@ -278,7 +315,9 @@ static enum outcome reduce_all(struct run *run) {
     const struct options *options = run->options;
     uint64_t total;
     bool typed;
-    enum outcome outcome = survey(options, &total, &typed);
+    enum outcome outcome = find_files(run);
+    if (outcome == DONE)
+        outcome = survey(run, &total, &typed);
     if (outcome != DONE)
         return outcome;
     progress_start(total / (uint64_t)run->ranks.size, options->quiet || typed || run->ranks.rank > 0);

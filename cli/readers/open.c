@@ -58,6 +58,7 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
         outcome = detect(reader, options, &format);
     if (outcome != DONE)
         return outcome;
+    reader->format = format;
     switch (format) {
     case FORMAT_NPY:
         return open_npy_said(reader, options);

@@ -102,7 +102,8 @@ struct reader {
     uint64_t block;       /* see reader_in_blocks(); 0 if it was not called */
     uint64_t block_first;
     unsigned threads;
-    bool type_said; /* by --type */
+    enum format format; /* that was said or found */
+    bool type_said;     /* by --type */
     union {
         struct raw_state raw;
         struct order_state order;

@@ -67,6 +67,29 @@ class UnderLauncher(unittest.TestCase):
         bytes_ = self.file('c.npy', npy([random.randrange(-128, 128) for _ in range(1001)], 'b', '|i1'))
         self.same('sum,and,xor,argmax,product', bytes_)
 
+    def test_directories(self):
+        shards = os.path.join(self.folder.name, 'shards')
+        os.mkdir(shards)
+        for i in range(3):
+            self.file(f'shards/{i}.npy', npy(self.values[1000 * i:1000 * i + 999]))
+        self.same('sum,argmin,count', shards)
+        if not LONG:
+            return
+        self.file('shards/3', '1 2 3')
+        self.assertIn('3: this is text', self.same('sum', shards)[1][0])
+        os.mkdir(os.path.join(shards, '4'))
+        self.assertIn('4: this is a directory', self.same('sum', shards)[1][0])
+
+    @unittest.skipUnless(LONG, 'in the long tier')
+    def test_directories_that_differ(self):
+        """As on hosts that do not share their disks: then rank 0 reduces what it sees."""
+        for rank, name in enumerate(('a', 'b')):
+            os.makedirs(os.path.join(self.folder.name, str(rank), 'shards'))
+            self.file(f'{rank}/shards/{name}', npy([1.0 + 99 * rank] * 10))
+        script = self.file('start', f'#!/bin/sh\ncd "{self.folder.name}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nexec "{COMMAND}" "$@"\n')
+        os.chmod(script, 0o755)
+        self.assertEqual(run(['sum', 'shards'], 2, command=script), (b'10\n', [], 0))
+
     @unittest.skipUnless(LONG, 'in the long tier')
     def test_orders_and_what_stays_whole(self):
         f = self.file('f.npy', npy(self.values[:5000], fortran=True, shape=(50, 100)))
