@@ -84,7 +84,7 @@ enum outcome ranks_open(struct ranks *ranks, int argc, char **argv) {
 }
 
 void ranks_linger(const struct ranks *ranks) {
-    static const struct timespec pause = {.tv_nsec = 500000000};
+    static const struct timespec pause = {.tv_sec = 5};
     if (ranks->rank > 0 && !mpi)
         nanosleep(&pause, NULL);
 }
