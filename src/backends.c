@@ -13,10 +13,11 @@ const struct rd_backend *const rd_backends[] = {&rd_cpu_backend, &rd_cuda_backen
 static reduct_status open_best(const void *example, struct rd_device *device, reduct_error *error) {
     for (size_t i = 0; example && rd_backends[i]; i++) {
         int number = rd_backends[i]->owner ? rd_backends[i]->owner(example) : -1;
+        if (number < 0)
+            continue;
         char text[16];
         snprintf(text, sizeof text, "%d", number);
-        if (number >= 0)
-            return rd_backends[i]->open(text, device, error);
+        return rd_backends[i]->open(text, device, error);
     }
     return rd_backends[0]->open(NULL, device, error);
 }

@@ -15,6 +15,16 @@ reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
     return *all->fields[i].reduction;
 }
 
+/* Words of field number `i`. */
+static size_t width_of(const struct rm_message *message, const struct rm_fields *all, size_t i) {
+    if (message->row)
+        return message->row;
+    reduct_words form = {0};
+    reduct_reduction reduction = rm_reduction(all, i);
+    reduct_reduction_words(&reduction, &form, NULL); /* as it was when the message's size was found out */
+    return form.count;
+}
+
 /* Which reduction it is, as far as merging must know, in one word. */
 static int64_t describe(const reduct_reduction *reduction) {
     return (int64_t)((uint64_t)reduction->op | (uint64_t)reduction->element << 8 | (uint64_t)reduction->mode << 16 |
@@ -68,15 +78,14 @@ void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bo
     if (failed)
         memset(at, 0, (message->words - message->first) * sizeof *at);
     for (size_t i = 0; i < all->count; i++) {
-        reduct_reduction reduction = rm_reduction(all, i);
-        reduct_words form;
-        if (!message->adds)
+        if (!message->adds) {
+            reduct_reduction reduction = rm_reduction(all, i);
             message->sent[2 + i] = describe(&reduction);
+        }
         if (failed)
             continue;
-        reduct_reduction_words(&reduction, &form, NULL); /* as it was when the message's size was found out */
         reduct_accumulator_pack(all->accumulators[i], at, NULL);
-        at += form.count;
+        at += width_of(message, all, i);
     }
 }
 
@@ -88,13 +97,10 @@ reduct_status rm_message_unpack(const struct rm_message *message, const int64_t 
                                 reduct_error *error) {
     const int64_t *at = words + message->first;
     for (size_t i = 0; i < all->count; i++) {
-        reduct_reduction reduction = rm_reduction(all, i);
-        reduct_words form;
-        reduct_reduction_words(&reduction, &form, NULL);
         reduct_status status = reduct_accumulator_unpack(all->accumulators[i], at, error);
         if (status != REDUCT_OK)
             return status;
-        at += form.count;
+        at += width_of(message, all, i);
     }
     return REDUCT_OK;
 }

@@ -51,10 +51,6 @@ static reduct_status check_fields(const reduct_mpi_field *fields, size_t count, 
     for (size_t i = 0; i < count; i++) {
         if (!fields[i].reduction)
             return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reduction: null pointer", i);
-        reduct_words form;
-        reduct_status status = reduct_reduction_words(fields[i].reduction, &form, error);
-        if (status != REDUCT_OK)
-            return status;
     }
     return REDUCT_OK;
 }
@@ -167,14 +163,20 @@ static reduct_status finish_fields(struct job *job, bool write, reduct_error *er
     return REDUCT_OK;
 }
 
-/* From what was received to results that are there but not written. */
-static reduct_status take_fields(struct job *job, bool nothing, reduct_error *error) {
+/* From what was received to states that can be finished. */
+static reduct_status take_states(struct job *job, bool nothing, reduct_error *error) {
     reduct_status status = REDUCT_OK;
     if (nothing)
         for (size_t i = 0; i < job->all.count; i++)
             reduct_accumulator_reset(job->made[i]);
     else
         status = rm_message_unpack(&job->message, job->message.received, &job->all, error);
+    return status;
+}
+
+/* The same, and whether there are results; where nothing may be written unless all of them are there. */
+static reduct_status take_fields(struct job *job, bool nothing, reduct_error *error) {
+    reduct_status status = take_states(job, nothing, error);
     return status == REDUCT_OK ? finish_fields(job, false, error) : status;
 }
 
@@ -190,8 +192,12 @@ static reduct_status end_allreduce(struct job *job, reduct_error *error) {
         status = rm_agree(&job->failure, job->fields, job->comm, error);
         return status == REDUCT_OK ? merging_failed(error) : status;
     }
-    status = take_fields(job, false, error);
-    return status == REDUCT_OK && job->writes ? finish_fields(job, true, error) : status;
+    if (job->all.count > 1)
+        status = take_fields(job, false, error);
+    else /* one result is written or there is none */
+        status = take_states(job, false, error);
+    return status == REDUCT_OK && (job->writes || job->all.count == 1) ? finish_fields(job, job->writes, error)
+                                                                       : status;
 }
 
 /* Where each has received something else, they must ask each other. */

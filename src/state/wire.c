@@ -58,14 +58,13 @@ static void write_limbs(int64_t *at, struct rd_sum *sum) {
         negate(sum);
 }
 
-/* Whether all digits are sums that can be; if not, zero is read. */
+/* Whether all digits are sums that can be; if not, zero is read. Carrying is left to rd_partial_canonicalise(). */
 static bool read_limbs(const int64_t *at, struct rd_sum *sum) {
     bool sound = true;
     for (int i = 0; i < sum->length; i++)
         sound = sound && at[i] >= -DIGITS_MOST && at[i] <= DIGITS_MOST;
     for (int i = 0; i < sum->length; i++)
         sum->limb[i] = sound ? at[i] : 0;
-    rd_sum_normalise(sum);
     return sound;
 }
 
