@@ -260,6 +260,45 @@ static void accumulators(struct rng *rng, uint64_t times) {
     }
 }
 
+/* Sums of doubles go in a short message where they lie in the middle of all exponents on all ranks: data within it, at its edges,
+ * and on some ranks outside. */
+static void middles(struct rng *rng, uint64_t times) {
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM,   REDUCT_MEAN, REDUCT_NORM1,
+                                                REDUCT_SUMSQ, REDUCT_DOT,  REDUCT_NORM2};
+    struct data data = {.cut = NULL};
+    for (uint64_t i = 0; i < times; i++) {
+        fill(rng, &data, test_type(REDUCT_F64));
+        const size_t last = data.count < 40 ? data.count : 40; /* few, so that some ranks have none that is outside */
+        const int center = rng_below(rng, 2) ? (int)rng_below(rng, 80) - 60 : (int)rng_below(rng, 400) - 200;
+        for (size_t k = 0; k < last && i % 4; k++)
+            data.x[k] = ldexp(rng_unit(rng) - 0.5, rng_below(rng, 20) ? center : -center),
+            data.y[k] = ldexp(rng_unit(rng) - 0.5, center);
+        const bool products = rng_below(rng, 2);
+        const size_t fields = 1 + rng_below(rng, 3);
+        reduct_reduction reductions[3];
+        reduct_mpi_field given[3];
+        double results[3] = {0};
+        for (size_t f = 0; f < fields; f++) {
+            reductions[f] =
+                (reduct_reduction){.op = OPERATORS[3 * products + rng_below(rng, 3)], .element = REDUCT_F64};
+            given[f] = field_of(&data, &reductions[f], &results[f]);
+        }
+        reduct_error error;
+        const reduct_status status = reduct_mpi_allreduce(given, fields, MPI_COMM_WORLD, &error);
+        for (size_t f = 0; f < fields; f++) {
+            unsigned char expected[RESULT];
+            uint64_t index;
+            const reduct_status wanted = expect(&data, &reductions[f], data.count, expected, &index);
+            if (status != REDUCT_OK && wanted == REDUCT_OK)
+                continue; /* another field */
+            CHECK(status == wanted, "status %d rather than %d", (int)status, (int)wanted);
+            CHECK(status != REDUCT_OK || memcmp(&results[f], expected, sizeof *results) == 0,
+                  "%s about 2^%d: not the bits of one process", reduct_operator_name(reductions[f].op), center);
+        }
+    }
+    free(data.cut);
+}
+
 /* Rows that each are a sum of some of the data. */
 static void tables(struct rng *rng, uint64_t times) {
     enum { ROWS = 700 };
@@ -589,9 +628,10 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(struct rng *rng, uint64_t times);
         uint64_t times;
-    } TESTS[] = {{"splits", splits, 300}, {"accumulators", accumulators, 60},  {"tables", tables, 10},
-                 {"each", each, 600},     {"errors", all_errors, 3},           {"plain", plain, 1},
-                 {"rows", rows, 5},       {"communicators", communicators, 1}, {"killed", killed, 1}};
+    } TESTS[] = {{"splits", splits, 300}, {"middles", middles, 400}, {"accumulators", accumulators, 60},
+                 {"tables", tables, 10},  {"each", each, 600},       {"errors", all_errors, 3},
+                 {"plain", plain, 1},     {"rows", rows, 5},         {"communicators", communicators, 1},
+                 {"killed", killed, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
