@@ -2,12 +2,10 @@
 #include "ladder/cuda_rows.h"
 
 #include "gpu/whole.h"
+#include "ladder/many.h"
 #include "program/memory.h"
-#include "report/judge.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     THREADS = 256,
@@ -177,79 +175,37 @@ static void run_once(void *context, uint64_t number) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Judging: sums in integers, which share nothing with the library
+ * Judging
  * ------------------------------------------------------------------------------------------------------------------ */
 
-__extension__ typedef unsigned __int128 wide;
-
-/* Floats of the ladder's data are whole multiples of 2^-53 from 0 to 1, and so are their sums in floating point. */
-static const double UNITS = 0x1p53;
-
-static wide units_at(const ladder_data *data, uint64_t i) {
-    if (data->type == REDUCT_I32)
-        return ((const uint32_t *)data->values)[i];
-    return (wide)((data->type == REDUCT_F32 ? (double)((const float *)data->values)[i]
-                                            : ((const double *)data->values)[i]) *
-                  UNITS);
-}
+typedef struct matrix {
+    const cuda_rows_run *run;
+    const ladder_data *data;
+} matrix;
 
 /* The sum of a row, or of a column. */
-static wide sum_units(const cuda_rows_run *run, const ladder_data *data, uint64_t which) {
-    bool column = run->last_step.function != NULL;
-    uint64_t at = column ? which : which * run->columns, step = column ? run->columns : 1;
-    wide sum = 0;
-    for (uint64_t i = 0; i < (column ? run->rows : run->columns); i++)
-        sum += units_at(data, at + i * step);
+static many_units sum_at(const void *context, uint64_t which) {
+    const matrix *m = context;
+    bool column = m->run->last_step.function != NULL;
+    uint64_t at = column ? which : which * m->run->columns, step = column ? m->run->columns : 1;
+    many_units sum = 0;
+    for (uint64_t i = 0; i < (column ? m->run->rows : m->run->columns); i++)
+        sum += many_units_at(m->data, at + i * step);
     return sum;
 }
 
-/* As the judge takes it: rounded once by the conversion, and what that took off. */
-static judge_exact exact_of(reduct_type type, wide units) {
-    judge_exact exact = {.type = type};
-    wide rounded;
-    if (type == REDUCT_I32) {
-        exact.value.i32 = (int32_t)(uint32_t)units;
-        return exact;
-    }
-    if (type == REDUCT_F32) {
-        exact.value.f32 = (float)units * 0x1p-53f;
-        rounded = (wide)(float)units;
-    } else {
-        exact.value.f64 = (double)units * 0x1p-53;
-        rounded = (wide)(double)units;
-    }
-    exact.rest = (units > rounded ? (double)(units - rounded) : -(double)(rounded - units)) / UNITS;
-    return exact;
-}
-
-/* How bad a result is: 0 for the right bits, then the distance in bounds. */
-static double badness(const judge_exact *exact, const void *got, double bound) {
-    if (memcmp(&exact->value, got, reduct_type_size(exact->type)) == 0)
-        return 0;
-    double off = judge_real(exact->type, got) - judge_real(exact->type, &exact->value) - exact->rest;
-    return bound > 0 && fabs(off) <= bound ? fabs(off) / bound : INFINITY;
-}
-
-/* The worst of all results is the row's. */
 void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *row) {
-    unsigned char *results = program_allocate(run->results * run->result_bytes + 8);
-    gpu_cuda_download(run->lab->device, results, run->result, run->results * run->result_bytes);
-    double worst = -1;
-    for (uint64_t i = 0; i < run->results; i++) {
-        judge_exact exact = exact_of(run->type, sum_units(run, data, i));
-        double value = judge_real(run->type, &exact.value), bound = 0;
-        if (run->terms > 0 && run->type != REDUCT_I32)
-            bound = run->terms * judge_roundoff(run->type) * value + judge_unit(run->type, value) / 2;
-        double bad = badness(&exact, results + i * run->result_bytes, bound);
-        if (bad <= worst)
-            continue;
-        worst = bad;
-        judge_finding finding = judge_result(&exact, results + i * run->result_bytes, bound);
-        judge_fill(row, &finding);
-    }
-    if (!run->results)
-        row->verdict = REPORT_RIGHT;
-    free(results);
+    unsigned char *values = program_allocate(run->results * run->result_bytes + 8);
+    gpu_cuda_download(run->lab->device, values, run->result, run->results * run->result_bytes);
+    const many_results results = {.type = run->type,
+                                  .values = values,
+                                  .bytes = run->result_bytes,
+                                  .count = run->results,
+                                  .terms = run->terms,
+                                  .sum_at = sum_at,
+                                  .context = &(matrix){run, data}};
+    many_judge(&results, row);
+    free(values);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

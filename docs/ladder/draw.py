@@ -1064,9 +1064,50 @@ def rows():
     return d
 
 
+def groups():
+    d = Drawing('groups', 'Sums by group: who waits for whom',
+                'Eight elements with keys. With atomic additions in global memory all threads queue for the sums; with a copy per block only '
+                'those of one block do; where keys are sorted, neighbours add up first.', height=330)
+    def elements(left, title, keys, note):
+        d.text(left, 60, title)
+        for i, key in enumerate(keys):
+            d.cell(left + 12 + i * 30, 76, key, 'global', 26)
+            d.thread(left + 12 + i * 30, 124, i, radius=8)
+            d.line(left + 12 + i * 30, 102, left + 12 + i * 30, 115)
+        for i, line in enumerate(note):
+            d.text(left, 260 + 16 * i, line, 'small dim')
+        return [left + 12 + i * 30 for i in range(len(keys))]
+    keys, in_order = (2, 0, 2, 1, 2, 2, 0, 2), (0, 0, 1, 2, 2, 2, 2, 2)
+    def sums(left, y, style, between=50):
+        for g in range(3):
+            d.cell(left + g * between, y, g, style)
+        return [left + g * between for g in range(3)]
+    x = elements(40, 'group-global', keys, ['eight atomic additions,', 'five of them to one sum'])
+    at = sums(100, 214, 'global')
+    for i, key in enumerate(keys):
+        d.line(x[i], 133, at[key], 212, 'redline' if key == 2 else 'line')
+    x = elements(360, 'group-shared: a copy per block', keys, ['queues are short, and near;', 'then one addition per copy and group'])
+    for block in range(2):
+        at = sums(386 + 124 * block, 160, 'shared', 36)
+        for i in range(4 * block, 4 * block + 4):
+            d.line(x[i], 133, at[keys[i]], 159)
+        for a, b in zip(at, (420, 470, 520), strict=True):
+            d.line(a, 186, b, 213)
+    sums(420, 214, 'global')
+    x = elements(680, 'group-runs: keys sorted', in_order, ['neighbours of one key add up first:', 'an addition per run'])
+    at = sums(740, 214, 'global')
+    for g, run in enumerate(((0, 1), (2, 2), (3, 7))):
+        d.rect(x[run[0]] - 11, 140, x[run[1]] - x[run[0]] + 22, 18, 'register')
+        d.arrow((x[run[0]] + x[run[1]]) / 2, 158, at[g], 212)
+    d.caption(306, 'The number in a cell of the array is its key, below it the thread that has it; the cells at the bottom are the sums. Additions of floats '
+                   'in any order give other bits in every run; those of integers (group-slices, group-exact) do not.')
+    return d
+
+
 DRAWINGS = [start, coalescing, occupancy, bytes_in_flight, brent, gpu, global_halving, neighbour_modulo, neighbour_strided,
             halving, first_add, last_warp_implicit, last_warp_right, unrolled, grid_stride, harris_seven, shuffle, warp_reduce,
-            cg_reduce, vector_loads, one_launch, overlapped_launch, cooperative, cluster, bulk_copy, producer_warp, exact, rows, levels, window, finishes, numbers]
+            cg_reduce, vector_loads, one_launch, overlapped_launch, cooperative, cluster, bulk_copy, producer_warp, exact, rows,
+            groups, levels, window, finishes, numbers]
 
 
 def main():

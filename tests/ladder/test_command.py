@@ -256,6 +256,16 @@ class Refusals(unittest.TestCase):
         if without_gpu():
             self.refuse(1, ['rows', 'only CUDA'], 'rows')
 
+    def test_groups(self):
+        self.refuse(2, ['--groups', 'only the ladder of groups', 'reduct ladder groups'], '--groups', '64')
+        self.refuse(2, ['--groups', "found '0'", '1 to 256Mi'], 'groups', '--groups', '0')
+        self.refuse(2, ['--groups', "found '257Mi'", '1 to 256Mi'], 'groups', '--groups', '257Mi')
+        self.refuse(2, ['--columns', 'ladder of groups'], 'groups', '--columns', '64')
+        self.refuse(2, ['groups', 'only CUDA', 'cpu'], 'groups', '--device', 'cpu')
+        self.refuse(2, ["'row-warp'", 'groups'], 'groups', '--rung', 'row-warp')
+        if without_gpu():
+            self.refuse(1, ['groups', 'only CUDA'], 'groups')
+
     def test_data(self):
         self.refuse(2, ['--data', "found 'nonesuch'", 'uniform or cancelling'], '--data', 'nonesuch')
 

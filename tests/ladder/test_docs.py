@@ -176,8 +176,8 @@ class Lists(unittest.TestCase):
 
     def test_the_command_has_them(self):
         listed = formats.output(formats.REDUCT, 'ladder', '--list')
-        parts = re.split('On a GPU|Sums of rows', listed)
-        for rungs, part in zip((lists.RUNGS['cpu'], lists.RUNGS['gpu'], lists.RUNGS['rows']), parts, strict=True):
+        parts = re.split('On a GPU|Sums of rows|Sums by group', listed)
+        for rungs, part in zip((lists.RUNGS[kind] for kind in ('cpu', 'gpu', 'rows', 'groups')), parts, strict=True):
             found = dict(re.findall(r'(?m)^  ([a-z-]+)  +(\S.*)$', part))
             self.assertEqual(found, {name: rung['idea'] for name, rung in rungs.items()})
         usage = formats.run(formats.REDUCT, 'ladder', '--finish', '?').stderr.decode()
@@ -201,13 +201,16 @@ class Lists(unittest.TestCase):
             self.assertEqual(missing, lacks[language], language)
         self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
 
-    def test_rows_have_theirs(self):
-        """A file and a chapter's section for each rung of rows, but the library's, which has no file."""
-        chapter = read(DOCS, 'ladder', 'rows.md')
-        files = set(os.listdir(os.path.join(self.ROOT, 'ladder', 'cuda', 'rows'))) - {'rows.cuh'}
-        names = list(lists.RUNGS['rows'])
-        self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if name != 'row-exact'})
-        self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
+    def test_rows_and_groups_have_theirs(self):
+        """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
+        for kind in ('rows', 'groups'):
+            chapter = read(DOCS, 'ladder', f'{kind}.md')
+            files = set(os.listdir(os.path.join(self.ROOT, 'ladder', 'cuda', kind))) - {f'{kind}.cuh'}
+            names = list(lists.RUNGS[kind])
+            self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if not name.endswith('-exact')})
+            self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
+            for name in names:
+                self.assertIn(f'| `{name}` |', read(DOCS, 'zh', 'rungs.md'))
 
     def test_unity_kernels_compile(self):
         """Those of docs/unity.md, each by name."""
@@ -354,9 +357,12 @@ class Results(unittest.TestCase):
         rows = [{**rungs[0], 'group': f'rows of {length}', 'name': name, 'variant': 'sums of rows'}
                 for length in (64, 4096) for name in ('row-thread', 'row-warp')]
         refused = {**rows[0], 'name': 'row-exact', 'verdict': 'not run', 'seconds': None, 'note': 'the backend refuses'}
+        groups = [{**rungs[0], 'group': f'{count} groups, {order} keys', 'name': name, 'variant': f'{order} keys'}
+                  for order in ('random', 'sorted') for count in (100, 1000000) for name in ('group-global', 'group-runs')]
         parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'] + shaders,
                  'ladder-i32': [row for row in sample['rows'] if row['type'] == 'i32'],
                  'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
+                 'groups-f32': groups, 'groups-f64': [],
                  'profile': [{**rungs[1], 'shared_transactions': 12345.0, 'divergence': 0.0, 'active_lanes': 11.5}]}
         return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
 
@@ -378,6 +384,8 @@ class Results(unittest.TestCase):
         self.assertIn(['CPU', '`plain`', '7e+06'], found['numbers'][1])
         self.assertEqual(found['rows'][0][0][:3], ['rung', '64', '4096'])
         self.assertIn('`row-exact`: the backend refuses.', blocks['rows'])
+        self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
+        self.assertIn('with sorted keys', blocks['groups'])
         self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
         self.assertEqual(found['hardware'][0][3][-1], '11.5')
         self.assertIn('12345', blocks['neighbour-strided-before'])
