@@ -26,6 +26,7 @@ enum {
 struct second_ladder {
     const char *name, *title;
     ladder_rung_kind kind;
+    bool vulkan;                   /* Vulkan devices have it, too */
     const char *option, *expected; /* what the option's values are */
     uint64_t most;
     uint64_t parts[SIZES_MOST]; /* where nothing else is asked for */
@@ -35,6 +36,7 @@ static const struct second_ladder SECOND_LADDERS[] = {
     {.name = "rows",
      .title = "The ladder of row sums",
      .kind = LADDER_RUNG_ROWS,
+     .vulkan = true,
      .option = "--columns",
      .expected = "lengths of rows of one element at least",
      .most = UINT64_MAX,
@@ -133,8 +135,8 @@ static const program_option OPTIONS[] = {
 static const char ABOUT[] =
     "Climbs the ladder of parallel reduction: from the first loop or kernel that everyone writes to the exact one of "
     "this library, every rung sums the same numbers, is checked against the exact sum, and is timed beside what "
-    "reading alone takes. `reduct ladder rows` climbs that of row sums, one for each row of a matrix, and `reduct "
-    "ladder groups` that of sums by group, one for each key (CUDA).";
+    "reading alone takes. `reduct ladder rows` climbs that of row sums, one for each row of a matrix (CUDA, "
+    "and Vulkan in GLSL), and `reduct ladder groups` that of sums by group, one for each key (CUDA).";
 
 static const char NOTES[] =
     "Examples:\n\n"
@@ -416,6 +418,11 @@ static enum outcome check_rung(const struct climb *climb, bool cpu) {
                   quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
 }
 
+/* Who has such a ladder, in a sentence. */
+static const char *ladders_with(const struct second_ladder *second) {
+    return second->vulkan ? "the ladder of GPUs" : "CUDA's ladder";
+}
+
 /* The ladders beside the first have fewer choices. */
 static enum outcome check_second(const struct climb *climb) {
     const struct second_ladder *second = climb->second;
@@ -432,8 +439,8 @@ static enum outcome check_second(const struct climb *climb) {
         return misuse("%s: the ladder of %s does not have it", strange, second->name);
     if (rung && !has_rung(second->kind, rung))
         return refuse("--rung", rung, strlen(rung), expected);
-    if (climb->device_count > count_devices(climb, "cuda"))
-        return misuse("%s: only CUDA's ladder has them; found --device %s", second->name, climb->devices[0]);
+    if (climb->device_count > count_devices(climb, "cuda") + (second->vulkan ? count_devices(climb, "vulkan") : 0))
+        return misuse("%s: only %s has them; found --device %s", second->name, ladders_with(second), climb->devices[0]);
     return DONE;
 }
 
@@ -589,7 +596,7 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
     if (climb->second)
-        return fail("%s: only CUDA's ladder has them. %s", climb->second->name, error.message);
+        return fail("%s: only %s has them. %s", climb->second->name, ladders_with(climb->second), error.message);
     if (climb->needs_gpu || !is_on_cpu(rung))
         return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);
     if (*error.message && !climb->quiet)

@@ -15,6 +15,7 @@ SENTENCES = [
     (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),
     (r'`vector-loads` in f32 with three finishes, and the rungs that are launched overlapping:',
      r'f32 的 `vector-loads` 用三种收尾，以及启动重叠的各级：'),
+    (r'(f32|f64) in GLSL, (.+?) elements in rows of so many, on one (.+?):', r'\1，GLSL，\2 个元素，每行如此之多，在一块 \3 上：'),
     (r'(f32|f64), (.+?) elements in rows of so many, on one (.+?):', r'\1，\2 个元素，每行如此之多，在一块 \3 上：'),
     (r'(f32|f64), (.+?) elements with random keys in so many groups, on one (.+?):', r'\1，\2 个元素，键是随机的，分成如此多的组，在一块 \3 上：'),
     (r'(f32|f64), (.+?) elements with sorted keys in so many groups, on one (.+?):', r'\1，\2 个元素，键已排序，分成如此多的组，在一块 \3 上：'),

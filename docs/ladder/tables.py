@@ -440,13 +440,13 @@ def windows_block(languages):
     return f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
 
 
-def lengthwise(report, kind, pattern, shares):
-    """A table of one type: a line for each rung, a column for each number that the pattern finds in the names of groups, and the shares of
+def lengthwise(report, kind, pattern, shares, shader=False):
+    """A table of one type, of CUDA's kernels or those of shaders: a line for each rung, a column for each number that the pattern finds in the names of groups, and the shares of
     the read limit at some of them; then why a rung was not run, and how many elements there are. None where nothing was measured."""
     found = {}
     for row in report['rows']:
         number = re.fullmatch(pattern, row['group'])
-        if number and row['type'] == kind:
+        if number and row['type'] == kind and (row['language'] in SHADERS) == bool(shader):
             found.setdefault(row['name'], {})[int(number.group(1))] = row
     if not found:
         return None
@@ -465,10 +465,11 @@ def lengthwise(report, kind, pattern, shares):
 def rows_block(report):
     """Sums of rows: the time of each rung by the length of a row."""
     blocks = []
-    for kind in ('f32', 'f64'):
-        made = lengthwise(report, kind, r'rows of (\d+)', (64, 4096))
-        if made:
-            blocks.append(f'{kind}, {made[1]} elements in rows of so many, on one {Report(report).device()}:\n\n{made[0]}')
+    for shader, language in ((False, ''), (True, ' in GLSL')):
+        for kind in ('f32', 'f64'):
+            made = lengthwise(report, kind, r'rows of (\d+)', (64, 4096), shader)
+            if made:
+                blocks.append(f'{kind}{language}, {made[1]} elements in rows of so many, on one {Report(report).device()}:\n\n{made[0]}')
     return '\n'.join(blocks)
 
 

@@ -203,11 +203,12 @@ class Lists(unittest.TestCase):
 
     def test_rows_and_groups_have_theirs(self):
         """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
-        for kind in ('rows', 'groups'):
+        for kind, languages in (('rows', {'cuda': ('.cu', '.cuh'), 'glsl': ('.comp', '.glsl')}), ('groups', {'cuda': ('.cu', '.cuh')})):
             chapter = read(DOCS, 'ladder', f'{kind}.md')
-            files = set(os.listdir(os.path.join(self.ROOT, 'ladder', 'cuda', kind))) - {f'{kind}.cuh'}
             names = list(lists.RUNGS[kind])
-            self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if not name.endswith('-exact')})
+            for language, (ending, header) in languages.items():
+                files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language, kind))) - {kind + header}
+                self.assertEqual(files, {name.replace('-', '_') + ending for name in names if not name.endswith('-exact')})
             self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
             for name in names:
                 self.assertIn(f'| `{name}` |', read(DOCS, 'zh', 'rungs.md'))
@@ -359,6 +360,7 @@ class Results(unittest.TestCase):
         refused = {**rows[0], 'name': 'row-exact', 'verdict': 'not run', 'seconds': None, 'note': 'the backend refuses'}
         groups = [{**rungs[0], 'group': f'{count} groups, {order} keys', 'name': name, 'variant': f'{order} keys'}
                   for order in ('random', 'sorted') for count in (100, 1000000) for name in ('group-global', 'group-runs')]
+        rows += [{**row, 'language': 'glsl', 'device': 'vulkan:0'} for row in rows if row['name'] == 'row-warp']
         parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'] + shaders,
                  'ladder-i32': [row for row in sample['rows'] if row['type'] == 'i32'],
                  'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
@@ -384,6 +386,7 @@ class Results(unittest.TestCase):
         self.assertIn(['CPU', '`plain`', '7e+06'], found['numbers'][1])
         self.assertEqual(found['rows'][0][0][:3], ['rung', '64', '4096'])
         self.assertIn('`row-exact`: the backend refuses.', blocks['rows'])
+        self.assertEqual([row[0] for row in found['rows'][1][2:]], ['`row-warp`'])
         self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
         self.assertIn('with sorted keys', blocks['groups'])
         self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
