@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of the tutorial, docs/ladder.md and its chapters: python3 docs/ladder/draw.py writes the SVG files beside this one.
+"""Draws the diagrams of the tutorial, docs/ladder.md and its chapters: python3 docs/ladder/draw.py writes the SVG files beside this one, and
+those of the Chinese edition, whose words drawn.py has, to docs/zh/ladder/.
 
 One visual language for all of them:
   square cells     numbers in memory: blue global (all blocks see it), green shared (one block), orange registers
@@ -10,9 +11,13 @@ One visual language for all of them:
 Every drawing brings its own background and follows the reader's choice of dark or light.
 """
 import os
+import re
 import sys
 import textwrap
+import unicodedata
 from html import escape
+
+import drawn
 
 # The first digits of pi; they add up to 80.
 DIGITS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3]
@@ -62,12 +67,34 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', '
 '''
 
 
+def is_wide(character):
+    return unicodedata.east_asian_width(character) in 'WF'
+
+
+def lines_of(text):
+    """A caption in lines. Chinese may break anywhere but before a mark, and its characters are as wide as two."""
+    if not any(map(is_wide, text)):
+        return textwrap.wrap(text, CAPTION)
+    lines, room = [], 0
+    for part in re.findall(r'[!-~]+|.', text):
+        width = sum(1 + is_wide(character) for character in part)
+        if room < width and part not in '，。；：）、？”' or not lines:
+            lines.append('')
+            room = CAPTION
+            part = part.strip()
+        lines[-1] += part
+        room -= width
+    return lines
+
+
 class Drawing:
+    words = str  # what is said of a text: itself, or it in another language
+
     def __init__(self, name, title, description, width=960, height=400):
-        self.name, self.title, self.description = name, title, description
+        self.name, self.title, self.description = name, self.words(title), self.words(description)
         self.width, self.height = width, height
         self.parts = []
-        self.text(20, 28, title, 'title')
+        self.put(20, 28, self.title, 'title')
 
     def add(self, element):
         self.parts.append(element)
@@ -76,12 +103,16 @@ class Drawing:
         self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" class="{style}"/>')
 
     def text(self, x, y, text, style=''):
+        """A text in the drawing's language; code has none."""
+        self.put(x, y, text if 'code' in style.split() else self.words(str(text)), style)
+
+    def put(self, x, y, text, style=''):
         self.add(f'<text x="{x:g}" y="{y:g}" class="{style}">{escape(str(text))}</text>')
 
     def caption(self, y, text):
         """The last words, in as many lines as they need; the drawing grows where it has no room for them."""
-        for line in textwrap.wrap(text, CAPTION):
-            self.text(20, y, line, 'dim')
+        for line in lines_of(self.words(text)):
+            self.put(20, y, line, 'dim')
             y += LINE
         self.height = max(self.height, y - LINE + 16)
 
@@ -1111,9 +1142,13 @@ DRAWINGS = [start, coalescing, occupancy, bytes_in_flight, brent, gpu, global_ha
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for drawing in DRAWINGS:
-        drawing().write(folder)
+    """draw.py [DOCS]: the folder below which the drawings go, docs/ if none is given."""
+    docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    in_chinese = drawn.Chinese()
+    for edition, Drawing.words in (('', str), ('zh', in_chinese)):
+        for drawing in DRAWINGS:
+            drawing().write(os.path.join(docs, edition, 'ladder'))
+    in_chinese.check()
 
 
 if __name__ == '__main__':

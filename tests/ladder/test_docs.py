@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 import adopt  # noqa: E402
 import chapters  # noqa: E402
 import claims  # noqa: E402
+import drawn  # noqa: E402
 import lists  # noqa: E402
 import results  # noqa: E402
 import sass  # noqa: E402
@@ -41,19 +42,32 @@ def script(name, *arguments):
 
 class Drawings(unittest.TestCase):
     def test_they_are_what_the_script_draws(self):
-        with tempfile.TemporaryDirectory() as folder:
-            script('draw.py', folder)
-            drawn = sorted(os.listdir(folder))
-            self.assertGreater(len(drawn), 15)
-            for name in drawn:
-                self.assertEqual(read(folder, name), read(DOCS, 'ladder', name), name)
-                self.assertTrue(any(re.search(rf'\]\((ladder/)?{re.escape(name)}\)', read(page)) for page in chapters.pages()), name)
+        """In both languages; each is in a page of its edition."""
+        with tempfile.TemporaryDirectory() as docs:
+            for edition in chapters.CONTENTS:
+                os.makedirs(os.path.join(docs, edition, 'ladder'))
+            script('draw.py', docs)
+            for edition in chapters.CONTENTS:
+                drawings = sorted(os.listdir(os.path.join(docs, edition, 'ladder')))
+                text = ''.join(read(page) for page in chapters.pages(edition=edition))
+                self.assertGreater(len(drawings), 15)
+                for name in drawings:
+                    self.assertEqual(read(docs, edition, 'ladder', name), read(DOCS, edition, 'ladder', name), name)
+                    self.assertRegex(text, rf'\]\((ladder/)?{re.escape(name)}\)')
+
+    def test_words_that_no_language_has_are_noticed(self):
+        said = drawn.Chinese()
+        self.assertEqual([said(text) for text in ('block 3', 's = 4', 'memory')], ['块 3', 's = 4', '内存'])
+        for wrong in (lambda: said('a text that nobody has put into Chinese'), said.check):
+            with self.assertRaises(SystemExit):
+                wrong()
 
     def test_they_are_whole(self):
-        drawings = [name for name in os.listdir(os.path.join(DOCS, 'ladder')) if name.endswith('.svg')]
-        self.assertGreater(len(drawings), 15)
+        drawings = [os.path.join(edition, 'ladder', name) for edition in chapters.CONTENTS
+                    for name in os.listdir(os.path.join(DOCS, edition, 'ladder')) if name.endswith('.svg')]
+        self.assertGreater(len(drawings), 30)
         for name in drawings:
-            text = read(DOCS, 'ladder', name)
+            text = read(DOCS, name)
             root = xml.dom.minidom.parseString(text).documentElement
             self.assertEqual(root.tagName, 'svg')
             self.assertTrue(root.getElementsByTagName('title') and root.getElementsByTagName('desc'))
@@ -121,7 +135,7 @@ class Chinese(unittest.TestCase):
     def test_the_same_chapters(self):
         self.assertEqual(list(chapters.chapters(edition=chapters.CHINESE)), list(chapters.chapters()))
         folder = os.path.join(DOCS, chapters.CHINESE, 'ladder')
-        self.assertEqual(set(os.listdir(folder)), {f'{name}.md' for name in chapters.chapters()})
+        self.assertEqual({name for name in os.listdir(folder) if name.endswith('.md')}, {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
         for name in ('page', 'ladder', *chapters.chapters(), *chapters.exercises()):
