@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SIZES_MOST = 16, /* also lengths of rows */
+    SIZES_MOST = 16, /* also lengths of rows, and numbers of groups */
     DEVICES_MOST = 8,
     BLOCK_LEAST = 16,
     BLOCK_MOST = 1024,
@@ -22,13 +22,46 @@ enum {
     ROUNDS_MOST = 10000
 };
 
+/* A ladder beside the first, asked for by name: of as many sums as one of its own options says. */
+struct second_ladder {
+    const char *name, *title;
+    ladder_rung_kind kind;
+    bool vulkan;                   /* Vulkan devices have it, too */
+    const char *option, *expected; /* what the option's values are */
+    uint64_t most;
+    uint64_t parts[SIZES_MOST]; /* where nothing else is asked for */
+    size_t part_count;
+};
+static const struct second_ladder SECOND_LADDERS[] = {
+    {.name = "rows",
+     .title = "The ladder of row sums",
+     .kind = LADDER_RUNG_ROWS,
+     .vulkan = true,
+     .option = "--columns",
+     .expected = "lengths of rows of one element at least",
+     .most = UINT64_MAX,
+     .parts = {16, 64, 256, 1024, 4096, 65536},
+     .part_count = 6},
+    {.name = "groups",
+     .title = "The ladder of sums by group",
+     .kind = LADDER_RUNG_GROUPS,
+     .option = "--groups",
+     .expected = "numbers of groups from 1 to 256Mi",
+     .most = LADDER_GROUPS_MOST,
+     .parts = {1, 100, 10000, 1000000},
+     .part_count = 4},
+};
+enum { SECOND_LADDER_COUNT = sizeof SECOND_LADDERS / sizeof *SECOND_LADDERS };
+
 /* The command line. */
 struct climb {
     char *devices[DEVICES_MOST]; /* none: the first GPU if there is one, else the CPU */
     size_t device_count;
-    uint64_t sizes[SIZES_MOST], columns[SIZES_MOST];
-    size_t size_count, column_count;
-    bool rows, sizes_given, columns_given; /* rows: the ladder of rows */
+    uint64_t sizes[SIZES_MOST], parts[SIZES_MOST];
+    size_t size_count, part_count;
+    bool sizes_given;
+    const struct second_ladder *second;      /* null: the first ladder */
+    const struct second_ladder *parts_given; /* whose option `parts` are; null: none was given */
     bool every_type;
     ladder_options ladder;  /* device, n and type of one run at a time */
     report_writer *write;   /* to standard output */
@@ -57,6 +90,7 @@ enum {
     APPLICATIONS,
     PEERS,
     COLUMNS,
+    GROUPS,
     DATA
 };
 enum { ROUNDS = 320, SWEEP, PROFILE, JSON, CSV, MARKDOWN, HTML, LIST, SUBMIT, QUIET = 'q' };
@@ -73,6 +107,7 @@ static const program_option OPTIONS[] = {
      "there is one, and the CPU elsewhere"},
     {"finish", FINISH, "NAME",
      "how block sums become one; by default what suits the rung, with all one after the other:"},
+    {"groups", GROUPS, "N[,N...]", "of `reduct ladder groups`: how many groups there are (1,100,10000,1000000)"},
     {"language", LANGUAGE, "NAME", "of a Vulkan device's shaders: glsl (the default), hlsl, slang, or all for each"},
     {"mine", MINE, "FILE",
      "also the kernel in FILE, yours: compiled by nvcc, checked, timed and placed among the rungs; exercises/README.md "
@@ -100,7 +135,8 @@ static const program_option OPTIONS[] = {
 static const char ABOUT[] =
     "Climbs the ladder of parallel reduction: from the first loop or kernel that everyone writes to the exact one of "
     "this library, every rung sums the same numbers, is checked against the exact sum, and is timed beside what "
-    "reading alone takes. `reduct ladder rows` climbs that of row sums: one for each row of a matrix (CUDA).";
+    "reading alone takes. `reduct ladder rows` climbs that of row sums, one for each row of a matrix (CUDA, "
+    "and Vulkan in GLSL), and `reduct ladder groups` that of sums by group, one for each key (CUDA).";
 
 static const char NOTES[] =
     "Examples:\n\n"
@@ -113,7 +149,8 @@ static const char NOTES[] =
     "  reduct ladder --n 1Mi,4Mi,10Mi,32Mi --json > h200.json\n"
     "  reduct ladder --mine my.cu\n"
     "  reduct ladder --device cpu --data cancelling      where sums differ\n"
-    "  reduct ladder rows --columns 64,4096\n\n"
+    "  reduct ladder rows --columns 64,4096\n"
+    "  reduct ladder groups --groups 1000 --type f64\n\n"
     "Results of integers must be exact; of floats, within the error that the method promises, which is shown in units "
     "in "
     "the last place (ulp). Exit status: 0 if all is right, 1 if a rung is wrong or cannot be run, 2 if the command "
@@ -133,6 +170,7 @@ static void print_list(void) {
     print_list_of(LADDER_RUNG_GPU, "\nOn a GPU, with any finish (but exact, which has its own):");
     print_list_of(LADDER_RUNG_SPECIMEN, "\nA mistake, run with --specimens:");
     print_list_of(LADDER_RUNG_ROWS, "\nSums of rows, by reduct ladder rows:");
+    print_list_of(LADDER_RUNG_GROUPS, "\nSums by group, by reduct ladder groups:");
 }
 
 /* "host, atomic, ... or all". */
@@ -174,12 +212,12 @@ static enum outcome take_sizes(const char *option, const char *value, uint64_t s
     }
 }
 
-static enum outcome take_columns(const char *value, struct climb *climb) {
-    climb->columns_given = true;
-    enum outcome outcome = take_sizes("--columns", value, climb->columns, &climb->column_count);
-    for (size_t i = 0; outcome == DONE && i < climb->column_count; i++)
-        if (!climb->columns[i])
-            return refuse("--columns", value, strlen(value), "lengths of rows of one element at least");
+static enum outcome take_parts(const struct second_ladder *of, const char *value, struct climb *climb) {
+    climb->parts_given = of;
+    enum outcome outcome = take_sizes(of->option, value, climb->parts, &climb->part_count);
+    for (size_t i = 0; outcome == DONE && i < climb->part_count; i++)
+        if (!climb->parts[i] || climb->parts[i] > of->most)
+            return refuse(of->option, value, strlen(value), of->expected);
     return outcome;
 }
 
@@ -276,7 +314,9 @@ static enum outcome take_value(int key, char *value, struct climb *climb) {
         climb->sizes_given = true;
         return take_sizes("--n", value, climb->sizes, &climb->size_count);
     case COLUMNS:
-        return take_columns(value, climb);
+        return take_parts(&SECOND_LADDERS[0], value, climb);
+    case GROUPS:
+        return take_parts(&SECOND_LADDERS[1], value, climb);
     case DATA:
         return take_data(value, climb);
     case TYPE:
@@ -362,10 +402,6 @@ static bool is_on_gpu(const char *rung) {
     return !rung || has_rung(LADDER_RUNG_GPU, rung) || has_rung(LADDER_RUNG_SPECIMEN, rung);
 }
 
-static bool is_of_rows(const char *rung) {
-    return !rung || has_rung(LADDER_RUNG_ROWS, rung);
-}
-
 static size_t count_devices(const struct climb *climb, const char *kind) {
     size_t count = 0;
     for (size_t i = 0; i < climb->device_count; i++)
@@ -382,20 +418,29 @@ static enum outcome check_rung(const struct climb *climb, bool cpu) {
                   quote(found, rung, strlen(rung)), cpu ? "the CPU" : "GPUs");
 }
 
-/* The ladder of rows has fewer choices. */
-static enum outcome check_rows(const struct climb *climb) {
+/* Who has such a ladder, in a sentence. */
+static const char *ladders_with(const struct second_ladder *second) {
+    return second->vulkan ? "the ladder of GPUs" : "CUDA's ladder";
+}
+
+/* The ladders beside the first have fewer choices. */
+static enum outcome check_second(const struct climb *climb) {
+    const struct second_ladder *second = climb->second;
     const char *rung = climb->ladder.rung;
-    const char *strange = climb->needs_gpu           ? climb->needs_gpu
-                          : climb->ladder.sweep      ? "--sweep"
-                          : climb->ladder.cancelling ? "--data cancelling"
-                          : climb->ladder.language   ? "--language"
-                                                     : NULL;
+    const char *strange = climb->needs_gpu                                     ? climb->needs_gpu
+                          : climb->ladder.sweep                                ? "--sweep"
+                          : climb->ladder.cancelling                           ? "--data cancelling"
+                          : climb->ladder.language                             ? "--language"
+                          : climb->parts_given && climb->parts_given != second ? climb->parts_given->option
+                                                                               : NULL;
+    char expected[80];
+    snprintf(expected, sizeof expected, "one that 'reduct ladder --list' names for %s", second->name);
     if (strange)
-        return misuse("%s: the ladder of rows does not have it", strange);
-    if (!is_of_rows(rung))
-        return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names for rows");
-    if (climb->device_count > count_devices(climb, "cuda"))
-        return misuse("rows: only CUDA's ladder has them; found --device %s", climb->devices[0]);
+        return misuse("%s: the ladder of %s does not have it", strange, second->name);
+    if (rung && !has_rung(second->kind, rung))
+        return refuse("--rung", rung, strlen(rung), expected);
+    if (climb->device_count > count_devices(climb, "cuda") + (second->vulkan ? count_devices(climb, "vulkan") : 0))
+        return misuse("%s: only %s has them; found --device %s", second->name, ladders_with(second), climb->devices[0]);
     return DONE;
 }
 
@@ -403,10 +448,11 @@ static enum outcome check_rows(const struct climb *climb) {
 static enum outcome check(const struct climb *climb) {
     const char *rung = climb->ladder.rung;
     size_t cpus = count_devices(climb, "cpu");
-    if (climb->rows)
-        return check_rows(climb);
-    if (climb->columns_given)
-        return misuse("--columns: only the ladder of rows has it; expected 'reduct ladder rows'");
+    if (climb->second)
+        return check_second(climb);
+    if (climb->parts_given)
+        return misuse("%s: only the ladder of %s has it; expected 'reduct ladder %s'", climb->parts_given->option,
+                      climb->parts_given->name, climb->parts_given->name);
     if (!is_on_cpu(rung) && !is_on_gpu(rung))
         return refuse("--rung", rung, strlen(rung), "one that 'reduct ladder --list' names");
     if (climb->ladder.language && !count_devices(climb, "vulkan"))
@@ -422,16 +468,20 @@ static enum outcome check(const struct climb *climb) {
     return cpus < climb->device_count ? check_rung(climb, false) : DONE;
 }
 
-/* What the ladder of rows starts from where nothing else is asked for. */
-static void prepare_rows(struct climb *climb) {
-    static const uint64_t COLUMNS_DEFAULT[] = {16, 64, 256, 1024, 4096, 65536};
-    climb->rows = true;
+/* The ladder beside the first that is called so, if there is one, with what it starts from where nothing else is asked for. */
+static bool take_second(const char *name, struct climb *climb) {
+    for (size_t i = 0; i < SECOND_LADDER_COUNT && !climb->second; i++)
+        if (strcmp(SECOND_LADDERS[i].name, name) == 0)
+            climb->second = &SECOND_LADDERS[i];
+    if (!climb->second)
+        return false;
     if (!climb->sizes_given)
         climb->sizes[0] = UINT64_C(16) << 20;
-    if (climb->columns_given)
-        return;
-    climb->column_count = sizeof COLUMNS_DEFAULT / sizeof *COLUMNS_DEFAULT;
-    memcpy(climb->columns, COLUMNS_DEFAULT, sizeof COLUMNS_DEFAULT);
+    if (!climb->parts_given) {
+        climb->part_count = climb->second->part_count;
+        memcpy(climb->parts, climb->second->parts, sizeof climb->parts);
+    }
+    return true;
 }
 
 static enum outcome parse(int argc, char **argv, struct climb *climb) {
@@ -446,15 +496,13 @@ static enum outcome parse(int argc, char **argv, struct climb *climb) {
     int rest;
     *climb = (struct climb){.sizes = {UINT64_C(4) << 20},
                             .size_count = 1,
-                            .column_count = 1,
+                            .part_count = 1,
                             .ladder = {.type = REDUCT_F32, .rounds = ROUNDS_DEFAULT}};
     int status = program_command_read(&command, argc, argv, climb, &rest);
     if (status != 0)
         return (enum outcome)status;
-    if (rest < argc && strcmp(argv[rest], "rows") == 0) {
-        prepare_rows(climb);
+    if (rest < argc && take_second(argv[rest], climb))
         rest++;
-    }
     if (rest < argc)
         return misuse("%s: the ladder reads no files; it makes its own numbers",
                       quote(found, argv[rest], strlen(argv[rest])));
@@ -483,11 +531,12 @@ static reduct_type type_of(const struct climb *climb, size_t i) {
     return climb->every_type ? EVERY[i] : climb->ladder.type;
 }
 
-/* A matrix for each length of rows; or one array, whose length of rows is 0. */
-static reduct_status run_columns(const struct climb *climb, ladder_options *options, report *r, reduct_error *error) {
+/* Each length of rows, or number of groups; or one sum, whose number of parts is 0. */
+static reduct_status run_parts(const struct climb *climb, ladder_options *options, report *r, reduct_error *error) {
     reduct_status status = REDUCT_OK;
-    for (size_t c = 0; c < climb->column_count && status == REDUCT_OK; c++) {
-        options->columns = climb->columns[c];
+    for (size_t i = 0; i < climb->part_count && status == REDUCT_OK; i++) {
+        if (climb->second)
+            *(climb->second->kind == LADDER_RUNG_ROWS ? &options->columns : &options->groups) = climb->parts[i];
         status = run_device(options, r, error);
     }
     return status;
@@ -506,10 +555,10 @@ static reduct_status run_all(const struct climb *climb, const char *device, repo
             options.type = type_of(climb, t);
             options.sweep = climb->ladder.sweep && options.n == largest;
             options.specimens = climb->ladder.specimens && s == 0; /* on data of their own */
-            reduct_status status = run_columns(climb, &options, r, error);
+            reduct_status status = run_parts(climb, &options, r, error);
             if (status != REDUCT_OK)
                 return status;
-            if (!climb->rows)
+            if (!climb->second)
                 ladder_references_add(&options, r);
         }
     return REDUCT_OK;
@@ -537,7 +586,7 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     reduct_error error = {.index = UINT64_MAX};
     const char *rung = climb->ladder.rung;
     reduct_status status = REDUCT_ERROR_NO_DEVICE;
-    if (climb->rows || is_on_gpu(rung))
+    if (climb->second || is_on_gpu(rung))
         status = run_all(climb, "cuda:0", r, &error);
     bool absent = status == REDUCT_ERROR_NO_DEVICE || status == REDUCT_ERROR_UNSUPPORTED;
     if (absent && climb->mine) { /* it has means of its own to find a GPU, and to say that there is none */
@@ -546,8 +595,8 @@ static enum outcome run_any(const struct climb *climb, report *r) {
     }
     if (!absent)
         return status == REDUCT_OK ? DONE : fail_with(status, &error);
-    if (climb->rows)
-        return fail("rows: only CUDA's ladder has them. %s", error.message);
+    if (climb->second)
+        return fail("%s: only %s has them. %s", climb->second->name, ladders_with(climb->second), error.message);
     if (climb->needs_gpu || !is_on_cpu(rung))
         return fail("%s: only GPUs have it. %s", climb->needs_gpu ? climb->needs_gpu : rung, error.message);
     if (*error.message && !climb->quiet)
@@ -610,7 +659,7 @@ enum outcome ladder_command(int argc, char **argv) {
         print_list();
         return DONE;
     }
-    report *r = report_create(climb.rows ? "The ladder of row sums" : "The ladder of parallel reduction",
+    report *r = report_create(climb.second ? climb.second->title : "The ladder of parallel reduction",
                               "Every rung sums the same numbers; every result is checked against the exact sum.");
     report_feature(r, "rungs");
     measure_machine machine;

@@ -1,4 +1,5 @@
 /* The CUDA ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
+#include "ladder/cuda_groups.h"
 #include "ladder/cuda_rows.h"
 
 #include "program/memory.h"
@@ -179,6 +180,10 @@ static void run_all(gpu_climb *c) {
     add_facts(lab, c->r);
     if (options->columns) {
         cuda_run_rows(lab, options, &c->data, c->r);
+        return;
+    }
+    if (options->groups) {
+        cuda_run_groups(lab, options, &c->data, c->r);
         return;
     }
     bool alive = gpu_add_rungs(c);

@@ -10,6 +10,7 @@
  *
  * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
 #include "ladder/check.h"
+#include "ladder/cuda_groups.h"
 #include "ladder/cuda_rows.h"
 
 #include "measure/data.h"
@@ -314,6 +315,56 @@ static void check_rows(lab *l) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * The ladder of groups
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a rung gives twice, the second time in memory that holds something: of group-slices and group-exact the same bits. */
+static void check_grouped(lab *l, size_t i, const cuda_groups_keys *keys) {
+    cuda_groups_run r;
+    char why[160] = "", what[160];
+    report_row row = report_row_empty();
+    if (!cuda_groups_prepare(&r, &l->cuda, i, l->data.type, l->data.n, keys->groups, why, sizeof why)) {
+        uint64_t bytes = keys->groups * reduct_type_size(l->data.type);
+        bool large = r.step == LADDER_GROUP_SHARED && bytes > l->cuda.facts->shared_per_block;
+        count(l, large, cuda_groups_name(i), "a kernel", why);
+    } else {
+        for (int time = 0; time < 2 && (time == 0 || report_verdict_is_good(row.verdict)); time++) {
+            gpu_cuda_fill(l->cuda.device, r.result, 0xff, r.groups * r.result_bytes);
+            cuda_groups_once(&r, keys->input.address, l->work);
+            cuda_groups_judge(&r, keys, &row);
+        }
+        const char *error = gpu_cuda_error(l->cuda.device);
+        snprintf(what, sizeof what, "%s %s, n = %" PRIu64 ", %" PRIu64 " groups", cuda_groups_name(i),
+                 reduct_type_name(l->data.type), l->data.n, keys->groups);
+        count(l, report_verdict_is_good(row.verdict) && !error, what, row.expected, error ? error : row.got);
+    }
+    cuda_groups_release(&r);
+    gpu_cuda_forgive(l->cuda.device);
+}
+
+static void check_groups(lab *l) {
+    static const uint64_t shapes[][2] = {{0, 3},      {1, 1},       {31, 2},          {1000, 1},         {33333, 7},
+                                         {65537, 64}, {100003, 33}, {1000003, 12345}, {1000003, 1000000}};
+    static const uint64_t few[][2] = {{0, 3}, {1, 1}, {1000, 1}, {3333, 7}, {1000, 60000}};
+    size_t shape_count = l->quick ? sizeof few / sizeof *few : sizeof shapes / sizeof *shapes;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < shape_count; s++) {
+            const uint64_t *shape = l->quick ? few[s] : shapes[s];
+            if (!upload(l, types[t], shape[0]))
+                count(l, false, "data", "memory", "none");
+            for (int order = 0; order < CUDA_GROUPS_ORDERS; order++) {
+                cuda_groups_keys keys =
+                    cuda_groups_keys_create(&l->cuda, &l->data, shape[1], (cuda_groups_order)order, false);
+                for (size_t i = 0; i < cuda_groups_count(); i++)
+                    if (ladder_wants(l->rung, cuda_groups_name(i)))
+                        check_grouped(l, i, &keys);
+                cuda_groups_keys_destroy(&l->cuda, &keys);
+            }
+            release(l);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -331,21 +382,31 @@ static void check_run(lab *l, const ladder_options *options) {
     report_destroy(r);
 }
 
+/* Whether rungs of a kind are checked. */
+static bool wants_kind(const lab *l, ladder_rung_kind kind) {
+    for (int i = 0; i < LADDER_RUNGS; i++)
+        if (ladder_rungs[i].kind == kind && ladder_wants(l->rung, ladder_rungs[i].name))
+            return true;
+    return false;
+}
+
 /* The ladders as users run them, with everything but the specimens; on data that cancel as well. */
 static void check_reports(lab *l, reduct_type type) {
-    ladder_options options = {.device = l->device, .n = 1000003, .type = type, .rung = l->rung, .rounds = 3};
+    const ladder_options plain = {.device = l->device, .n = 1000003, .type = type, .rung = l->rung, .rounds = 3};
     if (!l->rung || gpu_rung_named(l->rung)) {
+        ladder_options options = plain;
         options.cancelling = true;
         check_run(l, &options);
         options.cancelling = false;
         options.every_finish = options.applications = options.peers = true;
         check_run(l, &options);
     }
-    if (!l->rung || !gpu_rung_named(l->rung)) {
-        options.every_finish = options.applications = options.peers = false;
-        options.columns = 1000;
-        check_run(l, &options);
-    }
+    ladder_options rows = plain, groups = plain;
+    rows.columns = groups.groups = 1000;
+    if (wants_kind(l, LADDER_RUNG_ROWS))
+        check_run(l, &rows);
+    if (wants_kind(l, LADDER_RUNG_GROUPS))
+        check_run(l, &groups);
 }
 
 static void check_applications(lab *l, reduct_type type) {
@@ -401,6 +462,7 @@ int main(int argc, char **argv) {
     check_sizes(&l);
     check_rings(&l);
     check_rows(&l);
+    check_groups(&l);
     if (l.quick) {
         check_applications(&l, REDUCT_F32);
         check_applications(&l, REDUCT_F64);

@@ -2,80 +2,38 @@
 #include "ladder/cuda_rows.h"
 
 #include "gpu/whole.h"
+#include "ladder/rows.h"
 #include "program/memory.h"
-#include "report/judge.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    THREADS = 256,
-    LANES = 32,
-    LOADS = 4,
-    VECTOR = 16,
-    CHUNK_LEAST = 64
-}; /* as in cuda/rows/; bytes; rows of a tile */
-
-/* Who takes a row. */
-typedef enum rows_cover { A_THREAD, A_BLOCK, A_WARP, SOME_LANES, VECTOR_LANES, TILES, LIBRARY } rows_cover;
-
-static const struct rows_rung {
-    ladder_step step;
-    rows_cover cover;
-} rungs[] = {{LADDER_ROW_THREAD, A_THREAD},      {LADDER_ROW_BLOCK, A_BLOCK},        {LADDER_ROW_WARP, A_WARP},
-             {LADDER_ROWS_PER_WARP, SOME_LANES}, {LADDER_ROW_VECTORS, VECTOR_LANES}, {LADDER_COLUMN_TILES, TILES},
-             {LADDER_ROW_EXACT, LIBRARY}};
+enum { LANES = 32 }; /* of a warp */
 
 size_t cuda_rows_count(void) {
-    return sizeof rungs / sizeof *rungs;
+    return ROWS_RUNGS;
 }
 
 const char *cuda_rows_name(size_t i) {
-    return ladder_rungs[rungs[i].step].name;
+    return ladder_rungs[rows_rungs[i].step].name;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Making ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The greatest power of two that is at most x, within 1 and `most`. */
-static unsigned power_within(uint64_t x, unsigned most) {
-    unsigned power = 1;
-    while (power < most && 2 * (uint64_t)power <= x)
-        power *= 2;
-    return power;
-}
-
-/* Threads that share a row. */
-static unsigned lanes_for(const cuda_rows_run *run, rows_cover cover) {
-    uint64_t vectors = run->columns * reduct_type_size(run->type) / VECTOR;
-    switch (cover) {
-    case A_THREAD:
-        return 1;
-    case A_BLOCK:
-        return THREADS;
-    case SOME_LANES:
-        return run->columns < 4 ? 2 : power_within(run->columns, 16);
-    case VECTOR_LANES:
-        return power_within(gpu_ceil_divide(vectors, LOADS), LANES);
-    default:
-        return LANES;
-    }
-}
-
-/* The matrix cut into tiles: as many above each other as make a block for each that the device holds, but none of few rows. */
-static void cut(cuda_rows_run *run, uint64_t resident) {
-    uint64_t across = gpu_ceil_divide(run->columns, LANES);
-    uint64_t wanted = gpu_ceil_divide(resident, across ? across : 1), most = run->rows / CHUNK_LEAST;
-    run->down = gpu_least(wanted, most) ? gpu_least(wanted, most) : 1;
-    run->blocks = (unsigned)(across * run->down);
+static rows_matrix matrix_of(const cuda_rows_run *run, const ladder_data *data) {
+    return (rows_matrix){.data = data,
+                         .type = run->type,
+                         .rows = run->rows,
+                         .columns = run->columns,
+                         .by_columns = run->step == LADDER_COLUMN_TILES};
 }
 
 static bool prepare_kernel(cuda_rows_run *run, rows_cover cover, char *why, size_t room) {
     char file[40], image[48], name[64], lanes[16] = "";
     gpu_file_name(run->step, file, sizeof file);
-    run->lanes = lanes_for(run, cover);
+    rows_matrix matrix = matrix_of(run, NULL);
+    run->lanes = rows_lanes(&matrix, cover, LANES);
     if (cover == SOME_LANES || cover == VECTOR_LANES)
         snprintf(lanes, sizeof lanes, "_%u", run->lanes);
     snprintf(image, sizeof image, "rows/%s", file);
@@ -107,38 +65,29 @@ static bool prepare_exact(cuda_rows_run *run, char *why, size_t room) {
     return false;
 }
 
-/* Additions that an element goes through, at most. */
-static double chain(const cuda_rows_run *run, rows_cover cover) {
-    if (cover == LIBRARY)
-        return 0;
-    if (cover == TILES) /* and the last tile is longer by what is left over */
-        return (double)(2 * gpu_ceil_divide(run->rows, run->down) / (THREADS / LANES) + THREADS / LANES + run->down +
-                        1);
-    return (double)(gpu_ceil_divide(run->columns, run->lanes) + gpu_ceil_log2(run->lanes) + 8);
-}
-
 bool cuda_rows_prepare(cuda_rows_run *run, cuda_lab *lab, size_t i, reduct_type type, uint64_t rows, uint64_t columns,
                        char *why, size_t room) {
-    const rows_cover cover = rungs[i].cover;
-    *run = (cuda_rows_run){.lab = lab, .step = rungs[i].step, .type = type, .rows = rows, .columns = columns};
+    const rows_cover cover = rows_rungs[i].cover;
+    *run = (cuda_rows_run){.lab = lab, .step = rows_rungs[i].step, .type = type, .rows = rows, .columns = columns};
     run->results = cover == TILES ? columns : rows;
     run->result_bytes = cover == LIBRARY && type == REDUCT_I32 ? 8 : reduct_type_size(type); /* i64: of no overflow */
-    if (cover == VECTOR_LANES && columns * reduct_type_size(type) % VECTOR) {
-        snprintf(why, room, "rows of %llu elements do not begin at multiples of 16 bytes", (unsigned long long)columns);
+    rows_matrix matrix = matrix_of(run, NULL);
+    if (cover == VECTOR_LANES && !rows_begin_at_vectors(&matrix, why, room))
         return false;
-    }
     if (!(cover == LIBRARY ? prepare_exact(run, why, room) : prepare_kernel(run, cover, why, room)))
         return false;
     if (cover != LIBRARY) {
         uint64_t resident =
-            (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, THREADS);
-        uint64_t wanted = gpu_ceil_divide(rows, THREADS / run->lanes);
+            (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, ROWS_THREADS);
+        uint64_t wanted = gpu_ceil_divide(rows, ROWS_THREADS / run->lanes);
         run->blocks = (unsigned)(gpu_least(wanted, resident) ? gpu_least(wanted, resident) : 1);
-        if (cover == TILES)
-            cut(run, resident);
+        if (cover == TILES) {
+            run->down = rows_tiles(&matrix, resident);
+            run->blocks = (unsigned)(gpu_ceil_divide(columns, ROWS_TILE) * run->down);
+        }
+        run->terms = rows_terms(&matrix, run->lanes, run->down);
         cuda_lab_reserve(lab, run->down * columns * reduct_type_size(type));
     }
-    run->terms = chain(run, cover);
     run->result = gpu_cuda_allocate(lab->device, run->results * run->result_bytes);
     if (gpu_cuda_error(lab->device))
         snprintf(why, room, "%s", gpu_cuda_error(lab->device));
@@ -165,9 +114,10 @@ void cuda_rows_once(cuda_rows_run *run, uint64_t input) {
         return;
     bool tiles = run->last_step.function != NULL;
     uint64_t to = tiles && run->down > 1 ? run->lab->partials[0] : run->result;
-    gpu_cuda_launch(device, &run->kernel, run->blocks, THREADS, (void *[]){&input, &run->rows, &run->columns, &to});
+    gpu_cuda_launch(device, &run->kernel, run->blocks, ROWS_THREADS,
+                    (void *[]){&input, &run->rows, &run->columns, &to});
     if (to != run->result)
-        gpu_cuda_launch(device, &run->last_step, (unsigned)gpu_ceil_divide(run->columns, THREADS), THREADS,
+        gpu_cuda_launch(device, &run->last_step, (unsigned)gpu_ceil_divide(run->columns, ROWS_THREADS), ROWS_THREADS,
                         (void *[]){&to, &run->down, &run->columns, &run->result});
 }
 
@@ -177,79 +127,22 @@ static void run_once(void *context, uint64_t number) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Judging: sums in integers, which share nothing with the library
+ * Judging
  * ------------------------------------------------------------------------------------------------------------------ */
 
-__extension__ typedef unsigned __int128 wide;
-
-/* Floats of the ladder's data are whole multiples of 2^-53 from 0 to 1, and so are their sums in floating point. */
-static const double UNITS = 0x1p53;
-
-static wide units_at(const ladder_data *data, uint64_t i) {
-    if (data->type == REDUCT_I32)
-        return ((const uint32_t *)data->values)[i];
-    return (wide)((data->type == REDUCT_F32 ? (double)((const float *)data->values)[i]
-                                            : ((const double *)data->values)[i]) *
-                  UNITS);
-}
-
-/* The sum of a row, or of a column. */
-static wide sum_units(const cuda_rows_run *run, const ladder_data *data, uint64_t which) {
-    bool column = run->last_step.function != NULL;
-    uint64_t at = column ? which : which * run->columns, step = column ? run->columns : 1;
-    wide sum = 0;
-    for (uint64_t i = 0; i < (column ? run->rows : run->columns); i++)
-        sum += units_at(data, at + i * step);
-    return sum;
-}
-
-/* As the judge takes it: rounded once by the conversion, and what that took off. */
-static judge_exact exact_of(reduct_type type, wide units) {
-    judge_exact exact = {.type = type};
-    wide rounded;
-    if (type == REDUCT_I32) {
-        exact.value.i32 = (int32_t)(uint32_t)units;
-        return exact;
-    }
-    if (type == REDUCT_F32) {
-        exact.value.f32 = (float)units * 0x1p-53f;
-        rounded = (wide)(float)units;
-    } else {
-        exact.value.f64 = (double)units * 0x1p-53;
-        rounded = (wide)(double)units;
-    }
-    exact.rest = (units > rounded ? (double)(units - rounded) : -(double)(rounded - units)) / UNITS;
-    return exact;
-}
-
-/* How bad a result is: 0 for the right bits, then the distance in bounds. */
-static double badness(const judge_exact *exact, const void *got, double bound) {
-    if (memcmp(&exact->value, got, reduct_type_size(exact->type)) == 0)
-        return 0;
-    double off = judge_real(exact->type, got) - judge_real(exact->type, &exact->value) - exact->rest;
-    return bound > 0 && fabs(off) <= bound ? fabs(off) / bound : INFINITY;
-}
-
-/* The worst of all results is the row's. */
 void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *row) {
-    unsigned char *results = program_allocate(run->results * run->result_bytes + 8);
-    gpu_cuda_download(run->lab->device, results, run->result, run->results * run->result_bytes);
-    double worst = -1;
-    for (uint64_t i = 0; i < run->results; i++) {
-        judge_exact exact = exact_of(run->type, sum_units(run, data, i));
-        double value = judge_real(run->type, &exact.value), bound = 0;
-        if (run->terms > 0 && run->type != REDUCT_I32)
-            bound = run->terms * judge_roundoff(run->type) * value + judge_unit(run->type, value) / 2;
-        double bad = badness(&exact, results + i * run->result_bytes, bound);
-        if (bad <= worst)
-            continue;
-        worst = bad;
-        judge_finding finding = judge_result(&exact, results + i * run->result_bytes, bound);
-        judge_fill(row, &finding);
-    }
-    if (!run->results)
-        row->verdict = REPORT_RIGHT;
-    free(results);
+    const rows_matrix matrix = matrix_of(run, data);
+    unsigned char *values = program_allocate(run->results * run->result_bytes + 8);
+    gpu_cuda_download(run->lab->device, values, run->result, run->results * run->result_bytes);
+    const many_results results = {.type = run->type,
+                                  .values = values,
+                                  .bytes = run->result_bytes,
+                                  .count = run->results,
+                                  .terms = run->terms,
+                                  .sum_at = rows_sum_at,
+                                  .context = &matrix};
+    many_judge(&results, row);
+    free(values);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -265,24 +158,14 @@ typedef struct climb {
     double first;
 } climb;
 
-static void describe(const cuda_rows_run *run, report_row *row) {
-    snprintf(row->variant, sizeof row->variant, "%s", run->last_step.function ? "sums of columns" : "sums of rows");
-    if (run->lanes == 1)
-        snprintf(row->note, sizeof row->note, "a thread per row");
-    else if (run->lanes && !run->last_step.function)
-        snprintf(row->note, sizeof row->note, "%u threads per row", run->lanes);
-    else if (run->lanes)
-        snprintf(row->note, sizeof row->note, "%llu tiles above each other", (unsigned long long)run->down);
-    cuda_row_kernel(run->lab, row, &run->kernel, THREADS);
-}
-
 static void add_rung(climb *c, size_t i) {
     cuda_rows_run run;
     char group[48];
     snprintf(group, sizeof group, "rows of %llu", (unsigned long long)c->options->columns);
     report_row row = cuda_row(c->lab, group, cuda_rows_name(i), c->options->type, c->data->n);
     if (cuda_rows_prepare(&run, c->lab, i, c->options->type, c->rows, c->options->columns, row.note, sizeof row.note)) {
-        describe(&run, &row);
+        rows_describe(run.lanes, run.down, &row);
+        cuda_row_kernel(c->lab, &row, &run.kernel, ROWS_THREADS);
         measure_statistics seconds = gpu_cuda_time(c->lab->device, run_once, &run, c->options->rounds);
         cuda_rows_once(&run, c->lab->input.address);
         cuda_rows_judge(&run, c->data, &row);

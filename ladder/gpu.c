@@ -28,12 +28,13 @@ const char *gpu_file_name(ladder_step step, char *text, size_t room) {
     return text;
 }
 
-/* Whether what is climbed, the ladder or that of rows, has a rung of that name. */
+/* Whether what is climbed, the ladder or that of rows or groups, has a rung of that name. */
 static bool has_rung(const ladder_options *options) {
-    if (!options->columns)
+    if (!options->columns && !options->groups)
         return gpu_rung_named(options->rung) != NULL;
+    ladder_rung_kind kind = options->columns ? LADDER_RUNG_ROWS : LADDER_RUNG_GROUPS;
     for (size_t i = 0; i < LADDER_RUNGS; i++)
-        if (ladder_rungs[i].kind == LADDER_RUNG_ROWS && strcmp(ladder_rungs[i].name, options->rung) == 0)
+        if (ladder_rungs[i].kind == kind && strcmp(ladder_rungs[i].name, options->rung) == 0)
             return true;
     return false;
 }

@@ -19,7 +19,8 @@ const ladder_rung ladder_rungs[] = {
 #define LADDER_GPU_CUDA(ID, name, FINISH, BEFORE, idea) {LADDER_RUNG_GPU, name, LADDER_FINISH_##FINISH, idea, true},
 #define LADDER_GPU_SPECIMEN(ID, name, FINISH, BEFORE, idea)                                                            \
     {LADDER_RUNG_SPECIMEN, name, LADDER_FINISH_##FINISH, idea, false},
-#define LADDER_ROWS(ID, name, idea) {LADDER_RUNG_ROWS, name, LADDER_FINISH_DEFAULT, idea, true},
+#define LADDER_ROWS(ID, name, idea)   {LADDER_RUNG_ROWS, name, LADDER_FINISH_DEFAULT, idea, false},
+#define LADDER_GROUPS(ID, name, idea) {LADDER_RUNG_GROUPS, name, LADDER_FINISH_DEFAULT, idea, true},
 #include "ladder/rungs.def"
 };
 

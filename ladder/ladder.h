@@ -25,7 +25,8 @@ typedef enum ladder_rung_kind {
     LADDER_RUNG_CPU,
     LADDER_RUNG_GPU,
     LADDER_RUNG_SPECIMEN,
-    LADDER_RUNG_ROWS
+    LADDER_RUNG_ROWS,
+    LADDER_RUNG_GROUPS
 } ladder_rung_kind;
 typedef struct ladder_rung {
     ladder_rung_kind kind;
@@ -42,6 +43,7 @@ typedef enum ladder_step {
 #define LADDER_GPU_CUDA(ID, name, FINISH, BEFORE, idea)     LADDER_##ID,
 #define LADDER_GPU_SPECIMEN(ID, name, FINISH, BEFORE, idea) LADDER_##ID,
 #define LADDER_ROWS(ID, name, idea)                         LADDER_##ID,
+#define LADDER_GROUPS(ID, name, idea)                       LADDER_##ID,
 #include "ladder/rungs.def"
     LADDER_RUNGS
 } ladder_step;
@@ -49,11 +51,16 @@ typedef enum ladder_step {
 /* All rungs, the CPU's first, each ladder in the order in which it is climbed. */
 extern const ladder_rung ladder_rungs[LADDER_RUNGS];
 
+/* What keys of 32 bits can name, and memory hold. */
+#define LADDER_GROUPS_MOST (UINT64_C(1) << 28)
+
 /* What to run. */
 typedef struct ladder_options {
     const char *device; /* "cpu", "cuda:0", "vulkan:0", "vulkan:llvmpipe" */
     uint64_t n;
-    uint64_t columns; /* of the ladder of rows: the length of each; 0 for one sum of everything */
+    uint64_t columns; /* of the ladder of rows: the length of each; 0 for one sum of everything, or of each group */
+    uint64_t
+        groups; /* of the ladder of groups: how many, at most LADDER_GROUPS_MOST; 0 for one sum of everything, or of rows */
     reduct_type type; /* REDUCT_I32, REDUCT_F32 or REDUCT_F64 */
     const char *rung; /* null for all */
     ladder_finish finish;

@@ -29,10 +29,10 @@ def read_finishes():
 
 
 def read_rungs(finishes):
-    """The GPU's rungs, the CPU's and those of rows, by name: a finish and the rung that it starts from (None on the last two), whether it is a
-    specimen, whether only CUDA has it, the idea."""
+    """The GPU's rungs, the CPU's, those of rows and those of groups, by name: a finish and the rung that it starts from (None but of the GPU's),
+    whether it is a specimen, whether only CUDA has it, the idea."""
     finish_names = {finish['id']: name for name, finish in finishes.items()}
-    rungs, names = {'gpu': {}, 'cpu': {}, 'rows': {}}, {'NONE': None}
+    rungs, names = {'gpu': {}, 'cpu': {}, 'rows': {}, 'groups': {}}, {'NONE': None}
     for macro, (identifier, name, *more, idea) in lines('rungs.def'):
         finish, before = more or (None, 'NONE')
         names[identifier] = name

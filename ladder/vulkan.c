@@ -1,5 +1,5 @@
 /* The Vulkan ladder: each rung with its finishes, verified and timed as gpu.c does; then what was asked for besides. */
-#include "ladder/vulkan_ladder.h"
+#include "ladder/vulkan_rows.h"
 
 #include "program/sizes.h"
 
@@ -143,6 +143,10 @@ static void run_all(gpu_climb *c) {
     vulkan_lab *lab = c->lab;
     c->limit = lab->read_limit = vulkan_lab_read_limit(lab);
     add_facts(c);
+    if (c->options->columns) {
+        vulkan_run_rows(lab, c->options, &c->data, c->r);
+        return;
+    }
     bool alive = gpu_add_rungs(c);
     destroy_input(lab);
     if (alive && c->options->applications && !c->options->rung)
@@ -166,6 +170,8 @@ static void run_all(gpu_climb *c) {
 static bool has_what_is_asked(const vulkan_lab *lab, const ladder_options *options) {
     if (!options->rung || gpu_wants_specimens(options))
         return true;
+    if (options->columns)
+        return strcmp(options->rung, ladder_rungs[LADDER_ROW_EXACT].name) != 0;
     for (size_t i = 0; vulkan_rung_at(i); i++)
         if (ladder_wants(options->rung, rung_at(i)) && vulkan_has_rung(lab, vulkan_rung_at(i), options->type))
             return true;

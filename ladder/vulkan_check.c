@@ -12,6 +12,7 @@
  *
  * Prints what is wrong, then one line: "N passed, N failed". Ends with status 0 if nothing failed. */
 #include "ladder/vulkan_check.h"
+#include "ladder/vulkan_rows.h"
 
 #include "program/memory.h"
 
@@ -185,6 +186,53 @@ static void check_sizes(lab *l) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * The ladder of rows
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* One rung on the data of the moment, seen as a matrix. */
+static void check_matrix(lab *l, size_t i, uint64_t rows, uint64_t columns) {
+    vulkan_rows_run r;
+    char why[240] = "", what[160];
+    const char *name = ladder_rungs[rows_rungs[i].step].name;
+    gpu_vulkan *device = l->vulkan.device;
+    report_row row = report_row_empty();
+    if (vulkan_rows_prepare(&r, &l->vulkan, i, l->data.type, rows, columns, why, sizeof why)) {
+        uint64_t bytes, filled = (r.results * reduct_type_size(r.type) + 3) / 4 * 4;
+        if (filled)
+            gpu_vulkan_fill(device, r.result, 0, UINT32_MAX, filled);
+        vulkan_rows_once(&r, gpu_vulkan_input_piece(&l->input, 0, 0, &bytes));
+        vulkan_rows_judge(&r, &l->data, &row);
+        const char *error = gpu_vulkan_error(device);
+        snprintf(what, sizeof what, "%s %s, %" PRIu64 " x %" PRIu64, name, reduct_type_name(l->data.type), rows,
+                 columns);
+        count(l, report_verdict_is_good(row.verdict) && !error, what, row.expected, error ? error : row.got);
+    } else {
+        bool vectors = rows_rungs[i].cover == VECTOR_LANES && columns * reduct_type_size(l->data.type) % 16 != 0;
+        count(l, vectors, name, "a kernel", why);
+    }
+    vulkan_rows_release(&r);
+    forgive(l);
+}
+
+static void check_matrices(lab *l) {
+    static const uint64_t shapes[][2] = {{0, 8},      {1, 1},     {3, 5},      {33, 64},  {257, 33},
+                                         {300, 16},   {129, 129}, {5, 20000},  {1000, 7}, {100003, 1},
+                                         {4096, 128}, {5, 65536}, {1, 1000003}};
+    size_t shape_count = l->quick ? 8 : sizeof shapes / sizeof *shapes;
+    for (size_t t = 0; t < TYPES; t++)
+        for (size_t s = 0; s < shape_count; s++) {
+            if (types[t] == REDUCT_F64 && !l->vulkan.facts->f64)
+                continue;
+            if (!upload(l, types[t], shapes[s][0] * shapes[s][1]))
+                count(l, false, "data", "memory", "none");
+            for (size_t i = 0; i < VULKAN_ROWS_COUNT; i++)
+                if (ladder_wants(l->rung, ladder_rungs[rows_rungs[i].step].name))
+                    check_matrix(l, i, shapes[s][0], shapes[s][1]);
+            release(l);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Limits
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -304,23 +352,30 @@ static void check_watch(lab *l) {
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ladder as users run it. Without specimens, whose results are not defined. */
-static void check_report(lab *l, reduct_type type) {
-    ladder_options options = {.device = l->device,
-                              .n = l->quick ? 10007 : 1000003,
-                              .type = type,
-                              .every_finish = !l->quick,
-                              .rung = l->rung,
-                              .rounds = 3,
-                              .applications = true,
-                              .language = "all"};
+static void check_run(lab *l, const ladder_options *options) {
     reduct_error error = {.message = ""};
     report *r = report_create("check", "");
-    if (ladder_vulkan_run(&options, r, &error) != REDUCT_OK)
+    if (ladder_vulkan_run(options, r, &error) != REDUCT_OK)
         count(l, false, "the ladder", "a report", error.message);
     for (size_t i = 0; i < report_row_count(r); i++)
         check_row(&l->count, report_row_at(r, i), NULL);
     report_destroy(r);
+}
+
+/* The ladders as users run them. Without specimens, whose results are not defined. */
+static void check_report(lab *l, reduct_type type) {
+    ladder_options options = {
+        .device = l->device, .n = l->quick ? 10007 : 1000003, .type = type, .rung = l->rung, .rounds = 3};
+    ladder_options rows = options;
+    bool of_sums = l->rung && gpu_rung_named(l->rung);
+    rows.columns = 1000;
+    options.every_finish = !l->quick;
+    options.applications = true;
+    options.language = "all";
+    if (!l->rung || of_sums)
+        check_run(l, &options);
+    if (!of_sums)
+        check_run(l, &rows);
 }
 
 /* Every rung of the list must be there, but those that only CUDA can say. */
@@ -361,6 +416,7 @@ int main(int argc, char **argv) {
     check_list(&l);
     check_sizes(&l);
     check_pieces(&l);
+    check_matrices(&l);
     check_rows(&l);
     check_trials(&l);
     if (ladder_wants(l.rung, ladder_rungs[LADDER_GPU_EXACT].name))

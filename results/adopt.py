@@ -18,7 +18,8 @@ import results
 ROOT = os.path.join(results.FOLDER, '..')
 # What is kept under a name, of which parts; where one of them is missing, what is there stays.
 PARTS = {'ladder': ('ladder-f32', 'ladder-i32', 'ladder-f64'), 'numbers': ('numbers-f32', 'numbers-f64'),
-         'rows': ('rows-f32', 'rows-f64'), 'profile': ('profile',)}
+         'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
+         'profile': ('profile',)}
 # Measured with the ladder since: not kept beside it.
 REPLACED = {'ladder': ('languages',)}
 

@@ -8,6 +8,7 @@ its text, a folder a page of its files. A link that leads nowhere ends this with
 """
 import os
 import posixpath
+import re
 import shutil
 import sys
 from html import escape
@@ -18,7 +19,7 @@ from mdit_py_plugins.anchors import anchors_plugin
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST = ['docs/ladder.md', 'docs/zh/ladder.md', 'web/reduct/README.md', 'README.md']
 COPIED = ('.svg', '.png', '.spv')  # as they are
-CHINESE = 'docs/zh/'
+CHINESE = re.compile(r'docs/zh/|.*\.zh\.html$')
 
 PAGE = '''<!DOCTYPE html>
 <html lang="{language}">
@@ -131,7 +132,7 @@ class Site:
         os.makedirs(os.path.dirname(self.place(path)), exist_ok=True)
         with open(self.place(path), 'w', encoding='utf-8', newline='\n') as file:
             file.write(PAGE.format(title=escape(title), body=body, root='../' * path.count('/'),
-                                   language='zh-Hans' if path.startswith(CHINESE) else 'en'))
+                                   language='zh-Hans' if CHINESE.match(path) else 'en'))
 
 
 def page_of(path):

@@ -4,7 +4,8 @@ below docs/zh/.
 
     python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
     python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents;
-                                                        page: web/index.html and web/zh.html)
+                                                        page: web/index.html and web/zh.html; exercises and exercises/NAME:
+                                                        README.md and README.zh.md there)
 
 The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
 in, do not count. A test fails where one of the two has changed since.
@@ -36,7 +37,10 @@ def contents(docs=DOCS, edition=ENGLISH):
 
 
 def path_of(name, docs=DOCS, edition=ENGLISH):
-    """The file of a chapter; of the contents where the name is 'ladder', of the page that runs in browsers where it is 'page'."""
+    """The file of a chapter; of the contents where the name is 'ladder', of the page that runs in browsers where it is 'page', of the
+    exercises or one of them where it is 'exercises' or begins so."""
+    if name.split('/')[0] == 'exercises':
+        return os.path.join(docs, '..', name, 'README.zh.md' if edition else 'README.md')
     if name == 'page':
         return os.path.join(docs, '..', 'web', 'zh.html' if edition else 'index.html')
     return contents(docs, edition) if name == 'ladder' else os.path.join(docs, edition, 'ladder', name + '.md')
@@ -46,6 +50,12 @@ def chapters(docs=DOCS, edition=ENGLISH):
     """Each chapter's name and title, in their order."""
     found = re.findall(r'(?m)^- \[(.+?)\]\(ladder/([a-z0-9-]+)\.md\)', read(contents(docs, edition)))
     return {name: title for title, name in found}
+
+
+def exercises(docs=DOCS):
+    """The names of the exercises' texts: of all, then of each."""
+    folder = os.path.join(docs, '..', 'exercises')
+    return ['exercises', *(f'exercises/{name}' for name in sorted(os.listdir(folder)) if os.path.isdir(os.path.join(folder, name)))]
 
 
 def pages(docs=DOCS, edition=ENGLISH):

@@ -15,7 +15,10 @@ SENTENCES = [
     (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),
     (r'`vector-loads` in f32 with three finishes, and the rungs that are launched overlapping:',
      r'f32 的 `vector-loads` 用三种收尾，以及启动重叠的各级：'),
+    (r'(f32|f64) in GLSL, (.+?) elements in rows of so many, on one (.+?):', r'\1，GLSL，\2 个元素，每行如此之多，在一块 \3 上：'),
     (r'(f32|f64), (.+?) elements in rows of so many, on one (.+?):', r'\1，\2 个元素，每行如此之多，在一块 \3 上：'),
+    (r'(f32|f64), (.+?) elements with random keys in so many groups, on one (.+?):', r'\1，\2 个元素，键是随机的，分成如此多的组，在一块 \3 上：'),
+    (r'(f32|f64), (.+?) elements with sorted keys in so many groups, on one (.+?):', r'\1，\2 个元素，键已排序，分成如此多的组，在一块 \3 上：'),
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
@@ -48,7 +51,7 @@ HEADINGS = {
 def heading(cell):
     text = cell.strip()
     for pattern, put in ((r'GB/s at (.+)', r'\1 时的 GB/s'), (r'(\w+), GB/s at (.+)', r'\1，\2 时的 GB/s'),
-                         (r'(\w+), of the read limit', r'\1，占读取极限'), (r'(\w+), (\d+ [KMG]i)', r'\1，\2')):
+                         (r'(\w+), of the read limit', r'\1，占读取极限'), (r'of the read limit, (\d+)', r'占读取极限，\1'), (r'(\w+), (\d+ [KMG]i)', r'\1，\2')):
         if re.fullmatch(pattern, text):
             return re.sub(pattern, put, text)
     return HEADINGS.get(text, text)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of the tutorial, docs/ladder.md and its chapters: python3 docs/ladder/draw.py writes the SVG files beside this one.
+"""Draws the diagrams of the tutorial, docs/ladder.md and its chapters: python3 docs/ladder/draw.py writes the SVG files beside this one, and
+those of the Chinese edition, whose words drawn.py has, to docs/zh/ladder/.
 
 One visual language for all of them:
   square cells     numbers in memory: blue global (all blocks see it), green shared (one block), orange registers
@@ -10,9 +11,13 @@ One visual language for all of them:
 Every drawing brings its own background and follows the reader's choice of dark or light.
 """
 import os
+import re
 import sys
 import textwrap
+import unicodedata
 from html import escape
+
+import drawn
 
 # The first digits of pi; they add up to 80.
 DIGITS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3]
@@ -62,12 +67,34 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', '
 '''
 
 
+def is_wide(character):
+    return unicodedata.east_asian_width(character) in 'WF'
+
+
+def lines_of(text):
+    """A caption in lines. Chinese may break anywhere but before a mark, and its characters are as wide as two."""
+    if not any(map(is_wide, text)):
+        return textwrap.wrap(text, CAPTION)
+    lines, room = [], 0
+    for part in re.findall(r'[!-~]+|.', text):
+        width = sum(1 + is_wide(character) for character in part)
+        if room < width and part not in '，。；：）、？”' or not lines:
+            lines.append('')
+            room = CAPTION
+            part = part.strip()
+        lines[-1] += part
+        room -= width
+    return lines
+
+
 class Drawing:
+    words = str  # what is said of a text: itself, or it in another language
+
     def __init__(self, name, title, description, width=960, height=400):
-        self.name, self.title, self.description = name, title, description
+        self.name, self.title, self.description = name, self.words(title), self.words(description)
         self.width, self.height = width, height
         self.parts = []
-        self.text(20, 28, title, 'title')
+        self.put(20, 28, self.title, 'title')
 
     def add(self, element):
         self.parts.append(element)
@@ -76,12 +103,16 @@ class Drawing:
         self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" class="{style}"/>')
 
     def text(self, x, y, text, style=''):
+        """A text in the drawing's language; code has none."""
+        self.put(x, y, text if 'code' in style.split() else self.words(str(text)), style)
+
+    def put(self, x, y, text, style=''):
         self.add(f'<text x="{x:g}" y="{y:g}" class="{style}">{escape(str(text))}</text>')
 
     def caption(self, y, text):
         """The last words, in as many lines as they need; the drawing grows where it has no room for them."""
-        for line in textwrap.wrap(text, CAPTION):
-            self.text(20, y, line, 'dim')
+        for line in lines_of(self.words(text)):
+            self.put(20, y, line, 'dim')
             y += LINE
         self.height = max(self.height, y - LINE + 16)
 
@@ -1064,15 +1095,60 @@ def rows():
     return d
 
 
+def groups():
+    d = Drawing('groups', 'Sums by group: who waits for whom',
+                'Eight elements with keys. With atomic additions in global memory all threads queue for the sums; with a copy per block only '
+                'those of one block do; where keys are sorted, neighbours add up first.', height=330)
+    def elements(left, title, keys, note):
+        d.text(left, 60, title)
+        for i, key in enumerate(keys):
+            d.cell(left + 12 + i * 30, 76, key, 'global', 26)
+            d.thread(left + 12 + i * 30, 124, i, radius=8)
+            d.line(left + 12 + i * 30, 102, left + 12 + i * 30, 115)
+        for i, line in enumerate(note):
+            d.text(left, 260 + 16 * i, line, 'small dim')
+        return [left + 12 + i * 30 for i in range(len(keys))]
+    keys, in_order = (2, 0, 2, 1, 2, 2, 0, 2), (0, 0, 1, 2, 2, 2, 2, 2)
+    def sums(left, y, style, between=50):
+        for g in range(3):
+            d.cell(left + g * between, y, g, style)
+        return [left + g * between for g in range(3)]
+    x = elements(40, 'group-global', keys, ['eight atomic additions,', 'five of them to one sum'])
+    at = sums(100, 214, 'global')
+    for i, key in enumerate(keys):
+        d.line(x[i], 133, at[key], 212, 'redline' if key == 2 else 'line')
+    x = elements(360, 'group-shared: a copy per block', keys, ['queues are short, and near;', 'then one addition per copy and group'])
+    for block in range(2):
+        at = sums(386 + 124 * block, 160, 'shared', 36)
+        for i in range(4 * block, 4 * block + 4):
+            d.line(x[i], 133, at[keys[i]], 159)
+        for a, b in zip(at, (420, 470, 520), strict=True):
+            d.line(a, 186, b, 213)
+    sums(420, 214, 'global')
+    x = elements(680, 'group-runs: keys sorted', in_order, ['neighbours of one key add up first:', 'an addition per run'])
+    at = sums(740, 214, 'global')
+    for g, run in enumerate(((0, 1), (2, 2), (3, 7))):
+        d.rect(x[run[0]] - 11, 140, x[run[1]] - x[run[0]] + 22, 18, 'register')
+        d.arrow((x[run[0]] + x[run[1]]) / 2, 158, at[g], 212)
+    d.caption(306, 'The number in a cell of the array is its key, below it the thread that has it; the cells at the bottom are the sums. Additions of floats '
+                   'in any order give other bits in every run; those of integers (group-slices, group-exact) do not.')
+    return d
+
+
 DRAWINGS = [start, coalescing, occupancy, bytes_in_flight, brent, gpu, global_halving, neighbour_modulo, neighbour_strided,
             halving, first_add, last_warp_implicit, last_warp_right, unrolled, grid_stride, harris_seven, shuffle, warp_reduce,
-            cg_reduce, vector_loads, one_launch, overlapped_launch, cooperative, cluster, bulk_copy, producer_warp, exact, rows, levels, window, finishes, numbers]
+            cg_reduce, vector_loads, one_launch, overlapped_launch, cooperative, cluster, bulk_copy, producer_warp, exact, rows,
+            groups, levels, window, finishes, numbers]
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for drawing in DRAWINGS:
-        drawing().write(folder)
+    """draw.py [DOCS]: the folder below which the drawings go, docs/ if none is given."""
+    docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    in_chinese = drawn.Chinese()
+    for edition, Drawing.words in (('', str), ('zh', in_chinese)):
+        for drawing in DRAWINGS:
+            drawing().write(os.path.join(docs, edition, 'ladder'))
+    in_chinese.check()
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
     ladder      every rung, finish, type, size and language
     numbers     the rungs of the CPU and of the GPU on data that cancel
     rows        the ladder of rows
+    groups      the ladder of groups
     profile     what the profiler counts
 
 all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; and from sass.json beside this file, which is of
@@ -439,26 +440,47 @@ def windows_block(languages):
     return f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
 
 
+def lengthwise(report, kind, pattern, shares, shader=False):
+    """A table of one type, of CUDA's kernels or those of shaders: a line for each rung, a column for each number that the pattern finds in the names of groups, and the shares of
+    the read limit at some of them; then why a rung was not run, and how many elements there are. None where nothing was measured."""
+    found = {}
+    for row in report['rows']:
+        number = re.fullmatch(pattern, row['group'])
+        if number and row['type'] == kind and (row['language'] in SHADERS) == bool(shader):
+            found.setdefault(row['name'], {})[int(number.group(1))] = row
+    if not found:
+        return None
+    def good(of, n):
+        return n in of and of[n]['verdict'] in GOOD
+    numbers = sorted({n for of in found.values() for n in of})
+    lines = [[f'`{name}`', *(time(of[n]['seconds']) if good(of, n) else '' for n in numbers),
+              *(percent(of[n]['of_limit']) if good(of, n) else '' for n in shares)] for name, of in found.items()]
+    heading = ['rung', *(f'{n}' for n in numbers), *(f'of the read limit, {n}' for n in shares)]
+    why = dict.fromkeys(f'`{name}`: {row["note"]}' for name, of in found.items() for row in of.values()
+                        if row['verdict'] == 'not run' and row['note'])
+    text = table(heading, lines, heading[1:]) + ''.join(f'\n{reason}.\n' for reason in why)
+    return text, elements(next(iter(next(iter(found.values())).values()))['n'])
+
+
 def rows_block(report):
     """Sums of rows: the time of each rung by the length of a row."""
     blocks = []
+    for shader, language in ((False, ''), (True, ' in GLSL')):
+        for kind in ('f32', 'f64'):
+            made = lengthwise(report, kind, r'rows of (\d+)', (64, 4096), shader)
+            if made:
+                blocks.append(f'{kind}{language}, {made[1]} elements in rows of so many, on one {Report(report).device()}:\n\n{made[0]}')
+    return '\n'.join(blocks)
+
+
+def groups_block(report):
+    """Sums by group: the time of each rung by the number of groups, for each order of keys."""
+    blocks = []
     for kind in ('f32', 'f64'):
-        found = {}
-        for row in report['rows']:
-            length = re.fullmatch(r'rows of (\d+)', row['group'])
-            if length and row['type'] == kind:
-                found.setdefault(row['name'], {})[int(length.group(1))] = row
-        lengths = sorted({length for of in found.values() for length in of})
-        lines = [[f'`{name}`', *(time(of[n]['seconds']) if n in of and of[n]['verdict'] in GOOD else '' for n in lengths),
-                  *(percent(of[n]['of_limit']) if n in of and of[n]['verdict'] in GOOD else '' for n in (64, 4096))]
-                 for name, of in found.items()]
-        if lines:
-            total = next(iter(next(iter(found.values())).values()))['n']
-            heading = ['rung', *(f'{n}' for n in lengths), 'of the read limit, 64', 'of the read limit, 4096']
-            why = dict.fromkeys(f'`{name}`: {row["note"]}' for name, of in found.items() for row in of.values()
-                                if row['verdict'] == 'not run' and row['note'])
-            blocks.append(f'{kind}, {elements(total)} elements in rows of so many, on one {Report(report).device()}:\n\n'
-                          + table(heading, lines, heading[1:]) + ''.join(f'\n{text}.\n' for text in why))
+        for order in ('random', 'sorted'):
+            made = lengthwise(report, kind, rf'(\d+) groups, {order} keys', (100, 1000000))
+            if made:
+                blocks.append(f'{kind}, {made[1]} elements with {order} keys in so many groups, on one {Report(report).device()}:\n\n{made[0]}')
     return '\n'.join(blocks)
 
 
@@ -531,11 +553,13 @@ def atomic_cell(report):
             + table(heading, rows, heading[1:])) if rows else ''
 
 
-def blocks(report, languages, sass, numbers, rows):
+def blocks(report, languages, sass, numbers, rows, groups):
     """Every block of results by name."""
     made = {'sass': sass_block(sass)}
     if rows:
         made['rows'] = rows_block(rows)
+    if groups:
+        made['groups'] = groups_block(groups)
     if languages:
         made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
     if report and report.rungs:
@@ -616,11 +640,11 @@ def main():
     """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
     docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
     sources, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
-    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'profile')}
+    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'groups', 'profile')}
     measured = kept_runs['ladder']
     report = Report(measured, profile=kept_runs['profile']) if measured else None
     fill(docs, blocks(report, kept_runs['languages'] or measured, read_sass(os.path.join(sources, 'sass.json')), kept_runs['numbers'],
-                      kept_runs['rows']))
+                      kept_runs['rows'], kept_runs['groups']))
     if report:
         chart(report, os.path.join(docs, 'ladder'))
 

@@ -16,16 +16,7 @@
 #ifndef RUNG_GLSL
 #define RUNG_GLSL
 
-#if defined TYPE_I32
-#define T uint // added as unsigned: the sum modulo 2^32, which cannot overflow
-#elif defined TYPE_F32
-#define T float
-#elif defined TYPE_F64
-#define T double
-#endif
-
-layout(local_size_x_id = 0) in; // specialised by the host, as CUDA's launch decides the block's size
-const uint GROUP = gl_WorkGroupSize.x;
+#include "types.glsl"
 
 const uint STORE = 0, ATOMIC = 1, LAST_GROUP = 2;
 layout(constant_id = 1) const uint WAY = STORE;
@@ -45,8 +36,6 @@ layout(set = 0, binding = 0) readonly buffer Elements { T elements[]; };
 #endif
 layout(set = 0, binding = 1) coherent buffer Partials { T partials[]; };
 layout(set = 0, binding = 3) coherent buffer Ticket { uint ticket; };
-
-#define tid gl_LocalInvocationIndex
 
 // The number of this group. One without work has nothing to do: it must return before it touches anything.
 #define group (gl_WorkGroupID.y * row + gl_WorkGroupID.x)

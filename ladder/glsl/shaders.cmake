@@ -38,6 +38,18 @@ endforeach()
 reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/specimens/maximum.comp
   VARIANTS ":" ordered:ORDERED DEPENDS ${includes})
 
+# The ladder of rows; of columns there is a second step.
+file(GLOB rows CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rows/*.comp)
+foreach(rung IN LISTS rows)
+  set(more "")
+  if(rung MATCHES "column_tiles")
+    set(more ${plain_types})
+    list(TRANSFORM more REPLACE "^([^:]*):" "finish_\\1:FINISH,")
+  endif()
+  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${rung} VARIANTS ${plain_types} ${more}
+    DEPENDS ${includes} ${CMAKE_CURRENT_LIST_DIR}/rows/rows.glsl)
+endforeach()
+
 # Reductions other than a sum, of floats.
 foreach(application dot largest mean)
   reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/${application}.comp

@@ -9,27 +9,10 @@
 // number of bytes that have been asked for: invocations x loads x 16.
 #define LOADS 4
 
-#if defined TYPE_I32
-#define V uvec4
-#define PER_VECTOR 4
-#elif defined TYPE_F32
-#define V vec4
-#define PER_VECTOR 4
-#else
-#define V dvec2
-#define PER_VECTOR 2
-#endif
+#include "vector_type.glsl"
 
 // The same memory as `elements`, seen as vectors.
 layout(set = 0, binding = 0) readonly buffer Vectors { V vectors[]; };
-
-T sum_of(V x) {
-#if PER_VECTOR == 4
-    return (x.x + x.y) + (x.z + x.w);
-#else
-    return x.x + x.y;
-#endif
-}
 
 // This invocation's share of the sum of all elements. The group takes tiles of LOADS vectors per invocation, and steps
 // over the tiles of the other groups. Vectors beyond the end count as zeros, so that the last tile needs no loop of its

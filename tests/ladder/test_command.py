@@ -247,14 +247,24 @@ class Refusals(unittest.TestCase):
         self.refuse(2, ['--columns', "found '0'", 'one element at least'], 'rows', '--columns', '0')
         self.refuse(2, ['--columns', "found '1,x'"], 'rows', '--columns', '1,x')
         self.refuse(2, ["'more'", 'no files'], 'rows', 'more')
-        self.refuse(2, ['rows', 'only CUDA', 'cpu'], 'rows', '--device', 'cpu')
+        self.refuse(2, ['rows', 'ladder of GPUs', 'cpu'], 'rows', '--device', 'cpu')
         self.refuse(2, ['--finish', 'ladder of rows'], 'rows', '--finish', 'atomic')
         self.refuse(2, ['--sweep', 'ladder of rows'], 'rows', '--sweep')
         self.refuse(2, ['--data cancelling', 'ladder of rows'], 'rows', '--data', 'cancelling')
         self.refuse(2, ["'halving'", 'rows'], 'rows', '--rung', 'halving')
         self.refuse(2, ["'row-warp'"], '--rung', 'row-warp')
         if without_gpu():
-            self.refuse(1, ['rows', 'only CUDA'], 'rows')
+            self.refuse(1, ['rows', 'ladder of GPUs'], 'rows')
+
+    def test_groups(self):
+        self.refuse(2, ['--groups', 'only the ladder of groups', 'reduct ladder groups'], '--groups', '64')
+        self.refuse(2, ['--groups', "found '0'", '1 to 256Mi'], 'groups', '--groups', '0')
+        self.refuse(2, ['--groups', "found '257Mi'", '1 to 256Mi'], 'groups', '--groups', '257Mi')
+        self.refuse(2, ['--columns', 'ladder of groups'], 'groups', '--columns', '64')
+        self.refuse(2, ['groups', 'only CUDA', 'cpu'], 'groups', '--device', 'cpu')
+        self.refuse(2, ["'row-warp'", 'groups'], 'groups', '--rung', 'row-warp')
+        if without_gpu():
+            self.refuse(1, ['groups', 'only CUDA'], 'groups')
 
     def test_data(self):
         self.refuse(2, ['--data', "found 'nonesuch'", 'uniform or cancelling'], '--data', 'nonesuch')

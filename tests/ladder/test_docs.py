@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 import adopt  # noqa: E402
 import chapters  # noqa: E402
 import claims  # noqa: E402
+import drawn  # noqa: E402
 import lists  # noqa: E402
 import results  # noqa: E402
 import sass  # noqa: E402
@@ -26,6 +27,7 @@ import tables  # noqa: E402
 
 
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
+ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.exercises()]
 ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials', 'interview', 'unity')]
 
 
@@ -40,19 +42,32 @@ def script(name, *arguments):
 
 class Drawings(unittest.TestCase):
     def test_they_are_what_the_script_draws(self):
-        with tempfile.TemporaryDirectory() as folder:
-            script('draw.py', folder)
-            drawn = sorted(os.listdir(folder))
-            self.assertGreater(len(drawn), 15)
-            for name in drawn:
-                self.assertEqual(read(folder, name), read(DOCS, 'ladder', name), name)
-                self.assertTrue(any(re.search(rf'\]\((ladder/)?{re.escape(name)}\)', read(page)) for page in chapters.pages()), name)
+        """In both languages; each is in a page of its edition."""
+        with tempfile.TemporaryDirectory() as docs:
+            for edition in chapters.CONTENTS:
+                os.makedirs(os.path.join(docs, edition, 'ladder'))
+            script('draw.py', docs)
+            for edition in chapters.CONTENTS:
+                drawings = sorted(os.listdir(os.path.join(docs, edition, 'ladder')))
+                text = ''.join(read(page) for page in chapters.pages(edition=edition))
+                self.assertGreater(len(drawings), 15)
+                for name in drawings:
+                    self.assertEqual(read(docs, edition, 'ladder', name), read(DOCS, edition, 'ladder', name), name)
+                    self.assertRegex(text, rf'\]\((ladder/)?{re.escape(name)}\)')
+
+    def test_words_that_no_language_has_are_noticed(self):
+        said = drawn.Chinese()
+        self.assertEqual([said(text) for text in ('block 3', 's = 4', 'memory')], ['块 3', 's = 4', '内存'])
+        for wrong in (lambda: said('a text that nobody has put into Chinese'), said.check):
+            with self.assertRaises(SystemExit):
+                wrong()
 
     def test_they_are_whole(self):
-        drawings = [name for name in os.listdir(os.path.join(DOCS, 'ladder')) if name.endswith('.svg')]
-        self.assertGreater(len(drawings), 15)
+        drawings = [os.path.join(edition, 'ladder', name) for edition in chapters.CONTENTS
+                    for name in os.listdir(os.path.join(DOCS, edition, 'ladder')) if name.endswith('.svg')]
+        self.assertGreater(len(drawings), 30)
         for name in drawings:
-            text = read(DOCS, 'ladder', name)
+            text = read(DOCS, name)
             root = xml.dom.minidom.parseString(text).documentElement
             self.assertEqual(root.tagName, 'svg')
             self.assertTrue(root.getElementsByTagName('title') and root.getElementsByTagName('desc'))
@@ -120,17 +135,17 @@ class Chinese(unittest.TestCase):
     def test_the_same_chapters(self):
         self.assertEqual(list(chapters.chapters(edition=chapters.CHINESE)), list(chapters.chapters()))
         folder = os.path.join(DOCS, chapters.CHINESE, 'ladder')
-        self.assertEqual(set(os.listdir(folder)), {f'{name}.md' for name in chapters.chapters()})
+        self.assertEqual({name for name in os.listdir(folder) if name.endswith('.md')}, {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
-        for name in ('page', 'ladder', *chapters.chapters()):
+        for name in ('page', 'ladder', *chapters.chapters(), *chapters.exercises()):
             text = read(chapters.path_of(name, edition=chapters.CHINESE))
             self.assertTrue(text.startswith(chapters.stamp(name)),
-                            f'{name}: one language has changed. Put the same into the other (docs/zh/ and web/zh.html are Chinese), then run '
+                            f'{name}: one language has changed. Put the same into the other (docs/zh/, web/zh.html and README.zh.md are Chinese), then run '
                             f'python3 docs/ladder/chapters.py --in-step {name}')
 
     def test_the_same_code_and_places(self):
-        for name in ('ladder', *chapters.chapters()):
+        for name in ('ladder', *chapters.chapters(), *chapters.exercises()):
             english, chinese = (chapters.own_text(read(chapters.path_of(name, edition=edition))) for edition in chapters.CONTENTS)
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
@@ -176,8 +191,8 @@ class Lists(unittest.TestCase):
 
     def test_the_command_has_them(self):
         listed = formats.output(formats.REDUCT, 'ladder', '--list')
-        parts = re.split('On a GPU|Sums of rows', listed)
-        for rungs, part in zip((lists.RUNGS['cpu'], lists.RUNGS['gpu'], lists.RUNGS['rows']), parts, strict=True):
+        parts = re.split('On a GPU|Sums of rows|Sums by group', listed)
+        for rungs, part in zip((lists.RUNGS[kind] for kind in ('cpu', 'gpu', 'rows', 'groups')), parts, strict=True):
             found = dict(re.findall(r'(?m)^  ([a-z-]+)  +(\S.*)$', part))
             self.assertEqual(found, {name: rung['idea'] for name, rung in rungs.items()})
         usage = formats.run(formats.REDUCT, 'ladder', '--finish', '?').stderr.decode()
@@ -201,13 +216,17 @@ class Lists(unittest.TestCase):
             self.assertEqual(missing, lacks[language], language)
         self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
 
-    def test_rows_have_theirs(self):
-        """A file and a chapter's section for each rung of rows, but the library's, which has no file."""
-        chapter = read(DOCS, 'ladder', 'rows.md')
-        files = set(os.listdir(os.path.join(self.ROOT, 'ladder', 'cuda', 'rows'))) - {'rows.cuh'}
-        names = list(lists.RUNGS['rows'])
-        self.assertEqual(files, {name.replace('-', '_') + '.cu' for name in names if name != 'row-exact'})
-        self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
+    def test_rows_and_groups_have_theirs(self):
+        """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
+        for kind, languages in (('rows', {'cuda': ('.cu', '.cuh'), 'glsl': ('.comp', '.glsl')}), ('groups', {'cuda': ('.cu', '.cuh')})):
+            chapter = read(DOCS, 'ladder', f'{kind}.md')
+            names = list(lists.RUNGS[kind])
+            for language, (ending, header) in languages.items():
+                files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language, kind))) - {kind + header}
+                self.assertEqual(files, {name.replace('-', '_') + ending for name in names if not name.endswith('-exact')})
+            self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
+            for name in names:
+                self.assertIn(f'| `{name}` |', read(DOCS, 'zh', 'rungs.md'))
 
     def test_unity_kernels_compile(self):
         """Those of docs/unity.md, each by name."""
@@ -354,9 +373,13 @@ class Results(unittest.TestCase):
         rows = [{**rungs[0], 'group': f'rows of {length}', 'name': name, 'variant': 'sums of rows'}
                 for length in (64, 4096) for name in ('row-thread', 'row-warp')]
         refused = {**rows[0], 'name': 'row-exact', 'verdict': 'not run', 'seconds': None, 'note': 'the backend refuses'}
+        groups = [{**rungs[0], 'group': f'{count} groups, {order} keys', 'name': name, 'variant': f'{order} keys'}
+                  for order in ('random', 'sorted') for count in (100, 1000000) for name in ('group-global', 'group-runs')]
+        rows += [{**row, 'language': 'glsl', 'device': 'vulkan:0'} for row in rows if row['name'] == 'row-warp']
         parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'] + shaders,
                  'ladder-i32': [row for row in sample['rows'] if row['type'] == 'i32'],
                  'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
+                 'groups-f32': groups, 'groups-f64': [],
                  'profile': [{**rungs[1], 'shared_transactions': 12345.0, 'divergence': 0.0, 'active_lanes': 11.5}]}
         return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
 
@@ -378,6 +401,9 @@ class Results(unittest.TestCase):
         self.assertIn(['CPU', '`plain`', '7e+06'], found['numbers'][1])
         self.assertEqual(found['rows'][0][0][:3], ['rung', '64', '4096'])
         self.assertIn('`row-exact`: the backend refuses.', blocks['rows'])
+        self.assertEqual([row[0] for row in found['rows'][1][2:]], ['`row-warp`'])
+        self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
+        self.assertIn('with sorted keys', blocks['groups'])
         self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
         self.assertEqual(found['hardware'][0][3][-1], '11.5')
         self.assertIn('12345', blocks['neighbour-strided-before'])

@@ -15,6 +15,7 @@ CLASSIC = ['global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving',
 GLSL = CLASSIC + ['vector-loads', 'one-launch', 'exact']
 HLSL = CLASSIC + ['one-launch']
 SLANG = CLASSIC + ['vector-loads', 'one-launch']
+ROWS = ['row-thread', 'row-block', 'row-warp', 'rows-per-warp', 'row-vectors', 'column-tiles']
 LANGUAGES = {'glsl': GLSL, 'hlsl': HLSL, 'slang': SLANG}
 GOOD = ('right', 'within bound')
 FINISHES = ['host', 'atomic', 'second-launch', 'recursive', 'last-block']
@@ -51,6 +52,18 @@ class Rungs(unittest.TestCase):
         self.assertEqual(rows[-1]['verdict'], 'right')
         self.assertLessEqual(rows[-1]['ulp'], 0.5)
         self.assertEqual(rows[0]['speedup'], 1)
+
+    def test_rows(self):
+        """The ladder of rows, whose last rung is CUDA's alone."""
+        rows = report('rows', '--device', 'vulkan:0', '--n', '10000', '--columns', '8,1000', '--rounds', '1')['rows']
+        self.assertEqual([(row['name'], row['group']) for row in rows],
+                         [(name, f'rows of {length}') for length in (8, 1000) for name in ROWS])
+        for row in rows:
+            self.assertIn(row['verdict'], GOOD, row)
+            self.assertEqual((row['language'], row['variant']),
+                             ('glsl', 'sums of columns' if row['name'] == 'column-tiles' else 'sums of rows'))
+        result = formats.run(REDUCT, 'ladder', 'rows', '--device', 'vulkan:0', '--rung', 'row-exact')
+        self.assertEqual(result.returncode, 1)
 
     def test_all_languages(self):
         rows = report('--device', 'vulkan:0', *SMALL, '--language', 'all', '--type', 'i32')['rows']

@@ -22,10 +22,21 @@ async function fetchText(path) {
     return response.text();
 }
 
+/* The texts' file, in the page's language. */
+function readme() {
+    return document.documentElement.lang.startsWith('zh') ? 'README.zh.md' : 'README.md';
+}
+
+/* The exercises' titles by name, as the contents of them all has them. */
+export function readTitles(markdown) {
+    const lines = markdown.matchAll(/^\| \d+ \| \[(.*?)\]\(([a-z-]+)\/README/gm);
+    return new Map([...lines].map(([, title, name]) => [name, title]));
+}
+
 /* Title, sentences and hints of an exercise's page, which is written in that order. */
 export function readTask(markdown) {
     const [, title] = markdown.match(/^# \d+\. (.*)$/m);
-    const [, text] = markdown.match(/^# .*\n\n([^]*?)\n\n {4}/);
+    const [, text] = markdown.match(/^# .*\n\n([^]*?)\n\n {4}/m);
     const [, list] = markdown.match(/## [^\n]*\n\n([^]*?)\n\n/);
     const hints = list.split(/^\d+\. /m).slice(1);
     const plain = words => words.replace(/\s+/g, ' ').trim();
@@ -69,7 +80,7 @@ function mine() {
 }
 
 async function load(name) {
-    const [markdown, start] = await Promise.all(['README.md', 'start.wgsl'].map(file => fetchText(`${name}/${file}`)));
+    const [markdown, start] = await Promise.all([readme(), 'start.wgsl'].map(file => fetchText(`${name}/${file}`)));
     const { text, hints } = readTask(markdown);
     Object.assign(state, { name, start });
     byId('exercise-text').replaceChildren(...words(text));
@@ -96,12 +107,14 @@ function indent(event) {
     area.setRangeText('    ', area.selectionStart, area.selectionEnd, 'end');
 }
 
+async function showTitles() {
+    const titles = readTitles(await fetchText(readme()));
+    for (const option of byId('exercise').options) option.textContent = `${option.index + 1}. ${titles.get(option.value)}`;
+}
+
 /* run(rung) climbs the ladder with the rung on it. */
-export function setUpExercises(run) {
-    const titles = EXERCISES.map((name, i) =>
-        element('option', { value: name }, `${i + 1}. ${name.replaceAll('-', ' ')}`),
-    );
-    byId('exercise').replaceChildren(...titles);
+export async function setUpExercises(run) {
+    byId('exercise').replaceChildren(...EXERCISES.map(name => element('option', { value: name }, name)));
     byId('exercise').addEventListener('change', event => select(event.target.value));
     byId('judge').addEventListener('click', () => showVerdict(judge(byId('kernel').value, state.start)));
     byId('start-again').addEventListener('click', () => {
@@ -112,5 +125,6 @@ export function setUpExercises(run) {
     byId('kernel').addEventListener('input', forget);
     byId('kernel').addEventListener('keydown', indent);
     byId('kernel').addEventListener('blur', event => delete event.target.dataset.leaving);
-    return select(EXERCISES[0]);
+    await select(EXERCISES[0]);
+    await showTitles().catch(() => {}); // without them, names will do
 }

@@ -3,7 +3,8 @@ import { element } from './dom.js';
 import { FINISHES, GPU_RUNGS } from './rungs.js';
 import { text } from './kernels.js';
 
-const DIAGRAMS = new URL('../../docs/ladder/', import.meta.url);
+const EDITION = document.documentElement.lang.startsWith('zh') ? 'docs/zh/ladder/' : 'docs/ladder/';
+const DIAGRAMS = new URL(`../../${EDITION}`, import.meta.url);
 
 /* Of the code before faulty lines, as much stays in sight. */
 const LINES_BEFORE = 3;

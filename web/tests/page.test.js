@@ -172,6 +172,15 @@ test('exercises: the judge, and a kernel of one’s own among the rungs', async 
     await context.close();
 });
 
+test('exercises: in Chinese on the Chinese page', async () => {
+    const { page, context, problems } = await openPage(browser, new URL('zh.html', hurried.address).href);
+    await page.waitForFunction(() => /^1\. 越过/.test(document.querySelector('#exercise').options[0].textContent));
+    assert.match(await page.textContent('#exercise-text'), /核函数/);
+    assert.match(await page.textContent('#hint-list'), /屏障/);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
 test('step by step: turns, their order by keyboard and by dragging, a race', async () => {
     const { page, context, problems } = await open();
     await page.selectOption('#step-program', 'the last warp, a mistake');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EXERCISES, readTask } from '../page/exercises.js';
+import { EXERCISES, readTask, readTitles } from '../page/exercises.js';
 import { ProgramError, Workgroup, judge, parse } from '../page/threads.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -16,12 +16,17 @@ const folders = readdirSync(join(ROOT, 'exercises')).filter(name =>
 
 test('every exercise is on the page, with a text and hints', () => {
     assert.deepEqual([...EXERCISES].sort(), folders.sort());
-    const contents = read('exercises/README.md');
-    EXERCISES.forEach((name, i) => {
-        const { title, text, hints } = readTask(read('exercises', name, 'README.md'));
-        assert.ok(contents.includes(`| ${i + 1} | [${title}](${name}/README.md) |`), name);
-        assert.ok(text.length > 80 && hints.length >= 2 && hints.every(hint => hint.length > 10), name);
-    });
+    const hinted = {};
+    for (const [file, least] of [['README.md', 80], ['README.zh.md', 40]]) {
+        const contents = read('exercises', file);
+        EXERCISES.forEach((name, i) => {
+            const { title, text, hints } = readTask(read('exercises', name, file));
+            assert.ok(contents.includes(`| ${i + 1} | [${title}](${name}/${file}) |`), name);
+            assert.equal(readTitles(contents).get(name), title);
+            assert.ok(text.length > least && hints.length >= 2 && hints.every(hint => hint.length > 10), name);
+            assert.equal(hints.length, (hinted[name] ??= hints.length), `${name}: as many hints in both languages`);
+        });
+    }
 });
 
 for (const name of folders)
