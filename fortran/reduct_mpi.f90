@@ -10,8 +10,8 @@ module reduct_mpi
 
   !> Every rank gives its part of x, of any length along the axes that are reduced, and gets all results, the same bits as if one
   !> rank had it all: arguments are those of reduct_reduce, and a communicator of either of MPI's modules. Or every rank gives an
-  !> accumulator, in the place of which comes what all hold together. One all-reduce, however many results there are. On failure all ranks
-  !> fail.
+  !> accumulator, in the place of which comes what all hold together. One all-reduce, seldom two, however many results there are. On
+  !> failure all ranks fail.
   interface reduct_allreduce
     module procedure allreduce_integer, allreduce_f08, accumulator_integer, accumulator_f08
   end interface reduct_allreduce
