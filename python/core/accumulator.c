@@ -89,7 +89,18 @@ enum { PIECE = 16384 };
 struct addition {
     reduct_accumulator *accumulator;
     const struct view *views[3];
+    uint64_t piece; /* elements between two looks at signals */
+    PyThreadState *thread;
+    bool interrupted;
 };
+
+/* Whether there was a Control-C. No handler runs here, as it might wait for the lock that this thread has. */
+static bool is_interrupted(struct addition *addition) {
+    PyEval_RestoreThread(addition->thread);
+    addition->interrupted = PyOS_InterruptOccurred() != 0;
+    addition->thread = PyEval_SaveThread();
+    return addition->interrupted;
+}
 
 static reduct_status add_at(const struct addition *addition, void *const data[3], uint64_t count, reduct_error *error) {
     if (!addition->views[2])
@@ -98,7 +109,7 @@ static reduct_status add_at(const struct addition *addition, void *const data[3]
                                          error);
 }
 
-static reduct_status add_gathered(const struct addition *addition, char *room, reduct_error *error) {
+static reduct_status add_gathered(struct addition *addition, char *room, reduct_error *error) {
     struct walk walks[3];
     void *data[3] = {NULL};
     for (int which = 0; which < 3; which++)
@@ -107,6 +118,7 @@ static reduct_status add_gathered(const struct addition *addition, char *room, r
             data[which] = room + which * PIECE * sizeof(double);
         }
     int64_t left = view_count(addition->views[0]);
+    uint64_t since = 0;
     reduct_status status = REDUCT_OK;
     while (left > 0 && status == REDUCT_OK) {
         int64_t count = left < PIECE ? left : PIECE;
@@ -115,12 +127,18 @@ static reduct_status add_gathered(const struct addition *addition, char *room, r
                 view_gather(&walks[which], data[which], count);
         status = add_at(addition, data, (uint64_t)count, error);
         left -= count;
+        since += (uint64_t)count;
+        if (since < addition->piece)
+            continue;
+        since = 0;
+        if (is_interrupted(addition))
+            return REDUCT_ERROR_CALLBACK;
     }
     return status;
 }
 
 /* As a whole or not at all: what is gathered goes to an accumulator of its own first. */
-static reduct_status add_pieces(const struct addition *addition, reduct_error *error) {
+static reduct_status add_strided(struct addition *addition, reduct_error *error) {
     reduct_reduction reduction = reduct_accumulator_reduction(addition->accumulator);
     reduct_accumulator_options options = {.reduction = &reduction, .device = "cpu"};
     struct addition part = *addition;
@@ -130,13 +148,57 @@ static reduct_status add_pieces(const struct addition *addition, reduct_error *e
     char *room = malloc(3 * PIECE * sizeof(double));
     status = room ? add_gathered(&part, room, error) : REDUCT_ERROR_OUT_OF_MEMORY;
     free(room);
+    addition->thread = part.thread;
+    addition->interrupted = part.interrupted;
     if (status == REDUCT_OK)
         status = reduct_accumulator_merge(addition->accumulator, part.accumulator, error);
     reduct_accumulator_destroy(part.accumulator);
     return status;
 }
 
-static reduct_status add_all(const struct addition *addition, reduct_error *error) {
+static reduct_status add_each_piece(struct addition *addition, void *const data[3], reduct_error *error) {
+    uint64_t all = (uint64_t)view_count(addition->views[0]);
+    reduct_status status = REDUCT_OK;
+    for (uint64_t done = 0, count; done < all && status == REDUCT_OK; done += count) {
+        void *at[3] = {NULL};
+        if (is_interrupted(addition))
+            return REDUCT_ERROR_CALLBACK;
+        count = all - done < addition->piece ? all - done : addition->piece;
+        for (int which = 0; which < 3; which++)
+            if (addition->views[which])
+                at[which] = (char *)data[which] + done * reduct_type_size(addition->views[which]->type);
+        status = add_at(addition, at, count, error);
+    }
+    return status;
+}
+
+/* What takes long, also as a whole or not at all: what was there before is kept meanwhile. */
+static reduct_status add_long(struct addition *addition, void *const data[3], reduct_error *error) {
+    reduct_reduction reduction = reduct_accumulator_reduction(addition->accumulator);
+    reduct_accumulator_options options = {.reduction = &reduction, .device = "cpu"};
+    reduct_accumulator *before;
+    reduct_status status = reduct_accumulator_create(&options, &before, error);
+    if (status != REDUCT_OK)
+        return status;
+    status = reduct_accumulator_merge(before, addition->accumulator, error);
+    if (status == REDUCT_OK) {
+        status = add_each_piece(addition, data, error);
+        if (status != REDUCT_OK) {
+            reduct_accumulator_reset(addition->accumulator);
+            (void)reduct_accumulator_merge(addition->accumulator, before, NULL); /* into nothing all can be merged */
+        }
+    }
+    reduct_accumulator_destroy(before);
+    return status;
+}
+
+/* Of mode fast the bits depend on how it is cut, and data of a device are for the library to stream. */
+static bool takes_long(const struct addition *addition) {
+    return (uint64_t)view_count(addition->views[0]) / 2 >= addition->piece && addition->views[0]->device < 0 &&
+           reduct_accumulator_reduction(addition->accumulator).mode == REDUCT_EXACT;
+}
+
+static reduct_status add_all(struct addition *addition, reduct_error *error) {
     void *data[3] = {NULL};
     bool contiguous = true;
     for (int which = 0; which < 3; which++)
@@ -144,9 +206,10 @@ static reduct_status add_all(const struct addition *addition, reduct_error *erro
             contiguous = contiguous && view_is_contiguous(addition->views[which]);
             data[which] = addition->views[which]->data;
         }
-    if (contiguous)
-        return add_at(addition, data, (uint64_t)view_count(addition->views[0]), error);
-    return add_pieces(addition, error);
+    if (!contiguous)
+        return add_strided(addition, error);
+    return takes_long(addition) ? add_long(addition, data, error)
+                                : add_at(addition, data, (uint64_t)view_count(addition->views[0]), error);
 }
 
 /* Whether the library may read these arrays as the accumulator's elements. */
@@ -176,16 +239,26 @@ static bool check_addition(const struct addition *addition) {
 static PyObject *add(PyObject *object, PyObject *arguments) {
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *x, *y, *mask;
-    struct addition addition = {SELF(object)->accumulator, {NULL}};
+    struct addition addition = {.accumulator = SELF(object)->accumulator, .piece = state->piece};
     if (!PyArg_ParseTuple(arguments, "OOO", &x, &y, &mask) || !(addition.views[0] = view_in(state, x, "x")) ||
         !view_or_none(state, y, "y", &addition.views[1]) || !view_or_none(state, mask, "where", &addition.views[2]) ||
         !check_addition(&addition))
         return NULL;
     reduct_error error = {0};
     reduct_status status;
-    lock(SELF(object));
-    Py_BEGIN_ALLOW_THREADS status = add_all(&addition, &error);
-    Py_END_ALLOW_THREADS unlock(SELF(object));
+    do {
+        addition.interrupted = false;
+        lock(SELF(object));
+        addition.thread = PyEval_SaveThread();
+        status = add_all(&addition, &error);
+        PyEval_RestoreThread(addition.thread);
+        unlock(SELF(object));
+        if (addition.interrupted) {
+            PyErr_SetInterrupt(); /* for its handler, after which all is added anew unless that raises an exception */
+            if (PyErr_CheckSignals() != 0)
+                return NULL;
+        }
+    } while (addition.interrupted);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);
     Py_RETURN_NONE;
@@ -199,7 +272,7 @@ static PyObject *add_valid(PyObject *object, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOK", &x, &validity, &first))
         return NULL;
     const struct view *values = view_in(state, x, "x"), *bits = values ? view_in(state, validity, "validity") : NULL;
-    if (!bits || !check_addition(&(struct addition){SELF(object)->accumulator, {values}}))
+    if (!bits || !check_addition(&(struct addition){.accumulator = SELF(object)->accumulator, .views = {values}}))
         return NULL;
     reduct_error error = {0};
     reduct_status status;

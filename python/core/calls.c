@@ -55,7 +55,8 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
     return scalar;
 }
 
-/* Whether there is no other reading of this object than as such a buffer; no exception if not. */
+/* Whether there is no other reading of this object than as such a buffer, which is not so long that signals must be handled while it is
+ * reduced; no exception if not. */
 static bool take_buffer(struct state *state, PyObject *object, struct view *view) {
     if (!state->ndarray || Py_TYPE(object) != (PyTypeObject *)state->ndarray)
         return false;
@@ -63,7 +64,7 @@ static bool take_buffer(struct state *state, PyObject *object, struct view *view
         PyErr_Clear();
         return false;
     }
-    if (view->rank > 0 && view_is_contiguous(view))
+    if (view->rank > 0 && view_is_contiguous(view) && (uint64_t)view_count(view) / 2 < state->piece)
         return true;
     view_release(view);
     return false;

@@ -1,5 +1,5 @@
-/* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c), accumulators
- * (accumulator.c), tables of them (table.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
+/* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c) and their
+ * long executions (pieces.c), accumulators (accumulator.c), tables of them (table.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
  * (pyreduct/_functions.py). */
 #ifndef PYREDUCT_CORE_H
 #define PYREDUCT_CORE_H
@@ -15,14 +15,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Some tens of milliseconds at the speed of memory, beside which nothing counts that a piece costs. */
+enum { PIECE_ELEMENTS = 1 << 26 };
+
 enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
 
 /* Of one module object, one per interpreter. */
 struct state {
     PyObject *errors[STATUSES]; /* an exception class for each status but REDUCT_OK */
     PyTypeObject *view, *plan, *accumulator, *table;
-    PyObject *functions;      /* the general ones by name, once one was needed */
-    PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
+    uint64_t piece;      /* elements that are reduced between two looks at signals, where there are twice as many */
+    PyObject *functions; /* the general ones by name, once one was needed */
+    PyObject *ndarray;   /* numpy.ndarray, once an array of it was seen */
     PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type */
 };
 

@@ -1,27 +1,18 @@
 /* The class Plan: what the library's plans are, made from shapes and executed on views. */
-#include "core.h"
+#include "plan.h"
 
 #include <reduct/cuda.h>
 
+#include <string.h>
+
 struct plan_object {
     PyObject_HEAD reduct_plan *plan;
-    uint64_t elements; /* read by an execution, about */
+    uint64_t elements;       /* read by an execution, about */
+    struct request *request; /* of one that is executed in pieces of so many elements, or null */
+    uint64_t piece;
 };
 
-enum { REDUCTIONS_MAX = 64, INPUTS_MAX = 5 };
-
-/* What a plan is made from, as Python gives it. */
-struct request {
-    reduct_reduction reductions[REDUCTIONS_MAX];
-    size_t count;
-    uint64_t lengths[REDUCT_RANK_MAX];
-    int64_t strides[2][REDUCT_RANK_MAX];
-    int64_t result_strides[REDUCT_RANK_MAX], mask_strides[REDUCT_RANK_MAX];
-    reduct_array array;
-    reduct_segments segments;
-    reduct_groups groups;
-    reduct_plan_options options;
-};
+enum { INPUTS_MAX = 5 };
 
 static bool read_reductions(PyObject *tuple, struct request *request) {
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -78,6 +69,23 @@ static bool is_whole(const struct request *request) {
     return true;
 }
 
+/* A copy of the request for a plan whose executions take long; false with an exception. */
+static bool keep_request(struct plan_object *self, const struct request *request, uint64_t piece) {
+    if (!pieces_suit(request, self->elements, piece))
+        return true;
+    self->request = PyMem_Malloc(sizeof *request);
+    if (!self->request) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memcpy(self->request, request, sizeof *request);
+    self->request->options.device = "cpu";
+    self->piece = piece;
+    for (size_t which = 0; which < request->count; which++)
+        self->request->reductions[which].result = reduct_plan_result_type(self->plan, which);
+    return true;
+}
+
 static PyObject *create(PyTypeObject *type, const struct request *request, uint64_t elements) {
     struct state *state = PyType_GetModuleState(type);
     struct plan_object *self = (struct plan_object *)PyType_GenericAlloc(type, 0);
@@ -86,18 +94,12 @@ static PyObject *create(PyTypeObject *type, const struct request *request, uint6
     reduct_error error = {0};
     reduct_status status = reduct_plan_create(&request->options, &self->plan, &error);
     self->elements = elements;
-    if (status == REDUCT_OK)
+    if (status != REDUCT_OK)
+        raise_status(state, status, &error);
+    else if (keep_request(self, request, state->piece))
         return (PyObject *)self;
-    raise_status(state, status, &error);
     Py_DecRef((PyObject *)self);
     return NULL;
-}
-
-static uint64_t product(const uint64_t *lengths, unsigned count) {
-    uint64_t elements = 1;
-    for (unsigned axis = 0; axis < count; axis++)
-        elements *= lengths[axis];
-    return elements;
 }
 
 /* Plan(reductions, lengths, strides, axes, result_strides, mask, mask_strides, device) */
@@ -126,8 +128,12 @@ static PyObject *new_plan(PyTypeObject *type, PyObject *arguments, PyObject *key
         (result_strides != Py_None && !read_tuple(result_strides, request.result_strides, kept)) ||
         (mask_strides != Py_None && !read_tuple(mask_strides, request.mask_strides, rank)))
         return NULL;
-    if (result_strides != Py_None)
+    if (result_strides != Py_None) {
+        for (Py_ssize_t axis = rank; axis-- > 0;) /* from those that stay to all: each moves up or stays where it is */
+            if (!(axes >> axis & 1))
+                request.result_strides[axis] = request.result_strides[--kept];
         request.array.result_strides = request.result_strides;
+    }
     if (mask_strides != Py_None)
         request.array.mask_strides = request.mask_strides;
     uint64_t elements = product(request.lengths, request.array.rank);
@@ -208,7 +214,13 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
         addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
         return NULL;
-    reduct_error error = {0};
+    bool interrupted = false;
+    if (self->request &&
+        pieces_execute(self->request, self->piece, (const void *const *)inputs, results, &interrupted) == REDUCT_OK)
+        Py_RETURN_NONE;
+    if (interrupted)
+        return NULL;
+    reduct_error error = {0}; /* of pieces that failed there is none: all of it at once tells what is wrong */
     PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
     reduct_status status = reduct_plan_execute(self->plan, (const void *const *)inputs, results, NULL, &error);
     if (thread)
@@ -242,6 +254,7 @@ static PyObject *queue(PyObject *object, PyObject *arguments) {
 static void deallocate(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     reduct_plan_destroy(((struct plan_object *)object)->plan);
+    PyMem_Free(((struct plan_object *)object)->request);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DecRef((PyObject *)type);
@@ -257,6 +270,11 @@ static PyObject *get_workspace(PyObject *self, void *unused) {
     return PyLong_FromSize_t(reduct_cuda_workspace_size(((struct plan_object *)self)->plan));
 }
 
+static PyObject *get_in_pieces(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((struct plan_object *)self)->request != NULL);
+}
+
 static PyMethodDef methods[] = {
     {"segments", new_segments, METH_VARARGS | METH_CLASS,
      "segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device)"},
@@ -270,6 +288,8 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"device", get_device, NULL, "what it runs on, such as 'cpu:avx512'", NULL},
+    {"in_pieces", get_in_pieces, NULL,
+     "whether execute() handles signals meanwhile, and writes results before all are sure", NULL},
     {"workspace", get_workspace, NULL, "bytes of device memory that queue() wants as its workspace", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

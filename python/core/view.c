@@ -141,10 +141,15 @@ static bool write_number(PyObject *number, struct view *view, Py_ssize_t index) 
     return value != -1 || !PyErr_Occurred();
 }
 
+/* Signals are handled after so many numbers, which take about a millisecond. */
+enum { LOOKING = 1 << 16 };
+
 /* Writes the numbers up to the first one that is of a wider type, which the view then has: 1 if there is one, -1 if there was an
  * error. */
 static int write_numbers(PyObject *sequence, Py_ssize_t count, struct view *view) {
     for (Py_ssize_t index = 0; index < count; index++) {
+        if (index % LOOKING == LOOKING - 1 && PyErr_CheckSignals() != 0)
+            return -1;
         PyObject *number = item(sequence, index);
         if (!number)
             return -1;
@@ -223,18 +228,22 @@ bool view_is_contiguous(const struct view *view) {
  * The class View
  * ------------------------------------------------------------------------------------------------------------------ */
 
-void view_gather(struct walk *walk, char *to, int64_t count) {
+static void walk_on(struct walk *walk, int64_t size) {
     const struct view *view = walk->view;
-    int64_t size = (int64_t)reduct_type_size(view->type);
+    for (int axis = view->rank; axis-- > 0;) {
+        walk->at += view->strides[axis] * size;
+        if (++walk->index[axis] < view->lengths[axis])
+            break;
+        walk->at -= view->strides[axis] * size * view->lengths[axis];
+        walk->index[axis] = 0;
+    }
+}
+
+void view_gather(struct walk *walk, char *to, int64_t count) {
+    int64_t size = (int64_t)reduct_type_size(walk->view->type);
     for (; count-- > 0; to += size) {
         memcpy(to, walk->at, (size_t)size);
-        for (int axis = view->rank; axis-- > 0;) {
-            walk->at += view->strides[axis] * size;
-            if (++walk->index[axis] < view->lengths[axis])
-                break;
-            walk->at -= view->strides[axis] * size * view->lengths[axis];
-            walk->index[axis] = 0;
-        }
+        walk_on(walk, size);
     }
 }
 
@@ -463,6 +472,27 @@ static PyObject *fill(PyObject *self, PyObject *object) {
     Py_RETURN_NONE;
 }
 
+/* assign(view): writes the elements of a contiguous view of the same type and shape, both in host memory. */
+static PyObject *assign(PyObject *self, PyObject *other) {
+    if (Py_TYPE(self) != Py_TYPE(other)) {
+        PyErr_SetString(PyExc_TypeError, "expected a View");
+        return NULL;
+    }
+    const struct view *to = VIEW(self), *from = VIEW(other);
+    if (to->readonly || to->device >= 0 || from->device >= 0 || to->type != from->type || !view_is_contiguous(from) ||
+        !view_same_lengths(to, from)) {
+        PyErr_SetString(PyExc_ValueError, "expected views of one type and shape in host memory");
+        return NULL;
+    }
+    size_t size = reduct_type_size(to->type);
+    struct walk walk = {.view = to, .at = to->data};
+    for (int64_t index = 0; index < view_count(from); index++) {
+        memcpy(to->data + (walk.at - to->data), from->data + (size_t)index * size, size);
+        walk_on(&walk, (int64_t)size);
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"buffer", make_buffer, METH_VARARGS | METH_CLASS,
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
@@ -472,6 +502,7 @@ static PyMethodDef methods[] = {
      "pointer(address, type, shape, strides, readonly, device, owner)"},
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},
     {"overlaps", overlaps, METH_O, "overlaps(view): whether both may have memory in common"},
+    {"assign", assign, METH_O, "assign(view): writes the elements of a contiguous view of this type and shape"},
     {"fill", fill, METH_O, "fill(bytes): writes all elements"},
     {NULL, NULL, 0, NULL},
 };

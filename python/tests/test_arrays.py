@@ -123,6 +123,11 @@ def test_out():
     out = np.zeros(8)[::-2]
     pyreduct.sum(np.ones((4, 2)), axis=1, out=out)
     assert out.tolist() == [2.0] * 4
+    strided = np.zeros((3, 8))[:, ::2]
+    pyreduct.max(np.arange(24.0).reshape(3, 2, 4), axis=1, out=strided)
+    assert strided.tolist() == [[4, 5, 6, 7], [12, 13, 14, 15], [20, 21, 22, 23]]
+    pyreduct.sum(x, axis=0, out=strided[0])
+    assert strided[0].tolist() == [7.0] * 4
     single = np.zeros(4, "f4")
     pyreduct.sum(x[1:], axis=0, out=single)
     assert single.tolist() == [3.0] * 4

@@ -194,10 +194,13 @@ def _reduce_to(
     common = (ops, inputs[0].type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device([*inputs, target]))
     plan, results, types, fallible = _prepare(*common, None)
     _check_out(target, types[0], results)
-    if any(target.overlaps(each) for each in inputs):
+    if plan.in_pieces or any(target.overlaps(each) for each in inputs):
         made, room = kind.output(results, types[0], x)
         _run(plan, tuple(inputs), (room,), x, kind, fallible, check, results)
-        out[...] = kind.finish(made, types[0])
+        if target.device < 0:
+            target.assign(room)
+        else:
+            out[...] = kind.finish(made, types[0])
         return out
     if not target.contiguous:
         kept = tuple(stride for place, stride in enumerate(target.strides) if not keepdims or not axes >> place & 1)
