@@ -55,12 +55,21 @@ static bool read_tensor(const struct dlpack_tensor *tensor, struct view *view) {
     view->data = (char *)tensor->data + (tensor->data ? tensor->offset : 0);
     int64_t stride = 1;
     for (int axis = view->rank; axis-- > 0;) {
+        if (tensor->lengths[axis] < 0) {
+            PyErr_Format(PyExc_ValueError, "x: an axis of %lld elements", (long long)tensor->lengths[axis]);
+            return false;
+        }
         view->lengths[axis] = tensor->lengths[axis];
         view->strides[axis] = tensor->lengths[axis] <= 1 ? 0 : tensor->strides ? tensor->strides[axis] : stride;
         stride *= tensor->lengths[axis] > 1 ? tensor->lengths[axis] : 1;
     }
     view_settle(view);
-    return true;
+    size_t size = reduct_type_size(view->type);
+    if (view->data && (uintptr_t)view->data % size == 0)
+        return true;
+    PyErr_Format(PyExc_ValueError, "x: elements at address %p, which is not aligned to their %zu bytes", view->data,
+                 size);
+    return false;
 }
 
 bool view_of_capsule(PyObject *capsule, struct view *view) {
@@ -73,7 +82,7 @@ bool view_of_capsule(PyObject *capsule, struct view *view) {
         }
         if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
             return false;
-        view->readonly = managed->flags & DLPACK_READ_ONLY;
+        view->readonly = managed->flags & (DLPACK_READ_ONLY | DLPACK_IS_COPIED); /* what a copy is told nobody hears */
         view->versioned = true;
         view->managed = managed;
         return true;
@@ -82,6 +91,7 @@ bool view_of_capsule(PyObject *capsule, struct view *view) {
         struct dlpack_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
         if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor") != 0)
             return false;
+        view->readonly = true; /* for all that is known */
         view->managed = managed;
         return true;
     }

@@ -109,6 +109,98 @@ def test_dlpack(versioned):
         pyreduct.sum(Capsule(np.zeros(2, complex), versioned))
 
 
+VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+class Exporter:
+    """Has DLPack as the array API's standard says, and remembers what it was asked."""
+
+    def __init__(self, x, device=(1, 0)):
+        self.x, self.device, self.asked = x, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        self.asked.append((stream, max_version, dl_device, copy))
+        return self.x.__dlpack__(max_version=max_version, copy=copy) if VERSIONED else self.x.__dlpack__()
+
+
+def test_dlpack_is_asked_by_the_standard():
+    x = Exporter(np.arange(4.0))
+    assert pyreduct.sum(x) == 6 and x.asked == [(None, (1, 1), None, None)]
+    x = Exporter(np.arange(4.0), (2, 0))  # on a CUDA device, and nobody says when its data are ready: copied to the host
+    assert pyreduct.sum(x) == 6 and x.asked == [(None, (1, 1), (1, 0), None)]
+    x = Exporter(np.arange(4.0), (8, 0))
+    with pytest.raises(TypeError, match="device type 8"):
+        pyreduct.sum(x)
+    assert x.asked == []
+
+
+def test_dlpack_out():
+    x, out = np.arange(6.0).reshape(2, 3), Exporter(np.zeros(2))
+    fixed = np.zeros(2)
+    fixed.flags.writeable = False
+    for wrong in (Capsule(np.zeros(2), False), Exporter(np.zeros(2), (2, 0)), *([Exporter(fixed)] if VERSIONED else [])):
+        with pytest.raises(TypeError, match="out: a (Capsule|Exporter)"):
+            pyreduct.sum(x, 1, out=wrong)
+    if VERSIONED:
+        assert pyreduct.sum(x, 1, out=out) is out and out.x.tolist() == [3, 12] and out.asked[-1] == (None, (1, 1), None, False)
+        row = Exporter(x[0])
+        assert pyreduct.sum(x, 0, out=row) is row and x[0].tolist() == [3, 5, 7]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("lengths", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("offset", ctypes.c_uint64)]  # fmt: skip
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", Tensor)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({}, None),
+        ({"minor": 99}, None),
+        ({"major": 2}, BufferError),
+        ({"length": -1}, ValueError),
+        ({"offset": 4}, ValueError),
+        ({"data": None}, ValueError),
+        ({"data": None, "length": 0}, None),
+        ({"rank": 65}, ValueError),
+        ({"rank": -1}, ValueError),
+        ({"lanes": 2}, TypeError),
+        ({"bits": 128}, TypeError),
+        ({"code": 5}, TypeError),
+    ],
+)
+def test_dlpack_structures(changes, error):
+    """Of every field what may not be is refused, and what may be is read."""
+    values, lengths = (ctypes.c_double * 4)(1, 2, 3, 4), (ctypes.c_int64 * 1)(changes.pop("length", 4))
+    tensor = {"data": ctypes.addressof(values), "device": (1, 0), "rank": 1, "code": 2, "bits": 64, "lanes": 1, "lengths": ctypes.addressof(lengths)}
+    managed = Managed(**{"major": 1, "minor": 0, **{name: changes.pop(name) for name in ("major", "minor") if name in changes}})
+    managed.tensor = Tensor(**{**tensor, **changes})
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+    class Object:
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **options):
+            return new(ctypes.addressof(managed), b"dltensor_versioned", None)
+
+    if error:
+        with pytest.raises(error):
+            pyreduct.sum(Object())
+    else:
+        assert pyreduct.sum(Object()) == 10 * (lengths[0] == 4)
+
+
 def test_bfloat16():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = np.arange(6).astype(ml_dtypes.bfloat16).reshape(2, 3)

@@ -189,6 +189,8 @@ def _reduce_to(
 ) -> Any:  # fmt: skip
     """The same of one operator, into an array that there is."""
     target = kind_of(out).writable(out, "out")
+    if target.device >= 0 and not kind.queues:
+        raise TypeError(f"out: on a CUDA device; expected host memory, where results of a {type(x).__name__} are formed")
     wanted = type_of(dtype) or (None if ops[0] in _COUNTS else target.type)
     axes = axes_of(axis, len(shape))
     common = (ops, inputs[0].type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device([*inputs, target]))

@@ -1,7 +1,8 @@
 """Kinds of arrays: how each is looked into, and how results of its kind are made.
 
 A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
-array and a View of it; finish(array, type), what the caller gets; signed, whether sums of unsigned elements are signed.
+array and a View of it; finish(array, type), what the caller gets; signed, whether sums of unsigned elements are signed; queues, whether
+executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream() and to_host() for it.
 """
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ class NumPy:
     """numpy.ndarray and NumPy's scalars. numpy.bool of bytes and bfloat16 of the package ml_dtypes are among the types."""
 
     signed = False
+    queues = False
 
     def __init__(self) -> None:
         import numpy
@@ -91,6 +93,7 @@ class Torch:
     """torch.Tensor, on a CPU or a CUDA device."""
 
     signed = True  # torch.uint64 has few functions
+    queues = True
 
     def __init__(self) -> None:
         import torch
@@ -145,6 +148,7 @@ class CuPy:
     """cupy.ndarray; what else has __cuda_array_interface__ is looked at through CuPy."""
 
     signed = False
+    queues = True
 
     def __init__(self) -> None:
         import cupy
@@ -192,11 +196,16 @@ class CuPy:
         return bytes(self.cupy.asnumpy(made))
 
 
+_DLPACK = (1, 1)  # the newest version that is read here
+_ON_HOST, _ON_CUDA = (1, 3), (2, 13)  # types of devices
+
+
 class DLPack:
     """What has __dlpack__, such as JAX's arrays. Results are formed in host memory, and become arrays of the same kind, if it has
     a name space of the array API, on the same device; otherwise NumPy's."""
 
     signed = False
+    queues = False
 
     def __init__(self) -> None:
         self.host = kind_named("numpy")
@@ -204,17 +213,35 @@ class DLPack:
     def dtype(self, kind: str) -> Any:
         return self.host.dtype(kind)
 
+    @staticmethod
+    def _capsule(x: Any, stream: Any, **options: Any) -> Any:
+        """With the options, or as much of them as the object knows; what it refuses in other words than Python's is final."""
+        for known in (options, {name: value for name, value in options.items() if name == "max_version"}):
+            try:
+                return x.__dlpack__(stream=stream, **known)
+            except TypeError:
+                pass
+        return x.__dlpack__(stream=stream)
+
     def view(self, x: Any, name: str) -> Any:
+        device = x.__dlpack_device__()[0]
+        if device not in _ON_HOST + _ON_CUDA:
+            raise TypeError(f"{name}: memory of DLPack's device type {int(device)}; expected a CPU's or a CUDA device's")
+        if device in _ON_HOST:
+            return View.capsule(self._capsule(x, None, max_version=_DLPACK))
+        if not hasattr(x, "block_until_ready"):  # in host memory the data are there when the call returns
+            return View.capsule(x.__dlpack__(max_version=_DLPACK, dl_device=(1, 0)))
         self.synchronize(x)
-        on_host = x.__dlpack_device__()[0] in (1, 3)
-        stream = None if on_host else 1  # the legacy default stream
-        try:
-            return View.capsule(x.__dlpack__(stream=stream, max_version=(1, 1)))
-        except TypeError:  # from before versions
-            return View.capsule(x.__dlpack__(stream=stream))
+        return View.capsule(self._capsule(x, 1, max_version=_DLPACK))  # the legacy default stream
 
     def writable(self, x: Any, name: str) -> Any:
-        raise TypeError(f"{name}: a {type(x).__name__}, of which DLPack does not reliably tell whether it may be written")
+        """Only DLPack from version 1.0 on tells what may be written."""
+        if x.__dlpack_device__()[0] not in _ON_HOST:
+            raise TypeError(f"{name}: a {type(x).__name__} that is not in host memory; expected a CuPy array or a tensor of PyTorch there")
+        view = View.capsule(self._capsule(x, None, max_version=_DLPACK, copy=False))
+        if view.readonly:
+            raise TypeError(f"{name}: a {type(x).__name__} of which DLPack does not say that it may be written")
+        return view
 
     def output(self, shape: tuple[int, ...], kind: str, like: Any) -> tuple[Any, Any]:
         made, view = self.host.output(shape, kind, like)
@@ -243,6 +270,7 @@ class Buffer:
     """What has the buffer protocol alone, such as array.array, memoryview and mmap. Results are numbers and memoryviews."""
 
     signed = False
+    queues = False
     formats: dict[str, Any] = {"f64": "d", "f32": "f", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I",
                "u64": "Q", "bool": "?"}  # fmt: skip
 
@@ -300,6 +328,7 @@ class AsNumPy:
     """What NumPy makes an array of, by __array__ or __array_interface__, such as columns of pandas."""
 
     signed = False
+    queues = False
 
     def __init__(self) -> None:
         self.host = kind_named("numpy")
