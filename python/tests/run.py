@@ -16,7 +16,7 @@ import venv
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDED = ["numpy>=1.24", "pytest>=7.2", "hypothesis>=6.60"]
 # PyTorch's newest builds for CUDA are of some gigabytes; this one is for the CPU alone on most platforms.
-FULL = ["torch==2.13.0", "jax>=0.4.30", "ml_dtypes>=0.4", "pandas>=2.0", "polars>=1.0", "pyarrow>=15.0", "dask[array]>=2024.1", "mypy>=1.10",
+FULL = ["torch==2.13.0", "jax>=0.4.30", "ml_dtypes>=0.4", "pandas>=2.0", "polars>=1.0", "pyarrow>=15.0", "dask[array]>=2024.1", "array-api-strict>=2.0", "mypy>=1.10",
         "pyright>=1.1.360", "build>=1.0"]  # fmt: skip
 
 
