@@ -1,34 +1,45 @@
 """Times reductions beside those of others, on this machine:
 
-    python -m pyreduct.bench [--quick]
+    python -m pyreduct.bench [--quick] [--json] [--device cpu|cuda]
 
 Each figure is the least of many short runs, in turns. What is compared with is what is installed: NumPy, math.fsum, PyTorch, xsum,
-bitrep and CuPy.
+bitrep and CuPy. On a CUDA device, calls are queued one after another, and waited for after each run of them; arrays are those of PyTorch
+and CuPy. With --json all of it is one object: what it ran on, and for each table its title and rows, in seconds.
 """
 from __future__ import annotations
 
+import argparse
 import datetime
 import importlib
+import json
 import math
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyreduct
 from pyreduct import _core
 
 Call = Callable[[], Any]
+Rows = Iterator[tuple[str, dict[str, Call]]]
 
 
-def least(calls: list[Call], seconds: float) -> list[float]:
-    """The shortest time that each took, in seconds per call; they take turns, so that what else the machine does meets all."""
+def nothing() -> None:
+    pass
+
+
+def least(calls: list[Call], seconds: float, finish: Call = nothing) -> list[float]:
+    """The shortest time that each took, in seconds per call; they take turns, so that what else the machine does meets all. What
+    was queued is waited for by finish()."""
     repeats = []
     for call in calls:
         call()  # what happens once: imports, threads
+        finish()
         start = time.perf_counter()
         call()
+        finish()
         repeats.append(max(1, int(2e-4 / max(time.perf_counter() - start, 1e-9))))
     best = [math.inf] * len(calls)
     end = time.perf_counter() + seconds
@@ -37,6 +48,7 @@ def least(calls: list[Call], seconds: float) -> list[float]:
             start = time.perf_counter()
             for _ in range(repeats[which]):
                 call()
+            finish()
             best[which] = min(best[which], (time.perf_counter() - start) / repeats[which])
         if time.perf_counter() > end:
             return best
@@ -49,57 +61,22 @@ def optional(name: str) -> Any:
         return None
 
 
-def peers(x: Any, op: str) -> dict[str, Call]:
-    """What others have for an array of NumPy's."""
+def random(*shape: int, dtype: str = "float64") -> Any:
     import numpy
 
-    plain = getattr(numpy, op)
-    calls: dict[str, Call] = {"numpy": lambda: plain(x)}
-    if op != "sum":
-        return calls
-    torch, xsum, bitrep = optional("torch"), optional("xsum"), optional("bitrep")
-    if torch:
-        tensor = torch.from_numpy(x)
-        calls["torch"] = tensor.sum
-    if x.dtype == "f8" and len(x) <= 2**14:
-        values = x.tolist()
-        calls["math.fsum (list)"] = lambda: math.fsum(values)
-        calls["pyreduct (list)"] = lambda: pyreduct.sum(values)
-    for name, module in (("xsum", xsum), ("bitrep", bitrep)):
-        if module and hasattr(module, "sum"):
-            calls[name] = lambda module=module: module.sum(x)  # type: ignore[misc]
-    return calls
+    return numpy.random.default_rng(math.prod(shape)).standard_normal(shape).astype(dtype)
 
 
-def show(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds * 1e9:,.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:,.1f} us"
+# ------------------------------------------------------------------------------------------------------------------------------
+# Tables on a CPU
+# ------------------------------------------------------------------------------------------------------------------------------
 
 
-def table(title: str, names: list[str], rows: list[tuple[str, dict[str, float]]]) -> None:
-    print(f"\n{title}\n\n| | {' | '.join(names)} |\n|---|{'---:|' * len(names)}")
-    for label, times in rows:
-        print(f"| {label} | {' | '.join(show(times.get(name)) for name in names)} |", flush=True)
-
-
-def whole_arrays(op: str, dtype: str, exponents: list[int], seconds: float) -> None:
-    import numpy
-
-    rows = []
-    names: list[str] = []
-    for exponent in exponents:
-        x = numpy.random.default_rng(exponent).standard_normal(2**exponent).astype(dtype)
-        calls: dict[str, Call] = {"pyreduct": lambda x=x: getattr(pyreduct, op)(x), **peers(x, op)}  # type: ignore[misc]
-        names += [name for name in calls if name not in names]
-        rows.append((f"2^{exponent}", dict(zip(calls, least(list(calls.values()), seconds)))))
-    table(f"{op} of {dtype}, by elements", names, rows)
-
-
-def small_calls(seconds: float) -> None:
+def small_calls() -> Rows:
     """What a call costs: of few elements there is little to add."""
     import numpy
 
     x, matrix = numpy.ones(8), numpy.ones((8, 8))
-    rows: list[tuple[str, dict[str, float]]] = []
     for label, ours, theirs in (
         ("sum(x)", lambda: pyreduct.sum(x), lambda: numpy.sum(x)),
         ("mean(x)", lambda: pyreduct.mean(x), lambda: numpy.mean(x)),
@@ -109,24 +86,178 @@ def small_calls(seconds: float) -> None:
         ("sum(m, axis=1)", lambda: pyreduct.sum(matrix, axis=1), lambda: numpy.sum(matrix, axis=1)),
         ("sum(m, where=m > 0)", lambda: pyreduct.sum(matrix, where=matrix > 0), lambda: numpy.sum(matrix, where=matrix > 0)),
     ):
-        rows.append((f"`{label}`", dict(zip(("pyreduct", "numpy"), least([ours, theirs], seconds)))))
-    table("Calls for 8 elements, or 8 x 8", ["pyreduct", "numpy"], rows)
+        yield f"`{label}`", {"pyreduct": ours, "numpy": theirs}
 
 
-def on_gpu(seconds: float) -> None:
-    cupy = optional("cupy")
-    if cupy is None or cupy.cuda.runtime.getDeviceCount() == 0:
-        return
-    rows = []
-    for exponent in (10, 20, 26):
-        x = cupy.random.standard_normal(2**exponent)
+def lists(exponents: list[int]) -> Rows:
+    """Exact sums of Python's numbers."""
+    xsum, bitrep = optional("xsum"), optional("bitrep")
+    for exponent in exponents:
+        values = random(2**exponent).tolist()
 
-        def wait(call: Call) -> Call:
-            return lambda: (call(), cupy.cuda.get_current_stream().synchronize())
+        def by_bitrep(values: Any = values) -> float:
+            total = bitrep.SumF64()
+            for value in values:
+                total.add(value)
+            return float(total.value())
 
-        times = least([wait(lambda x=x: pyreduct.sum(x)), wait(lambda x=x: cupy.sum(x))], seconds)  # type: ignore[misc]
-        rows.append((f"2^{exponent}", dict(zip(("pyreduct", "cupy"), times))))
-    table("sum of float64 on the GPU, by elements", ["pyreduct", "cupy"], rows)
+        calls: dict[str, Call] = {"pyreduct": lambda values=values: pyreduct.sum(values), "math.fsum": lambda values=values: math.fsum(values)}  # type: ignore[misc]
+        if xsum:
+            calls["xsum"] = lambda values=values: by_xsum(xsum, values)  # type: ignore[misc]
+        if bitrep:
+            calls["bitrep"] = by_bitrep
+        yield f"2^{exponent}", calls
+
+
+def by_xsum(xsum: Any, values: Any) -> Any:
+    total = (xsum.xsum_large if len(values) > 1000 else xsum.xsum_small)()  # as its documentation says
+    total.add(values)
+    return total.round()
+
+
+def whole_arrays(op: str, dtype: str, exponents: list[int]) -> Rows:
+    import numpy
+
+    torch, xsum = optional("torch"), optional("xsum")
+    for exponent in exponents:
+        x = random(2**exponent, dtype=dtype)
+        calls: dict[str, Call] = {
+            "pyreduct": lambda x=x: getattr(pyreduct, op)(x),  # type: ignore[misc]
+            "numpy": lambda x=x: getattr(numpy, op)(x),  # type: ignore[misc]
+        }
+        if torch and op in ("sum", "mean"):
+            calls["torch"] = getattr(torch.from_numpy(x), op)
+        if xsum and (op, dtype) == ("sum", "float64"):
+            calls["xsum"] = lambda x=x: by_xsum(xsum, x)  # type: ignore[misc]
+        yield f"2^{exponent}", calls
+
+
+SHAPES = [((2**16, 16), 1), ((1024, 1024), 1), ((16, 2**16), 1), ((16, 2**16), 0), ((1024, 1024), 0), ((2**16, 16), 0), ((64, 64, 256), (0, 2))]
+
+
+def axes(dtype: str, scale: int) -> Rows:
+    import numpy
+
+    torch = optional("torch")
+    for shape, axis in SHAPES:
+        x = random(shape[0] // scale, *shape[1:], dtype=dtype)
+        calls: dict[str, Call] = {
+            "pyreduct": lambda x=x, axis=axis: pyreduct.sum(x, axis),  # type: ignore[misc]
+            "numpy": lambda x=x, axis=axis: numpy.sum(x, axis),  # type: ignore[misc]
+        }
+        if torch:
+            calls["torch"] = lambda x=torch.from_numpy(x), axis=axis: x.sum(axis)  # type: ignore[misc]
+        yield f"{' x '.join(map(str, x.shape))}, axis={axis}", calls
+
+
+def groups(count: int) -> Rows:
+    """Sums by group, into an array that is there and into a new one."""
+    import numpy
+
+    torch = optional("torch")
+    values = random(count)
+    for n in (16, 2**12, count // 4):
+        ids, start = numpy.random.default_rng(n).integers(0, n, count), random(n)
+        calls: dict[str, Call] = {
+            "pyreduct.group_sum": lambda ids=ids, n=n: pyreduct.group_sum(values, ids, n),  # type: ignore[misc]
+            "numpy.bincount": lambda ids=ids, n=n: numpy.bincount(ids, values, n),  # type: ignore[misc]
+            "pyreduct.index_add": lambda ids=ids, start=start: pyreduct.index_add(start, ids, values),  # type: ignore[misc]
+            "numpy.add.at": lambda ids=ids, start=start: numpy.add.at(start.copy(), ids, values),  # type: ignore[misc]
+        }
+        if torch:
+            base, index, source = (torch.from_numpy(each) for each in (start, ids, values))
+            calls["torch.index_add"] = lambda base=base, index=index, source=source: base.index_add(0, index, source)  # type: ignore[misc]
+        yield f"{count} values, {n} groups", calls
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# Tables on a CUDA device
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def libraries() -> dict[str, Any]:
+    """What has arrays on a CUDA device: of each a function that makes one of NumPy's, and its own sum and wait."""
+    torch, cupy = optional("torch"), optional("cupy")
+    found: dict[str, Any] = {}
+    if torch and torch.cuda.is_available():
+        found["torch"] = (lambda x: torch.from_numpy(x).cuda(), lambda x, axis=None: x.sum(axis), torch.cuda.synchronize)
+    try:
+        if cupy and cupy.cuda.runtime.getDeviceCount():
+            found["cupy"] = (cupy.asarray, cupy.sum, cupy.cuda.runtime.deviceSynchronize)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        pass
+    return found
+
+
+def on_device(cases: list[tuple[str, Any, Any]], found: dict[str, Any]) -> Rows:
+    """Of cases (label, array, axis)."""
+    for label, x, axis in cases:
+        calls: dict[str, Call] = {}
+        for name, (make, theirs, _) in found.items():
+            there = make(x)
+            calls[f"pyreduct ({name})"] = lambda x=there: pyreduct.sum(x, axis)  # type: ignore[misc]
+            calls[name] = lambda x=there, theirs=theirs: theirs(x, axis)  # type: ignore[misc]
+        yield label, calls
+
+
+def groups_on_device(count: int, found: dict[str, Any]) -> Rows:
+    import numpy
+
+    values = random(count, dtype="float32")
+    for n in (16, 2**12, count // 4):
+        ids = numpy.random.default_rng(n).integers(0, n, count)
+        calls: dict[str, Call] = {}
+        for name, (make, *_) in found.items():
+            x, index = make(values), make(ids)
+            calls[f"pyreduct.group_sum ({name}, check=False)"] = lambda x=x, index=index, n=n: pyreduct.group_sum(x, index, n, check=False)  # type: ignore[misc]
+            calls[f"pyreduct.group_sum ({name})"] = lambda x=x, index=index, n=n: pyreduct.group_sum(x, index, n)  # type: ignore[misc]
+            if name == "torch":
+                calls["torch.index_add"] = lambda x=x, index=index, n=n: x.new_zeros(n).index_add_(0, index, x)  # type: ignore[misc]
+            else:
+                calls["cupy.bincount"] = lambda x=x, index=index, n=n, np=optional(name): np.bincount(index, x, n)  # type: ignore[misc]
+        yield f"{count} values, {n} groups", calls
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# Measuring and printing
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def tables(quick: bool) -> Iterator[tuple[str, Rows]]:
+    exponents = [7, 10, 12] if quick else [7, 10, 12, 14, 16, 18, 20, 22]
+    yield "Calls for 8 elements, or 8 x 8", small_calls()
+    yield "Lists, by numbers", lists([2, 5, 8] if quick else [2, 4, 6, 8, 10, 12, 14])
+    for op, dtype in (("sum", "float64"), ("sum", "float32"), ("mean", "float64"), ("var", "float64")):
+        yield f"{op} of {dtype}, by elements", whole_arrays(op, dtype, exponents)
+    for dtype in ("float64", "float32"):
+        yield f"sum of {dtype} along axes", axes(dtype, 16 if quick else 1)
+    yield "Sums of groups of float64", groups(2**14 if quick else 2**20)
+
+
+def tables_on_device(quick: bool, found: dict[str, Any]) -> Iterator[tuple[str, Rows]]:
+    exponents = [10, 16] if quick else [10, 16, 20, 24, 27]
+    for dtype in ("float64", "float32"):
+        yield f"sum of {dtype}, by elements", on_device([(f"2^{each}", random(2**each, dtype=dtype), None) for each in exponents], found)
+        shaped = [((shape[0] // (16 if quick else 1), *shape[1:]), axis) for shape, axis in SHAPES]
+        cases = [(f"{' x '.join(map(str, shape))}, axis={axis}", random(*shape, dtype=dtype), axis) for shape, axis in shaped]
+        yield f"sum of {dtype} along axes", on_device(cases, found)
+    yield "Sums of groups of float32", groups_on_device(2**14 if quick else 2**22, found)
+
+
+def measure(title: str, rows: Rows, seconds: float, finish: Call) -> dict[str, Any]:
+    measured = [{"label": label, "seconds": dict(zip(calls, least(list(calls.values()), seconds, finish)))} for label, calls in rows]
+    return {"title": title, "rows": measured}
+
+
+def show(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e9:,.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:,.1f} us"
+
+
+def print_table(table: dict[str, Any]) -> None:
+    names = list(dict.fromkeys(name for row in table["rows"] for name in row["seconds"]))
+    print(f"\n{table['title']}\n\n| | {' | '.join(names)} |\n|---|{'---:|' * len(names)}")
+    for row in table["rows"]:
+        print(f"| {row['label']} | {' | '.join(show(row['seconds'].get(name)) for name in names)} |", flush=True)
 
 
 def processor() -> str:
@@ -137,24 +268,44 @@ def processor() -> str:
         return platform.machine()
 
 
+def place(device: str) -> dict[str, str]:
+    """What it runs on."""
+    import numpy
+
+    plan = _core.Plan((("sum", "f64", None, "exact", "propagate", 0),), (2,), ((1,),), 1, None, 0, None, device)
+    versions = {name: getattr(sys.modules.get(name), "__version__", None) for name in ("torch", "cupy")}
+    return {
+        "date": str(datetime.date.today()), "processor": processor(), "device": plan.device, "Python": platform.python_version(),
+        "NumPy": numpy.__version__, "pyreduct": _core.VERSION, **{name: version for name, version in versions.items() if version},
+    }  # fmt: skip
+
+
 def main(arguments: list[str]) -> int:
-    if arguments not in ([], ["--quick"]):
-        print(__doc__)
-        return 2
-    numpy = optional("numpy")
-    if numpy is None:
-        print("pyreduct.bench: NumPy is needed")
+    parser = argparse.ArgumentParser(prog="python -m pyreduct.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few sizes, short runs")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    options = parser.parse_args(arguments)
+    if optional("numpy") is None:
+        print("pyreduct.bench: NumPy is needed", file=sys.stderr)
         return 1
-    seconds = 0.05 if arguments else 1.0
-    view = _core.View.buffer(numpy.ones(2))
-    plan = _core.Plan((("sum", "f64", None, "exact", "propagate", 0),), view.shape, (view.strides,), 1, None, 0, None, "cpu")
-    print(f"{datetime.date.today()}, {processor()}, {plan.device}, Python {platform.python_version()}, NumPy {numpy.__version__}, "
-          f"pyreduct {_core.VERSION}")  # fmt: skip
-    small_calls(seconds)
-    exponents = [7, 10, 12] if arguments else [7, 10, 12, 14, 16, 18, 20, 22]
-    for op, dtype in (("sum", "float64"), ("sum", "float32"), ("mean", "float64"), ("var", "float64")):
-        whole_arrays(op, dtype, exponents, seconds)
-    on_gpu(seconds)
+    found = libraries() if options.device == "cuda" else {}
+    if options.device == "cuda" and not found:
+        print("pyreduct.bench: neither PyTorch nor CuPy finds a CUDA device", file=sys.stderr)
+        return 1
+    for name in ("torch", "cupy"):
+        optional(name)  # so that its version is told
+    where = place(options.device)
+    finish = next(iter(found.values()))[2] if found else nothing
+    done = []
+    if not options.json:
+        print(", ".join(value if name in ("date", "processor", "device") else f"{name} {value}" for name, value in where.items()))
+    for title, rows in tables_on_device(options.quick, found) if found else tables(options.quick):
+        done.append(measure(title, rows, 0.05 if options.quick else 1.0, finish))
+        if not options.json:
+            print_table(done[-1])
+    if options.json:
+        print(json.dumps({"where": where, "tables": done}, indent=1))
     return 0
 
 
