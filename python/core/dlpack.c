@@ -65,7 +65,7 @@ static bool read_tensor(const struct dlpack_tensor *tensor, struct view *view) {
     }
     view_settle(view);
     size_t size = reduct_type_size(view->type);
-    if (view->data && (uintptr_t)view->data % size == 0)
+    if (view_count(view) == 0 || (view->data && (uintptr_t)view->data % size == 0))
         return true;
     PyErr_Format(PyExc_ValueError, "x: elements at address %p, which is not aligned to their %zu bytes", view->data,
                  size);

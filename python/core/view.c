@@ -34,11 +34,11 @@ static void refuse_format(const char *format, const char *name) {
                  format ? format : "", swapped ? ", which are byte-swapped" : "", "in the machine's byte order");
 }
 
-/* Arrays without elements may be at any address, or none; the library wants one that is aligned. */
+/* Arrays without elements may be at any address, or none; the library wants one that is aligned, or on a device none. */
 void view_settle(struct view *view) {
     static uint64_t nothing[4];
     if (view_count(view) == 0)
-        view->data = (char *)nothing;
+        view->data = view->device < 0 ? (char *)nothing : NULL;
 }
 
 /* Whether elements lie at multiples of their size, and whole strides apart. */

@@ -129,7 +129,7 @@ def group_reduce(
     x: Any, op: str, ids: Any, n: SupportsIndex, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
     nan: _Nan = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,
 ) -> Any: ...  # fmt: skip
-def index_add(x: Any, ids: Any, values: Any) -> Any: ...
+def index_add(x: Any, ids: Any, values: Any, *, check: bool = ...) -> Any: ...
 def norm(
     x: Any, ord: float | None = 2, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None, out: Any = None, where: Any = None,
     nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,

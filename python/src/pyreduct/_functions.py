@@ -454,9 +454,10 @@ def _group(op: str) -> Any:
     return function
 
 
-def index_add(x: Any, ids: Any, values: Any) -> Any:
+def index_add(x: Any, ids: Any, values: Any, *, check: bool = True) -> Any:
     """x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is rounded once."""
-    return group_reduce(values, "sum", ids, kind_of(x).view(x, "x").shape[0], initial=x, dtype=kind_of(x).view(x, "x").type)
+    view = kind_of(x).view(x, "x")
+    return group_reduce(values, "sum", ids, view.shape[0], initial=x, dtype=view.type, check=check)
 
 
 # By the names that they have in the package, which are those of Python's own functions.

@@ -193,7 +193,8 @@ class CuPy:
             self.cupy.cuda.get_current_stream().synchronize()
 
     def to_host(self, made: Any) -> bytes:
-        return bytes(self.cupy.asnumpy(made))
+        with made.device:
+            return bytes(self.cupy.asnumpy(made))
 
 
 _DLPACK = (1, 1)  # the newest version that is read here
