@@ -37,6 +37,8 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
         return NULL;
     uint64_t result[4];
     size_t count = (size_t)view_count(x);
+    if (count / 2 >= state->piece)
+        return NULL; /* so long that signals must be handled meanwhile */
     PyThreadState *thread = count >= RELEASING ? PyEval_SaveThread() : NULL;
     reduct_status status = reduce(function, x->type, x->data, y ? y->data : NULL, count, result);
     if (thread)
@@ -55,8 +57,7 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
     return scalar;
 }
 
-/* Whether there is no other reading of this object than as such a buffer, which is not so long that signals must be handled while it is
- * reduced; no exception if not. */
+/* Whether there is no other reading of this object than as such a buffer; no exception if not. */
 static bool take_buffer(struct state *state, PyObject *object, struct view *view) {
     if (!state->ndarray || Py_TYPE(object) != (PyTypeObject *)state->ndarray)
         return false;
@@ -64,7 +65,7 @@ static bool take_buffer(struct state *state, PyObject *object, struct view *view
         PyErr_Clear();
         return false;
     }
-    if (view->rank > 0 && view_is_contiguous(view) && (uint64_t)view_count(view) / 2 < state->piece)
+    if (view->rank > 0 && view_is_contiguous(view))
         return true;
     view_release(view);
     return false;
