@@ -53,6 +53,8 @@ static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsign
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
     if (rd_operator(reduction->op)->finish == RD_INDEX)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
+    if (rd_operator(reduction->op)->combine == RD_BOTH)
+        memcpy(kernels.kind[1], kernels.kind[0], sizeof kernels.kind[1]);
     snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_%u", bytes);
     return kernels;
 }
@@ -339,6 +341,8 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     }
     if (scan > 0)
         groups.counted = NULL;
+    if (groups.call.combine == RD_BOTH)
+        groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
     groups.vectors = is_aligned(groups.call.x, bytes, each) &&
                      (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
                      (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));

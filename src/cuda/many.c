@@ -202,7 +202,6 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     const struct rd_many *many = plan->many;
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
-    const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     struct rd_cuda_pass *pass = &plan->pass[which];
     struct rd_cuda_many *to = &pass->masked.many;
     char name[48];
@@ -211,6 +210,9 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
         pass->table_bytes = pass->groups.bytes;
         return status;
     }
+    if (!rd_cuda_has_kernel(reduction))
+        return rd_cuda_refuse(many->state[0].device.name, reduction, error);
+    const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     snprintf(name, sizeof name, "%s_%s", many->mask ? "masked" : "many", kernel.name);
     reduct_status status = rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
     if (status != REDUCT_OK)
@@ -536,7 +538,7 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
     const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
                told = outcomes_of(execution, which) || (wait && many->reduction[which].nan == REDUCT_NAN_ERROR);
     void *memory;
-    run->bytes = rd_type(many->reduction[which].result)->bytes;
+    run->bytes = rd_result_size(&many->reduction[which]);
     run->staged = wait || !rd_cuda_on_device(device, execution->results[which]);
     run->addresses.result = execution->results[which];
     rd_cu_result result = make_buffer(stay, sizeof(uint64_t), &memory);

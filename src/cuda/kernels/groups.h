@@ -37,7 +37,8 @@ struct rd_cuda_groups {
     const void *indices; /* of rows; null: row i is of group i */
     uint64_t rows, width, results;
     struct rd_cuda_groups_grid
-        grid[2];       /* of terms, and of squares for moments; of extremes, and of places. Scans have theirs first */
+        grid[2];       /* of terms, and of squares for moments; of extremes, and of places; of the least, and of the
+                        * greatest. Scans have theirs first */
     uint64_t *counted; /* a plane: elements that count; null where nobody asks */
     uint64_t
         *nan_below;    /* a plane: ~(row + 1) of the first NaN, of initial values ~0; 0: none. Null where nobody asks */
