@@ -24,7 +24,9 @@ struct grouping {
     const char *values;
     uint64_t elements, results;
     unsigned shift; /* elements before the first one: not always aligned */
-    unsigned char *x, *y, *indices, *initial;
+    reduct_mask mask;
+    uint64_t mask_offset;
+    unsigned char *x, *y, *indices, *mask_memory, *initial;
 };
 
 /* What came: results and outcomes one after another, by reduction. */
@@ -81,6 +83,11 @@ static void fill_values(struct grouping *test) {
     distribution->fill(&test->rng, test->type, test->initial, NULL, (size_t)test->results);
 }
 
+/* Bytes of a mask's memory: enough for either kind. */
+static size_t mask_bytes(const struct grouping *test) {
+    return (size_t)(test->elements + test->mask_offset) + 1;
+}
+
 static uint64_t pick_group(struct grouping *test, uint64_t at, uint64_t before) {
     const uint64_t count = test->groups.count;
     switch (test->spread) {
@@ -110,6 +117,22 @@ static void fill_indices(struct grouping *test, bool outside) {
         const uint64_t far = rng_below(&test->rng, 2) ? UINT64_MAX : test->groups.count;
         const uint64_t own = rarely && rng_below(&test->rng, rarely) == 0 ? far : group;
         memcpy(test->indices + (test->shift + i) * size, &own, size);
+    }
+}
+
+/* A mask of some kind, or none: of single elements, or of stretches of them. */
+static void fill_mask(struct grouping *test) {
+    struct rng *rng = &test->rng;
+    test->mask = rng_below(rng, 3) ? REDUCT_MASK_NONE : (reduct_mask)(1 + rng_below(rng, 2));
+    test->mask_offset = test->mask ? rng_below(rng, 20) : 0;
+    const size_t bytes = mask_bytes(test);
+    const uint64_t stay = rng_below(rng, 2) ? 0 : 1 + rng_below(rng, 30);
+    test->mask_memory = test_alloc(bytes);
+    unsigned char before = 0xff;
+    for (size_t i = 0; i < bytes; i++) {
+        if (!stay || !rng_below(rng, stay))
+            before = rng_below(rng, 3) ? (unsigned char)rng_below(rng, 256) : rng_below(rng, 2) ? 0xff : 0;
+        test->mask_memory[i] = before;
     }
 }
 
@@ -148,6 +171,7 @@ static void make(struct grouping *test, uint64_t seed) {
     test->elements = groups->elements * groups->width;
     test->results = groups->count * groups->width;
     fill_values(test);
+    fill_mask(test);
     fill_indices(test, groups->skip || rng_below(rng, 4) == 0);
 }
 
@@ -155,6 +179,7 @@ static void clear(struct grouping *test) {
     free(test->x);
     free(test->y);
     free(test->indices);
+    free(test->mask_memory);
     free(test->initial);
 }
 
@@ -168,6 +193,8 @@ static reduct_status plan_for(const struct grouping *test, const char *device, r
                                          .reduction_count = test->reductions,
                                          .kind = REDUCT_GROUPS,
                                          .groups = &test->groups,
+                                         .mask = test->mask,
+                                         .mask_offset = test->mask_offset,
                                          .device = device,
                                          .threads = 1};
     return reduct_plan_create(&options, plan, error);
@@ -182,12 +209,14 @@ static bool is_paired(const struct grouping *test) {
 
 /* Arrays as a plan takes them. */
 static void list_inputs(const struct grouping *test, const void *x, const void *y, const void *indices,
-                        const void *initial, const void *inputs[5]) {
+                        const void *mask, const void *initial, const void *inputs[5]) {
     size_t count = 0;
     inputs[count++] = x;
     if (is_paired(test))
         inputs[count++] = y;
     inputs[count++] = indices;
+    if (test->mask)
+        inputs[count++] = mask;
     inputs[count++] = initial;
 }
 
@@ -219,7 +248,7 @@ static struct came run_on(const struct grouping *test, const char *device, bool 
     reduct_plan *plan = NULL;
     const void *inputs[5];
     list_inputs(test, shifted(test, test->x, test->type->size), shifted(test, test->y, test->type->size),
-                shifted(test, test->indices, test->index->size), test->initial, inputs);
+                shifted(test, test->indices, test->index->size), test->mask_memory, test->initial, inputs);
     came.status = plan_for(test, device, &plan, &came.error);
     if (came.status == REDUCT_OK)
         came.status = with_outcomes
@@ -237,10 +266,10 @@ static void fail_at(const struct grouping *test, uint64_t seed, const char *how,
                  test_operator(test->reduction[i].op)->name, (int)test->reduction[i].nan);
     test_fail(
         "case %llu, %s, %s of %s %s: %llu rows x %llu into %llu groups, indices %s, spread %d, skip %d, initial %d, "
-        "shift %u: %s",
+        "shift %u, mask %d: %s",
         (unsigned long long)seed, how, list, test->values, test->type->name, (unsigned long long)test->groups.elements,
         (unsigned long long)test->groups.width, (unsigned long long)test->groups.count, test->index->name,
-        (int)test->spread, test->groups.skip, test->groups.with_initial, test->shift, what);
+        (int)test->spread, test->groups.skip, test->groups.with_initial, test->shift, (int)test->mask, what);
 }
 
 static void compare(const struct grouping *test, uint64_t seed, const char *how, const struct came *got,
@@ -294,7 +323,7 @@ static void check_case(uint64_t seed) {
 /* What an execution in a stream leaves, and where it finds everything. */
 struct queue {
     reduct_plan *plan;
-    rd_cu_address array[4], results[REDUCTIONS_MOST], outcomes, workspace;
+    rd_cu_address array[5], results[REDUCTIONS_MOST], outcomes, workspace;
     size_t workspace_bytes, outcome_bytes;
 };
 
@@ -308,6 +337,7 @@ static struct queue make_queue(const struct grouping *test) {
     queue.array[1] = gpu_copy_of(test->y, (elements + test->shift) * size + 1);
     queue.array[2] = gpu_copy_of(test->indices, (rows + test->shift) * index + 1);
     queue.array[3] = gpu_copy_of(test->initial, results * size + 1);
+    queue.array[4] = gpu_copy_of(test->mask_memory, mask_bytes(test));
     for (size_t i = 0; i < test->reductions; i++)
         queue.results[i] = gpu_alloc(results * RESULT_BYTES);
     queue.outcome_bytes = test->reductions * results * sizeof(reduct_cuda_outcome);
@@ -317,7 +347,7 @@ static struct queue make_queue(const struct grouping *test) {
     return queue;
 }
 static void clear_queue(struct queue *queue) {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         gpu_free(queue->array[i]);
     for (int i = 0; i < REDUCTIONS_MOST; i++)
         if (queue->results[i])
@@ -340,7 +370,8 @@ static void execute(const struct grouping *test, const struct queue *queue, bool
     const size_t size = test->type->size;
     list_inputs(test, gpu_pointer(queue->array[0], test->shift * size),
                 gpu_pointer(queue->array[1], test->shift * size),
-                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[3], 0), inputs);
+                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[4], 0),
+                gpu_pointer(queue->array[3], 0), inputs);
     for (size_t i = 0; i < test->reductions; i++)
         results[i] = gpu_pointer(queue->results[i], 0);
     test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0),

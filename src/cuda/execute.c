@@ -58,7 +58,12 @@ static reduct_status check_array(const char *name, unsigned which, const void *a
 
 /* Which of the inputs is the mask. */
 static unsigned mask_input(const struct rd_many *many) {
-    return many->inputs + (rd_many_is_segmented(many) ? 1 + (many->segments.with_ends != 0) : 0);
+    return many->inputs + (rd_many_is_segmented(many) ? 1 + (many->segments.with_ends != 0) : rd_many_is_grouped(many));
+}
+
+/* Which of them is that of the initial values of groups. */
+static unsigned initial_input(const struct rd_many *many) {
+    return mask_input(many) + (many->mask != REDUCT_MASK_NONE);
 }
 
 static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
@@ -79,8 +84,8 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
         status = check_array("inputs", many->inputs, inputs ? inputs[many->inputs] : NULL, elements != 0,
                              rd_type(many->groups.index)->bytes, error);
     if (status == REDUCT_OK && grouped && many->groups.with_initial)
-        status = check_array("inputs", many->inputs + 1, inputs[many->inputs + 1], many->layout.results != 0, element,
-                             error);
+        status = check_array("inputs", initial_input(many), inputs[initial_input(many)], many->layout.results != 0,
+                             element, error);
     if (status == REDUCT_OK && many->mask)
         status =
             check_array("inputs", mask_input(many), inputs ? inputs[mask_input(many)] : NULL, elements != 0, 1, error);
@@ -111,7 +116,7 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
     }
     if (rd_many_is_grouped(many)) {
         addresses.indices = inputs ? inputs[many->inputs] : NULL;
-        addresses.initial = many->groups.with_initial ? inputs[many->inputs + 1] : NULL;
+        addresses.initial = many->groups.with_initial ? inputs[initial_input(many)] : NULL;
     }
     if (many->mask)
         addresses.mask = inputs ? inputs[mask_input(many)] : NULL;

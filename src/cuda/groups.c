@@ -218,6 +218,8 @@ static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_r
                                     .step = step_for(many->groups.elements + 1),
                                     .index_bytes = index->bytes,
                                     .skip = many->groups.skip != 0,
+                                    .mask_bits = many->mask == REDUCT_MASK_BITS,
+                                    .mask_offset = many->mask_offset,
                                     .is_signed = element->kind == RD_SIGNED,
                                     .is_truth = reduction->element == REDUCT_BOOL};
     if (element->kind == RD_FLOAT)
@@ -334,6 +336,7 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     groups.call.x = initial ? addresses->initial : addresses->input[0];
     groups.call.y = groups.call.transform == RD_PRODUCT ? addresses->input[1] : NULL;
     groups.indices = initial ? NULL : addresses->indices;
+    groups.mask = initial ? NULL : addresses->mask;
     groups.initial = initial;
     if (initial) {
         groups.call.count = groups.results;

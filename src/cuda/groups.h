@@ -40,7 +40,7 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {
-    const void *input[2], *indices, *initial;
+    const void *input[2], *indices, *mask, *initial;
     void *result;
     struct rd_cuda_outcome *outcome; /* may be null, as may the failure */
     uint64_t *failure;

@@ -272,10 +272,6 @@ static void destroy(struct rd_cuda_plan *plan) {
 }
 
 reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
-    if (many->mask && rd_many_is_grouped(many))
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "mask: %s takes none over groups in this version; expected device cpu",
-                       many->state[0].device.name);
     const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
     struct rd_cuda_context *context = ((const struct rd_cuda_kept *)many->state[0].kept)->launch.context;
     struct rd_cuda_plan *plan = malloc(bytes);
@@ -328,6 +324,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     if (rd_many_is_grouped(plan->many)) {
         const struct rd_cuda_groups_addresses own = {.input = {addresses->input[0], addresses->input[1]},
                                                      .indices = addresses->indices,
+                                                     .mask = addresses->mask,
                                                      .initial = addresses->initial,
                                                      .result = addresses->result,
                                                      .outcome = addresses->outcome,

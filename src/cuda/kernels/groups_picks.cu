@@ -120,7 +120,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
         for_tiles<BYTES, false, EACH>(groups, chunk, [&](const Loaded<BYTES, false, EACH> &loaded, u64 first) {
             unsigned result[EACH];
             u64 word[EACH];
-            loaded.results.find(groups, first, loaded.left, result);
+            loaded.find(groups, first, result);
 #pragma unroll
             for (int i = 0; i < EACH; i++)
                 word[i] = result[i] == NOWHERE ? 0 : picks.word(loaded.x[i], result[i], first + i);

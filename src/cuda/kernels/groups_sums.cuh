@@ -193,7 +193,7 @@ template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &g
         const u64 at = count / samples * s + count % samples * s / samples;
         const typename T::Bits x = element_at<T>(groups.call.x, at);
         const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
-        if (term.special == FINITE && !term.is_zero())
+        if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
             own = max(own, term.exponent + term.length());
     }
     if (own != INT32_MIN)
@@ -467,7 +467,7 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk,
                                                   [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
                                                       unsigned result[T::EACH];
-                                                      loaded.results.find(groups, first, loaded.left, result);
+                                                      loaded.find(groups, first, result);
                                                       Digits<T> digits;
                                                       digits.take(groups, window, loaded, result, first);
                                                       __syncwarp();
