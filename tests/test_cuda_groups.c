@@ -41,9 +41,9 @@ struct came {
  * What to ask for
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* All but products, and weighted means. */
+/* All but products. */
 static bool is_served(reduct_operator op, reduct_type element) {
-    return op != REDUCT_PRODUCT && op != REDUCT_WEIGHTED_MEAN && oracle_has(op, element);
+    return op != REDUCT_PRODUCT && oracle_has(op, element);
 }
 
 static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
@@ -55,10 +55,11 @@ static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type 
     return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
 }
 
-static reduct_reduction pick_reduction(struct rng *rng, const struct test_type *type) {
+static reduct_reduction pick_reduction(struct rng *rng, const struct test_type *type,
+                                       const struct test_operator *only) {
     reduct_operator op;
     do
-        op = test_operators[rng_below(rng, test_operator_count)].op;
+        op = only ? only->op : test_operators[rng_below(rng, test_operator_count)].op;
     while (!is_served(op, type->type));
     return (reduct_reduction){.op = op,
                               .element = type->type,
@@ -136,36 +137,38 @@ static void fill_mask(struct grouping *test) {
     }
 }
 
-static void make(struct grouping *test, uint64_t seed) {
+/* A case: with a type and an operator, of these, and small; else of any. */
+static void make_of(struct grouping *test, uint64_t seed, const struct test_type *type,
+                    const struct test_operator *only) {
     static const reduct_type indices[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_I32, REDUCT_I64};
     static const uint64_t counts[] = {1, 3, 33, 200, 3000, 30000}, elements[] = {0, 1, 31, 700, 6000, 40000},
                           widths[] = {1, 1, 1, 1, 3, 4, 64};
     *test = (struct grouping){.rng = rng_of(seed)};
     struct rng *rng = &test->rng;
     do
-        test->type = &test_types[rng_below(rng, test_type_count)];
+        test->type = type ? type : &test_types[rng_below(rng, test_type_count)];
     while (!test->type->element);
     test->index = test_type(indices[rng_below(rng, 6)]);
     test->spread = (enum spread)rng_below(rng, SPREADS);
     test->shift = rng_below(rng, 3) ? 0 : (unsigned)rng_below(rng, 4);
     reduct_groups *groups = &test->groups;
     groups->index = test->index->type;
-    groups->count = counts[rng_below(rng, 6)];
+    groups->count = counts[rng_below(rng, only ? 4 : 6)];
     if (test->index->size == 1 && groups->count > 256)
         groups->count = 256;
-    groups->elements = elements[rng_below(rng, gpu.quick ? 5 : 6)];
+    groups->elements = elements[rng_below(rng, only ? 4 : gpu.quick ? 5 : 6)];
     groups->width = widths[rng_below(rng, 7)];
     if (groups->width > 1) {
         groups->elements /= groups->width;
         groups->count = groups->count > 500 ? 500 : groups->count;
     }
     groups->skip = rng_below(rng, 2) != 0;
-    test->reductions = 1 + rng_below(rng, REDUCTIONS_MOST);
+    test->reductions = only ? 1 : 1 + rng_below(rng, REDUCTIONS_MOST);
     bool may_begin = true;
     for (size_t i = 0; i < test->reductions; i++) {
-        test->reduction[i] = pick_reduction(rng, test->type);
+        test->reduction[i] = pick_reduction(rng, test->type, only);
         const reduct_operator op = test->reduction[i].op;
-        may_begin = may_begin && op != REDUCT_ARGMIN && op != REDUCT_ARGMAX && op != REDUCT_DOT;
+        may_begin = may_begin && op != REDUCT_ARGMIN && op != REDUCT_ARGMAX && test_operator(op)->inputs == 1;
     }
     groups->with_initial = may_begin && rng_below(rng, 3) == 0;
     test->elements = groups->elements * groups->width;
@@ -173,6 +176,10 @@ static void make(struct grouping *test, uint64_t seed) {
     fill_values(test);
     fill_mask(test);
     fill_indices(test, groups->skip || rng_below(rng, 4) == 0);
+}
+
+static void make(struct grouping *test, uint64_t seed) {
+    make_of(test, seed, NULL, NULL);
 }
 
 static void clear(struct grouping *test) {
@@ -507,6 +514,25 @@ static void refused(void **state) {
     assert_non_null(strstr(error.message, "product"));
 }
 
+/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn. */
+static void each(void **state) {
+    (void)state;
+    const uint64_t seed = test_seed() * 1000037;
+    uint64_t number = 0;
+    for (size_t t = 0; t < test_type_count; t++)
+        for (size_t o = 0; test_types[t].element && o < test_operator_count; o++)
+            for (int nan = 0; is_served(test_operators[o].op, test_types[t].type) && nan < 3; nan++) {
+                struct grouping test;
+                make_of(&test, seed + number++, &test_types[t], &test_operators[o]);
+                test.reduction[0].nan = (reduct_nan)nan;
+                struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+                compare(&test, seed + number, "each", &got, &expected, true);
+                clear_came(&expected);
+                clear_came(&got);
+                clear(&test);
+            }
+}
+
 static void cases(void **state) {
     (void)state;
     const char *only = getenv("REDUCT_TEST_CASE");
@@ -520,7 +546,7 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(tables),
-                                       cmocka_unit_test(turns), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases), cmocka_unit_test(queued),
+                                       cmocka_unit_test(tables), cmocka_unit_test(turns), cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

@@ -30,9 +30,12 @@ static bool is_half(const struct rd_type *type) {
 static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
     const struct rd_type *element = rd_type(reduction->element);
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
-    const bool products = transform == RD_SQUARE || transform == RD_PRODUCT;
+    const bool weighted = transform == RD_WEIGHTED,
+               products = transform == RD_SQUARE || transform == RD_PRODUCT || weighted;
     struct kernels kernels = {
         .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
+    if (weighted)
+        snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_weighted");
     char type[8];
     if (kernels.floats)
         snprintf(type, sizeof type, "%s", is_half(element) ? "half" : element->name);
@@ -40,7 +43,7 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
         snprintf(type, sizeof type, "%u", element->bytes);
     snprintf(kernels.image, sizeof kernels.image, "kernels/groups_%s", kernels.floats ? type : "integers");
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%s", products ? "products" : "terms", type);
-    if (transform == RD_MOMENTS)
+    if (transform == RD_MOMENTS || weighted)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "products_%s", type);
     return kernels;
 }
@@ -334,7 +337,9 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     groups.grid[0] = launches->grid[scan];
     groups.grid[1] = launches->grid[!scan];
     groups.call.x = initial ? addresses->initial : addresses->input[0];
-    groups.call.y = groups.call.transform == RD_PRODUCT ? addresses->input[1] : NULL;
+    const bool weighted = groups.call.transform == RD_WEIGHTED;
+    groups.call.y = groups.call.transform == RD_PRODUCT || weighted ? addresses->input[1] : NULL;
+    groups.of_weights = weighted && scan == 0;
     groups.indices = initial ? NULL : addresses->indices;
     groups.mask = initial ? NULL : addresses->mask;
     groups.initial = initial;

@@ -23,10 +23,10 @@ struct rd_cuda_groups_pass {
     struct rd_cuda_context *context;
     struct rd_cuda_groups groups; /* what kernels are told but for addresses, grids and tables */
     unsigned scans;
-    struct rd_cuda_groups_scan
-        scan[2];             /* of terms and of squares, for moments; of extremes and of their places, or of the
+    struct rd_cuda_groups_scan scan
+        [2]; /* of terms and of squares, for moments; of weights and of products; of extremes and of their places, or of the
                                            * least and of the greatest */
-    unsigned finish_threads; /* of a block */
+    unsigned finish_threads;             /* of a block */
     rd_cu_function begin, clear, finish; /* `clear` may be null: nothing is put aside */
     size_t counted, nan_below, notes;    /* where in the workspace; SIZE_MAX: nowhere */
     size_t zero_bytes, bytes;            /* of a workspace, which begins with what must be zero */

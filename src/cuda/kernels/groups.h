@@ -38,8 +38,8 @@ struct rd_cuda_groups {
     const uint8_t *mask;  /* which elements count: a byte or a bit for each; null: all do */
     uint64_t mask_offset; /* entries before that of the first element */
     uint64_t rows, width, results;
-    struct rd_cuda_groups_grid
-        grid[2];       /* of terms, and of squares for moments; of extremes, and of places; of the least, and of the
+    struct rd_cuda_groups_grid grid
+        [2]; /* of terms, and of squares for moments; of weights, and of products; of extremes, and of places; of the least, and of the
                         * greatest. Scans have theirs first */
     uint64_t *counted; /* a plane: elements that count; null where nobody asks */
     uint64_t
@@ -57,6 +57,7 @@ struct rd_cuda_groups {
     uint8_t index_bytes, skip, mask_bits; /* the last: entries of the mask are bits */
     uint8_t vectors;                      /* elements and indices are aligned for loads of four */
     uint8_t is_pick;                      /* where a result is a word: of what kind */
+    uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
     uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
 };
