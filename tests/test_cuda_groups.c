@@ -501,6 +501,32 @@ static void turns(void **state) {
     clear(&test);
 }
 
+/* Halves of a last place, and a little more, far below: of a quotient, and of a difference. */
+static void ties(void **state) {
+    (void)state;
+    double x[][3] = {{1, 0x1p40, 4}, {1 + 0x1p-24, -0x1p-200, 1}, {-1 - 0x1p-24, 0x1p-60, 0}};
+    double weights[] = {1, 0x1p-93, 0x1p-93};
+    uint32_t indices[] = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        const size_t bytes = sizeof x[i];
+        struct grouping test = {.type = test_type(REDUCT_F64), .index = test_type(REDUCT_U32), .elements = 3};
+        test.x = memcpy(test_alloc(bytes), x[i], bytes);
+        test.y = memcpy(test_alloc(bytes), weights, bytes);
+        test.indices = memcpy(test_alloc(sizeof indices), indices, sizeof indices);
+        test.results = 1;
+        test.values = "a tie";
+        test.groups = (reduct_groups){.count = 1, .elements = 3, .index = REDUCT_U32, .width = 1};
+        test.reduction[0] = i ? test_reduction(REDUCT_PTP, REDUCT_F64, REDUCT_F32)
+                              : test_reduction(REDUCT_WEIGHTED_MEAN, REDUCT_F64, REDUCT_DEFAULT);
+        test.reductions = 1;
+        struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+        compare(&test, (uint64_t)i, "ties", &got, &expected, true);
+        clear_came(&expected);
+        clear_came(&got);
+        clear(&test);
+    }
+}
+
 /* Products are refused by name, on plans over groups alone. */
 static void refused(void **state) {
     (void)state;
@@ -547,6 +573,7 @@ static void cases(void **state) {
 
 int test_cuda_groups(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases), cmocka_unit_test(queued),
-                                       cmocka_unit_test(tables), cmocka_unit_test(turns), cmocka_unit_test(refused)};
+                                       cmocka_unit_test(tables), cmocka_unit_test(turns), cmocka_unit_test(ties),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }
