@@ -1,6 +1,7 @@
 /* What kernels over groups share: how lanes load elements and the results that these belong to, and notes of what came. */
 #pragma once
 
+#include "divide.cuh"
 #include "elements.cuh"
 #include "grid.cuh"
 #include "groups.h"
@@ -182,7 +183,7 @@ template <int EACH> struct Results {
     /* Of rows, of which elements may begin or end any. */
     static __device__ __forceinline__ void find_in_rows(const rd_cuda_groups &groups, u64 first, unsigned left,
                                                         unsigned present, unsigned (&result)[EACH]) {
-        u64 row = first / groups.width, place = first - row * groups.width;
+        u64 row = divide(first, groups.width), place = first - row * groups.width;
         unsigned group = left ? group_of(groups, row) : NOWHERE;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -263,7 +264,7 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chun
 __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 element) {
     if (!is_counted(groups, element))
         return NOWHERE;
-    const u64 row = groups.width == 1 ? element : element / groups.width;
+    const u64 row = groups.width == 1 ? element : divide(element, groups.width);
     const unsigned group = group_of(groups, row);
     return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
 }
@@ -271,7 +272,7 @@ __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 
 /* Notes where a NaN is, if it matters. */
 __device__ __forceinline__ void note_nan_at(const rd_cuda_groups &groups, unsigned result, u64 element) {
     if (groups.nan_below)
-        raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(element / groups.width + 1));
+        raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(divide(element, groups.width) + 1));
 }
 
 /* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays

@@ -52,7 +52,7 @@ template <int BYTES, Pick PICK> struct Picks {
             return 0;
         const u64 rank = MASK - order.key(groups.is_truth ? bits != 0 : bits);
         if constexpr (PICK == PLACE)
-            return rank == glance(groups.grid[1].window + result) ? ~(element / groups.width) : 0;
+            return rank == glance(groups.grid[1].window + result) ? ~divide(element, groups.width) : 0;
         if (rank == 0)
             set_note(groups, result, RD_CUDA_GROUPS_FOUND);
         return rank;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "block.cuh"
+#include "divide.cuh"
 #include "elements.cuh"
 #include "many.h"
 
@@ -139,11 +140,6 @@ __device__ __forceinline__ u64 bound_of(const rd_cuda_many &many, const void *bo
         return static_cast<const u64 *>(bounds)[at];
     const unsigned bound = static_cast<const unsigned *>(bounds)[at];
     return many.index_signed ? (u64)(i64)(int)bound : bound;
-}
-
-/* A quotient, by the shorter way where that will do. */
-__device__ __forceinline__ u64 divide(u64 a, u64 b) {
-    return (a | b) >> 32 ? a / b : (unsigned)a / (unsigned)b;
 }
 
 __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 result) {
