@@ -592,7 +592,7 @@ static rd_cu_result run(const struct launch *launch) {
  * Streams and graphs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { NODES = 32 };
+enum { NODES = 512 };
 struct CUgraph_st {
     size_t count;
     struct launch nodes[NODES];
