@@ -38,9 +38,9 @@ reduct_status rd_device_open(const char *name, const void *example, struct rd_de
                    "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME and cuda:N", name);
 }
 
-reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, bool queued,
+reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, enum rd_use use,
                          struct rd_prepared *prepared, reduct_error *error) {
-    *prepared = (struct rd_prepared){.reduction = *reduction, .crew = place->crew, .queued = queued};
+    *prepared = (struct rd_prepared){.reduction = *reduction, .crew = place->crew, .use = use};
     reduct_status status = rd_device_open(place->device, place->example, &prepared->device, error);
     return status == REDUCT_OK ? prepared->device.backend->prepare(prepared, error) : status;
 }

@@ -214,7 +214,7 @@ static reduct_status prepare_once(reduct_operator op, reduct_type element, struc
     }
     reduct_status status = reduct_reduction_resolve(&reduction, NULL);
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, &(struct rd_place){.device = "cpu"}, false, prepared,
+        status = rd_prepare(&reduction, &(struct rd_place){.device = "cpu"}, RD_FOR_ARRAYS, prepared,
                             NULL); /* which keeps nothing */
     if (status == REDUCT_OK && atomic_compare_exchange_strong(&known[op][element].state, &none, 1)) {
         known[op][element].prepared = *prepared;

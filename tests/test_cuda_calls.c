@@ -686,6 +686,85 @@ static void graphs(void **state) {
     doubles_free(&data);
 }
 
+/* Masks in device memory, of plans that are queued: rows, and segments whose bounds lie before the mask. As on the CPU. */
+enum { MASKED_ROWS = 6, MASKED_COLUMNS = 700, MASKED_REDUCTIONS = 4, MASKED_COUNT = MASKED_ROWS * MASKED_COLUMNS };
+
+/* What an execution writes. */
+struct masked_results {
+    double result[MASKED_REDUCTIONS][MASKED_ROWS];
+    reduct_cuda_outcome outcome[MASKED_REDUCTIONS][MASKED_ROWS];
+};
+
+static void check_masked(reduct_plan_options options, const double *x, const unsigned char *mask,
+                         const uint32_t *offsets, rd_cu_address device) {
+    struct masked_results expected, *got;
+    const size_t x_bytes = MASKED_COUNT * sizeof *x,
+                 offset_bytes = (MASKED_ROWS + 2) * sizeof *offsets; /* so that results are aligned */
+    const bool segmented = options.kind == REDUCT_SEGMENTS;
+    const rd_cu_address there = device + x_bytes + offset_bytes, results = there + MASKED_COUNT + 8;
+    void *to[2][MASKED_REDUCTIONS];
+    reduct_outcome *told[MASKED_REDUCTIONS];
+    memset(&expected, 0, sizeof expected);
+    got = test_alloc(sizeof *got);
+    gpu_upload(device, x, x_bytes);
+    gpu_upload(device + x_bytes, offsets, (MASKED_ROWS + 1) * sizeof *offsets);
+    gpu_upload(there, mask, MASKED_COUNT + 8);
+    gpu_upload(results, &expected, sizeof expected);
+    for (size_t i = 0; i < MASKED_REDUCTIONS; i++) {
+        to[0][i] = expected.result[i];
+        to[1][i] = gpu_pointer(results, offsetof(struct masked_results, result) + i * sizeof expected.result[i]);
+        told[i] = (reduct_outcome *)(void *)expected.outcome[i];
+    }
+    const void *here[] = {x, segmented ? (const void *)offsets : mask, mask},
+               *inputs[] = {gpu_pointer(device, 0), gpu_pointer(segmented ? device + x_bytes : there, 0),
+                            gpu_pointer(there, 0)};
+    reduct_plan *plan = NULL;
+    options.device = "cpu";
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute_each(plan, here, to[0], told, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+    options.device = gpu.name;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_cuda_execute(plan, inputs, to[1], gpu_pointer(results, offsetof(struct masked_results, outcome)),
+                                    NULL, gpu.stream, NULL),
+                REDUCT_OK);
+    CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+    inputs[segmented ? 2 : 1] = NULL;
+    test_status(reduct_cuda_execute(plan, inputs, to[1], NULL, NULL, gpu.stream, NULL), REDUCT_ERROR_ARGUMENT);
+    reduct_plan_destroy(plan);
+    gpu_download(got, results, sizeof *got);
+    assert_memory_equal(got, &expected, sizeof expected);
+    free(got);
+}
+
+static void masks(void **state) {
+    (void)state;
+    static const uint32_t OFFSETS[MASKED_ROWS + 1] = {3, 700, 700, 701, 2900, 2909, MASKED_COUNT};
+    const reduct_reduction reductions[MASKED_REDUCTIONS] = {test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT),
+                                                            test_reduction(REDUCT_STD, REDUCT_F64, REDUCT_DEFAULT),
+                                                            test_reduction(REDUCT_ARGMAX, REDUCT_F64, REDUCT_DEFAULT),
+                                                            test_reduction(REDUCT_PRODUCT, REDUCT_F64, REDUCT_DEFAULT)};
+    const reduct_segments segments = {.count = MASKED_ROWS, .elements = MASKED_COUNT, .index = REDUCT_U32};
+    struct doubles data = doubles_of(9, "normal", MASKED_COUNT);
+    struct rng rng = rng_of(test_seed() + 201);
+    unsigned char mask[MASKED_COUNT + 8];
+    const rd_cu_address device =
+        gpu_alloc(MASKED_COUNT * sizeof(double) + 2 * sizeof OFFSETS + sizeof mask + sizeof(struct masked_results));
+    for (size_t i = 0; i < sizeof mask; i++)
+        mask[i] = (unsigned char)(i < MASKED_COLUMNS ? 0 : rng_below(&rng, 2) * (1 + rng_below(&rng, 255)));
+    for (unsigned k = 0; k < 4; k++)
+        check_masked((reduct_plan_options){.reductions = reductions,
+                                           .reduction_count = MASKED_REDUCTIONS,
+                                           .kind = k & 1 ? REDUCT_SEGMENTS : REDUCT_SHAPE,
+                                           .shape = {MASKED_ROWS, MASKED_COLUMNS, 1, MASKED_COLUMNS, 1, 0},
+                                           .segments = &segments,
+                                           .mask = k & 2 ? REDUCT_MASK_BITS : REDUCT_MASK_BYTES,
+                                           .mask_offset = 1 + k},
+                     data.host, mask, OFFSETS, device);
+    gpu_free(device);
+    doubles_free(&data);
+}
+
 /* Executions in one stream of which each reads what the one before wrote, the last element: launches may overlap, but must
  * not be seen to. Of small integers, so that every mode is exact. */
 static void chained(void **state) {
@@ -1027,7 +1106,7 @@ int test_cuda_calls(void) {
         cmocka_unit_test(chained),         cmocka_unit_test(streams),
         cmocka_unit_test(threads),         cmocka_unit_test(host_data),
         cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
-        cmocka_unit_test(no_context),
+        cmocka_unit_test(no_context),      cmocka_unit_test(masks),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

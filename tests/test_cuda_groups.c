@@ -24,7 +24,9 @@ struct grouping {
     const char *values;
     uint64_t elements, results;
     unsigned shift; /* elements before the first one: not always aligned */
-    unsigned char *x, *y, *indices, *initial;
+    reduct_mask mask;
+    uint64_t mask_offset;
+    unsigned char *x, *y, *indices, *mask_memory, *initial;
 };
 
 /* What came: results and outcomes one after another, by reduction. */
@@ -39,9 +41,9 @@ struct came {
  * What to ask for
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Products of groups, and what plans refuse on devices in all kinds. */
+/* All but products. */
 static bool is_served(reduct_operator op, reduct_type element) {
-    return op != REDUCT_PRODUCT && gpu_has(op, element);
+    return op != REDUCT_PRODUCT && oracle_has(op, element);
 }
 
 static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type element) {
@@ -53,10 +55,11 @@ static reduct_type pick_result(struct rng *rng, reduct_operator op, reduct_type 
     return rng_below(rng, 2) ? REDUCT_DEFAULT : possible[rng_below(rng, count)];
 }
 
-static reduct_reduction pick_reduction(struct rng *rng, const struct test_type *type) {
+static reduct_reduction pick_reduction(struct rng *rng, const struct test_type *type,
+                                       const struct test_operator *only) {
     reduct_operator op;
     do
-        op = test_operators[rng_below(rng, test_operator_count)].op;
+        op = only ? only->op : test_operators[rng_below(rng, test_operator_count)].op;
     while (!is_served(op, type->type));
     return (reduct_reduction){.op = op,
                               .element = type->type,
@@ -79,6 +82,11 @@ static void fill_values(struct grouping *test) {
     test->initial = test_alloc((size_t)test->results * size + 1);
     distribution->fill(&test->rng, test->type, test->x, test->y, room);
     distribution->fill(&test->rng, test->type, test->initial, NULL, (size_t)test->results);
+}
+
+/* Bytes of a mask's memory: enough for either kind. */
+static size_t mask_bytes(const struct grouping *test) {
+    return (size_t)(test->elements + test->mask_offset) + 1;
 }
 
 static uint64_t pick_group(struct grouping *test, uint64_t at, uint64_t before) {
@@ -113,48 +121,72 @@ static void fill_indices(struct grouping *test, bool outside) {
     }
 }
 
-static void make(struct grouping *test, uint64_t seed) {
+/* A mask of some kind, or none: of single elements, or of stretches of them. */
+static void fill_mask(struct grouping *test) {
+    struct rng *rng = &test->rng;
+    test->mask = rng_below(rng, 3) ? REDUCT_MASK_NONE : (reduct_mask)(1 + rng_below(rng, 2));
+    test->mask_offset = test->mask ? rng_below(rng, 20) : 0;
+    const size_t bytes = mask_bytes(test);
+    const uint64_t stay = rng_below(rng, 2) ? 0 : 1 + rng_below(rng, 30);
+    test->mask_memory = test_alloc(bytes);
+    unsigned char before = 0xff;
+    for (size_t i = 0; i < bytes; i++) {
+        if (!stay || !rng_below(rng, stay))
+            before = rng_below(rng, 3) ? (unsigned char)rng_below(rng, 256) : rng_below(rng, 2) ? 0xff : 0;
+        test->mask_memory[i] = before;
+    }
+}
+
+/* A case: with a type and an operator, of these, and small; else of any. */
+static void make_of(struct grouping *test, uint64_t seed, const struct test_type *type,
+                    const struct test_operator *only) {
     static const reduct_type indices[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_I32, REDUCT_I64};
     static const uint64_t counts[] = {1, 3, 33, 200, 3000, 30000}, elements[] = {0, 1, 31, 700, 6000, 40000},
                           widths[] = {1, 1, 1, 1, 3, 4, 64};
     *test = (struct grouping){.rng = rng_of(seed)};
     struct rng *rng = &test->rng;
     do
-        test->type = &test_types[rng_below(rng, test_type_count)];
+        test->type = type ? type : &test_types[rng_below(rng, test_type_count)];
     while (!test->type->element);
     test->index = test_type(indices[rng_below(rng, 6)]);
     test->spread = (enum spread)rng_below(rng, SPREADS);
     test->shift = rng_below(rng, 3) ? 0 : (unsigned)rng_below(rng, 4);
     reduct_groups *groups = &test->groups;
     groups->index = test->index->type;
-    groups->count = counts[rng_below(rng, 6)];
+    groups->count = counts[rng_below(rng, only ? 4 : 6)];
     if (test->index->size == 1 && groups->count > 256)
         groups->count = 256;
-    groups->elements = elements[rng_below(rng, gpu.quick ? 5 : 6)];
+    groups->elements = elements[rng_below(rng, only ? 4 : gpu.quick ? 5 : 6)];
     groups->width = widths[rng_below(rng, 7)];
     if (groups->width > 1) {
         groups->elements /= groups->width;
         groups->count = groups->count > 500 ? 500 : groups->count;
     }
     groups->skip = rng_below(rng, 2) != 0;
-    test->reductions = 1 + rng_below(rng, REDUCTIONS_MOST);
+    test->reductions = only ? 1 : 1 + rng_below(rng, REDUCTIONS_MOST);
     bool may_begin = true;
     for (size_t i = 0; i < test->reductions; i++) {
-        test->reduction[i] = pick_reduction(rng, test->type);
+        test->reduction[i] = pick_reduction(rng, test->type, only);
         const reduct_operator op = test->reduction[i].op;
-        may_begin = may_begin && op != REDUCT_ARGMIN && op != REDUCT_ARGMAX && op != REDUCT_DOT;
+        may_begin = may_begin && op != REDUCT_ARGMIN && op != REDUCT_ARGMAX && test_operator(op)->inputs == 1;
     }
     groups->with_initial = may_begin && rng_below(rng, 3) == 0;
     test->elements = groups->elements * groups->width;
     test->results = groups->count * groups->width;
     fill_values(test);
+    fill_mask(test);
     fill_indices(test, groups->skip || rng_below(rng, 4) == 0);
+}
+
+static void make(struct grouping *test, uint64_t seed) {
+    make_of(test, seed, NULL, NULL);
 }
 
 static void clear(struct grouping *test) {
     free(test->x);
     free(test->y);
     free(test->indices);
+    free(test->mask_memory);
     free(test->initial);
 }
 
@@ -168,6 +200,8 @@ static reduct_status plan_for(const struct grouping *test, const char *device, r
                                          .reduction_count = test->reductions,
                                          .kind = REDUCT_GROUPS,
                                          .groups = &test->groups,
+                                         .mask = test->mask,
+                                         .mask_offset = test->mask_offset,
                                          .device = device,
                                          .threads = 1};
     return reduct_plan_create(&options, plan, error);
@@ -182,12 +216,14 @@ static bool is_paired(const struct grouping *test) {
 
 /* Arrays as a plan takes them. */
 static void list_inputs(const struct grouping *test, const void *x, const void *y, const void *indices,
-                        const void *initial, const void *inputs[5]) {
+                        const void *mask, const void *initial, const void *inputs[5]) {
     size_t count = 0;
     inputs[count++] = x;
     if (is_paired(test))
         inputs[count++] = y;
     inputs[count++] = indices;
+    if (test->mask)
+        inputs[count++] = mask;
     inputs[count++] = initial;
 }
 
@@ -219,7 +255,7 @@ static struct came run_on(const struct grouping *test, const char *device, bool 
     reduct_plan *plan = NULL;
     const void *inputs[5];
     list_inputs(test, shifted(test, test->x, test->type->size), shifted(test, test->y, test->type->size),
-                shifted(test, test->indices, test->index->size), test->initial, inputs);
+                shifted(test, test->indices, test->index->size), test->mask_memory, test->initial, inputs);
     came.status = plan_for(test, device, &plan, &came.error);
     if (came.status == REDUCT_OK)
         came.status = with_outcomes
@@ -237,10 +273,10 @@ static void fail_at(const struct grouping *test, uint64_t seed, const char *how,
                  test_operator(test->reduction[i].op)->name, (int)test->reduction[i].nan);
     test_fail(
         "case %llu, %s, %s of %s %s: %llu rows x %llu into %llu groups, indices %s, spread %d, skip %d, initial %d, "
-        "shift %u: %s",
+        "shift %u, mask %d: %s",
         (unsigned long long)seed, how, list, test->values, test->type->name, (unsigned long long)test->groups.elements,
         (unsigned long long)test->groups.width, (unsigned long long)test->groups.count, test->index->name,
-        (int)test->spread, test->groups.skip, test->groups.with_initial, test->shift, what);
+        (int)test->spread, test->groups.skip, test->groups.with_initial, test->shift, (int)test->mask, what);
 }
 
 static void compare(const struct grouping *test, uint64_t seed, const char *how, const struct came *got,
@@ -254,16 +290,16 @@ static void compare(const struct grouping *test, uint64_t seed, const char *how,
     }
     for (size_t i = 0; i < test->reductions; i++) {
         const reduct_reduction own = test_reduction(test->reduction[i].op, test->type->type, test->reduction[i].result);
-        const size_t size = test_type(own.result)->size;
+        const size_t size = test_type(own.result)->size * (size_t)reduct_operator_outputs(own.op);
         for (uint64_t r = 0; r < test->results; r++) {
             const unsigned char *a = got->results[i] + r * size, *b = expected->results[i] + r * size;
             const reduct_outcome *of_a = got->outcomes[i] + r, *of_b = expected->outcomes[i] + r;
             if (memcmp(a, b, size) != 0) {
-                unsigned long long x = 0, y = 0;
-                memcpy(&x, a, size < 8 ? size : 8);
-                memcpy(&y, b, size < 8 ? size : 8);
-                snprintf(text, sizeof text, "reduction %zu, result %llu: %llx; expected %llx", i, (unsigned long long)r,
-                         x, y);
+                unsigned long long x[2] = {0}, y[2] = {0};
+                memcpy(x, a, size < 16 ? size : 16);
+                memcpy(y, b, size < 16 ? size : 16);
+                snprintf(text, sizeof text, "reduction %zu, result %llu: %llx %llx; expected %llx %llx", i,
+                         (unsigned long long)r, x[1], x[0], y[1], y[0]);
                 fail_at(test, seed, how, text);
             }
             if (outcomes && memcmp(of_a, of_b, sizeof *of_a) != 0) {
@@ -294,7 +330,7 @@ static void check_case(uint64_t seed) {
 /* What an execution in a stream leaves, and where it finds everything. */
 struct queue {
     reduct_plan *plan;
-    rd_cu_address array[4], results[REDUCTIONS_MOST], outcomes, workspace;
+    rd_cu_address array[5], results[REDUCTIONS_MOST], outcomes, workspace;
     size_t workspace_bytes, outcome_bytes;
 };
 
@@ -308,6 +344,7 @@ static struct queue make_queue(const struct grouping *test) {
     queue.array[1] = gpu_copy_of(test->y, (elements + test->shift) * size + 1);
     queue.array[2] = gpu_copy_of(test->indices, (rows + test->shift) * index + 1);
     queue.array[3] = gpu_copy_of(test->initial, results * size + 1);
+    queue.array[4] = gpu_copy_of(test->mask_memory, mask_bytes(test));
     for (size_t i = 0; i < test->reductions; i++)
         queue.results[i] = gpu_alloc(results * RESULT_BYTES);
     queue.outcome_bytes = test->reductions * results * sizeof(reduct_cuda_outcome);
@@ -317,7 +354,7 @@ static struct queue make_queue(const struct grouping *test) {
     return queue;
 }
 static void clear_queue(struct queue *queue) {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         gpu_free(queue->array[i]);
     for (int i = 0; i < REDUCTIONS_MOST; i++)
         if (queue->results[i])
@@ -340,7 +377,8 @@ static void execute(const struct grouping *test, const struct queue *queue, bool
     const size_t size = test->type->size;
     list_inputs(test, gpu_pointer(queue->array[0], test->shift * size),
                 gpu_pointer(queue->array[1], test->shift * size),
-                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[3], 0), inputs);
+                gpu_pointer(queue->array[2], test->shift * test->index->size), gpu_pointer(queue->array[4], 0),
+                gpu_pointer(queue->array[3], 0), inputs);
     for (size_t i = 0; i < test->reductions; i++)
         results[i] = gpu_pointer(queue->results[i], 0);
     test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0),
@@ -463,6 +501,32 @@ static void turns(void **state) {
     clear(&test);
 }
 
+/* Halves of a last place, and a little more, far below: of a quotient, and of a difference. */
+static void ties(void **state) {
+    (void)state;
+    double x[][3] = {{1, 0x1p40, 4}, {1 + 0x1p-24, -0x1p-200, 1}, {-1 - 0x1p-24, 0x1p-60, 0}};
+    double weights[] = {1, 0x1p-93, 0x1p-93};
+    uint32_t indices[] = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        const size_t bytes = sizeof x[i];
+        struct grouping test = {.type = test_type(REDUCT_F64), .index = test_type(REDUCT_U32), .elements = 3};
+        test.x = memcpy(test_alloc(bytes), x[i], bytes);
+        test.y = memcpy(test_alloc(bytes), weights, bytes);
+        test.indices = memcpy(test_alloc(sizeof indices), indices, sizeof indices);
+        test.results = 1;
+        test.values = "a tie";
+        test.groups = (reduct_groups){.count = 1, .elements = 3, .index = REDUCT_U32, .width = 1};
+        test.reduction[0] = i ? test_reduction(REDUCT_PTP, REDUCT_F64, REDUCT_F32)
+                              : test_reduction(REDUCT_WEIGHTED_MEAN, REDUCT_F64, REDUCT_DEFAULT);
+        test.reductions = 1;
+        struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+        compare(&test, (uint64_t)i, "ties", &got, &expected, true);
+        clear_came(&expected);
+        clear_came(&got);
+        clear(&test);
+    }
+}
+
 /* Products are refused by name, on plans over groups alone. */
 static void refused(void **state) {
     (void)state;
@@ -474,6 +538,25 @@ static void refused(void **state) {
     reduct_error error;
     test_status(reduct_plan_create(&options, &plan, &error), REDUCT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "product"));
+}
+
+/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn. */
+static void each(void **state) {
+    (void)state;
+    const uint64_t seed = test_seed() * 1000037;
+    uint64_t number = 0;
+    for (size_t t = 0; t < test_type_count; t++)
+        for (size_t o = 0; test_types[t].element && o < test_operator_count; o++)
+            for (int nan = 0; is_served(test_operators[o].op, test_types[t].type) && nan < 3; nan++) {
+                struct grouping test;
+                make_of(&test, seed + number++, &test_types[t], &test_operators[o]);
+                test.reduction[0].nan = (reduct_nan)nan;
+                struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+                compare(&test, seed + number, "each", &got, &expected, true);
+                clear_came(&expected);
+                clear_came(&got);
+                clear(&test);
+            }
 }
 
 static void cases(void **state) {
@@ -489,7 +572,8 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(tables),
-                                       cmocka_unit_test(turns), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases), cmocka_unit_test(queued),
+                                       cmocka_unit_test(tables), cmocka_unit_test(turns), cmocka_unit_test(ties),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

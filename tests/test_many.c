@@ -785,6 +785,9 @@ static void cut_results(void **state) {
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct rng rng = rng_of(test_seed() + 4);
     double *x = test_alloc(MOST * sizeof *x), *y = test_alloc(MOST * sizeof *y);
+    unsigned char *mask = test_alloc(MOST + 7);
+    for (size_t i = 0; i < MOST + 7; i++)
+        mask[i] = (unsigned char)rng_below(&rng, 4) & 85;
     for (uint64_t round = test_scaled(400, 12); round-- > 0;) {
         const struct test_type *type = elements[rng_below(&rng, element_count)];
         const reduct_shape *shape = &SHAPES[rng_below(&rng, sizeof SHAPES / sizeof *SHAPES)];
@@ -799,22 +802,31 @@ static void cut_results(void **state) {
         reduct_outcome told[3][OPERATORS][7];
         const char *device = devices[rng_below(&rng, device_count)];
         size_t count = 0;
+        bool two = false;
         assert_true(test_operator_count <= OPERATORS);
         for (size_t o = 0; o < test_operator_count; o++) {
             reductions[count] = (reduct_reduction){.op = test_operators[o].op,
                                                    .element = type->type,
                                                    .nan = (reduct_nan)rng_below(&rng, 3),
                                                    .flags = (uint32_t)rng_below(&rng, 4)};
-            count += oracle_has(test_operators[o].op, type->type) && is_served(device, &reductions[count]);
+            if (!oracle_has(test_operators[o].op, type->type) || !is_served(device, &reductions[count]))
+                continue;
+            two = two || oracle_inputs(test_operators[o].op) == 2;
+            count++;
         }
         memset(told, 0, sizeof told);
+        const reduct_mask kind =
+            rng_below(&rng, 2) && takes_masks(device) ? (reduct_mask)(1 + rng_below(&rng, 2)) : REDUCT_MASK_NONE;
         reduct_plan *plan = NULL;
         for (int run = 0; run < 3; run++) { /* the CPU's, then twice the device's */
             const reduct_plan_options options = {.reductions = reductions,
                                                  .reduction_count = count,
                                                  .shape = *shape,
                                                  .kind = REDUCT_SHAPE,
-                                                 .device = run ? device : "cpu"};
+                                                 .device = run ? device : "cpu",
+                                                 .mask = kind,
+                                                 .mask_offset = kind ? 7 : 0};
+            const void *const inputs[] = {x, two ? (const void *)y : mask, mask};
             void *places[OPERATORS];
             reduct_outcome *outcomes[OPERATORS];
             for (size_t o = 0; o < count; o++) {
@@ -823,8 +835,7 @@ static void cut_results(void **state) {
             }
             if (run < 2)
                 test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
-            test_status(reduct_plan_execute_each(plan, (const void *[]){x, y}, places, outcomes, NULL, NULL),
-                        REDUCT_OK);
+            test_status(reduct_plan_execute_each(plan, inputs, places, outcomes, NULL, NULL), REDUCT_OK);
             if (run != 1)
                 reduct_plan_destroy(plan);
         }
@@ -832,10 +843,11 @@ static void cut_results(void **state) {
             for (size_t o = 0; o < count; o++)
                 if (memcmp(got[run][o], got[0][o], sizeof got[0][o]) ||
                     memcmp(told[run][o], told[0][o], results * sizeof **told[0]))
-                    test_fail("%s of %s, %zu results of %s data, on %s, execution %d: not as on the CPU",
-                              reduct_operator_name(reductions[o].op), type->name, results, distribution->name, device,
-                              run);
+                    test_fail("%s of %s, %zu results of %s data, mask %d, on %s, execution %d: not as on the CPU",
+                              reduct_operator_name(reductions[o].op), type->name, results, distribution->name, kind,
+                              device, run);
     }
+    free(mask);
     free(x);
     free(y);
 }

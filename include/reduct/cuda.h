@@ -52,8 +52,8 @@ REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
  * kernel before they touch memory. A graph then has an edge of that kind between the two.
  *
  *   inputs     as many arrays as the operators read, each in memory that the device can access, aligned to its element;
- *              then, for segments with an index type, the offsets, or the begins and the ends, for groups the indices, and the
- *              initial values if there are any, all of which only the device reads
+ *              then, for segments with an index type, the offsets, or the begins and the ends, for groups the indices; then the mask,
+ *              if there is one; then the initial values of groups, if there are any: all of which only the device reads
  *   results    one pointer for each reduction, to results as reduct_plan_execute() has them, aligned to their type, in memory
  *              that the device can access: device memory, managed memory, or page-locked host memory
  *   outcome    likewise, or null; of many results one for each, those of the first reduction first

@@ -30,14 +30,18 @@ struct rd_place {
     struct rd_crew crew;
 };
 
+/* Who prepares a reduction: an accumulator or a single call; a plan of a whole array, which may be executed in a stream; a plan of
+ * many, of which prepare_many() finds what the device needs. */
+enum rd_use { RD_FOR_ARRAYS, RD_FOR_PLAN, RD_FOR_MANY };
+
 /* A reduction made ready for a device, for arrays of any length: what plans and accumulators hold, and single calls make on
  * their stack. Immutable once prepared, so that many threads may use it at once. */
 struct rd_prepared {
     struct rd_device device;
     reduct_reduction reduction; /* resolved */
     struct rd_crew crew;
-    bool queued; /* it may be executed in a stream: for a plan */
-    void *kept;  /* the backend's own */
+    enum rd_use use;
+    void *kept; /* the backend's own */
 };
 
 struct rd_backend {
@@ -92,7 +96,7 @@ extern const struct rd_backend *const rd_backends[];
 reduct_status rd_device_open(const char *name, const void *example, struct rd_device *device, reduct_error *error);
 
 /* Opens the device and prepares a resolved reduction on it. To be released. */
-reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, bool queued,
+reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, enum rd_use use,
                          struct rd_prepared *prepared, reduct_error *error);
 void rd_release(struct rd_prepared *prepared);
 

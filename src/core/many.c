@@ -202,12 +202,7 @@ static reduct_status make_layout(const reduct_plan_options *options, struct rd_m
 static reduct_status prepare_all(struct rd_many *many, const struct rd_place *place, reduct_error *error) {
     for (size_t s = 0; s < many->states; s++) {
         reduct_reduction reduction = many->state[s].reduction;
-        reduct_status status = rd_prepare(&reduction, place, false, &many->state[s], error);
-        if (status == REDUCT_OK && many->mask && many->state[s].device.backend->prepare_many) {
-            status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                             "mask: %s takes none in this version; expected device cpu", many->state[s].device.name);
-            rd_release(&many->state[s]);
-        }
+        reduct_status status = rd_prepare(&reduction, place, RD_FOR_MANY, &many->state[s], error);
         if (status != REDUCT_OK) {
             many->states = s; /* which are to be released */
             return status;

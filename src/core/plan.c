@@ -40,7 +40,7 @@ static reduct_status make_whole(const reduct_plan_options *options, const struct
     if (status == REDUCT_OK)
         status = check_count(options->shape.n, rd_type(reduction.element)->bytes, error);
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, place, true, &plan->prepared, error);
+        status = rd_prepare(&reduction, place, RD_FOR_PLAN, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
     plan->count = options->shape.n;

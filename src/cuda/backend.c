@@ -40,10 +40,9 @@ static reduct_status make_workspace(struct rd_cuda_context *context, rd_cu_addre
 }
 
 static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *error) {
-    if (!rd_cuda_has_kernel(&prepared->reduction))
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "op: %s does not compute %s in this version; expected device cpu", prepared->device.name,
-                       rd_operator(prepared->reduction.op)->name);
+    const bool has_launch = prepared->use != RD_FOR_MANY;
+    if (has_launch && !rd_cuda_has_kernel(&prepared->reduction))
+        return rd_cuda_refuse(cuda_name(prepared)->text, &prepared->reduction, error);
     struct rd_cuda_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *kept);
@@ -51,9 +50,11 @@ static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *er
     rd_environment caller = rd_environment_enter();
     reduct_status status = rd_cuda_enter(cuda_name(prepared)->device, &stay, error);
     if (status == REDUCT_OK) {
-        status = rd_cuda_launch_make(stay.context, cuda_name(prepared)->integers, &prepared->reduction, &kept->launch,
-                                     error);
-        if (status == REDUCT_OK && prepared->queued)
+        kept->launch.context = stay.context;
+        if (has_launch)
+            status = rd_cuda_launch_make(stay.context, cuda_name(prepared)->integers, &prepared->reduction,
+                                         &kept->launch, error);
+        if (status == REDUCT_OK && prepared->use == RD_FOR_PLAN)
             status = make_workspace(stay.context, &kept->workspace, error);
         rd_cuda_leave(stay.context->device, &stay);
     }

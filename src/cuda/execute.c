@@ -56,6 +56,16 @@ static reduct_status check_array(const char *name, unsigned which, const void *a
     return wanted ? rd_cuda_check_address(text, address, alignment, error) : REDUCT_OK;
 }
 
+/* Which of the inputs is the mask. */
+static unsigned mask_input(const struct rd_many *many) {
+    return many->inputs + (rd_many_is_segmented(many) ? 1 + (many->segments.with_ends != 0) : rd_many_is_grouped(many));
+}
+
+/* Which of them is that of the initial values of groups. */
+static unsigned initial_input(const struct rd_many *many) {
+    return mask_input(many) + (many->mask != REDUCT_MASK_NONE);
+}
+
 static reduct_status check_many(const struct rd_many *many, const void *const *inputs, void *const *results,
                                 const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
     const bool segmented = rd_many_is_segmented(many), grouped = rd_many_is_grouped(many);
@@ -74,8 +84,11 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
         status = check_array("inputs", many->inputs, inputs ? inputs[many->inputs] : NULL, elements != 0,
                              rd_type(many->groups.index)->bytes, error);
     if (status == REDUCT_OK && grouped && many->groups.with_initial)
-        status = check_array("inputs", many->inputs + 1, inputs[many->inputs + 1], many->layout.results != 0, element,
-                             error);
+        status = check_array("inputs", initial_input(many), inputs[initial_input(many)], many->layout.results != 0,
+                             element, error);
+    if (status == REDUCT_OK && many->mask)
+        status =
+            check_array("inputs", mask_input(many), inputs ? inputs[mask_input(many)] : NULL, elements != 0, 1, error);
     for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++) {
         const size_t result = rd_type(many->reduction[i].result)->bytes;
         status =
@@ -103,8 +116,10 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
     }
     if (rd_many_is_grouped(many)) {
         addresses.indices = inputs ? inputs[many->inputs] : NULL;
-        addresses.initial = many->groups.with_initial ? inputs[many->inputs + 1] : NULL;
+        addresses.initial = many->groups.with_initial ? inputs[initial_input(many)] : NULL;
     }
+    if (many->mask)
+        addresses.mask = inputs ? inputs[mask_input(many)] : NULL;
     rd_environment caller = rd_environment_enter();
     status = rd_cuda_queue_many(many, &addresses, results, workspace, stream, error);
     rd_environment_leave(caller);

@@ -30,9 +30,12 @@ static bool is_half(const struct rd_type *type) {
 static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
     const struct rd_type *element = rd_type(reduction->element);
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
-    const bool products = transform == RD_SQUARE || transform == RD_PRODUCT;
+    const bool weighted = transform == RD_WEIGHTED,
+               products = transform == RD_SQUARE || transform == RD_PRODUCT || weighted;
     struct kernels kernels = {
         .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
+    if (weighted)
+        snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_weighted");
     char type[8];
     if (kernels.floats)
         snprintf(type, sizeof type, "%s", is_half(element) ? "half" : element->name);
@@ -40,7 +43,7 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
         snprintf(type, sizeof type, "%u", element->bytes);
     snprintf(kernels.image, sizeof kernels.image, "kernels/groups_%s", kernels.floats ? type : "integers");
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%s", products ? "products" : "terms", type);
-    if (transform == RD_MOMENTS)
+    if (transform == RD_MOMENTS || weighted)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "products_%s", type);
     return kernels;
 }
@@ -53,6 +56,8 @@ static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsign
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
     if (rd_operator(reduction->op)->finish == RD_INDEX)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
+    if (rd_operator(reduction->op)->combine == RD_BOTH)
+        memcpy(kernels.kind[1], kernels.kind[0], sizeof kernels.kind[1]);
     snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_%u", bytes);
     return kernels;
 }
@@ -216,6 +221,8 @@ static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_r
                                     .step = step_for(many->groups.elements + 1),
                                     .index_bytes = index->bytes,
                                     .skip = many->groups.skip != 0,
+                                    .mask_bits = many->mask == REDUCT_MASK_BITS,
+                                    .mask_offset = many->mask_offset,
                                     .is_signed = element->kind == RD_SIGNED,
                                     .is_truth = reduction->element == REDUCT_BOOL};
     if (element->kind == RD_FLOAT)
@@ -330,8 +337,11 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     groups.grid[0] = launches->grid[scan];
     groups.grid[1] = launches->grid[!scan];
     groups.call.x = initial ? addresses->initial : addresses->input[0];
-    groups.call.y = groups.call.transform == RD_PRODUCT ? addresses->input[1] : NULL;
+    const bool weighted = groups.call.transform == RD_WEIGHTED;
+    groups.call.y = groups.call.transform == RD_PRODUCT || weighted ? addresses->input[1] : NULL;
+    groups.of_weights = weighted && scan == 0;
     groups.indices = initial ? NULL : addresses->indices;
+    groups.mask = initial ? NULL : addresses->mask;
     groups.initial = initial;
     if (initial) {
         groups.call.count = groups.results;
@@ -339,6 +349,8 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     }
     if (scan > 0)
         groups.counted = NULL;
+    if (groups.call.combine == RD_BOTH)
+        groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
     groups.vectors = is_aligned(groups.call.x, bytes, each) &&
                      (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
                      (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));

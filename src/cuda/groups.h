@@ -23,7 +23,9 @@ struct rd_cuda_groups_pass {
     struct rd_cuda_context *context;
     struct rd_cuda_groups groups; /* what kernels are told but for addresses, grids and tables */
     unsigned scans;
-    struct rd_cuda_groups_scan scan[2];  /* of terms and of squares, for moments; of extremes and of their places */
+    struct rd_cuda_groups_scan scan
+        [2]; /* of terms and of squares, for moments; of weights and of products; of extremes and of their places, or of the
+                                           * least and of the greatest */
     unsigned finish_threads;             /* of a block */
     rd_cu_function begin, clear, finish; /* `clear` may be null: nothing is put aside */
     size_t counted, nan_below, notes;    /* where in the workspace; SIZE_MAX: nowhere */
@@ -38,7 +40,7 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {
-    const void *input[2], *indices, *initial;
+    const void *input[2], *indices, *mask, *initial;
     void *result;
     struct rd_cuda_outcome *outcome; /* may be null, as may the failure */
     uint64_t *failure;

@@ -2,6 +2,7 @@
 #include "cuda/launch.h"
 
 #include "core/reduction.h"
+#include "core/status.h"
 #include "cuda/kernels/tuning.h"
 #include "state/partial.h"
 
@@ -48,6 +49,11 @@ bool rd_cuda_has_kernel(const reduct_reduction *reduction) {
         break;
     }
     return true;
+}
+
+reduct_status rd_cuda_refuse(const char *device, const reduct_reduction *reduction, reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "op: %s does not compute %s in this version; expected device cpu",
+                   device, rd_operator(reduction->op)->name);
 }
 
 /* `integers` as in struct rd_cuda_name. */

@@ -20,6 +20,7 @@ struct rd_cuda_launch {
 
 /* Whether there is a kernel for the operator. Element types are not looked at. */
 bool rd_cuda_has_kernel(const reduct_reduction *reduction);
+reduct_status rd_cuda_refuse(const char *device, const reduct_reduction *reduction, reduct_error *error);
 
 /* `integers` as in struct rd_cuda_name. With the context current. */
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,

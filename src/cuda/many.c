@@ -16,9 +16,10 @@
  * Families
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* How a reduction's family is run: the kernel, and the image that holds it; and what pieces of a result need of the table. */
+/* How a reduction's family is run: the kernel, and the image that holds it; and what pieces of a result need of the table. What
+ * `name` lacks at its beginning is whether there is a mask. */
 struct kernel {
-    char image[32], name[48];
+    char image[32], name[40];
     uint64_t grid_words; /* of a result, whatever its pieces */
     uint64_t slot_words; /* of each piece, in a slot of its own */
     bool is_whole;       /* all lanes of a warp share each result, which is not cut */
@@ -33,7 +34,7 @@ static uint64_t grid_words(const struct rd_type *element, enum rd_transform tran
 }
 
 /* Fast sums are exact: that is within their bound, and the same bits however results are shared out. */
-static struct kernel kernel_of(const reduct_reduction *reduction) {
+static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *element = rd_type(reduction->element);
     struct kernel kernel = {.slot_words = 0};
@@ -41,34 +42,33 @@ static struct kernel kernel_of(const reduct_reduction *reduction) {
     case RD_EXACT_SUM:
     case RD_FAST_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_%s", element->name);
-        snprintf(kernel.name, sizeof kernel.name, "many_%s", rd_cuda_transform_name(op, element));
+        snprintf(kernel.name, sizeof kernel.name, "%s", rd_cuda_transform_name(op, element));
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
-        snprintf(kernel.name, sizeof kernel.name, "many_integer%s_%d", op->inputs == 2 ? "_pairs" : "s",
-                 element->bytes);
-        kernel.slot_words = RD_CUDA_SLOT_INTEGER_SUM;
+        snprintf(kernel.name, sizeof kernel.name, "integer%s_%d", op->inputs == 2 ? "_pairs" : "s", element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_INTEGER_SUM + masked;
         break;
     case RD_EXTREME:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_extremes");
-        snprintf(kernel.name, sizeof kernel.name, "many_extreme_%d", element->bytes);
+        snprintf(kernel.name, sizeof kernel.name, "extreme_%d", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_EXTREME;
         break;
     case RD_COUNT:
     case RD_BITS:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_counts");
-        snprintf(kernel.name, sizeof kernel.name, "many_count_%d", element->bytes);
-        kernel.slot_words = RD_CUDA_SLOT_COUNT;
+        snprintf(kernel.name, sizeof kernel.name, "count_%d", element->bytes);
+        kernel.slot_words = RD_CUDA_SLOT_COUNT + masked;
         break;
     case RD_FLOAT_PRODUCT:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_products");
-        snprintf(kernel.name, sizeof kernel.name, "many_product_%s", element->name);
+        snprintf(kernel.name, sizeof kernel.name, "product_%s", element->name);
         kernel.is_whole = true;
         break;
     case RD_INTEGER_PRODUCT:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_products");
-        snprintf(kernel.name, sizeof kernel.name, "many_product_%d", element->bytes);
+        snprintf(kernel.name, sizeof kernel.name, "product_%d", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_INTEGER_PRODUCT;
         break;
     }
@@ -111,6 +111,22 @@ static void copy_axes(struct rd_cuda_many *to, const struct rd_layout *layout) {
         to->step[i] = layout->reduced_axes ? to->axis[at - 1].stride[i] : 1;
 }
 
+/* Where entries of the mask lie. */
+static void describe_mask(struct rd_cuda_masked *to, const struct rd_many *many) {
+    const struct rd_layout *layout = &many->layout;
+    to->bits = many->mask == REDUCT_MASK_BITS;
+    to->first = rd_many_is_segmented(many) ? 0 : layout->first[RD_MASK];
+    to->first = (int64_t)((uint64_t)to->first + many->mask_offset);
+    to->step = 1;
+    if (rd_many_is_segmented(many))
+        return;
+    unsigned at = 0;
+    for (unsigned k = 0; k < layout->kept_axes; k++)
+        to->stride[at++] = layout->count ? layout->kept[k].stride[RD_MASK] : 0;
+    for (unsigned k = 0; k < layout->reduced_axes; k++)
+        to->stride[at++] = to->step = layout->count ? layout->reduced[k].stride[RD_MASK] : 0;
+}
+
 /* Whether neighbouring results lie closer together than the elements of one. */
 static bool lie_across(const struct rd_layout *layout) {
     return layout->kept_axes && layout->reduced_axes &&
@@ -136,7 +152,7 @@ static bool has_vectors(const struct rd_layout *layout, unsigned inputs, unsigne
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                       unsigned bytes, unsigned multiprocessors) {
-    struct rd_cuda_many *to = &pass->many;
+    struct rd_cuda_many *to = &pass->masked.many;
     const struct rd_layout *layout = &many->layout;
     const bool segmented = rd_many_is_segmented(many);
     const uint64_t each = RD_CUDA_MANY_COUNT(bytes), wanted = (uint64_t)multiprocessors * RD_CUDA_MANY_TASKS;
@@ -186,31 +202,38 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     const struct rd_many *many = plan->many;
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
-    const struct kernel kernel = kernel_of(reduction);
     struct rd_cuda_pass *pass = &plan->pass[which];
+    struct rd_cuda_many *to = &pass->masked.many;
+    char name[48];
     if (rd_many_is_grouped(many)) {
         reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, &pass->groups, error);
         pass->table_bytes = pass->groups.bytes;
         return status;
     }
-    reduct_status status = rd_cuda_kernel(plan->context, kernel.image, kernel.name, &pass->function, error);
+    if (!rd_cuda_has_kernel(reduction))
+        return rd_cuda_refuse(many->state[0].device.name, reduction, error);
+    const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
+    snprintf(name, sizeof name, "%s_%s", many->mask ? "masked" : "many", kernel.name);
+    reduct_status status = rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
     if (status != REDUCT_OK)
         return status;
-    pass->many = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
-                                       .results = many->layout.results,
-                                       .limit = many->segments.elements,
-                                       .infinity = element->kind == RD_FLOAT ? infinity_of(element) : 0,
-                                       .is_signed = element->kind == RD_SIGNED,
-                                       .is_truth = reduction->element == REDUCT_BOOL};
-    pass->many.call.count = many->layout.count;
+    *to = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
+                                .results = many->layout.results,
+                                .limit = many->segments.elements,
+                                .infinity = element->kind == RD_FLOAT ? infinity_of(element) : 0,
+                                .is_signed = element->kind == RD_SIGNED,
+                                .is_truth = reduction->element == REDUCT_BOOL};
+    to->call.count = many->layout.count;
     if (rd_many_is_segmented(many)) {
         const struct rd_type *index = rd_type(many->segments.index);
-        pass->many.index_bytes = index->bytes;
-        pass->many.index_signed = index->kind == RD_SIGNED;
-        pass->many.step[0] = pass->many.step[1] = 1;
+        to->index_bytes = index->bytes;
+        to->index_signed = index->kind == RD_SIGNED;
+        to->step[0] = to->step[1] = 1;
     } else {
-        copy_axes(&pass->many, &many->layout);
+        copy_axes(to, &many->layout);
     }
+    if (many->mask)
+        describe_mask(&pass->masked, many);
     share_out(pass, many, &kernel, element->bytes, (unsigned)plan->context->device->multiprocessors);
     return REDUCT_OK;
 }
@@ -301,6 +324,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     if (rd_many_is_grouped(plan->many)) {
         const struct rd_cuda_groups_addresses own = {.input = {addresses->input[0], addresses->input[1]},
                                                      .indices = addresses->indices,
+                                                     .mask = addresses->mask,
                                                      .initial = addresses->initial,
                                                      .result = addresses->result,
                                                      .outcome = addresses->outcome,
@@ -310,26 +334,32 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     }
     const struct rd_layout *layout = &plan->many->layout;
     const unsigned bytes = rd_type(plan->many->reduction[which].element)->bytes;
-    struct rd_cuda_many many = pass->many;
+    struct rd_cuda_masked masked;
+    struct rd_cuda_many *many = &masked.many;
+    *many = pass->masked.many;
+    if (plan->many->mask) {
+        masked = pass->masked;
+        masked.mask = addresses->mask;
+    }
     const void *input[2] = {addresses->input[0], addresses->input[1]};
-    many.vectors = pass->may_be_vectors;
+    many->vectors = pass->may_be_vectors;
     for (unsigned i = 0; i < 2; i++)
         if (input[i]) {
             input[i] = (const unsigned char *)input[i] +
                        (rd_many_is_segmented(plan->many) ? 0 : layout->first[i]) * (int64_t)bytes;
-            many.vectors = many.vectors && (uintptr_t)input[i] % 16 == 0;
+            many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
         }
-    many.call.x = input[0];
-    many.call.y = input[1];
-    many.call.result = addresses->result;
-    many.call.outcome = addresses->outcome;
-    many.begins = addresses->begins;
-    many.ends = addresses->ends;
-    many.table = addresses->table;
-    many.failure = addresses->failure;
+    many->call.x = input[0];
+    many->call.y = input[1];
+    many->call.result = addresses->result;
+    many->call.outcome = addresses->outcome;
+    many->begins = addresses->begins;
+    many->ends = addresses->ends;
+    many->table = addresses->table;
+    many->failure = addresses->failure;
     if (dense)
-        make_dense(&many);
-    void *arguments[] = {&many};
+        make_dense(many);
+    void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
     return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0,
                                                          stream, arguments, NULL);
 }
@@ -389,7 +419,7 @@ static rd_cu_result copy_in(struct stay *stay, const void *from, size_t bytes, v
                : result;
 }
 
-/* How far elements of an input lie before and after its pointer: from `low` to `high`. */
+/* How far elements of an input, or entries of the mask, lie before and after its pointer: from `low` to `high`. */
 static void find_extent(const struct rd_many *many, unsigned input, int64_t *low, int64_t *high) {
     const struct rd_layout *layout = &many->layout;
     *low = *high = 0;
@@ -419,6 +449,24 @@ static void bring(struct stay *stay, const struct rd_cuda_device *device, const 
     *there = copy;
 }
 
+/* The same of a mask: the bytes that hold its entries. */
+static void bring_mask(struct stay *stay, const struct rd_cuda_device *device, const struct rd_many *many,
+                       const unsigned char *mask, const void **there, rd_cu_result *result) {
+    int64_t low, high;
+    find_extent(many, RD_MASK, &low, &high);
+    *there = mask;
+    if (!mask || low == high || rd_cuda_on_device(device, mask))
+        return;
+    low = (int64_t)((uint64_t)low + many->mask_offset);
+    high = (int64_t)((uint64_t)high + many->mask_offset);
+    if (many->mask == REDUCT_MASK_BITS) {
+        low >>= 3;
+        high = (high + 7) >> 3;
+    }
+    bring(stay, device, mask + low, (size_t)(high - low), there, result);
+    *there = (const unsigned char *)*there - low;
+}
+
 /* Inputs that are in host memory are copied to the device. */
 static rd_cu_result bring_inputs(struct stay *stay, const struct rd_cuda_device *device, const struct rd_many *many,
                                  const struct rd_execution *execution, struct rd_cuda_addresses *addresses) {
@@ -440,6 +488,8 @@ static rd_cu_result bring_inputs(struct stay *stay, const struct rd_cuda_device 
         bring(stay, device, execution->begins, bounds, &addresses->begins, &result);
         bring(stay, device, execution->ends, bounds, &addresses->ends, &result);
     }
+    if (many->mask)
+        bring_mask(stay, device, many, execution->mask, &addresses->mask, &result);
     if (rd_many_is_grouped(many)) {
         const size_t index = rd_type(many->groups.index)->bytes;
         bring(stay, device, execution->indices, (size_t)many->groups.elements * index, &addresses->indices, &result);
@@ -485,7 +535,7 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
     const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
                told = outcomes_of(execution, which) || (wait && many->reduction[which].nan == REDUCT_NAN_ERROR);
     void *memory;
-    run->bytes = rd_type(many->reduction[which].result)->bytes;
+    run->bytes = rd_result_size(&many->reduction[which]);
     run->staged = wait || !rd_cuda_on_device(device, execution->results[which]);
     run->addresses.result = execution->results[which];
     rd_cu_result result = make_buffer(stay, sizeof(uint64_t), &memory);
@@ -632,7 +682,7 @@ reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_e
     struct rd_cuda_plan *plan = many->kept;
     if (!many->layout.results && !many->groups.elements) /* otherwise an index is outside */
         return REDUCT_OK;
-    const size_t buffers = 4 + 3 * many->reductions,
+    const size_t buffers = 5 + 3 * many->reductions,
                  bytes = many->reductions * sizeof(struct run) + buffers * sizeof(rd_cu_address);
     struct run *runs = malloc(bytes);
     if (!runs)

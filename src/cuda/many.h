@@ -10,7 +10,7 @@
 /* One reduction of a plan: the kernel, and what it is told but for the addresses. */
 struct rd_cuda_pass {
     rd_cu_function function;
-    struct rd_cuda_many many;
+    struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;
     bool may_be_vectors; /* where inputs are aligned */
     size_t table_bytes;
@@ -35,7 +35,7 @@ reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_e
 /* Queues a pass. Addresses are the device's; the outcomes and the failure may be null. If `dense`, results go one after another,
  * whatever the layout says. With the context current. */
 struct rd_cuda_addresses {
-    const void *input[2], *begins, *ends, *indices, *initial;
+    const void *input[2], *begins, *ends, *indices, *initial, *mask;
     void *result;
     struct rd_cuda_outcome *outcome;
     uint64_t *table;

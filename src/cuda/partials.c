@@ -109,8 +109,8 @@ reduct_status rd_cuda_fill_block(const struct rd_cuda_device *device, const void
         if (result != RD_CU_SUCCESS)
             return rd_cuda_fail(device, result, "to copy", error);
     }
-    reduct_status status =
-        rd_prepare(&partial->reduction, &(struct rd_place){.device = "cpu", .crew = {1, NULL}}, false, &cpu, error);
+    reduct_status status = rd_prepare(&partial->reduction, &(struct rd_place){.device = "cpu", .crew = {1, NULL}},
+                                      RD_FOR_ARRAYS, &cpu, error);
     rd_partial_begin(&begun, partial);
     if (status == REDUCT_OK)
         status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, NULL, &begun, error);

@@ -26,7 +26,7 @@ static reduct_status create(const reduct_reduction *reduction, const reduct_accu
                        sizeof *made);
     const struct rd_place place =
         rd_place_of(options->device, options->example, options->threads, options->executor, &made->executor);
-    reduct_status status = rd_prepare(reduction, &place, false, &made->prepared, error);
+    reduct_status status = rd_prepare(reduction, &place, RD_FOR_ARRAYS, &made->prepared, error);
     if (status != REDUCT_OK) {
         free(made);
         return status;

@@ -31,6 +31,7 @@ struct block {
     size_t count;
     const void *x, *y;
     uint64_t group[BLOCK], place[BLOCK];
+    uint16_t own[BLOCK];
     void *cell[BLOCK];
     _Alignas(8) unsigned char kept[2][BLOCK * 8];
 };
@@ -182,26 +183,58 @@ static reduct_status check_elements(struct addition *addition, struct block *blo
  * Blocks
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void copy_element(unsigned char *to, const void *from, size_t bytes, size_t to_index, uint64_t from_index) {
-    memcpy(to + to_index * bytes, (const unsigned char *)from + from_index * bytes, bytes);
+#define COPY(T)                                                                                                        \
+    for (size_t i = 0; i < count; i++)                                                                                 \
+        ((T *)to)[i] = ((const T *)from)[which[i]];                                                                    \
+    break
+
+/* Elements of these numbers, one after another. */
+static void copy_elements(void *to, const void *from, size_t bytes, const uint16_t *which, size_t count) {
+    switch (bytes) {
+    case 1:
+        COPY(uint8_t);
+    case 2:
+        COPY(uint16_t);
+    case 4:
+        COPY(uint32_t);
+    default:
+        COPY(uint64_t);
+    }
+}
+
+/* Finds the elements of a block that belong to a part; returns how many. Without jumps, as no processor foresees which they are. */
+static size_t find_own(const struct addition *addition, struct part *part, uint64_t from, size_t count) {
+    const uint64_t first = part->first, groups = part->end - part->first, *group = part->block.group;
+    uint16_t *own = part->block.own;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        own[kept] = (uint16_t)i;
+        kept += group[i] - first < groups;
+    }
+    if (addition->batch->mask_kind == REDUCT_MASK_NONE)
+        return kept;
+    const size_t found = kept;
+    kept = 0;
+    for (size_t i = 0; i < found; i++) {
+        const uint16_t at = own[i];
+        own[kept] = at;
+        kept += !is_masked(addition->batch, from + at);
+    }
+    return kept;
 }
 
 /* Leaves the elements of a block that belong to a part, one after another. */
 static void keep_own(const struct addition *addition, struct part *part, uint64_t from, size_t count) {
     const reduct_table_batch *batch = addition->batch;
     struct block *block = &part->block;
-    const size_t bytes = rd_type(addition->table->widest->element)->bytes;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t group = block->group[i];
-        if (group < part->first || group >= part->end || is_masked(batch, from + i))
-            continue;
-        copy_element(block->kept[0], batch->x, bytes, kept, from + i);
-        if (batch->y)
-            copy_element(block->kept[1], batch->y, bytes, kept, from + i);
-        block->group[kept] = group;
-        block->place[kept++] = addition->table->seen + from + i;
+    const size_t bytes = rd_type(addition->table->widest->element)->bytes, kept = find_own(addition, part, from, count);
+    for (size_t i = 0; i < kept; i++) {
+        block->group[i] = block->group[block->own[i]];
+        block->place[i] = addition->table->seen + from + block->own[i];
     }
+    copy_elements(block->kept[0], (const unsigned char *)batch->x + from * bytes, bytes, block->own, kept);
+    if (batch->y)
+        copy_elements(block->kept[1], (const unsigned char *)batch->y + from * bytes, bytes, block->own, kept);
     block->count = kept;
     block->x = block->kept[0];
     block->y = batch->y ? block->kept[1] : NULL;

@@ -371,10 +371,11 @@ struct CUfunc_st {
     union {
         void (*kernel)(struct rd_cuda_call call);
         void (*many_kernel)(struct rd_cuda_many many);       /* of kernels that are called many_... */
+        void (*masked_kernel)(struct rd_cuda_masked masked); /* masked_... */
         void (*groups_kernel)(struct rd_cuda_groups groups); /* groups_... */
         void (*ranks_kernel)(struct rd_cuda_ranks ranks);    /* ranks_... */
     };
-    bool takes_many, takes_groups, takes_ranks;
+    bool takes_many, takes_masked, takes_groups, takes_ranks;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -480,6 +481,7 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
     struct CUfunc_st wanted = {.dynamic_most = 48 << 10,
                                .module = module,
                                .takes_many = strncmp(name, "many_", 5) == 0,
+                               .takes_masked = strncmp(name, "masked_", 7) == 0,
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0};
     char call[128];
@@ -541,6 +543,7 @@ struct launch {
     union {
         struct rd_cuda_call call;
         struct rd_cuda_many many;
+        struct rd_cuda_masked masked;
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
         struct {
@@ -557,6 +560,8 @@ static void run_thread(void *argument) {
         launch->function->call(launch->arguments);
     else if (launch->function->takes_many)
         launch->function->many_kernel(launch->many);
+    else if (launch->function->takes_masked)
+        launch->function->masked_kernel(launch->masked);
     else if (launch->function->takes_groups)
         launch->function->groups_kernel(launch->groups);
     else if (launch->function->takes_ranks)
@@ -587,7 +592,7 @@ static rd_cu_result run(const struct launch *launch) {
  * Streams and graphs
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { NODES = 32 };
+enum { NODES = 512 };
 struct CUgraph_st {
     size_t count;
     struct launch nodes[NODES];
@@ -645,7 +650,7 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
     (void)extra;
     bool any_shape = (function->call != NULL || function->takes_groups) && block_x % EMULATED_WARP == 0 &&
                      block_x <= EMULATED_THREADS_MOST;
-    bool any_grid = any_shape || (function->takes_many && block_x == RD_CUDA_THREADS);
+    bool any_grid = any_shape || ((function->takes_many || function->takes_masked) && block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
@@ -655,6 +660,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         .function = function, .blocks = grid_x, .threads = block_x, .dynamic_bytes = shared, .arguments = arguments};
     if (!function->call && function->takes_many)
         launch.many = *(const struct rd_cuda_many *)arguments[0];
+    else if (!function->call && function->takes_masked)
+        launch.masked = *(const struct rd_cuda_masked *)arguments[0];
     else if (!function->call && function->takes_groups)
         launch.groups = *(const struct rd_cuda_groups *)arguments[0];
     else if (!function->call && function->takes_ranks)

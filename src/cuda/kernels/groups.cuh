@@ -1,6 +1,7 @@
 /* What kernels over groups share: how lanes load elements and the results that these belong to, and notes of what came. */
 #pragma once
 
+#include "divide.cuh"
 #include "elements.cuh"
 #include "grid.cuh"
 #include "groups.h"
@@ -115,6 +116,27 @@ __device__ __forceinline__ void refuse(const rd_cuda_groups &groups, u64 row) {
         raise_to(&groups.grid[0].header->bad_below, ~row);
 }
 
+/* Whether the mask lets an element count. */
+__device__ __forceinline__ bool is_counted(const rd_cuda_groups &groups, u64 element) {
+    const u64 entry = groups.mask_offset + element;
+    if (!groups.mask)
+        return true;
+    return groups.mask_bits ? __ldcs(groups.mask + entry / 8) >> entry % 8 & 1 : __ldcs(groups.mask + entry) != 0;
+}
+
+/* Of elements side by side those that there are and that count, as bits. */
+template <int EACH>
+__device__ __forceinline__ unsigned find_present(const rd_cuda_groups &groups, u64 first, unsigned left) {
+    unsigned present = (1u << left) - 1;
+    if (groups.mask) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if ((unsigned)i < left && !is_counted(groups, first + i))
+                present &= ~(1u << i);
+    }
+    return present;
+}
+
 /* Indices that count, of initial values. */
 struct Counting {
     u64 first;
@@ -138,38 +160,38 @@ template <int EACH> struct Results {
     /* What lies outside is looked at one by one, which is rare. */
     template <class Index>
     static __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Index &index, u64 first,
-                                                unsigned left, unsigned (&result)[EACH]) {
+                                                unsigned present, unsigned (&result)[EACH]) {
         bool outside = false;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             const bool inside = index[i] < groups.limit;
-            result[i] = inside && (unsigned)i < left ? (unsigned)index[i] : NOWHERE;
+            result[i] = inside && present >> i & 1 ? (unsigned)index[i] : NOWHERE;
             outside = outside || !inside;
         }
         if (outside)
             for (int i = 0; i < EACH; i++)
-                if (!(index[i] < groups.limit) && (unsigned)i < left)
+                if (!(index[i] < groups.limit) && present >> i & 1)
                     refuse(groups, first + i);
     }
     template <int BYTES>
     static __device__ __forceinline__ void find_others(const rd_cuda_groups &groups, u64 first, unsigned left,
-                                                       unsigned (&result)[EACH]) {
+                                                       unsigned present, unsigned (&result)[EACH]) {
         Packed<BYTES, EACH> index;
         index.load(groups.indices, first, left, groups.vectors);
-        take(groups, index, first, left, result);
+        take(groups, index, first, present, result);
     }
     /* Of rows, of which elements may begin or end any. */
     static __device__ __forceinline__ void find_in_rows(const rd_cuda_groups &groups, u64 first, unsigned left,
-                                                        unsigned (&result)[EACH]) {
-        u64 row = first / groups.width, place = first - row * groups.width;
+                                                        unsigned present, unsigned (&result)[EACH]) {
+        u64 row = divide(first, groups.width), place = first - row * groups.width;
         unsigned group = left ? group_of(groups, row) : NOWHERE;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const bool there = (unsigned)i < left;
+            const bool there = present >> i & 1;
             if (place == groups.width) {
                 place = 0;
                 row++;
-                group = there ? group_of(groups, row) : NOWHERE;
+                group = (unsigned)i < left ? group_of(groups, row) : NOWHERE;
             }
             result[i] = there && group != NOWHERE ? (unsigned)(group * groups.width + place) : NOWHERE;
             if (there && group == NOWHERE)
@@ -178,20 +200,20 @@ template <int EACH> struct Results {
         }
     }
 
-    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned left,
+    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned left, unsigned present,
                                          unsigned (&result)[EACH]) const {
         if (is_usual(groups)) {
-            take(groups, ahead, first, left, result);
+            take(groups, ahead, first, present, result);
         } else if (groups.width > 1) {
-            find_in_rows(groups, first, left, result);
+            find_in_rows(groups, first, left, present, result);
         } else if (!groups.indices) {
-            take(groups, Counting{first}, first, left, result);
+            take(groups, Counting{first}, first, present, result);
         } else if (groups.index_bytes == 8) {
-            find_others<8>(groups, first, left, result);
+            find_others<8>(groups, first, left, present, result);
         } else if (groups.index_bytes == 2) {
-            find_others<2>(groups, first, left, result);
+            find_others<2>(groups, first, left, present, result);
         } else {
-            find_others<1>(groups, first, left, result);
+            find_others<1>(groups, first, left, present, result);
         }
     }
 };
@@ -201,7 +223,7 @@ template <int BYTES, bool PAIRS, int EACH> struct Loaded {
     Packed<BYTES, EACH> x, y; /* only of pairs */
     Results<EACH> results;
 
-    unsigned left; /* how many are there */
+    unsigned left, present; /* how many are there; those that count */
 
     __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
         const u64 count = groups.call.count;
@@ -211,6 +233,10 @@ template <int BYTES, bool PAIRS, int EACH> struct Loaded {
             if (groups.call.y)
                 y.load(groups.call.y, first, left, groups.vectors);
         results.load(groups, first, left);
+        present = find_present<EACH>(groups, first, left);
+    }
+    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned (&result)[EACH]) const {
+        results.find(groups, first, left, present, result);
     }
 };
 
@@ -234,9 +260,11 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chun
     }
 }
 
-/* The result of one element, of which the index was looked at before. */
+/* The result of one element, of which the index was looked at before; NOWHERE if it does not count. */
 __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 element) {
-    const u64 row = groups.width == 1 ? element : element / groups.width;
+    if (!is_counted(groups, element))
+        return NOWHERE;
+    const u64 row = groups.width == 1 ? element : divide(element, groups.width);
     const unsigned group = group_of(groups, row);
     return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
 }
@@ -244,7 +272,7 @@ __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 
 /* Notes where a NaN is, if it matters. */
 __device__ __forceinline__ void note_nan_at(const rd_cuda_groups &groups, unsigned result, u64 element) {
     if (groups.nan_below)
-        raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(element / groups.width + 1));
+        raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(divide(element, groups.width) + 1));
 }
 
 /* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays

@@ -34,28 +34,32 @@ struct rd_cuda_groups_grid {
 
 struct rd_cuda_groups {
     struct rd_cuda_call call;
-    const void *indices; /* of rows; null: row i is of group i */
+    const void *indices;  /* of rows; null: row i is of group i */
+    const uint8_t *mask;  /* which elements count: a byte or a bit for each; null: all do */
+    uint64_t mask_offset; /* entries before that of the first element */
     uint64_t rows, width, results;
-    struct rd_cuda_groups_grid
-        grid[2];       /* of terms, and of squares for moments; of extremes, and of places. Scans have theirs first */
+    struct rd_cuda_groups_grid grid
+        [2]; /* of terms, and of squares for moments; of weights, and of products; of extremes, and of places; of the least, and of the
+                        * greatest. Scans have theirs first */
     uint64_t *counted; /* a plane: elements that count; null where nobody asks */
     uint64_t
         *nan_below;    /* a plane: ~(row + 1) of the first NaN, of initial values ~0; 0: none. Null where nobody asks */
     uint32_t *notes;   /* a plane: RD_CUDA_GROUPS_... */
     uint64_t *failure; /* as in kernels/many.h; of an index outside the row stands in place of the result */
-    uint64_t rest_first, rest_room; /* results of which the rest is at hand */
-    uint64_t zero_vectors;          /* of 16 bytes, from the first header on, that are cleared at first */
-    uint64_t infinity;              /* its bits, if elements are floats */
-    uint64_t chunk;                 /* tiles that a block takes before it empties its table */
-    uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
-    uint32_t slots;                 /* of a block's table: a power of two, or 0 */
-    uint32_t step;                  /* bits of a plane */
-    uint8_t direct;                 /* each result has a slot of its own */
-    uint8_t index_bytes, skip;
-    uint8_t vectors;             /* elements and indices are aligned for loads of four */
-    uint8_t is_pick;             /* where a result is a word: of what kind */
-    uint8_t initial;             /* elements are initial values */
-    uint8_t is_signed, is_truth; /* elements are signed integers, or truth values */
+    uint64_t rest_first, rest_room;       /* results of which the rest is at hand */
+    uint64_t zero_vectors;                /* of 16 bytes, from the first header on, that are cleared at first */
+    uint64_t infinity;                    /* its bits, if elements are floats */
+    uint64_t chunk;                       /* tiles that a block takes before it empties its table */
+    uint32_t limit;                       /* groups: indices below it are inside, as integers without a sign */
+    uint32_t slots;                       /* of a block's table: a power of two, or 0 */
+    uint32_t step;                        /* bits of a plane */
+    uint8_t direct;                       /* each result has a slot of its own */
+    uint8_t index_bytes, skip, mask_bits; /* the last: entries of the mask are bits */
+    uint8_t vectors;                      /* elements and indices are aligned for loads of four */
+    uint8_t is_pick;                      /* where a result is a word: of what kind */
+    uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
+    uint8_t initial;                      /* elements are initial values */
+    uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
 };
 
 /* Of a result: what came among its elements. OTHER: something other than -0, as far as somebody asked. */

@@ -8,6 +8,9 @@ namespace {
 constexpr unsigned FINISHES = FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_SQUARE, RD_ADD>,
                    MOMENT_FINISHES = FINISHES_OF<RD_MOMENTS, RD_ADD>;
 
+/* What a kernel finishes: weighted means have one of their own. */
+enum Finished { SUMS, WEIGHTED_MEANS };
+
 /* Threads of a block that rounds: few, as each warp has room for sums of any size. */
 constexpr int ROUNDING_THREADS = RD_CUDA_GROUPS_ROUNDING, ROUNDING_WARPS = ROUNDING_THREADS / 32;
 
@@ -95,6 +98,10 @@ __device__ __forceinline__ u64 nan_bits(const rd_cuda_call &call) {
     return rd_nan_bits(&type);
 }
 
+__device__ __forceinline__ bool is_minus_zero(unsigned notes) {
+    return (notes & (RD_CUDA_GROUPS_MINUS_ZERO | RD_CUDA_GROUPS_OTHER)) == RD_CUDA_GROUPS_MINUS_ZERO;
+}
+
 /* A sum of floats that is not finite; false if it is. */
 __device__ __forceinline__ bool round_special(const rd_cuda_call &call, unsigned notes, u64 &bits) {
     const unsigned infinities = notes & (RD_CUDA_GROUPS_PLUS | RD_CUDA_GROUPS_MINUS);
@@ -129,6 +136,78 @@ __device__ __forceinline__ bool round_window(const rd_cuda_groups &groups, const
     return round_moments<MOMENT_FINISHES>(sum, grid[0].header->unit, squares, grid[1].header->unit, own, bits);
 }
 
+/* Shifts a number other than zero to the left until its highest bit is set; returns how far. */
+__device__ __forceinline__ int align(u64 (&word)[4]) {
+    int shift = 0;
+    for (; word[3] == 0; shift += 64)
+        shift_words(word, 64);
+    const int zeros = __clzll((i64)word[3]);
+    shift_words(word, zeros);
+    return shift + zeros;
+}
+
+/* Rounds the quotient of two numbers other than zero, times 2^exponent: as many bits as rounding needs, one after another, and whether
+ * there are more. */
+__device__ __forceinline__ u64 round_quotient(u64 (&rest)[4], u64 (&divisor)[4], int exponent, u64 sign,
+                                              const rd_cuda_call &call) {
+    constexpr int BITS = 66;
+    unsigned __int128 quotient = 0;
+    bool carry = false;
+    exponent -= align(rest);
+    exponent += align(divisor);
+#pragma unroll 1
+    for (int i = 0; i < BITS; i++) {
+        u64 less[4];
+        bool borrow = false;
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            less[w] = rest[w] - divisor[w] - borrow;
+            borrow = rest[w] < divisor[w] || (rest[w] == divisor[w] && borrow);
+        }
+        const bool fits = carry || !borrow;
+        quotient = quotient << 1 | fits;
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            rest[w] = fits ? less[w] : rest[w];
+        carry = rest[3] >> 63;
+        shift_words(rest, 1);
+    }
+    quotient <<= 128 - BITS;
+    Leading leading = {{0, (u64)quotient, (u64)(quotient >> 64)},
+                       exponent - (BITS - 1) - (128 - BITS) - 64,
+                       carry || (rest[0] | rest[1] | rest[2] | rest[3]) != 0};
+    leading.shift(__clzll((i64)leading.word[2]));
+    return round_leading(leading, sign, call);
+}
+
+/* The same as rd_finish_quotient(), of sums in few words. False where those do not hold them. */
+__device__ __forceinline__ bool round_weighted(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                               unsigned notes, u64 &bits) {
+    const rd_cuda_groups_grid *grid = groups.grid;
+    const bool plus = notes & RD_CUDA_GROUPS_PLUS, minus = notes & RD_CUDA_GROUPS_MINUS, infinite = plus || minus;
+    u64 weights[4], products[4];
+    bits = nan_bits(own);
+    if (notes & RD_CUDA_GROUPS_NAN || (plus && minus))
+        return true;
+    if (has_rest(groups, grid[0], result) || has_rest(groups, grid[1], result))
+        return false;
+    gather(groups, grid[0], result, weights);
+    gather(groups, grid[1], result, products);
+    const bool over_negative = take_magnitude(weights), negative = infinite ? minus : take_magnitude(products),
+               no_weights = (weights[0] | weights[1] | weights[2] | weights[3]) == 0,
+               no_products = !infinite && (products[0] | products[1] | products[2] | products[3]) == 0;
+    const u64 minus_sign = (u64)1 << (8 * own.result_bytes - 1), sign = negative != over_negative ? minus_sign : 0;
+    if (no_products && no_weights)
+        return true;
+    if (no_products)
+        bits = own.is_float && !is_minus_zero(notes) == over_negative ? minus_sign : 0;
+    else if (infinite || no_weights)
+        bits = sign | (u64)(2 * own.result_max_exponent + 1) << (own.result_precision - 1);
+    else
+        bits = round_quotient(products, weights, grid[1].header->unit - grid[0].header->unit, sign, own);
+    return true;
+}
+
 __device__ __noinline__ u64 round_all(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result, bool other,
                                       FinishRoom &room) {
     const struct rd_type type = result_type(own);
@@ -147,6 +226,23 @@ __device__ __noinline__ u64 round_all(const rd_cuda_groups &groups, const rd_cud
         return rd_finish_float(&total, &type);
     gather_all(groups, groups.grid[1], result, room.squares);
     return rd_finish_moments(&total, &type);
+}
+
+/* The same of a weighted mean. */
+__device__ __noinline__ u64 round_all_weighted(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                               unsigned notes, FinishRoom &room) {
+    const struct rd_type type = result_type(own);
+    struct rd_total total = {};
+    gather_all(groups, groups.grid[0], result, room.sum);
+    gather_all(groups, groups.grid[1], result, room.squares);
+    total.is_float = own.is_float;
+    total.nonzero = !is_minus_zero(notes);
+    total.plus_infinities = (notes & RD_CUDA_GROUPS_PLUS) != 0;
+    total.minus_infinities = (notes & RD_CUDA_GROUPS_MINUS) != 0;
+    total.sum = &room.sum;
+    total.squares = &room.squares;
+    total.room = &room.big;
+    return rd_finish_quotient(&total, &type);
 }
 
 /* A sum of integers. */
@@ -177,10 +273,7 @@ struct Rounded {
     bool alone; /* it is to be rounded in limbs */
 };
 
-__device__ __forceinline__ bool is_minus_zero(unsigned notes) {
-    return (notes & (RD_CUDA_GROUPS_MINUS_ZERO | RD_CUDA_GROUPS_OTHER)) == RD_CUDA_GROUPS_MINUS_ZERO;
-}
-
+template <Finished FINISHED>
 __device__ __forceinline__ Rounded round_one(const rd_cuda_groups &groups, rd_cuda_call &own, u64 result,
                                              unsigned notes) {
     Rounded rounded = {{0, 0, 0, 0}, REDUCT_OK, UINT64_MAX, false};
@@ -194,10 +287,13 @@ __device__ __forceinline__ Rounded round_one(const rd_cuda_groups &groups, rd_cu
         rounded.nan_index = nan_index_of(nan_below);
         return rounded;
     }
-    if (!own.is_float) {
+    u64 bits;
+    if constexpr (FINISHED == WEIGHTED_MEANS) {
+        rounded.alone = !round_weighted(groups, own, result, notes, bits);
+        rounded.word[0] = bits;
+    } else if (!own.is_float) {
         rounded.status = round_integers(groups, own, result, rounded.word);
     } else {
-        u64 bits;
         if (!round_special(own, notes, bits) && !round_window(groups, own, result, is_minus_zero(notes), bits))
             rounded.alone = true;
         rounded.word[0] = bits;
@@ -217,7 +313,7 @@ __device__ __forceinline__ void put(const rd_cuda_groups &groups, Rounded &round
     tell_of(groups, result, rounded.status, rounded.nan_index);
 }
 
-__device__ __forceinline__ void finish_results(const rd_cuda_groups &groups) {
+template <Finished FINISHED> __device__ __forceinline__ void finish_results(const rd_cuda_groups &groups) {
     __shared__ FinishRoom rooms[ROUNDING_WARPS];
     if (is_refused(groups, ROUNDING_THREADS))
         return;
@@ -231,14 +327,16 @@ __device__ __forceinline__ void finish_results(const rd_cuda_groups &groups) {
         rd_cuda_call own = groups.call;
         const unsigned notes = result < end && own.is_float ? groups.notes[result] : 0;
         if (result < end) {
-            rounded = round_one(groups, own, result, notes);
+            rounded = round_one<FINISHED>(groups, own, result, notes);
             if (!rounded.alone)
                 put(groups, rounded, result);
         }
         /* One after the other, in the room that they share. */
         for (unsigned left = __ballot_sync(ALL, rounded.alone); left; left &= left - 1) {
             if (lane_index() == __ffs((int)left) - 1) {
-                rounded.word[0] = round_all(groups, own, result, !is_minus_zero(notes), room);
+                rounded.word[0] = FINISHED == WEIGHTED_MEANS
+                                      ? round_all_weighted(groups, own, result, notes, room)
+                                      : round_all(groups, own, result, !is_minus_zero(notes), room);
                 put(groups, rounded, result);
             }
             __syncwarp();
@@ -261,5 +359,10 @@ extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
 
 extern "C" __global__ void __launch_bounds__(ROUNDING_THREADS)
     groups_finish(const __grid_constant__ rd_cuda_groups groups) {
-    finish_results(groups);
+    finish_results<SUMS>(groups);
+}
+
+extern "C" __global__ void __launch_bounds__(ROUNDING_THREADS)
+    groups_finish_weighted(const __grid_constant__ rd_cuda_groups groups) {
+    finish_results<WEIGHTED_MEANS>(groups);
 }

@@ -13,6 +13,7 @@
 #include "delivery.cuh"
 #include "groups.cuh"
 #include "order.cuh"
+#include "range.cuh"
 
 namespace {
 
@@ -51,7 +52,7 @@ template <int BYTES, Pick PICK> struct Picks {
             return 0;
         const u64 rank = MASK - order.key(groups.is_truth ? bits != 0 : bits);
         if constexpr (PICK == PLACE)
-            return rank == glance(groups.grid[1].window + result) ? ~(element / groups.width) : 0;
+            return rank == glance(groups.grid[1].window + result) ? ~divide(element, groups.width) : 0;
         if (rank == 0)
             set_note(groups, result, RD_CUDA_GROUPS_FOUND);
         return rank;
@@ -119,7 +120,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
         for_tiles<BYTES, false, EACH>(groups, chunk, [&](const Loaded<BYTES, false, EACH> &loaded, u64 first) {
             unsigned result[EACH];
             u64 word[EACH];
-            loaded.results.find(groups, first, loaded.left, result);
+            loaded.find(groups, first, result);
 #pragma unroll
             for (int i = 0; i < EACH; i++)
                 word[i] = result[i] == NOWHERE ? 0 : picks.word(loaded.x[i], result[i], first + i);
@@ -180,32 +181,47 @@ template <int BYTES> __device__ __forceinline__ u64 value_of(const rd_cuda_group
     }
 }
 
+/* The least and the greatest of a result, or how far they are apart. The words of the greatest are keys of the order of the least. */
+template <int BYTES>
+__device__ __forceinline__ void take_both(const rd_cuda_groups &groups, u64 word, u64 result, uint64_t (&bits)[4]) {
+    typedef Picks<BYTES, RANK> Ranks;
+    const rd_cuda_call &call = groups.call;
+    const Order<BYTES> order = Ranks(groups).order;
+    bits[0] = order.element((Word<BYTES>)(Ranks::MASK - word));
+    bits[1] = order.element((Word<BYTES>)groups.grid[1].window[result]);
+    if (call.finish == RD_RANGE)
+        bits[0] = call.is_float ? range_of_floats(call, groups.infinity, bits[0], bits[1]) : bits[1] - bits[0];
+}
+
 template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_groups &groups) {
     const rd_cuda_call &call = groups.call;
     if (is_refused(groups, THREADS))
         return;
+    const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME, both = call.combine == RD_BOTH;
+    const unsigned outputs = both && call.finish == RD_VALUE ? 2 : 1;
     const u64 step = (u64)gridDim.x * THREADS;
     for (u64 result = (u64)blockIdx.x * THREADS + threadIdx.x; result < groups.results; result += step) {
         const u64 word = groups.grid[0].window[result], nan_below = groups.nan_below ? groups.nan_below[result] : 0;
-        const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME,
-                   found = !extreme || word || groups.notes[result] & RD_CUDA_GROUPS_FOUND;
+        const bool found = !extreme || word || groups.notes[result] & RD_CUDA_GROUPS_FOUND;
         unsigned status = REDUCT_OK;
         uint64_t bits[4] = {0, 0, 0, 0};
-        if (nan_below && call.nan == REDUCT_NAN_ERROR) {
+        if (nan_below && call.nan == REDUCT_NAN_ERROR)
             status = REDUCT_ERROR_NAN;
-        } else if (extreme && nan_below) {
+        else if (!found && !nan_below && call.minimum)
+            status = REDUCT_ERROR_EMPTY;
+        if (status != REDUCT_OK || (extreme && nan_below)) {
             const struct rd_type type = result_type(call);
-            bits[0] = call.finish == RD_INDEX ? nan_index_of(nan_below) : rd_nan_bits(&type);
-        } else if (!found) {
-            status = call.minimum ? REDUCT_ERROR_EMPTY : REDUCT_OK;
-        } else {
+            bits[0] = bits[1] = call.result_class == RD_FLOAT           ? rd_nan_bits(&type)
+                                : status == REDUCT_OK /* of an index */ ? nan_index_of(nan_below)
+                                                                        : 0;
+        } else if (found && both) {
+            take_both<BYTES>(groups, word, result, bits);
+        } else if (found) {
             bits[0] = value_of<BYTES>(groups, word, result);
         }
-        if (status != REDUCT_OK && call.result_class == RD_FLOAT) {
-            const struct rd_type type = result_type(call);
-            bits[0] = rd_nan_bits(&type);
-        }
-        store_result(static_cast<unsigned char *>(call.result) + result * call.result_bytes, bits, call.result_bytes);
+        unsigned char *to = static_cast<unsigned char *>(call.result) + result * outputs * call.result_bytes;
+        for (unsigned i = 0; i < outputs; i++)
+            store_result(to + i * call.result_bytes, bits + i, call.result_bytes);
         tell_of(groups, result, status, nan_index_of(nan_below));
     }
 }

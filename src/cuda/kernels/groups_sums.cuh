@@ -58,7 +58,8 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     static constexpr int OWN = CLASS == FLOATS   ? BYTES == 8 ? 53 : 24
                                : CLASS == HALVES ? 11
                                                  : 8 * BYTES,
-                         LENGTH = PRODUCTS ? 2 * OWN : OWN;
+                         LENGTH = PRODUCTS ? 2 * OWN : OWN,
+                         ONE = OF_FLOATS ? OWN - 1 : 0; /* the place of 1 in an element */
 
     static __device__ __forceinline__ Term element(const rd_cuda_groups &groups, Bits bits) {
         Term term = {0, 0, 0, false, FINITE};
@@ -114,6 +115,9 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
         Term term = element(groups, x);
         if constexpr (PRODUCTS) {
             const Term other = element(groups, y);
+            if (groups.of_weights) /* times one, as long as elements are. An infinite weight makes the mean NaN */
+                term = {(u64)1 << ONE, 0, -ONE, false,
+                        term.special == NO_NUMBER || other.special != FINITE ? NO_NUMBER : FINITE};
             if (term.special == NO_NUMBER || other.special == NO_NUMBER ||
                 (term.special != other.special && (term.is_zero() || other.is_zero())))
                 term.special = NO_NUMBER;
@@ -193,7 +197,7 @@ template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &g
         const u64 at = count / samples * s + count % samples * s / samples;
         const typename T::Bits x = element_at<T>(groups.call.x, at);
         const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
-        if (term.special == FINITE && !term.is_zero())
+        if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
             own = max(own, term.exponent + term.length());
     }
     if (own != INT32_MIN)
@@ -279,6 +283,12 @@ __device__ __noinline__ void put_aside(const rd_cuda_groups &groups, const Term 
     }
 }
 
+/* Whether a sum of terms that all are -0 is -0. */
+__device__ __forceinline__ bool has_signed_zeros(const rd_cuda_groups &groups) {
+    const unsigned transform = groups.call.transform;
+    return transform == RD_IDENTITY || transform == RD_PRODUCT || (transform == RD_WEIGHTED && !groups.of_weights);
+}
+
 /* A term that takes more than the usual, straight to the planes. Returns whether the element counts. */
 template <class T>
 __device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y,
@@ -296,8 +306,7 @@ __device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T
                  : term.negative           ? RD_CUDA_GROUPS_MINUS
                                            : RD_CUDA_GROUPS_PLUS);
     } else if (term.is_zero()) {
-        if (T::OF_FLOATS && term.negative &&
-            (groups.call.transform == RD_IDENTITY || groups.call.transform == RD_PRODUCT)) {
+        if (T::OF_FLOATS && term.negative && has_signed_zeros(groups)) {
             set_note(groups, result, RD_CUDA_GROUPS_MINUS_ZERO);
             raise_to(&groups.grid[0].header->minus_zero, 1);
         }
@@ -467,7 +476,7 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk,
                                                   [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
                                                       unsigned result[T::EACH];
-                                                      loaded.results.find(groups, first, loaded.left, result);
+                                                      loaded.find(groups, first, result);
                                                       Digits<T> digits;
                                                       digits.take(groups, window, loaded, result, first);
                                                       __syncwarp();
@@ -494,7 +503,7 @@ __device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const 
     const typename T::Bits x = element_at<T>(groups.call.x, number);
     const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, number) : x);
     const bool zero = term.special == FINITE && term.is_zero();
-    if (!(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO &&
+    if (!(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO && !groups.of_weights &&
         !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
         set_note(groups, result, RD_CUDA_GROUPS_OTHER);
     if (term.special != FINITE || zero || window.holds(term, T::WINDOW))

@@ -2,17 +2,20 @@
  *
  *   Stored, Element    what an element is in memory, and what it is taken as
  *   Shared             what a block shares
+ *   MASKED             launches have a mask, and take a struct rd_cuda_masked
  *   take(x, y, first)  a tile enters: COUNT elements of each lane; `first`: where its first is among its result's
  *   take_alone(x, from, to, mine, kept)  the same as reset(), take() and merge() for a round of one tile, in less time; false if that cannot be
  *   merge(from, to, mine, kept)  adds up lanes that are from, 2 * from, ... to / 2 apart, and keeps the sum in the one lane that will
  *                      finish it
  *   reset()            holds nothing again
+ *   leave_out(n)       so many elements of a lane were masked out, and came as padding; of states that are MASKED
  *   finish_all(...)    by all lanes, each with what it has kept
  *
  * Every lane of a warp has the same number of tiles, and calls all of these together with the others. */
 #pragma once
 
 #include "block.cuh"
+#include "divide.cuh"
 #include "elements.cuh"
 #include "many.h"
 
@@ -35,6 +38,56 @@ __device__ __forceinline__ u64 warp_max_words(u64 value) {
         value = max(value, (u64)__shfl_xor_sync(ALL, value, offset));
     return value;
 }
+
+/* Of launches that have a mask. */
+__device__ __forceinline__ const rd_cuda_masked &masked_of(const rd_cuda_many &many) {
+    return reinterpret_cast<const rd_cuda_masked &>(many);
+}
+
+/* What an entry of the mask says. */
+__device__ __forceinline__ bool counts(const rd_cuda_masked &masked, i64 entry) {
+    return masked.bits ? masked.mask[entry >> 3] >> (entry & 7) & 1 : masked.mask[entry] != 0;
+}
+
+/* Elements of a lane that were masked out, of parts that must know how many: nothing at all where there is no mask. */
+template <bool MASKED> struct LeftOut {
+    static constexpr int OWN_WORDS = 0;
+    __device__ __forceinline__ void leave_out(unsigned) {
+    }
+    __device__ __forceinline__ u64 left_out() const {
+        return 0;
+    }
+    __device__ __forceinline__ void merge_left_out(const LeftOut &) {
+    }
+    __device__ __forceinline__ void left_out_from_lane(const LeftOut &, int) {
+    }
+    __device__ __forceinline__ void put_left_out(u64 *) const {
+    }
+    __device__ __forceinline__ void get_left_out(const u64 *) {
+    }
+};
+template <> struct LeftOut<true> {
+    static constexpr int OWN_WORDS = 1;
+    u64 elements = 0;
+    __device__ __forceinline__ void leave_out(u64 more) {
+        elements += more;
+    }
+    __device__ __forceinline__ u64 left_out() const {
+        return elements;
+    }
+    __device__ __forceinline__ void merge_left_out(const LeftOut &other) {
+        elements += other.elements;
+    }
+    __device__ __forceinline__ void left_out_from_lane(const LeftOut &own, int by) {
+        elements = __shfl_xor_sync(ALL, own.elements, by);
+    }
+    __device__ __forceinline__ void put_left_out(u64 *word) const {
+        *word = elements;
+    }
+    __device__ __forceinline__ void get_left_out(const u64 *word) {
+        elements = __ldcg(word);
+    }
+};
 
 /* Which part of which result is a lane's. */
 struct Lane {
@@ -89,11 +142,6 @@ __device__ __forceinline__ u64 bound_of(const rd_cuda_many &many, const void *bo
     return many.index_signed ? (u64)(i64)(int)bound : bound;
 }
 
-/* A quotient, by the shorter way where that will do. */
-__device__ __forceinline__ u64 divide(u64 a, u64 b) {
-    return (a | b) >> 32 ? a / b : (unsigned)a / (unsigned)b;
-}
-
 __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 result) {
     Elements source = {{0, 0}, many.call.count, (i64)result, false};
     if (many.begins) {
@@ -119,6 +167,19 @@ __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 resu
     return source;
 }
 
+/* The mask's entry for a result's first element. */
+__device__ __forceinline__ i64 entry_of(const rd_cuda_many &many, const Elements &source, u64 result) {
+    const rd_cuda_masked &masked = masked_of(many);
+    i64 entry = masked.first + (many.begins ? source.at[0] : 0);
+#pragma unroll 1
+    for (int k = many.kept_axes - 1; k >= 0; k--) {
+        const u64 above = k ? divide(result, many.axis[k].length) : 0;
+        entry += (i64)(result - above * many.axis[k].length) * masked.stride[k];
+        result = above;
+    }
+    return entry;
+}
+
 /* What became of a result; the index is that of a NaN. By one lane. */
 __device__ __forceinline__ void tell(const rd_cuda_many &many, u64 result, unsigned status, u64 nan_index) {
     if (many.call.outcome) {
@@ -137,6 +198,8 @@ template <class State> struct Walk {
     typedef typename State::Stored Stored;
     typedef typename State::Element Element;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(Stored)), PER_VECTOR = 16 / sizeof(Stored);
+    static constexpr bool MASKED = State::MASKED;
+    static_assert(COUNT <= 32, "a word has a bit for each element of a lane's tile");
     const rd_cuda_many &many;
     const Lane lane;
     u64 first_result, begin; /* of the task: its first result; the first element of its piece */
@@ -147,7 +210,8 @@ template <class State> struct Walk {
     u64 end;     /* where this lane's elements end */
     bool alone;  /* the tile is all there is of the round */
     bool simple; /* results are evenly apart, and the elements of each */
-    i64 base[2], first[2]; /* where the result's first element lies, and the tile's */
+    i64 base[2], first[2];       /* where the result's first element lies, and the tile's */
+    i64 base_entry, first_entry; /* and those of the mask; not used without one */
 
     __device__ __forceinline__ explicit Walk(const rd_cuda_many &m) : many(m), lane(m) {
     }
@@ -159,6 +223,7 @@ template <class State> struct Walk {
         round = UINT32_MAX;
         at = run_end = stop = end = 0;
         base[0] = base[1] = first[0] = first[1] = 0;
+        base_entry = first_entry = 0;
         alone = false;
         simple = !many.begins && many.kept_axes == 1 && many.reduced_axes < 2;
         if (!simple)
@@ -169,6 +234,8 @@ template <class State> struct Walk {
         base[0] = result * many.axis[0].stride[0] + (i64)begin * many.step[0];
         if (State::PAIRS)
             base[1] = result * many.axis[0].stride[1] + (i64)begin * many.step[1];
+        if constexpr (MASKED)
+            base_entry = masked_of(many).first + result * masked_of(many).stride[0] + (i64)begin * masked_of(many).step;
     }
     __device__ __forceinline__ u64 result_of(unsigned which) const {
         return first_result + which * lane.slots + lane.slot;
@@ -183,12 +250,16 @@ template <class State> struct Walk {
         run_end = min(at + (length - within), stop);
         first[0] = base[0] + (i64)within * many.step[0];
         first[1] = base[1] + (i64)within * many.step[1];
+        if constexpr (MASKED)
+            first_entry = base_entry + (i64)within * masked_of(many).step;
 #pragma unroll 1
         for (int k = (int)many.reduced_axes - 2; k >= 0; k--) {
             const u64 above = divide(run, axes[k].length);
             const i64 place = (i64)(run - above * axes[k].length);
             first[0] += place * axes[k].stride[0];
             first[1] += place * axes[k].stride[1];
+            if constexpr (MASKED)
+                first_entry += place * masked_of(many).stride[many.kept_axes + k];
             run = above;
         }
     }
@@ -202,6 +273,8 @@ template <class State> struct Walk {
         first[0] = base[0] + offset * axis.stride[0];
         if (State::PAIRS)
             first[1] = base[1] + offset * axis.stride[1];
+        if constexpr (MASKED)
+            first_entry = base_entry + offset * masked_of(many).stride[0];
         alone = stop <= tile && many.pieces == 1;
     }
 
@@ -214,6 +287,8 @@ template <class State> struct Walk {
             first[0] += (i64)tile * many.step[0];
             if (State::PAIRS)
                 first[1] += (i64)tile * many.step[1];
+            if constexpr (MASKED)
+                first_entry += (i64)tile * masked_of(many).step;
             return true;
         }
         at = run_end;
@@ -232,11 +307,15 @@ template <class State> struct Walk {
             end = there ? last : 0;
             base[0] = source.at[0];
             base[1] = source.at[1];
+            if constexpr (MASKED)
+                base_entry = entry_of(many, source, there ? result : 0);
             at = begin;
             run_end = stop;
             if (many.reduced_axes < 2) {
                 first[0] = base[0] + (i64)at * many.step[0];
                 first[1] = base[1] + (i64)at * many.step[1];
+                if constexpr (MASKED)
+                    first_entry = base_entry + (i64)at * masked_of(many).step;
             }
         }
         if (many.reduced_axes > 1 && at < stop)
@@ -278,10 +357,29 @@ template <class State> struct Walk {
         }
     }
 
-    template <int N> __device__ __forceinline__ void load(Element (&x)[COUNT], Element (&y)[N]) const {
-        const unsigned tile = COUNT * lane.lanes;
+    /* Elements of the tile that are there. */
+    __device__ __forceinline__ unsigned left_of_tile() const {
         const u64 until = min(end, run_end);
-        const unsigned left = at < until ? (unsigned)min(until - at, (u64)tile) : 0;
+        return at < until ? (unsigned)min(until - at, (u64)(COUNT * lane.lanes)) : 0;
+    }
+
+    /* Bit i: element i of the lane's is masked out. */
+    __device__ __forceinline__ unsigned read_mask() const {
+        const rd_cuda_masked &masked = masked_of(many);
+        const unsigned left = left_of_tile();
+        const Places places = places_of<PER_VECTOR>(many, lane);
+        unsigned out = 0;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const u64 place = places.of<PER_VECTOR>(i);
+            if (place < left && !counts(masked, first_entry + (i64)place * masked.step))
+                out |= 1u << i;
+        }
+        return out;
+    }
+
+    template <int N> __device__ __forceinline__ void load(Element (&x)[COUNT], Element (&y)[N]) const {
+        const unsigned tile = COUNT * lane.lanes, left = left_of_tile();
         const Stored *from = static_cast<const Stored *>(many.call.x) + first[0],
                      *other = static_cast<const Stored *>(many.call.y) + first[1];
         if (many.vectors && __all_sync(ALL, left == tile)) {
@@ -295,6 +393,20 @@ template <class State> struct Walk {
         }
     }
 };
+
+/* Elements that are masked out come to nothing; of a mask as read_mask() has it. */
+template <class State, int COUNT, int OTHERS>
+__device__ __forceinline__ void mask_out(State &state, unsigned out, typename State::Element (&x)[COUNT],
+                                         typename State::Element (&y)[OTHERS]) {
+    state.leave_out(__popc(out));
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        if (out >> i & 1) {
+            x[i] = State::padding();
+            if constexpr (State::PAIRS)
+                y[i] = State::other_padding();
+        }
+}
 
 template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda_many &many) {
     typedef typename State::Element Element;
@@ -311,6 +423,7 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
         typename State::Kept kept;
         State state(many, shared);
         Element x[COUNT], y[OTHERS] = {};
+        unsigned out = 0;
         walk.start(task, rounds, at_a_time);
         /* While one tile enters, the next one is on its way. */
         for (bool more = true; more;) {
@@ -318,12 +431,18 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
             const u64 index = walk.at;
             const bool alone = walk.alone;
             Element next[COUNT], next_other[OTHERS] = {};
+            unsigned next_out = 0;
             more = walk.advance();
             if (more)
                 walk.load(next, next_other);
+            if constexpr (State::MASKED)
+                if (more)
+                    next_out = walk.read_mask();
             if (round != UINT32_MAX) {
                 const bool mine = walk.lane.place == round;
-                if (!alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
+                if constexpr (State::MASKED)
+                    mask_out(state, out, x, y);
+                if (State::MASKED || !alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
                     state.take(x, y, index);
                     if (walk.round != round) {
                         state.merge(walk.lane.from, walk.lane.to, mine, kept);
@@ -337,6 +456,7 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
 #pragma unroll
             for (int i = 0; i < OTHERS; i++)
                 y[i] = next_other[i];
+            out = next_out;
         }
         const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
         State::finish_all(many, shared, kept, own);
@@ -350,4 +470,11 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
         NAME(const __grid_constant__ rd_cuda_many many) {                                                              \
         reduce_many<__VA_ARGS__>(many);                                                                                \
+    }
+
+/* The same for a state that is MASKED. */
+#define RD_CUDA_MASKED_KERNEL(NAME, BLOCKS, ...)                                                                       \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, BLOCKS)                                              \
+        NAME(const __grid_constant__ rd_cuda_masked masked) {                                                          \
+        reduce_many<__VA_ARGS__>(masked.many);                                                                         \
     }

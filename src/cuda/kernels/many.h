@@ -39,6 +39,16 @@ struct rd_cuda_many {
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 
+/* The same with a mask: what kernels called masked_... take. `many` is first, as what has one address has the other. */
+struct rd_cuda_masked {
+    struct rd_cuda_many many;
+    const unsigned char *mask;
+    int64_t first;      /* its entry for the first element of the first result, or of the array that segments are of */
+    int64_t step;       /* entries from one to the next along the innermost axis that is reduced */
+    int64_t stride[64]; /* the same along each axis */
+    uint8_t bits;       /* entries are bits, else bytes */
+};
+
 #define RD_CUDA_FAILURE_LATER ((uint64_t)1 << 63)
 
 /* Words of a table beside the sums: NaNs, flags, the first NaN, pieces that have come. */

@@ -9,46 +9,62 @@ __device__ __forceinline__ bool takes_bits(const rd_cuda_many &many) {
     return many.call.combine != RD_ADD && many.call.transform != RD_NONZERO && !many.is_truth;
 }
 
-struct Tally {
-    static constexpr int WORDS = RD_CUDA_SLOT_COUNT;
+template <bool MASKED> struct Tally : LeftOut<MASKED> {
+    static constexpr int WORDS = RD_CUDA_SLOT_COUNT + LeftOut<MASKED>::OWN_WORDS;
     u64 zeros, nans, nan_index, bits;
 
     static __device__ __forceinline__ Tally none() {
-        return {0, 0, UINT64_MAX, 0};
+        Tally none;
+        none.zeros = none.nans = none.bits = 0;
+        none.nan_index = UINT64_MAX;
+        return none;
     }
     __device__ __forceinline__ void merge(const Tally &other, const rd_cuda_many &many) {
         zeros += other.zeros;
         nans += other.nans;
         nan_index = min(nan_index, other.nan_index);
+        this->merge_left_out(other);
         bits = many.call.combine == RD_XOR ? bits ^ other.bits : bits | other.bits;
     }
     __device__ __forceinline__ Tally from_lane(int by) const {
-        return {__shfl_xor_sync(ALL, zeros, by), __shfl_xor_sync(ALL, nans, by), __shfl_xor_sync(ALL, nan_index, by),
-                __shfl_xor_sync(ALL, bits, by)};
+        Tally other;
+        other.zeros = __shfl_xor_sync(ALL, zeros, by);
+        other.nans = __shfl_xor_sync(ALL, nans, by);
+        other.nan_index = __shfl_xor_sync(ALL, nan_index, by);
+        other.bits = __shfl_xor_sync(ALL, bits, by);
+        other.left_out_from_lane(*this, by);
+        return other;
     }
     __device__ __forceinline__ void put(u64 *word) const {
         word[0] = zeros;
         word[1] = nans;
         word[2] = nan_index;
         word[3] = bits;
+        this->put_left_out(word + 4);
     }
     static __device__ __forceinline__ Tally get(const u64 *word) {
-        return {__ldcg(word), __ldcg(word + 1), __ldcg(word + 2), __ldcg(word + 3)};
+        Tally tally;
+        tally.zeros = __ldcg(word);
+        tally.nans = __ldcg(word + 1);
+        tally.nan_index = __ldcg(word + 2);
+        tally.bits = __ldcg(word + 3);
+        tally.get_left_out(word + 4);
+        return tally;
     }
 };
 
-template <int BYTES> struct CountState {
+template <int BYTES, bool WITH_MASK = false> struct CountState {
     typedef Raw<BYTES> Stored;
     typedef ItemOf<BYTES> Element;
     typedef Word<BYTES> Bits;
-    typedef Tally Kept;
+    typedef Tally<WITH_MASK> Kept;
     typedef NoneShared Shared;
-    static constexpr bool PAIRS = false;
+    static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
     static constexpr Bits SIGN = (Bits)1 << (8 * BYTES - 1), MASK = SIGN | (SIGN - 1);
 
     const rd_cuda_many &many;
-    Tally tally;
+    Kept tally;
 
     static __device__ __forceinline__ Element padding() {
         return no_item<BYTES>();
@@ -59,7 +75,10 @@ template <int BYTES> struct CountState {
         reset();
     }
     __device__ __forceinline__ void reset() {
-        tally = Tally::none();
+        tally = Kept::none();
+    }
+    __device__ __forceinline__ void leave_out(unsigned elements) {
+        tally.leave_out(elements);
     }
 
     __device__ __forceinline__ void take_bits(const Element (&x)[COUNT]) {
@@ -111,7 +130,7 @@ template <int BYTES> struct CountState {
             kept = tally;
     }
 
-    static __device__ __forceinline__ u64 value_of(const rd_cuda_many &many, const Tally &tally, u64 count) {
+    static __device__ __forceinline__ u64 value_of(const rd_cuda_many &many, const Kept &tally, u64 count) {
         const rd_cuda_call &call = many.call;
         if (takes_bits(many))
             return tally.bits ^ (call.combine == RD_AND ? MASK : 0);
@@ -133,8 +152,9 @@ template <int BYTES> struct CountState {
     static __device__ __forceinline__ void finish(const rd_cuda_many &many, const Kept &kept, u64 result) {
         const Elements source = source_of(many, result);
         const u64 nan_index = many.call.nan == REDUCT_NAN_ERROR ? kept.nan_index : UINT64_MAX;
-        uint64_t word[4] = {value_of(many, kept, source.count), 0, 0, 0};
-        put_result(many, source, result, status_of(many, source, source.count, nan_index), word, nan_index);
+        const u64 count = source.count - kept.left_out();
+        uint64_t word[4] = {value_of(many, kept, count), 0, 0, 0};
+        put_result(many, source, result, status_of(many, source, count, nan_index), word, nan_index);
     }
 
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
@@ -144,7 +164,11 @@ template <int BYTES> struct CountState {
 
 } // namespace
 
-RD_CUDA_MANY_KERNEL(many_count_1, RD_CUDA_RESIDENT_MANY, CountState<1>)
-RD_CUDA_MANY_KERNEL(many_count_2, RD_CUDA_RESIDENT_MANY, CountState<2>)
-RD_CUDA_MANY_KERNEL(many_count_4, RD_CUDA_RESIDENT_MANY, CountState<4>)
-RD_CUDA_MANY_KERNEL(many_count_8, RD_CUDA_RESIDENT_MANY, CountState<8>)
+#define KERNELS(BYTES)                                                                                                 \
+    RD_CUDA_MANY_KERNEL(many_count_##BYTES, RD_CUDA_RESIDENT_MANY, CountState<BYTES>)                                  \
+    RD_CUDA_MASKED_KERNEL(masked_count_##BYTES, RD_CUDA_RESIDENT_MANY, CountState<BYTES, true>)
+
+KERNELS(1)
+KERNELS(2)
+KERNELS(4)
+KERNELS(8)

@@ -43,13 +43,13 @@ template <int BYTES> struct Found {
     }
 };
 
-template <int BYTES> struct ExtremeState {
+template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     typedef Raw<BYTES> Stored;
     typedef ItemOf<BYTES> Element;
     typedef Word<BYTES> Key;
     typedef Found<BYTES> Kept;
     typedef NoneShared Shared;
-    static constexpr bool PAIRS = false;
+    static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
 
     const rd_cuda_many &many;
@@ -67,6 +67,8 @@ template <int BYTES> struct ExtremeState {
     }
     __device__ __forceinline__ void reset() {
         found = Found<BYTES>::none();
+    }
+    __device__ __forceinline__ void leave_out(unsigned) {
     }
 
     template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64 first) {
@@ -133,7 +135,11 @@ template <int BYTES> struct ExtremeState {
 
 } // namespace
 
-RD_CUDA_MANY_KERNEL(many_extreme_1, RD_CUDA_RESIDENT_MANY, ExtremeState<1>)
-RD_CUDA_MANY_KERNEL(many_extreme_2, RD_CUDA_RESIDENT_MANY, ExtremeState<2>)
-RD_CUDA_MANY_KERNEL(many_extreme_4, RD_CUDA_RESIDENT_MANY, ExtremeState<4>)
-RD_CUDA_MANY_KERNEL(many_extreme_8, RD_CUDA_RESIDENT_MANY, ExtremeState<8>)
+#define KERNELS(BYTES)                                                                                                 \
+    RD_CUDA_MANY_KERNEL(many_extreme_##BYTES, RD_CUDA_RESIDENT_MANY, ExtremeState<BYTES>)                              \
+    RD_CUDA_MASKED_KERNEL(masked_extreme_##BYTES, RD_CUDA_RESIDENT_MANY, ExtremeState<BYTES, true>)
+
+KERNELS(1)
+KERNELS(2)
+KERNELS(4)
+KERNELS(8)

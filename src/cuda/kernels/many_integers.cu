@@ -5,13 +5,16 @@
 namespace {
 
 /* A sum of elements or magnitudes, and one of squares or products, in two's complement. */
-struct Sums {
-    static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_SUM;
+template <bool MASKED> struct Sums : LeftOut<MASKED> {
+    static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_SUM + LeftOut<MASKED>::OWN_WORDS;
     __int128 sum;
     u64 product[3];
 
     static __device__ __forceinline__ Sums none() {
-        return {0, {0, 0, 0}};
+        Sums none;
+        none.sum = 0;
+        none.product[0] = none.product[1] = none.product[2] = 0;
+        return none;
     }
     __device__ __forceinline__ void add_product(u64 low, u64 middle, u64 high) {
         const unsigned __int128 lower = (unsigned __int128)product[0] + low,
@@ -22,11 +25,14 @@ struct Sums {
     }
     __device__ __forceinline__ void merge(const Sums &other, const rd_cuda_many &) {
         sum += other.sum;
+        this->merge_left_out(other);
         add_product(other.product[0], other.product[1], other.product[2]);
     }
     __device__ __forceinline__ Sums from_lane(int by) const {
         const u64 low = __shfl_xor_sync(ALL, (u64)sum, by), high = __shfl_xor_sync(ALL, (u64)(sum >> 64), by);
-        Sums other = {of_words(low, high), {0, 0, 0}};
+        Sums other;
+        other.sum = of_words(low, high);
+        other.left_out_from_lane(*this, by);
 #pragma unroll
         for (int w = 0; w < 3; w++)
             other.product[w] = __shfl_xor_sync(ALL, product[w], by);
@@ -37,9 +43,15 @@ struct Sums {
         word[1] = (u64)(sum >> 64);
         for (int w = 0; w < 3; w++)
             word[2 + w] = product[w];
+        this->put_left_out(word + 5);
     }
     static __device__ __forceinline__ Sums get(const u64 *word) {
-        return {of_words(__ldcg(word), __ldcg(word + 1)), {__ldcg(word + 2), __ldcg(word + 3), __ldcg(word + 4)}};
+        Sums sums;
+        sums.sum = of_words(__ldcg(word), __ldcg(word + 1));
+        for (int w = 0; w < 3; w++)
+            sums.product[w] = __ldcg(word + 2 + w);
+        sums.get_left_out(word + 5);
+        return sums;
     }
     static __device__ __forceinline__ __int128 of_words(u64 low, u64 high) {
         return (__int128)((unsigned __int128)high << 64 | low);
@@ -51,18 +63,18 @@ template <int BYTES>
 using Value =
     typename std::conditional<BYTES == 8, __int128, typename std::conditional<BYTES == 4, i64, int>::type>::type;
 
-template <int BYTES, bool TWO> struct IntegerState {
+template <int BYTES, bool TWO, bool WITH_MASK = false> struct IntegerState {
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Element;
-    typedef Sums Kept;
+    typedef Sums<WITH_MASK> Kept;
     typedef NoneShared Shared;
-    static constexpr bool PAIRS = TWO;
+    static constexpr bool PAIRS = TWO, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES);
     static constexpr Element SIGN = (Element)1 << (8 * BYTES - 1);
 
     const rd_cuda_many &many;
     const bool terms, products;
-    Sums sums;
+    Kept sums;
 
     static __device__ __forceinline__ Element padding() {
         return 0;
@@ -78,7 +90,10 @@ template <int BYTES, bool TWO> struct IntegerState {
         reset();
     }
     __device__ __forceinline__ void reset() {
-        sums = Sums::none();
+        sums = Kept::none();
+    }
+    __device__ __forceinline__ void leave_out(unsigned elements) {
+        sums.leave_out(elements);
     }
 
     __device__ __forceinline__ bool is_negative(Element x) const {
@@ -178,10 +193,11 @@ template <int BYTES, bool TWO> struct IntegerState {
     static __device__ __noinline__ void finish(const rd_cuda_many &many, const Kept kept, u64 result) {
         const Elements source = source_of(many, result);
         uint64_t word[4] = {0, 0, 0, 0};
-        unsigned status = status_of(many, source, source.count, UINT64_MAX);
+        const u64 count = source.count - kept.left_out();
+        unsigned status = status_of(many, source, count, UINT64_MAX);
         if (status == REDUCT_OK) {
             rd_cuda_call own = many.call;
-            own.count = source.count;
+            own.count = count;
             status = finish_words(own, kept, word);
         }
         put_result(many, source, result, status, word, UINT64_MAX);
@@ -196,7 +212,9 @@ template <int BYTES, bool TWO> struct IntegerState {
 
 #define KERNELS(BYTES)                                                                                                 \
     RD_CUDA_MANY_KERNEL(many_integers_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, false>)                      \
-    RD_CUDA_MANY_KERNEL(many_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true>)
+    RD_CUDA_MANY_KERNEL(many_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true>)                  \
+    RD_CUDA_MASKED_KERNEL(masked_integers_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, false, true>)            \
+    RD_CUDA_MASKED_KERNEL(masked_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true, true>)
 
 KERNELS(1)
 KERNELS(2)

@@ -29,6 +29,21 @@ __device__ __forceinline__ i64 offset_of(const rd_cuda_many &many, u64 at) {
     return offset;
 }
 
+/* The same of the mask's entries. */
+__device__ __forceinline__ i64 entry_offset_of(const rd_cuda_many &many, u64 at) {
+    const rd_cuda_masked &masked = masked_of(many);
+    if (many.reduced_axes < 2)
+        return (i64)at * masked.step;
+    i64 offset = 0;
+#pragma unroll 1
+    for (int k = many.kept_axes + many.reduced_axes - 1; k >= many.kept_axes; k--) {
+        const u64 above = at / many.axis[k].length;
+        offset += (i64)(at - above * many.axis[k].length) * masked.stride[k];
+        at = above;
+    }
+    return offset;
+}
+
 /* A result's product: the significand, in [1, 2), and the exponent of what is finite and not zero; signs by parity. */
 struct Product {
     double significand;
@@ -64,16 +79,26 @@ struct Factors {
         }
     }
 
-    /* The product of a block's elements, from number `first` on; what is missing is 1. */
-    template <class S>
-    __device__ __forceinline__ double multiply_block(const rd_cuda_many &many, const S *x, u64 first, u64 count) {
+    /* Where the mask counts, if there is one. */
+    template <class S, bool MASKED>
+    __device__ __forceinline__ void take_at(const rd_cuda_many &many, const S *x, i64 entry, double &column, u64 at) {
+        if constexpr (MASKED)
+            if (!counts(masked_of(many), entry + entry_offset_of(many, at)))
+                return;
+        take(column, as_element(__ldcs(x + offset_of(many, at))), at);
+    }
+
+    /* The product of a block's elements, from number `first` on; what is missing is 1. `entry`: as in multiply(). */
+    template <class S, bool MASKED>
+    __device__ __forceinline__ double multiply_block(const rd_cuda_many &many, const S *x, i64 entry, u64 first,
+                                                     u64 count) {
         double low = 1, high = 1;
         const u64 end = min(count, first + RD_PRODUCT_BLOCK);
 #pragma unroll 1
         for (u64 at = first + lane_index(); at < end; at += RD_PRODUCT_LANES) {
-            take(low, as_element(__ldcs(x + offset_of(many, at))), at);
+            take_at<S, MASKED>(many, x, entry, low, at);
             if (at + 32 < end)
-                take(high, as_element(__ldcs(x + offset_of(many, at + 32))), at + 32);
+                take_at<S, MASKED>(many, x, entry, high, at + 32);
         }
         double product = take_exponent(low, &exponent) * take_exponent(high, &exponent);
 #pragma unroll
@@ -90,13 +115,14 @@ struct Factors {
         return product;
     }
 
-    /* The product of a result's elements, in all lanes. */
-    template <class S> __device__ __forceinline__ double multiply(const rd_cuda_many &many, const S *x, u64 count) {
+    /* The product of a result's elements, in all lanes; `entry`: of a mask, for the first of them. */
+    template <class S, bool MASKED>
+    __device__ __forceinline__ double multiply(const rd_cuda_many &many, const S *x, i64 entry, u64 count) {
         const u64 blocks = count / RD_PRODUCT_BLOCK + (count % RD_PRODUCT_BLOCK != 0);
         double waiting = 1, product = 1; /* lane k: of 2^k blocks, if bit k of their number is set */
 #pragma unroll 1
         for (u64 b = 0; b < blocks; b++) {
-            product = multiply_block(many, x, b * RD_PRODUCT_BLOCK, count);
+            product = multiply_block<S, MASKED>(many, x, entry, b * RD_PRODUCT_BLOCK, count);
             int level = 0;
             for (; b >> level & 1; level++)
                 product = scale(__shfl_sync(ALL, waiting, level) * product);
@@ -110,11 +136,16 @@ struct Factors {
     }
 };
 
-template <class S> __device__ __forceinline__ Product multiply_result(const rd_cuda_many &many, u64 result) {
+template <class S, bool MASKED>
+__device__ __forceinline__ Product multiply_result(const rd_cuda_many &many, u64 result) {
     const Elements source = source_of(many, result);
     Factors factors = {0, 0, UINT64_MAX, 0, 0, 0};
     Product product;
-    product.significand = factors.multiply(many, static_cast<const S *>(many.call.x) + source.at[0], source.count);
+    const S *x = static_cast<const S *>(many.call.x) + source.at[0];
+    i64 entry = 0;
+    if constexpr (MASKED)
+        entry = entry_of(many, source, result);
+    product.significand = factors.multiply<S, MASKED>(many, x, entry, source.count);
     product.exponent = warp_add((i64)factors.exponent);
     product.negative = __popc(__ballot_sync(ALL, factors.negatives & 1)) & 1;
     product.zero = __any_sync(ALL, factors.zero);
@@ -150,7 +181,7 @@ __device__ __noinline__ void finish_product(const rd_cuda_many &many, const Prod
 }
 
 /* Tasks are those of reduce_many() for results that all lanes share, and that are not cut. */
-template <class S> __device__ __forceinline__ void multiply_many(const rd_cuda_many &many) {
+template <class S, bool MASKED> __device__ __forceinline__ void multiply_many(const rd_cuda_many &many) {
     wait_for_previous();
     let_next_come();
     const u64 step = (u64)gridDim.x * WARPS;
@@ -160,7 +191,7 @@ template <class S> __device__ __forceinline__ void multiply_many(const rd_cuda_m
         Product kept = {1, 0, 0, UINT64_MAX, false, false, false};
 #pragma unroll 1
         for (unsigned i = 0; i < many.batch && first + i < many.results; i++) {
-            const Product product = multiply_result<S>(many, first + i);
+            const Product product = multiply_result<S, MASKED>(many, first + i);
             if (lane_index() == (int)i)
                 kept = product;
         }
@@ -205,12 +236,12 @@ struct WholePart {
     }
 };
 
-template <int BYTES> struct WholeState {
+template <int BYTES, bool WITH_MASK = false> struct WholeState {
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Element;
     typedef WholePart Kept;
     typedef NoneShared Shared;
-    static constexpr bool PAIRS = false;
+    static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), TOGETHER = 8 / BYTES; /* whose product fits 64 bits */
     static constexpr Element SIGN = (Element)1 << (8 * BYTES - 1), MASK = SIGN | (SIGN - 1);
 
@@ -227,6 +258,8 @@ template <int BYTES> struct WholeState {
     }
     __device__ __forceinline__ void reset() {
         product = {{1, 0, 0, 0}, false, false, 0};
+    }
+    __device__ __forceinline__ void leave_out(unsigned) {
     }
 
     template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64) {
@@ -274,9 +307,15 @@ template <int BYTES> struct WholeState {
 #define FLOATS(name, TYPE)                                                                                             \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, RD_CUDA_RESIDENT_PRODUCTS)                           \
         many_product_##name(const __grid_constant__ rd_cuda_many many) {                                               \
-        multiply_many<TYPE>(many);                                                                                     \
+        multiply_many<TYPE, false>(many);                                                                              \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, RD_CUDA_RESIDENT_PRODUCTS)                           \
+        masked_product_##name(const __grid_constant__ rd_cuda_masked masked) {                                         \
+        multiply_many<TYPE, true>(masked.many);                                                                        \
     }
-#define INTEGERS(BYTES) RD_CUDA_MANY_KERNEL(many_product_##BYTES, RD_CUDA_RESIDENT_MANY, WholeState<BYTES>)
+#define INTEGERS(BYTES)                                                                                                \
+    RD_CUDA_MANY_KERNEL(many_product_##BYTES, RD_CUDA_RESIDENT_MANY, WholeState<BYTES>)                                \
+    RD_CUDA_MASKED_KERNEL(masked_product_##BYTES, RD_CUDA_RESIDENT_MANY, WholeState<BYTES, true>)
 
 FLOATS(f64, double)
 FLOATS(f32, float)

@@ -208,16 +208,16 @@ struct NoGrid {
     static constexpr int LOWEST = 0, COUNT = 1;
 };
 
-template <class S, int TRANSFORM> struct SumState {
+template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     typedef S Stored;
     typedef decltype(as_element(S())) Element;
     typedef Element T;
     static constexpr bool WIDE = sizeof(T) == 8, ELEMENTS = TAKES_ELEMENTS<TRANSFORM>,
-                          PRODUCTS = TAKES_PRODUCTS<TRANSFORM>, PAIRS = TAKES_PAIRS<TRANSFORM>,
+                          PRODUCTS = TAKES_PRODUCTS<TRANSFORM>, PAIRS = TAKES_PAIRS<TRANSFORM>, MASKED = WITH_MASK,
                           SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
-    static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE;
+    static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
     /* Significant bits of what is stored, hence of its products. */
     static constexpr int DIGITS = WIDE ? 53 : sizeof(S) == 4 ? 24 : 11;
@@ -228,7 +228,8 @@ template <class S, int TRANSFORM> struct SumState {
 
     /* What a lane has that is not in slices; of most data nothing. */
     struct Notes {
-        u64 ignored, nan_below; /* NaNs that do not count; ~index of the first NaN, where that is an error */
+        u64 ignored,
+            nan_below; /* NaNs that do not count, and what is masked out; ~index of the first NaN, where that is an error */
         unsigned flags;
     };
     /* Also of tables. OTHER: a term was other than -0. FAILED: slices do not hold the sum. EXACT: the
@@ -286,6 +287,9 @@ template <class S, int TRANSFORM> struct SumState {
             elements.reset();
         if constexpr (PRODUCTS)
             products.reset();
+    }
+    __device__ __forceinline__ void leave_out(unsigned elements) {
+        notes.ignored += elements;
     }
 
     /* -----------------------------------------------------------------------------------------------------------------
@@ -709,6 +713,8 @@ template <class S, int TRANSFORM> struct SumState {
             status = REDUCT_ERROR_EMPTY;
         else if (kept.notes.flags & FAILED)
             return false;
+        else if (MASKED && all.nan == REDUCT_NAN_ERROR && count < all.minimum) /* what is masked out is not there */
+            status = REDUCT_ERROR_EMPTY;
         else if (all.nan == REDUCT_NAN_ERROR && kept.notes.nan_below)
             status = REDUCT_ERROR_NAN;
         else if (count < all.minimum)
@@ -756,8 +762,11 @@ template <class S, int TRANSFORM> struct SumState {
             store(many.call, source.result, nan_bits(many.call));
         }
         __syncwarp();
+        i64 entry = 0;
+        if constexpr (MASKED)
+            entry = entry_of(many, source, result);
         for (u64 i = lane_index(); i < source.count; i += 32)
-            deposit_one(many, shared, source, i);
+            deposit_one(many, shared, source, entry, i);
         __syncwarp();
         if (lane_index() == 0)
             shared.block.partial.nan_index = ~shared.block.nan_below;
@@ -773,12 +782,14 @@ template <class S, int TRANSFORM> struct SumState {
         }
     }
 
-    static __device__ void deposit_one(const rd_cuda_many &many, Shared &shared, const Elements &source, u64 i) {
+    static __device__ void deposit_one(const rd_cuda_many &many, Shared &shared, const Elements &source, i64 entry,
+                                       u64 i) {
         i64 at[2] = {source.at[0], source.at[1]};
         u64 left = i;
         if (many.begins) {
             at[0] += (i64)i;
             at[1] += (i64)i;
+            entry += (i64)i;
         } else {
 #pragma unroll 1
             for (int k = many.reduced_axes - 1; k >= 0; k--) {
@@ -786,9 +797,16 @@ template <class S, int TRANSFORM> struct SumState {
                 const u64 above = left / axis.length, place = left - above * axis.length;
                 at[0] += (i64)place * axis.stride[0];
                 at[1] += (i64)place * axis.stride[1];
+                if constexpr (MASKED)
+                    entry += (i64)place * masked_of(many).stride[many.kept_axes + k];
                 left = above;
             }
         }
+        if constexpr (MASKED)
+            if (!counts(masked_of(many), entry)) {
+                atomicAdd(reinterpret_cast<u64 *>(&shared.call.count), ~(u64)0); /* one less */
+                return;
+            }
         const T x = as_element(__ldcs(static_cast<const S *>(many.call.x) + at[0]));
         const T y = PAIRS ? as_element(__ldcs(static_cast<const S *>(many.call.y) + at[1])) : x;
         if (is_other(x, PAIRS ? y : (T)1))
@@ -853,3 +871,14 @@ template <class S, int TRANSFORM> struct SumState {
 };
 
 } // namespace
+
+/* The kernels of an element type. */
+#define RD_CUDA_MANY_SUM(NAME, ...)                                                                                    \
+    RD_CUDA_MANY_KERNEL(many_##NAME, RD_CUDA_RESIDENT_MANY, SumState<__VA_ARGS__>)                                     \
+    RD_CUDA_MASKED_KERNEL(masked_##NAME, RD_CUDA_RESIDENT_MANY, SumState<__VA_ARGS__, true>)
+#define RD_CUDA_MANY_SUMS(TYPE)                                                                                        \
+    RD_CUDA_MANY_SUM(identity, TYPE, RD_IDENTITY)                                                                      \
+    RD_CUDA_MANY_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                      \
+    RD_CUDA_MANY_SUM(square, TYPE, RD_SQUARE)                                                                          \
+    RD_CUDA_MANY_SUM(product, TYPE, RD_PRODUCT)                                                                        \
+    RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)
