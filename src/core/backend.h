@@ -60,6 +60,9 @@ struct rd_backend {
     /* Frees what is kept. Null for backends that keep nothing. */
     void (*release)(struct rd_prepared *prepared);
 
+    /* Whether a plan of one whole array is one of many, as accumulate() does not know its reduction. Null where none is. */
+    bool (*only_many)(const reduct_reduction *reduction);
+
     /* Scratch bytes, a multiple of 64, that accumulate() wants of the caller for so many elements; 0 where it needs none. */
     size_t (*workspace)(const struct rd_prepared *prepared, uint64_t count);
 

@@ -32,6 +32,30 @@ static reduct_status check_options(const reduct_plan_options *options, reduct_er
     return status == REDUCT_OK ? rd_check_executor(options->executor, error) : status;
 }
 
+/* Several reductions, or several results of each. */
+static reduct_status make_many(const reduct_plan_options *options, const struct rd_place *place,
+                               struct reduct_plan *plan, reduct_error *error) {
+    reduct_status status = rd_many_make(options, place, &plan->many, error);
+    if (status == REDUCT_OK)
+        plan->prepared = plan->many->state[0];
+    return status;
+}
+
+static void release(struct reduct_plan *plan) {
+    if (plan->many)
+        rd_many_release(plan->many);
+    else
+        rd_release(&plan->prepared);
+}
+
+static reduct_status is_only_many(const reduct_reduction *reduction, const struct rd_place *place, bool *many,
+                                  reduct_error *error) {
+    struct rd_device device;
+    reduct_status status = rd_device_open(place->device, place->example, &device, error);
+    *many = status == REDUCT_OK && device.backend->only_many && device.backend->only_many(reduction);
+    return status;
+}
+
 /* A whole array to one result. */
 static reduct_status make_whole(const reduct_plan_options *options, const struct rd_place *place,
                                 struct reduct_plan *plan, reduct_error *error) {
@@ -39,15 +63,19 @@ static reduct_status make_whole(const reduct_plan_options *options, const struct
     reduct_status status = reduct_reduction_resolve(&reduction, error);
     if (status == REDUCT_OK)
         status = check_count(options->shape.n, rd_type(reduction.element)->bytes, error);
+    bool many = false;
     if (status == REDUCT_OK)
-        status = rd_prepare(&reduction, place, RD_FOR_PLAN, &plan->prepared, error);
+        status = is_only_many(&reduction, place, &many, error);
+    if (status == REDUCT_OK)
+        status = many ? make_many(options, place, plan, error)
+                      : rd_prepare(&reduction, place, RD_FOR_PLAN, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
     plan->count = options->shape.n;
     uint64_t minimum = rd_minimum(&reduction);
     if (plan->count >= minimum)
         return REDUCT_OK;
-    rd_release(&plan->prepared);
+    release(plan);
     return rd_fail(error, REDUCT_ERROR_EMPTY, "shape: n = %llu; %s takes at least %llu elements",
                    (unsigned long long)plan->count, rd_operator(reduction.op)->name, (unsigned long long)minimum);
 }
@@ -60,10 +88,7 @@ static reduct_status make(const reduct_plan_options *options, struct reduct_plan
         rd_place_of(options->device, options->example, options->threads, options->executor, &plan->executor);
     if (options->kind == REDUCT_WHOLE && options->reduction_count == 1 && !options->mask)
         return make_whole(options, &place, plan, error);
-    status = rd_many_make(options, &place, &plan->many, error);
-    if (status == REDUCT_OK)
-        plan->prepared = plan->many->state[0];
-    return status;
+    return make_many(options, &place, plan, error);
 }
 
 reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan, reduct_error *error) {
@@ -84,10 +109,8 @@ reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan
 }
 
 void reduct_plan_destroy(reduct_plan *plan) {
-    if (plan && plan->many)
-        rd_many_release(plan->many);
-    else if (plan)
-        rd_release(&plan->prepared);
+    if (plan)
+        release(plan);
     free(plan);
 }
 

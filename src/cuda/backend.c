@@ -66,6 +66,11 @@ static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *er
     return status;
 }
 
+/* There are kernels of many results for all operators. */
+static bool cuda_only_many(const reduct_reduction *reduction) {
+    return !rd_cuda_has_kernel(reduction);
+}
+
 static void cuda_release(struct rd_prepared *prepared) {
     struct rd_cuda_kept *kept = prepared->kept;
     struct rd_cuda_context *context = kept->launch.context;
@@ -142,6 +147,7 @@ const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .open = cuda_open,
                                            .owner = rd_cuda_owner,
                                            .prepare = cuda_prepare,
+                                           .only_many = cuda_only_many,
                                            .release = cuda_release,
                                            .workspace = cuda_workspace,
                                            .accumulate = cuda_accumulate,

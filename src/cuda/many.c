@@ -52,7 +52,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         break;
     case RD_EXTREME:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_extremes");
-        snprintf(kernel.name, sizeof kernel.name, "extreme_%d", element->bytes);
+        snprintf(kernel.name, sizeof kernel.name, "%s_%d", op->combine == RD_BOTH ? "ends" : "extreme", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_EXTREME;
         break;
     case RD_COUNT:
@@ -210,7 +210,7 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
         pass->table_bytes = pass->groups.bytes;
         return status;
     }
-    if (!rd_cuda_has_kernel(reduction))
+    if (rd_operator(reduction->op)->transform == RD_WEIGHTED)
         return rd_cuda_refuse(many->state[0].device.name, reduction, error);
     const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     snprintf(name, sizeof name, "%s_%s", many->mask ? "masked" : "many", kernel.name);

@@ -1,10 +1,12 @@
-/* Extremes, many results: the least and greatest element or magnitude, and where the first of them is.
+/* Extremes, many results: the least and greatest element or magnitude, and where the first of them is; or both the least and the
+ * greatest, and how far apart they are.
  *
  * Elements become unsigned keys of which the smallest is best, as in extremes.cu, by what is known of their type when the kernel
  * runs. A lane finds the best key of a tile, which seldom beats what it has seen before; only then, and where there may be a NaN,
  * does it look at elements one by one. Ties keep the earlier one. */
 #include "many_slots.cuh"
 #include "order.cuh"
+#include "range.cuh"
 
 namespace {
 
@@ -133,11 +135,143 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     }
 };
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Both extremes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Keys of the least and of the greatest element, the former above the latter where there is none; and the first NaN that counts. */
+template <int BYTES> struct Ends {
+    typedef Word<BYTES> Key;
+    static constexpr int WORDS = RD_CUDA_SLOT_EXTREME;
+    Key least, greatest;
+    u64 nan_index;
+
+    static __device__ __forceinline__ Ends none() {
+        return {Order<BYTES>::MASK, 0, UINT64_MAX};
+    }
+    __device__ __forceinline__ void merge(const Ends &other, const rd_cuda_many &) {
+        least = min(least, other.least);
+        greatest = max(greatest, other.greatest);
+        nan_index = min(nan_index, other.nan_index);
+    }
+    __device__ __forceinline__ Ends from_lane(int by) const {
+        return {__shfl_xor_sync(ALL, least, by), __shfl_xor_sync(ALL, greatest, by),
+                __shfl_xor_sync(ALL, nan_index, by)};
+    }
+    __device__ __forceinline__ void put(u64 *word) const {
+        word[0] = least;
+        word[1] = greatest;
+        word[2] = nan_index;
+    }
+    static __device__ __forceinline__ Ends get(const u64 *word) {
+        return {(Key)__ldcg(word), (Key)__ldcg(word + 1), __ldcg(word + 2)};
+    }
+};
+
+template <int BYTES, bool WITH_MASK = false> struct EndsState {
+    typedef Raw<BYTES> Stored;
+    typedef ItemOf<BYTES> Element;
+    typedef Word<BYTES> Key;
+    typedef Ends<BYTES> Kept;
+    typedef NoneShared Shared;
+    static constexpr bool PAIRS = false, MASKED = WITH_MASK;
+    static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
+
+    const rd_cuda_many &many;
+    const Order<BYTES> order;
+    Kept ends;
+
+    static __device__ __forceinline__ Element padding() {
+        return no_item<BYTES>();
+    }
+    static __device__ __forceinline__ void open(Shared &) {
+    }
+    __device__ __forceinline__ explicit EndsState(const rd_cuda_many &m, Shared &)
+        : many(m), order(order_of<BYTES>(m)) {
+        reset();
+    }
+    __device__ __forceinline__ void reset() {
+        ends = Kept::none();
+    }
+    __device__ __forceinline__ void leave_out(unsigned) {
+    }
+
+    template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64 first) {
+        bool nans = false;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const Key key = order.key(bits_in(many, x[i]));
+            const bool there = is_there(x[i]), nan = order.is_nan(key), counts = there && !nan;
+            nans = nans || (there && nan);
+            ends.least = min(ends.least, counts ? key : Order<BYTES>::MASK);
+            ends.greatest = max(ends.greatest, counts ? key : (Key)0);
+        }
+        if (nans && many.call.nan != REDUCT_NAN_IGNORE)
+            note_nan_of(x, first);
+    }
+
+    __device__ __forceinline__ void note_nan_of(const Element (&x)[COUNT], u64 first) {
+        const Places places = places_of<PER_VECTOR>(many, Lane(many));
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (is_there(x[i]) && order.is_nan(order.key(bits_in(many, x[i]))))
+                ends.nan_index = min(ends.nan_index, first + places.of<PER_VECTOR>(i));
+    }
+
+    __device__ __forceinline__ bool take_alone(const Element (&)[COUNT], int, int, bool, Kept &) {
+        return false;
+    }
+
+    __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
+        merge_lanes(many, ends, from, to);
+        if (mine)
+            kept = ends;
+    }
+
+    /* What minmax and ptp give: two values, or one. */
+    static __device__ __forceinline__ void find_values(const rd_cuda_many &many, const Kept &kept,
+                                                       uint64_t (&value)[2]) {
+        const rd_cuda_call &call = many.call;
+        const Order<BYTES> order = order_of<BYTES>(many);
+        const Key least = order.element(kept.least), greatest = order.element(kept.greatest);
+        const struct rd_type type = result_type(call);
+        value[0] = least;
+        value[1] = greatest;
+        if (call.is_float && kept.nan_index != UINT64_MAX)
+            value[0] = value[1] = rd_nan_bits(&type);
+        else if (call.finish == RD_RANGE)
+            value[0] = call.is_float ? range_of_floats(call, many.infinity, least, greatest) : greatest - least;
+    }
+
+    static __device__ __forceinline__ void finish(const rd_cuda_many &many, const Kept &kept, u64 result) {
+        const rd_cuda_call &call = many.call;
+        Elements source = source_of(many, result);
+        const bool none = kept.least > kept.greatest && kept.nan_index == UINT64_MAX, two = call.finish != RD_RANGE;
+        const unsigned status = status_of(many, source, none ? 0 : source.count, kept.nan_index);
+        uint64_t value[2], word[4] = {0, 0, 0, 0};
+        find_values(many, kept, value);
+        if (two) { /* the greatest, behind where the other goes */
+            source.result = 2 * source.result + 1;
+            word[0] = value[1];
+            put_result(many, source, result, status, word, kept.nan_index);
+            source.result--;
+        }
+        word[0] = value[0];
+        put_result(many, source, result, status, word, kept.nan_index);
+    }
+
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
+        finish_in_slots<EndsState>(many, kept, result);
+    }
+};
+
 } // namespace
 
 #define KERNELS(BYTES)                                                                                                 \
     RD_CUDA_MANY_KERNEL(many_extreme_##BYTES, RD_CUDA_RESIDENT_MANY, ExtremeState<BYTES>)                              \
-    RD_CUDA_MASKED_KERNEL(masked_extreme_##BYTES, RD_CUDA_RESIDENT_MANY, ExtremeState<BYTES, true>)
+    RD_CUDA_MASKED_KERNEL(masked_extreme_##BYTES, RD_CUDA_RESIDENT_MANY, ExtremeState<BYTES, true>)                    \
+    RD_CUDA_MANY_KERNEL(many_ends_##BYTES, RD_CUDA_RESIDENT_MANY, EndsState<BYTES>)                                    \
+    RD_CUDA_MASKED_KERNEL(masked_ends_##BYTES, RD_CUDA_RESIDENT_MANY, EndsState<BYTES, true>)
 
 KERNELS(1)
 KERNELS(2)
