@@ -98,10 +98,6 @@ static void nothing(void **state) {
     }
 }
 
-static bool has_many(reduct_operator op) {
-    return op != REDUCT_WEIGHTED_MEAN;
-}
-
 /* Operators that whole arrays have no kernels for, but many results have: of whole arrays all the same, from host and device memory, in
  * one piece and in several. */
 static void operators_of_many(void **state) {
@@ -116,7 +112,7 @@ static void operators_of_many(void **state) {
         const reduct_operator op = test_operators[k / (sizeof counts / sizeof *counts)].op;
         const size_t count = counts[k % (sizeof counts / sizeof *counts)];
         const struct test_type *type = elements[rng_below(&rng, element_count)];
-        if (test_cuda_has(op) || !has_many(op))
+        if (test_cuda_has(op))
             continue;
         const struct distribution *distribution;
         do
@@ -142,23 +138,15 @@ static void operators_of_many(void **state) {
     free(y);
 }
 
-/* Operators that there are no kernels for are refused by name, by accumulators, and where many results have none either, by plans. */
+/* Operators that whole arrays have no kernels for are refused by name, by accumulators. */
 static void operators_refused(void **state) {
     (void)state;
     for (size_t o = 0; o < test_operator_count; o++) {
         const reduct_reduction reduction = {.op = test_operators[o].op, .element = REDUCT_I32};
-        const reduct_plan_options options = {
-            .reductions = &reduction, .reduction_count = 1, .shape = {.n = 5}, .device = gpu.name};
-        reduct_plan *plan = NULL;
         reduct_accumulator *accumulator = NULL;
         reduct_error error = {0};
         if (test_cuda_has(reduction.op))
             continue;
-        if (!has_many(reduction.op)) {
-            test_status(reduct_plan_create(&options, &plan, &error), REDUCT_ERROR_UNSUPPORTED);
-            assert_null(plan);
-            assert_non_null(strstr(error.message, test_operators[o].name));
-        }
         test_status(
             reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .device = gpu.name},
                                       &accumulator, &error),

@@ -250,7 +250,7 @@ REDUCT_API reduct_status reduct_reduction_resolve(reduct_reduction *reduction, r
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* What a plan reduces to what: one result, or many of which each is what a plan of its elements alone would give, to the last
- * bit in mode exact. CUDA devices do all kinds. In this version they refuse weighted_mean but of groups, and products of groups. */
+ * bit in mode exact. CUDA devices do all kinds. Of groups they refuse products in this version. */
 typedef enum reduct_kind {
     REDUCT_WHOLE = 0,    /* shape.n contiguous elements to one result; nothing else of the shape is read */
     REDUCT_SHAPE = 1,    /* as `shape` says: rows, columns, a middle axis */

@@ -27,9 +27,9 @@ struct kernel {
 
 /* Words of a table for the exact sums of a result. */
 static uint64_t grid_words(const struct rd_type *element, enum rd_transform transform) {
-    const bool wide = element->bytes == 8,
-               products = transform == RD_SQUARE || transform == RD_PRODUCT || transform == RD_MOMENTS;
-    const uint64_t elements = products && transform != RD_MOMENTS ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
+    const bool wide = element->bytes == 8, both = transform == RD_MOMENTS || transform == RD_WEIGHTED,
+               products = transform == RD_SQUARE || transform == RD_PRODUCT || both;
+    const uint64_t elements = products && !both ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
     return elements + (products ? wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32_SQUARES : 0);
 }
 
@@ -47,7 +47,11 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
-        snprintf(kernel.name, sizeof kernel.name, "integer%s_%d", op->inputs == 2 ? "_pairs" : "s", element->bytes);
+        snprintf(kernel.name, sizeof kernel.name, "integer%s_%d",
+                 op->transform == RD_WEIGHTED ? "_weighted"
+                 : op->inputs == 2            ? "_pairs"
+                                              : "s",
+                 element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_INTEGER_SUM + masked;
         break;
     case RD_EXTREME:
@@ -210,8 +214,6 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
         pass->table_bytes = pass->groups.bytes;
         return status;
     }
-    if (rd_operator(reduction->op)->transform == RD_WEIGHTED)
-        return rd_cuda_refuse(many->state[0].device.name, reduction, error);
     const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     snprintf(name, sizeof name, "%s_%s", many->mask ? "masked" : "many", kernel.name);
     reduct_status status = rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);

@@ -342,7 +342,7 @@ __device__ __forceinline__ bool to_result(const u64 (&sum)[W], const rd_cuda_cal
 }
 
 /* What results come from. */
-enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS };
+enum Source { EXTREMES, FAST_SUMS, FLOAT_SUMS, FLOAT_MOMENTS, FLOAT_QUOTIENTS };
 
 /* The result's bits. */
 template <Source SOURCE>
@@ -355,6 +355,8 @@ __device__ u64 finish_bits(const rd_cuda_call &call, const rd_cuda_partial &part
         return rd_finish_float(&total, &type);
     else if constexpr (SOURCE == FLOAT_MOMENTS)
         return rd_finish_moments(&total, &type);
+    else if constexpr (SOURCE == FLOAT_QUOTIENTS)
+        return rd_finish_quotient(&total, &type);
     else if (call.finish == RD_INDEX)
         return nan ? partial.nan_index : partial.index;
     else
@@ -366,9 +368,9 @@ template <Source SOURCE, unsigned FINISHES>
 __device__ __noinline__ void finish(const rd_cuda_call &call, const rd_cuda_partial &partial, FinishRoom &room,
                                     int first_of_terms, int first_of_squares) {
     struct rd_total total = {};
-    if constexpr (SOURCE == FLOAT_SUMS || SOURCE == FLOAT_MOMENTS)
+    if constexpr (SOURCE == FLOAT_SUMS || SOURCE == FLOAT_MOMENTS || SOURCE == FLOAT_QUOTIENTS)
         narrow(room.sum, partial.limb[0], first_of_terms);
-    if constexpr (SOURCE == FLOAT_MOMENTS)
+    if constexpr (SOURCE == FLOAT_MOMENTS || SOURCE == FLOAT_QUOTIENTS)
         narrow(room.squares, partial.limb[1], first_of_squares);
     __syncwarp();
     if ((threadIdx.x & 31) != 0)

@@ -1,6 +1,7 @@
 /* Sums of integers, of their magnitudes, squares and products, many results; by their size, as whether they are signed is known
  * when the kernel runs. A lane adds up a tile in as many bits as it takes, and tiles in 128 bits, or 192 for products of 64. */
 #include "many_slots.cuh"
+#include "quotient.cuh"
 
 namespace {
 
@@ -63,7 +64,8 @@ template <int BYTES>
 using Value =
     typename std::conditional<BYTES == 8, __int128, typename std::conditional<BYTES == 4, i64, int>::type>::type;
 
-template <int BYTES, bool TWO, bool WITH_MASK = false> struct IntegerState {
+/* WEIGHTED: sums of the second array too, by which those of the products are divided. */
+template <int BYTES, bool TWO, bool WITH_MASK = false, bool WEIGHTED = false> struct IntegerState {
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Element;
     typedef Sums<WITH_MASK> Kept;
@@ -146,6 +148,8 @@ template <int BYTES, bool TWO, bool WITH_MASK = false> struct IntegerState {
     }
 
     template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&y)[N], u64) {
+        if constexpr (WEIGHTED)
+            add_terms(y);
         if (terms)
             add_terms(x);
         if constexpr (BYTES <= 2) {
@@ -172,6 +176,13 @@ template <int BYTES, bool TWO, bool WITH_MASK = false> struct IntegerState {
         constexpr unsigned FINISHES =
             FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_SQUARE, RD_ADD> | FINISHES_OF<RD_MOMENTS, RD_ADD>;
         u64 sum[3] = {(u64)kept.sum, (u64)(kept.sum >> 64), (u64)(kept.sum >> 127)};
+        if constexpr (WEIGHTED) {
+            u64 weights[4] = {sum[0], sum[1], sum[2], sum[2]}, over[4];
+            for (int w = 0; w < 4; w++)
+                over[w] = w < 3 ? kept.product[w < 3 ? w : 0] : (u64)((i64)kept.product[2] >> 63);
+            word[0] = round_quotient(over, 0, weights, 0, own, true);
+            return REDUCT_OK;
+        }
         if (own.transform == RD_MOMENTS) {
             const u64 squares[4] = {kept.product[0], kept.product[1], kept.product[2], 0};
             u64 bits = 0;
@@ -214,7 +225,9 @@ template <int BYTES, bool TWO, bool WITH_MASK = false> struct IntegerState {
     RD_CUDA_MANY_KERNEL(many_integers_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, false>)                      \
     RD_CUDA_MANY_KERNEL(many_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true>)                  \
     RD_CUDA_MASKED_KERNEL(masked_integers_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, false, true>)            \
-    RD_CUDA_MASKED_KERNEL(masked_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true, true>)
+    RD_CUDA_MASKED_KERNEL(masked_integer_pairs_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true, true>)        \
+    RD_CUDA_MANY_KERNEL(many_integer_weighted_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true, false, true>)  \
+    RD_CUDA_MASKED_KERNEL(masked_integer_weighted_##BYTES, RD_CUDA_RESIDENT_MANY, IntegerState<BYTES, true, true, true>)
 
 KERNELS(1)
 KERNELS(2)

@@ -18,6 +18,7 @@
 
 #include "exact.cuh"
 #include "many.cuh"
+#include "quotient.cuh"
 
 namespace {
 
@@ -198,10 +199,13 @@ template <int K, class Grid> struct Slices {
     }
 };
 
+/* Sums of elements and sums of products: of a weighted mean those of the weights, the second array, and of elements times weights. */
+template <int TRANSFORM> constexpr bool HAS_TWO_SUMS = TRANSFORM == RD_MOMENTS || TRANSFORM == RD_WEIGHTED;
+
 /* Slices of windows. */
 template <class T, int TRANSFORM, bool SQUARES>
-constexpr int KEPT_SLICES = TRANSFORM == RD_MOMENTS && !SQUARES ? 4
-                            : SQUARES                           ? sizeof(T) == 8 && TRANSFORM != RD_MOMENTS ? 6 : 5
+constexpr int KEPT_SLICES = HAS_TWO_SUMS<TRANSFORM> && !SQUARES ? 4
+                            : SQUARES                           ? sizeof(T) == 8 && !HAS_TWO_SUMS<TRANSFORM> ? 6 : 5
                             : sizeof(T) == 8                    ? 5
                                                                 : RD_CUDA_GRID_F32;
 struct NoGrid {
@@ -212,8 +216,9 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     typedef S Stored;
     typedef decltype(as_element(S())) Element;
     typedef Element T;
-    static constexpr bool WIDE = sizeof(T) == 8, ELEMENTS = TAKES_ELEMENTS<TRANSFORM>,
-                          PRODUCTS = TAKES_PRODUCTS<TRANSFORM>, PAIRS = TAKES_PAIRS<TRANSFORM>, MASKED = WITH_MASK,
+    static constexpr bool WEIGHTED = TRANSFORM == RD_WEIGHTED, WIDE = sizeof(T) == 8,
+                          ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM> || WEIGHTED,
+                          PAIRS = TAKES_PAIRS<TRANSFORM> || WEIGHTED, MASKED = WITH_MASK,
                           SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
@@ -415,7 +420,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
                 y[i] = other_padding();
             if (nan && many.call.nan == REDUCT_NAN_IGNORE) {
                 notes.ignored++;
-            } else if (nan || a == 0 || b == 0) {
+            } else if (nan || a == 0 || b == 0 || (WEIGHTED && is_infinite(b))) {
                 notes.flags |= NAN_CAME;
                 if (nan && many.call.nan == REDUCT_NAN_ERROR)
                     notes.nan_below = max(notes.nan_below, (u64) ~(first + places.of<PER_VECTOR>(i)));
@@ -488,9 +493,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         } else if constexpr (SIGNED_ZERO) {
             note_signs(x, of_x);
         }
+        if constexpr (WEIGHTED)
+            if (of_y.most != 0)
+                add_elements(y, of_y);
         if (of_x.most == 0 || of_y.most == 0)
             return;
-        if constexpr (ELEMENTS)
+        if constexpr (ELEMENTS && !WEIGHTED)
             add_elements(x, of_x);
         if constexpr (PRODUCTS)
             add_products(x, y, of_x, of_y);
@@ -647,6 +655,14 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             to_words(sum, kept.elements);
             to_words(squares, kept.products);
             return round_moments<FINISHES>(sum, bottom, squares, bottom_of_squares, call, bits);
+        } else if constexpr (WEIGHTED) {
+            u64 weights[4] = {}, sum[4] = {};
+            to_words(weights, kept.elements);
+            to_words(sum, kept.products);
+            bits = round_quotient(sum, ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0), weights,
+                                  ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0), call,
+                                  (kept.notes.flags & OTHER_CAME) != 0);
+            return true;
         } else {
             constexpr int K = PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64,
                           W = WORDS < 3 ? 3 : WORDS;
@@ -719,11 +735,13 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             status = REDUCT_ERROR_NAN;
         else if (count < all.minimum)
             status = REDUCT_ERROR_EMPTY;
+        if (WEIGHTED && status == REDUCT_OK && kept.notes.flags & (PLUS_CAME | MINUS_CAME))
+            return false; /* the sign is that of the weights' sum, too, without which infinities came */
         if (status != REDUCT_OK) {
             bits = nan_bits(all);
         } else if (!round_special(kept.notes, all, bits)) {
             bool rounded;
-            if constexpr (TRANSFORM == RD_MOMENTS)
+            if constexpr (HAS_TWO_SUMS<TRANSFORM>)
                 rounded = false;
             else if constexpr (PRODUCTS)
                 rounded = round_short(kept.products, ProductGrid::LOWEST, all, bits);
@@ -772,8 +790,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             shared.block.partial.nan_index = ~shared.block.nan_below;
         __syncwarp();
         constexpr bool squares = PRODUCTS && !ELEMENTS;
-        finish<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
-            shared.call, shared.block.partial, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+        finish<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS
+               : WEIGHTED              ? FLOAT_QUOTIENTS
+                                       : FLOAT_SUMS,
+               FINISHES>(shared.call, shared.block.partial, shared.room, squares ? 2 * FIRST<T> : FIRST<T>,
+                         2 * FIRST<T>);
         __syncwarp();
         if (lane_index() == 0) {
             tell(many, result, shared.outcome.status, shared.outcome.index);
@@ -811,16 +832,20 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         const T y = PAIRS ? as_element(__ldcs(static_cast<const S *>(many.call.y) + at[1])) : x;
         if (is_other(x, PAIRS ? y : (T)1))
             raise_flag(shared.block.partial.nonzero);
-        if (!admit<TRANSFORM>(shared.block, many.call, x, PAIRS ? (double)y : 1.0, i))
+        /* An infinite weight is as infinity times zero: both sums are infinite. */
+        const double factor = WEIGHTED && is_infinite(y) && !is_nan(x) ? 0 : x;
+        const bool finite = admit<TRANSFORM>(shared.block, many.call, factor, PAIRS ? (double)y : 1.0, i);
+        if (!finite && !(WEIGHTED && is_infinite(x) && !is_nan(y) && !is_infinite(y))) /* whose weight counts */
             return;
         if constexpr (ELEMENTS) {
-            const Parts part(x);
+            const Parts part(WEIGHTED ? y : x);
             const bool negative = TRANSFORM != RD_ABSOLUTE && part.negative;
             deposit(shared.block.partial.limb[0], FIRST<T>, negative ? -(i64)part.significand : (i64)part.significand,
                     part.exponent);
         }
         if constexpr (PRODUCTS)
-            deposit_product(shared.block.partial.limb[TRANSFORM == RD_MOMENTS], x, y);
+            if (finite)
+                deposit_product(shared.block.partial.limb[HAS_TWO_SUMS<TRANSFORM>], x, y);
     }
 
     /* A sum that is a double, as slices would hold it: of one digit. */
@@ -881,4 +906,5 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     RD_CUDA_MANY_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                      \
     RD_CUDA_MANY_SUM(square, TYPE, RD_SQUARE)                                                                          \
     RD_CUDA_MANY_SUM(product, TYPE, RD_PRODUCT)                                                                        \
-    RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)
+    RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)                                                                        \
+    RD_CUDA_MANY_SUM(weighted, TYPE, RD_WEIGHTED)
