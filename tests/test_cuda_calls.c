@@ -1,6 +1,7 @@
 /* How the CUDA backend can be called: arguments, outcomes, kinds of memory, workspaces, graphs, streams, threads, data
  * on the host, contexts. */
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -98,6 +99,23 @@ static void nothing(void **state) {
     }
 }
 
+/* A NaN that is an error leaves a queued result as it was, as of other operators; of elements that range too far for few words, too. */
+static void check_failure(reduct_operator op, rd_cu_address device, size_t count) {
+    double *x = test_alloc(2 * count * sizeof *x);
+    for (size_t i = 0; i < 2 * count; i++)
+        x[i] = i % 2 ? 1e300 : 1e-300;
+    x[count - 1] = NAN;
+    gpu_upload(device, x, 2 * count * sizeof *x);
+    const reduct_reduction reduction = {.op = op, .element = REDUCT_F64, .nan = REDUCT_NAN_ERROR};
+    const struct test_outcome got =
+        gpu_reduce(&reduction, gpu_pointer(device, 0), gpu_pointer(device, count * sizeof *x), count);
+    test_status(got.status, REDUCT_ERROR_NAN);
+    assert_int_equal(got.error.index, count - 1);
+    for (size_t i = 0; i < sizeof got.bytes; i++)
+        assert_int_equal(got.bytes[i], ORACLE_UNTOUCHED);
+    free(x);
+}
+
 /* Operators that whole arrays have no kernels for, but many results have: of whole arrays all the same, from host and device memory, in
  * one piece and in several. */
 static void operators_of_many(void **state) {
@@ -132,6 +150,7 @@ static void operators_of_many(void **state) {
         test_check(&queued, &expected, &reduction, "queued");
         reduct_plan_destroy(plan);
         test_status(gpu_plan_create(&reduction, 0, &plan, NULL), REDUCT_ERROR_EMPTY);
+        check_failure(op, device, count);
     }
     gpu_free(device);
     free(x);

@@ -17,7 +17,8 @@ struct rd_many {
     reduct_mask mask;         /* which elements count */
     uint64_t mask_offset;     /* entries of the mask before that of the first element */
     void *kept;               /* the backend's own */
-    bool splits;              /* the elements of a result may be reduced in parts that are merged in order */
+    bool is_whole; /* of one array to one result: where executions are queued, a failure leaves that as it is */
+    bool splits;   /* the elements of a result may be reduced in parts that are merged in order */
 };
 
 /* What an execution reads and writes. */

@@ -71,6 +71,8 @@ static reduct_status make_whole(const reduct_plan_options *options, const struct
                       : rd_prepare(&reduction, place, RD_FOR_PLAN, &plan->prepared, error);
     if (status != REDUCT_OK)
         return status;
+    if (many)
+        plan->many->is_whole = true;
     plan->count = options->shape.n;
     uint64_t minimum = rd_minimum(&reduction);
     if (plan->count >= minimum)

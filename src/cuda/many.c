@@ -359,6 +359,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     many->ends = addresses->ends;
     many->table = addresses->table;
     many->failure = addresses->failure;
+    many->keeps = addresses->keeps;
     if (dense)
         make_dense(many);
     void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
@@ -385,6 +386,7 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
         struct rd_cuda_addresses own = *addresses;
         own.result = results[i];
+        own.keeps = many->is_whole;
         own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
         own.table = (uint64_t *)(uintptr_t)table;
         result = rd_cuda_pass_start(plan, i, &own, false, stream);

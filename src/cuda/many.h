@@ -40,6 +40,7 @@ struct rd_cuda_addresses {
     struct rd_cuda_outcome *outcome;
     uint64_t *table;
     uint64_t *failure; /* as in kernels/many.h */
+    bool keeps;        /* likewise */
 };
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
                                 const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream);

@@ -36,6 +36,7 @@ struct rd_cuda_many {
     uint64_t table_words;         /* of each result */
     uint64_t infinity;            /* its bits, if elements are floats */
     uint8_t is_signed, is_truth;  /* elements are signed integers, or truth values */
+    uint8_t keeps;                /* of both extremes and weighted means: a failure leaves the result as it is */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 

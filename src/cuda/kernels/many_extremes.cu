@@ -249,6 +249,10 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
         const bool none = kept.least > kept.greatest && kept.nan_index == UINT64_MAX, two = call.finish != RD_RANGE;
         const unsigned status = status_of(many, source, none ? 0 : source.count, kept.nan_index);
         uint64_t value[2], word[4] = {0, 0, 0, 0};
+        if (status != REDUCT_OK && many.keeps) {
+            tell(many, result, status, kept.nan_index);
+            return;
+        }
         find_values(many, kept, value);
         if (two) { /* the greatest, behind where the other goes */
             source.result = 2 * source.result + 1;

@@ -754,7 +754,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
                     return false;
             }
         }
-        store(all, source.result, bits);
+        if (!WEIGHTED || status == REDUCT_OK || !many.keeps)
+            store(all, source.result, bits);
         tell(many, result, status, ~kept.notes.nan_below);
         return true;
     }
@@ -777,7 +778,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             shared.call.result =
                 static_cast<unsigned char *>(many.call.result) + source.result * many.call.result_bytes;
             shared.call.outcome = &shared.outcome;
-            store(many.call, source.result, nan_bits(many.call));
+            if (!WEIGHTED || !many.keeps)
+                store(many.call, source.result, nan_bits(many.call));
         }
         __syncwarp();
         i64 entry = 0;
