@@ -160,6 +160,7 @@ height="{self.height}" role="img" aria-labelledby="t d">
 {body}
 </svg>
 '''
+        os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, self.name + '.svg'), 'w', encoding='utf-8', newline='\n') as file:
             file.write(svg)
 

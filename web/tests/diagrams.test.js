@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, ROOT } from './browser.js';
 
-const FOLDER = process.env.DIAGRAMS ?? join(ROOT, 'docs/ladder');
-const NAMES = readdirSync(FOLDER).filter(name => name.endsWith('.svg'));
+const DOCS = join(ROOT, 'docs'), EDITIONS = ['ladder', 'zh/ladder'];
+const svgsIn = folder => readdirSync(folder).filter(name => name.endsWith('.svg'));
 
 /* Words nearer to the edge than this touch the frame. */
 const MARGIN = 4;
@@ -42,9 +42,9 @@ function outside(margin) {
         );
 }
 
-for (const name of NAMES)
-    test(`${name}: its words are within it`, async () => {
-        await page.setContent(readFileSync(join(FOLDER, name), 'utf8'));
+for (const path of EDITIONS.flatMap(edition => svgsIn(join(DOCS, edition)).map(name => join(edition, name))))
+    test(`${path}: its words are within it`, async () => {
+        await page.setContent(readFileSync(join(DOCS, path), 'utf8'));
         assert.ok((await page.locator('svg text').count()) > 0, 'there are words');
         assert.deepEqual(await page.evaluate(outside, MARGIN), []);
     });
@@ -52,6 +52,10 @@ for (const name of NAMES)
 test('they are what draw.py draws', () => {
     const folder = mkdtempSync(join(tmpdir(), 'reduct-diagrams-'));
     execFileSync('python3', [join(ROOT, 'docs/ladder/draw.py'), folder]);
-    for (const name of readdirSync(folder))
-        assert.equal(readFileSync(join(FOLDER, name), 'utf8'), readFileSync(join(folder, name), 'utf8'), name);
+    for (const edition of EDITIONS) {
+        const drawn = svgsIn(join(folder, edition));
+        assert.ok(drawn.length > 0, edition);
+        for (const name of drawn)
+            assert.equal(readFileSync(join(DOCS, edition, name), 'utf8'), readFileSync(join(folder, edition, name), 'utf8'), `${edition}/${name}`);
+    }
 });
