@@ -69,12 +69,14 @@ class Exercises(unittest.TestCase):
             list(pool.map(self.check, NAMES))
 
     def test_each_has_its_texts(self):
-        with open(os.path.join(EXERCISES, 'README.md'), encoding='utf-8') as file:
-            contents = file.read()
+        for text in ('README.md', 'README.zh.md'):
+            with open(os.path.join(EXERCISES, text), encoding='utf-8') as file:
+                contents = file.read()
+            for name in NAMES:
+                self.assertIn(f'({name}/{text})', contents)
         for name in NAMES:
-            self.assertIn(f'({name}/README.md)', contents)
             self.assertEqual(set(os.listdir(os.path.join(EXERCISES, name))),
-                             {'README.md', 'start.cu', 'answer.cu', 'start.wgsl', 'answer.wgsl'})
+                             {'README.md', 'README.zh.md', 'start.cu', 'answer.cu', 'start.wgsl', 'answer.wgsl'})
 
 
 class Command(unittest.TestCase):
