@@ -37,8 +37,9 @@ struct split_state {
 ALWAYS_INLINE void split_vector(struct split_state *state, doubles term, int64_t (*pair)[2]) {
     const doubles size = (doubles)((split_bits)term & INT64_MAX);
     doubles high = term + state->magic[0], rest = term - (high - state->magic[0]), low = rest + state->magic[1];
-    const split_bits first = (split_bits)high - (split_bits)state->magic[0],
-                     second = (split_bits)low - (split_bits)state->magic[1], larger = size > state->largest;
+    /* Of a number that does not fit they mean nothing: then there is a rest. */
+    const split_bits first = (split_bits)((words)high - (words)state->magic[0]),
+                     second = (split_bits)((words)low - (words)state->magic[1]), larger = size > state->largest;
     rest -= low - state->magic[1];
     state->rests |= (split_bits)rest;
     state->largest = (doubles)((larger & (split_bits)size) | (~larger & (split_bits)state->largest));
