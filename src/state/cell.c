@@ -2,6 +2,7 @@
 #include "state/cell.h"
 
 #include "arithmetic/element.h"
+#include "arithmetic/order.h"
 #include "core/environment.h"
 #include "core/status.h"
 #include "cpu/call.h"
@@ -603,16 +604,7 @@ static size_t add_sums_of_integers(const struct rd_cells *cells, const struct rd
  * ------------------------------------------------------------------------------------------------------------------ */
 
 int64_t rd_order_of(uint64_t bits, const struct rd_type *type) {
-    int64_t wide = (int64_t)(bits << (64 - 8 * type->bytes));
-    switch (type->kind) {
-    case RD_FLOAT:
-        return wide ^ (int64_t)((uint64_t)(wide >> 63) >> 1);
-    case RD_UNSIGNED:
-        return wide ^ INT64_MIN;
-    case RD_SIGNED:
-        break;
-    }
-    return wide;
+    return rd_order(bits, type->kind, type->bytes);
 }
 
 uint64_t rd_bits_of(int64_t order, const struct rd_type *type) {
