@@ -97,6 +97,7 @@ int test_cuda_calls(void);
 int test_cuda_auto(void);
 int test_cuda_faults(void);
 int test_cuda_groups(void);
+int test_cuda_several(void);
 
 /* Whether the devices have an operator, and it means something for elements of a type. */
 bool gpu_has(reduct_operator op, reduct_type element);

@@ -151,16 +151,12 @@ static unsigned grid_limit(const struct rd_cuda_launch *launch, unsigned residen
     return most < RD_CUDA_BLOCKS ? most : RD_CUDA_BLOCKS;
 }
 
-reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
-                                  struct rd_cuda_launch *launch, reduct_error *error) {
-    const struct kernel kernel = kernel_of(reduction, integers);
-    const enum rd_family family = rd_family(reduction);
-    const enum rd_transform transform = rd_operator(reduction->op)->transform;
+/* What is known when `call` and the bytes of elements and tiles are. */
+static reduct_status find_grid(struct rd_cuda_context *context, const struct kernel *kernel, bool has_ring,
+                               struct rd_cuda_launch *launch, reduct_error *error) {
     int resident = 0;
     launch->context = context;
-    launch->call = rd_cuda_describe(reduction);
-    launch->element_bytes = rd_type(reduction->element)->bytes;
-    reduct_status status = rd_cuda_kernel(context, kernel.image, kernel.name, &launch->function, error);
+    reduct_status status = rd_cuda_kernel(context, kernel->image, kernel->name, &launch->function, error);
     if (status != REDUCT_OK)
         return status;
     const rd_cuda_driver *driver = context->device->driver;
@@ -169,18 +165,37 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     if (result != RD_CU_SUCCESS)
         return rd_cuda_fail(context->device, result, "to plan a launch", error);
     launch->most_blocks = grid_limit(launch, resident > 0 ? (unsigned)resident : 1);
-    const bool halves = family == RD_EXACT_SUM && is_half(rd_type(reduction->element));
-    launch->tile_bytes =
-        RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
     const bool newer = rd_cuda_is_newer(driver, launch->function);
-    launch->most_ringed = newer && !halves && kernel.ring_caches && RD_CUDA_HAS_RING(family, transform)
-                              ? grid_limit(launch, ringed_blocks(launch))
-                              : 0;
-    launch->ring_from = (uint64_t)context->device->l2_bytes * kernel.ring_caches;
-    launch->claims = kernel.claims;
+    launch->most_ringed = newer && has_ring ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->ring_from = (uint64_t)context->device->l2_bytes * kernel->ring_caches;
+    launch->claims = kernel->claims;
     launch->overlaps =
         newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
     return REDUCT_OK;
+}
+
+reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
+                                  struct rd_cuda_launch *launch, reduct_error *error) {
+    const struct kernel kernel = kernel_of(reduction, integers);
+    const enum rd_family family = rd_family(reduction);
+    const enum rd_transform transform = rd_operator(reduction->op)->transform;
+    const bool halves = family == RD_EXACT_SUM && is_half(rd_type(reduction->element));
+    launch->call = rd_cuda_describe(reduction);
+    launch->element_bytes = rd_type(reduction->element)->bytes;
+    launch->tile_bytes =
+        RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
+    return find_grid(context, &kernel, !halves && kernel.ring_caches && RD_CUDA_HAS_RING(family, transform), launch,
+                     error);
+}
+
+reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element, const char *name,
+                                          struct rd_cuda_launch *launch, reduct_error *error) {
+    struct kernel kernel = {.image = RD_CUDA_SEVERAL_IMAGE, .ring_caches = RD_CUDA_RING_L2_EXACT, .claims = true};
+    snprintf(kernel.name, sizeof kernel.name, "%s", name);
+    launch->call = (struct rd_cuda_call){.nan = REDUCT_NAN_ERROR, .is_float = true};
+    launch->element_bytes = rd_type(element)->bytes;
+    launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(RD_EXACT_SUM, RD_MOMENTS));
+    return find_grid(context, &kernel, true, launch, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

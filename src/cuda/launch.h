@@ -26,6 +26,12 @@ reduct_status rd_cuda_refuse(const char *device, const reduct_reduction *reducti
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                   struct rd_cuda_launch *launch, reduct_error *error);
 
+/* The launch of a kernel that takes several reductions of one array in one pass, which reads it as exact sums do. With the context
+ * current. */
+#define RD_CUDA_SEVERAL_IMAGE "kernels/several"
+reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element, const char *name,
+                                          struct rd_cuda_launch *launch, reduct_error *error);
+
 /* A transform as kernels are named. A magnitude of an unsigned integer is that integer. */
 const char *rd_cuda_transform_name(const struct rd_operator *op, const struct rd_type *element);
 

@@ -255,14 +255,34 @@ static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) 
                                    : rd_cuda_fail(plan->context->device, result, "for pieces of results", error);
 }
 
+/* The reductions that share a pass, if there are at least two. */
+static reduct_status prepare_several(struct rd_cuda_plan *plan, reduct_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < plan->many->reductions; i++)
+        count += rd_cuda_several_may_take(plan->many, i);
+    for (size_t i = 0; count > 1 && i < plan->many->reductions; i++)
+        plan->pass[i].shared = rd_cuda_several_may_take(plan->many, i);
+    return count > 1 ? rd_cuda_several_prepare(plan->context, plan->many, &plan->several, error) : REDUCT_OK;
+}
+
 static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
-    reduct_status status = REDUCT_OK;
+    reduct_status status = prepare_several(plan, error);
     for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
-        status = prepare_pass(plan, i, error);
+        if (!plan->pass[i].shared)
+            status = prepare_pass(plan, i, error);
         if (status == REDUCT_OK && plan->pass[i].table_bytes > plan->table_bytes)
             plan->table_bytes = plan->pass[i].table_bytes;
     }
+    if (plan->several.there) {
+        plan->several.place = (plan->table_bytes + 255) / 256 * 256;
+        plan->table_bytes = plan->several.place + sizeof(struct rd_cuda_several_room);
+    }
     return status == REDUCT_OK ? make_table(plan, error) : status;
+}
+
+/* Bytes of a table that must be zero before an execution; what the pass of several takes is cleared by itself. */
+static size_t zero_bytes(const struct rd_cuda_plan *plan) {
+    return plan->several.there ? plan->several.place : plan->table_bytes;
 }
 
 /* With the context current. */
@@ -367,6 +387,21 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
                                                          stream, arguments, NULL);
 }
 
+/* Where the array begins that the pass of several reads. */
+static const void *start_of(const struct rd_many *many, const void *input) {
+    const int64_t first = many->layout.first[0] * (int64_t)rd_type(many->reduction[0].element)->bytes;
+    return input ? (const unsigned char *)input + first : NULL;
+}
+
+/* Starts a reduction, or has it rounded with others when the pass has been started that it shares. */
+static rd_cu_result start_one(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
+                              bool dense, struct rd_cuda_rounding *rounding, rd_cu_stream stream) {
+    return plan->pass[which].shared
+               ? rd_cuda_several_answer(&plan->several, plan->many, which, addresses->result, addresses->outcome,
+                                        addresses->failure, rounding, addresses->table, stream)
+               : rd_cuda_pass_start(plan, which, addresses, dense, stream);
+}
+
 size_t rd_cuda_many_workspace(const struct rd_many *many) {
     return ((const struct rd_cuda_plan *)many->kept)->table_bytes;
 }
@@ -381,16 +416,25 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         return status;
     rd_cu_result result = RD_CU_SUCCESS;
     const rd_cu_address table = workspace ? (rd_cu_address)(uintptr_t)workspace : plan->table;
-    if (workspace && plan->table_bytes && !rd_many_is_grouped(many))
-        result = driver->cuMemsetD8Async(table, 0, plan->table_bytes, stream);
+    struct rd_cuda_rounding rounding;
+    rounding.count = 0;
+    rounding.follows = true;
+    const bool clears = workspace && zero_bytes(plan) && !rd_many_is_grouped(many);
+    if (clears)
+        result = driver->cuMemsetD8Async(table, 0, zero_bytes(plan), stream);
+    if (result == RD_CU_SUCCESS && plan->several.there)
+        result = rd_cuda_several_read(&plan->several, start_of(many, addresses->input[0]), (void *)(uintptr_t)table,
+                                      !workspace, !clears, stream);
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
         struct rd_cuda_addresses own = *addresses;
         own.result = results[i];
         own.keeps = many->is_whole;
         own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
         own.table = (uint64_t *)(uintptr_t)table;
-        result = rd_cuda_pass_start(plan, i, &own, false, stream);
+        result = start_one(plan, i, &own, false, &rounding, stream);
     }
+    if (result == RD_CU_SUCCESS && plan->several.there)
+        result = rd_cuda_several_round(&plan->several, &rounding, (void *)(uintptr_t)table, stream);
     rd_cuda_leave(plan->context->device, &stay);
     return result == RD_CU_SUCCESS ? REDUCT_OK
                                    : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
@@ -531,9 +575,9 @@ static reduct_outcome *outcomes_of(const struct rd_execution *execution, size_t 
     return execution->outcomes ? execution->outcomes[which] : NULL;
 }
 
-/* Queues a reduction. */
+/* Queues a reduction; of those that share a pass the rounding may wait for others. */
 static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
-                              struct stay *stay, struct run *run) {
+                              struct stay *stay, struct run *run, struct rd_cuda_rounding *rounding) {
     const struct rd_many *many = plan->many;
     const struct rd_cuda_device *device = plan->context->device;
     const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
@@ -555,9 +599,27 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
         run->addresses.outcome = memory;
     }
     run->addresses.table = (uint64_t *)(uintptr_t)plan->table;
-    if (result == RD_CU_SUCCESS)
-        result = rd_cuda_pass_start(plan, which, &run->addresses, run->staged, NULL);
-    return result == RD_CU_SUCCESS ? fetch(stay, &run->failure, run->addresses.failure, sizeof run->failure) : result;
+    return result == RD_CU_SUCCESS ? start_one(plan, which, &run->addresses, run->staged, rounding, NULL) : result;
+}
+
+/* Queues all of them. */
+static rd_cu_result start_runs(const struct rd_cuda_plan *plan, const struct rd_execution *execution, struct stay *stay,
+                               const struct rd_cuda_addresses *addresses, struct run *runs) {
+    void *const table = (void *)(uintptr_t)plan->table;
+    struct rd_cuda_rounding rounding;
+    rounding.count = 0;
+    rounding.follows = false;
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (plan->several.there)
+        result =
+            rd_cuda_several_read(&plan->several, start_of(plan->many, addresses->input[0]), table, true, false, NULL);
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < plan->many->reductions; i++) {
+        runs[i].addresses = *addresses;
+        result = start_run(plan, execution, i, stay, &runs[i], &rounding);
+    }
+    if (result == RD_CU_SUCCESS && plan->several.there)
+        result = rd_cuda_several_round(&plan->several, &rounding, table, NULL);
+    return result;
 }
 
 /* An index outside the groups. */
@@ -657,9 +719,10 @@ static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_ex
     struct rd_cuda_addresses addresses = {.failure = NULL};
     rd_cu_result result = bring_inputs(stay, plan->context->device, many, execution, &addresses);
     size_t first = many->reductions;
+    if (result == RD_CU_SUCCESS)
+        result = start_runs(plan, execution, stay, &addresses, runs);
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
-        runs[i].addresses = addresses;
-        result = start_run(plan, execution, i, stay, &runs[i]);
+        result = fetch(stay, &runs[i].failure, runs[i].addresses.failure, sizeof runs[i].failure);
         const bool fails =
             runs[i].failure != UINT64_MAX && (!(runs[i].failure & RD_CUDA_FAILURE_LATER) || !outcomes_of(execution, i));
         if (fails && (first == many->reductions || runs[i].failure >> 8 < runs[first].failure >> 8))

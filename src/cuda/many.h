@@ -5,10 +5,12 @@
 #include "core/many.h"
 #include "cuda/groups.h"
 #include "cuda/launch.h"
+#include "cuda/several.h"
 #include "cuda/kernels/many.h"
 
 /* One reduction of a plan: the kernel, and what it is told but for the addresses. */
 struct rd_cuda_pass {
+    bool shared; /* it is part of the pass of several, and nothing else of this is set */
     rd_cu_function function;
     struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;
@@ -23,7 +25,8 @@ struct rd_cuda_plan {
     const struct rd_many *many;
     pthread_mutex_t lock; /* of the table, in executions that wait for their results */
     rd_cu_address table;  /* zero between executions */
-    size_t table_bytes;   /* of the pass that takes most */
+    size_t table_bytes;   /* of the pass that takes most, and of that of several beside */
+    struct rd_cuda_several several;
     struct rd_cuda_pass pass[];
 };
 

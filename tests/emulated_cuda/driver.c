@@ -19,6 +19,7 @@
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/many.h"
 #include "cuda/kernels/ranks.h"
+#include "cuda/kernels/several.h"
 #include "drivers/cuda.h"
 #include "grid.h"
 #include "image.h"
@@ -370,12 +371,13 @@ API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_strea
 struct CUfunc_st {
     union {
         void (*kernel)(struct rd_cuda_call call);
-        void (*many_kernel)(struct rd_cuda_many many);       /* of kernels that are called many_... */
-        void (*masked_kernel)(struct rd_cuda_masked masked); /* masked_... */
-        void (*groups_kernel)(struct rd_cuda_groups groups); /* groups_... */
-        void (*ranks_kernel)(struct rd_cuda_ranks ranks);    /* ranks_... */
+        void (*many_kernel)(struct rd_cuda_many many);          /* of kernels that are called many_... */
+        void (*masked_kernel)(struct rd_cuda_masked masked);    /* masked_... */
+        void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
+        void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
+        void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks;
+    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -483,7 +485,8 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_many = strncmp(name, "many_", 5) == 0,
                                .takes_masked = strncmp(name, "masked_", 7) == 0,
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
-                               .takes_ranks = strncmp(name, "ranks_", 6) == 0};
+                               .takes_ranks = strncmp(name, "ranks_", 6) == 0,
+                               .takes_answers = strncmp(name, "answers_", 8) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -546,6 +549,7 @@ struct launch {
         struct rd_cuda_masked masked;
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
+        struct rd_cuda_answers answers;
         struct {
             void (*call)(void *argument); /* on the host; then there is no function */
             void *argument;
@@ -566,6 +570,8 @@ static void run_thread(void *argument) {
         launch->function->groups_kernel(launch->groups);
     else if (launch->function->takes_ranks)
         launch->function->ranks_kernel(launch->ranks);
+    else if (launch->function->takes_answers)
+        launch->function->answers_kernel(launch->answers);
     else
         launch->function->kernel(launch->call);
 }
@@ -666,6 +672,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.groups = *(const struct rd_cuda_groups *)arguments[0];
     else if (!function->call && function->takes_ranks)
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
+    else if (!function->call && function->takes_answers)
+        launch.answers = *(const struct rd_cuda_answers *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */

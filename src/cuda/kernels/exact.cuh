@@ -899,10 +899,10 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
                                        totals.unit[1] - below_unit(SUMS - 1), call, bits);
     }
 
-    /* Phases 4 and 5. */
-    __device__ __forceinline__ void end() {
+    /* Phase 4. True in the last block of the grid: then the totals are those of all blocks, in warp 0, but for what is in limbs,
+     * if these are `used`. */
+    __device__ __forceinline__ bool bring_together(Totals &totals, bool &used) {
         Block &block = shared.block;
-        Totals totals;
         add_lanes();
         if (shared.binned) {
             flush_bins(shared, threadIdx.x, THREADS);
@@ -910,13 +910,13 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         }
         if (warp_index() == 0)
             totals = add_warps();
-        bool used = false;
+        used = false;
         if (gridDim.x > 1) {
             if (warp_index() == 0)
                 meet(totals);
             __syncthreads();
             if (!block.last)
-                return;
+                return false;
             used = collect(block, call.workspace);
             if (shared.scattered)
                 totals = gather(shared, call.workspace);
@@ -924,18 +924,40 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         if (warp_index() == 0) {
             __syncwarp();
             used = used || block.used;
+            if (lane_index() == 0 && gridDim.x == 1)
+                block.partial.nan_index = ~block.nan_below;
+        }
+        return true;
+    }
+
+    /* Phases 4 and 5. */
+    __device__ __forceinline__ void end() {
+        Totals totals;
+        bool used;
+        if (!bring_together(totals, used))
+            return;
+        if (warp_index() == 0) {
             bool delivered = finish_sums(totals, used);
-            if (lane_index() == 0) {
+            if (lane_index() == 0)
                 shared.delivered = delivered;
-                if (gridDim.x == 1)
-                    block.partial.nan_index = ~block.nan_below;
-            }
         }
         __syncthreads();
         constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
         if (!shared.delivered)
             deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
-                call, block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+                call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
+    }
+
+    /* Instead of end(): the partial result stays in the last block's memory; true there. */
+    __device__ __forceinline__ bool end_in_limbs() {
+        Totals totals;
+        bool used;
+        if (!bring_together(totals, used))
+            return false;
+        if (warp_index() == 0)
+            scatter_totals(shared, totals);
+        __syncthreads();
+        return true;
     }
 };
 

@@ -8,94 +8,10 @@
  *
  * NaNs, as keys, lie beyond the infinities at both ends, so that the least and the greatest key of a tile tell whether it
  * has any. */
+#include "extremes.cuh"
 #include "reduce.cuh"
 
 namespace {
-
-template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
-template <int PLACES> constexpr bool IS_FLOAT<Half<PLACES>> = true;
-template <> constexpr bool IS_FLOAT<Truth> = false;
-template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
-template <int PLACES> constexpr bool IS_SIGNED<Half<PLACES>> = true;
-template <> constexpr bool IS_SIGNED<Truth> = false;
-
-template <int BYTES> struct Unsigned { typedef unsigned Key; };
-template <> struct Unsigned<8> { typedef u64 Key; };
-
-/* The order of one element type. */
-template <class T> struct Order {
-    typedef typename Unsigned<sizeof(T)>::Key Key;
-    static constexpr int BITS = 8 * sizeof(T);
-    static constexpr Key SIGN = (Key)1 << (BITS - 1), MASK = SIGN | (SIGN - 1);
-
-    static __device__ __forceinline__ Key bits(T x) {
-        if constexpr (IS_FLOAT<T> && sizeof(T) == 8)
-            return (Key)__double_as_longlong(x);
-        else if constexpr (IS_HALF<T>)
-            return x.bits;
-        else if constexpr (IS_FLOAT<T>)
-            return __float_as_uint(x);
-        else
-            return (Key)x & MASK;
-    }
-
-    /* Ascending keys for ascending elements, or magnitudes. */
-    static __device__ __forceinline__ Key key(T x, bool absolute) {
-        Key b = bits(x);
-        if constexpr (IS_FLOAT<T>) {
-            b = absolute ? b & ~SIGN : b;
-            return b & SIGN ? ~b & MASK : b | SIGN;
-        } else if constexpr (IS_SIGNED<T>) {
-            return absolute ? (b & SIGN ? (0 - b) & MASK : b) : b ^ SIGN;
-        } else {
-            return b;
-        }
-    }
-
-    /* Back to the bits that the key stands for. */
-    static __device__ Key element(Key key, bool absolute) {
-        if constexpr (IS_FLOAT<T>)
-            return key & SIGN ? key & ~SIGN : ~key & MASK;
-        else if constexpr (IS_SIGNED<T>)
-            return absolute ? key : key ^ SIGN;
-        else
-            return key;
-    }
-
-    /* The other element of the same magnitude, if that is what counts. */
-    static __device__ __forceinline__ Key opposite(Key bits, bool absolute) {
-        if constexpr (IS_FLOAT<T>)
-            return absolute ? bits | SIGN : bits;
-        else
-            return IS_SIGNED<T> && absolute ? (0 - bits) & MASK : bits;
-    }
-
-    /* The upper half of the key of a float of eight bytes, from the upper half of the bits. */
-    static __device__ __forceinline__ unsigned upper_key(unsigned upper, bool absolute) {
-        upper = absolute ? upper & 0x7fffffff : upper;
-        return upper ^ ((unsigned)((int)upper >> 31) | 0x80000000);
-    }
-    /* Infinities are suspected too. */
-    static __device__ __forceinline__ bool upper_may_be_nan(unsigned least, unsigned greatest) {
-        return greatest >= 0xfff00000 || least <= 0x000fffff;
-    }
-
-    static __device__ __forceinline__ bool is_nan(T x) {
-        return IS_FLOAT<T> && x != x;
-    }
-    /* Whether keys from `least` to `greatest` are not all numbers. */
-    static __device__ __forceinline__ bool has_nan(Key least, Key greatest) {
-        constexpr Key INFINITY_BITS = sizeof(T) == 8 ? (Key)0x7ff << (BITS - 12) : (Key)0xff << (BITS - 9);
-        return IS_FLOAT<T> && (greatest > (INFINITY_BITS | SIGN) || least < (~(INFINITY_BITS | SIGN) & MASK));
-    }
-};
-
-template <class K> __device__ __forceinline__ K smaller(K a, K b) {
-    return a < b ? a : b;
-}
-template <class K> __device__ __forceinline__ K larger(K a, K b) {
-    return a > b ? a : b;
-}
 
 /* The smaller of three, in each half. */
 __device__ __forceinline__ unsigned least_halves(unsigned a, unsigned b, unsigned c) {
@@ -105,30 +21,6 @@ __device__ __forceinline__ unsigned least_halves(unsigned a, unsigned b, unsigne
     return __vminu2(__vminu2(a, b), c);
 #endif
 }
-
-/* What was found: smaller keys are better, then smaller indices. */
-template <class K> struct Best {
-    K key;
-    u64 index; /* UINT64_MAX: nothing yet */
-
-    __device__ __forceinline__ void take(K key2, u64 index2) {
-        if (key2 < key || (key2 == key && index2 < index)) {
-            key = key2;
-            index = index2;
-        }
-    }
-
-    /* As words that are not zero: the key by halves, and the index, which is less than 2^63 if there is one. */
-    static constexpr int WORDS = sizeof(K) == 8 ? 3 : 2;
-    __device__ __forceinline__ void leave(const Block &block, rd_cuda_workspace *workspace) const {
-        u64 word[WORDS] = {index ^ TAG, TAG | (unsigned)key};
-        word[WORDS - 1] = TAG | (unsigned)((u64)key >> 32 * (WORDS - 2));
-        leave_words(block, workspace, word);
-    }
-    static __device__ __forceinline__ Best from(const u64 (&word)[WORDS]) {
-        return {(K)((u64)(unsigned)word[WORDS - 1] << 32 * (WORDS - 2) | (unsigned)word[1]), word[0] ^ TAG};
-    }
-};
 
 template <class T, int V> struct Search {
     typedef Order<T> O;
@@ -236,19 +128,6 @@ template <class T, int V> struct Search {
                                ((unsigned)flip & 0x80000000u));
     }
 
-    /* The smaller, -0 before +0; NaN if either is. */
-    static __device__ __forceinline__ float min_or_nan(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-        float least;
-        asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
-        return least;
-#else
-        if (a != a || b != b)
-            return __uint_as_float(0x7fc00000);
-        return O::key(a, false) < O::key(b, false) ? a : b;
-#endif
-    }
-
     /* The best key of the tile, and whether the tile may hold NaNs. Of floats of eight bytes, from the upper halves alone, a
      * key that none is better than. */
     __device__ __forceinline__ Key bound(const Part &tile, bool &suspect) const {
@@ -287,16 +166,6 @@ template <class T, int V> struct Search {
                 }
             suspect = O::upper_may_be_nan(least, greatest);
             return (Key)(flip ? ~greatest : least) << 32;
-        }
-    }
-
-    /* The least of all lanes'. */
-    static __device__ __forceinline__ Key warp_least(Key key) {
-        if constexpr (sizeof(Key) == 4) {
-            return warp_min(key);
-        } else {
-            unsigned upper = warp_min((unsigned)(key >> 32));
-            return (Key)upper << 32 | warp_min((unsigned)(key >> 32) == upper ? (unsigned)key : 0xffffffff);
         }
     }
 
@@ -367,15 +236,6 @@ template <class T, int V> struct Search {
     }
 };
 
-template <class K> __device__ __forceinline__ void merge_lanes(Best<K> &best) {
-#pragma unroll
-    for (int distance = 16; distance; distance /= 2) {
-        K key = __shfl_xor_sync(ALL, best.key, distance);
-        u64 index = __shfl_xor_sync(ALL, best.index, distance);
-        best.take(key, index);
-    }
-}
-
 template <class T> struct Extreme : Search<T, RD_CUDA_VECTORS(RD_EXTREME, RD_IDENTITY)> {
     typedef T Element;
     typedef RingOf<RD_EXTREME, RD_IDENTITY> Ring;
@@ -409,16 +269,6 @@ template <class T> struct Extreme : Search<T, RD_CUDA_VECTORS(RD_EXTREME, RD_IDE
 
     __device__ __forceinline__ void take_stray(u64 at) {
         Base::take_one(span.x[at], this->call.first + at, this->call.first + at);
-    }
-
-    /* Over the block, in all threads. */
-    static __device__ __forceinline__ void merge_block(Best<Key> &best, Best<Key> *of_warps) {
-        merge_lanes(best);
-        if (lane_index() == 0)
-            of_warps[warp_index()] = best;
-        __syncthreads();
-        best = of_warps[lane_index() & (WARPS - 1)];
-        merge_lanes(best);
     }
 
     /* Strays come here, apart from tiles, as it is known where they are. */

@@ -119,8 +119,8 @@ __device__ __forceinline__ void fetch_first_tile(const rd_cuda_call &call, const
  * that takes much longer for single elements than for those of a tile. */
 template <class T> struct StrayTile {
     static constexpr bool THERE = true;
-    T x, y; /* the thread's, or what fills tiles */
-    u64 at;
+    T x, y;       /* the thread's, or what fills tiles */
+    u64 at;       /* where it is; the end of the array where the thread has none */
     bool pending; /* of the block */
     const T *from, *other;
 
@@ -134,7 +134,7 @@ template <class T> struct StrayTile {
     static_assert(LINE / sizeof(T) + 16 / sizeof(T) <= THREADS, "there is a thread for each");
 
     __device__ __forceinline__ StrayTile(const Span<T> &span, const T *other_, T filling)
-        : x(filling), y((T)0), at(0), pending(false), from(span.x), other(other_) {
+        : x(filling), y((T)0), at(span.n), pending(false), from(span.x), other(other_) {
         span.for_strays(*this);
         pending = blockIdx.x == 0 && span.n != span.vectors * Span<T>::PER_VECTOR;
     }

@@ -1,0 +1,37 @@
+/* Several reductions of one array of floats in one pass. Two launches: a kernel reads the array and leaves all that results
+ * follow from; then each result is rounded by a block of its own. Plain C, shared by kernels and host. */
+#ifndef RD_CUDA_SEVERAL_H
+#define RD_CUDA_SEVERAL_H
+
+#include "cuda/kernels/call.h"
+
+/* What one pass comes to. */
+struct rd_cuda_findings {
+    /* The sum of the elements and, if asked for, that of their squares; infinities and NaNs as if NaN were an error: policies are
+     * those of the results. */
+    struct rd_cuda_partial partial;
+    /* Of the least and of the greatest element that is a number: its key, of the greatest complemented, and its index, UINT64_MAX
+     * if there is none. */
+    struct {
+        uint64_t key, index;
+    } end[2];
+};
+
+/* Where a plan's pass meets and leaves that. The workspace is zero before and after but for its slots. */
+struct rd_cuda_several_room {
+    struct rd_cuda_workspace workspace;
+    struct rd_cuda_findings findings;
+};
+
+/* The results that one launch rounds: the most of them, as all are in the kernel's parameter. */
+enum { RD_CUDA_ANSWERS = 16 };
+
+struct rd_cuda_answers {
+    const struct rd_cuda_findings *findings;
+    struct {
+        struct rd_cuda_call call;
+        uint64_t *failure; /* as in many.h; may be null */
+    } answer[RD_CUDA_ANSWERS];
+};
+
+#endif

@@ -1,0 +1,102 @@
+/* Several reductions of one array in one pass: see several.h. */
+#include "cuda/several.h"
+
+#include "core/reduction.h"
+#include "core/status.h"
+
+#include <stdio.h>
+
+/* One result of a contiguous array of floats. */
+static bool is_whole(const struct rd_many *many) {
+    const struct rd_layout *layout = &many->layout;
+    const struct rd_type *element = rd_type(many->reduction[0].element);
+    if (rd_many_is_segmented(many) || rd_many_is_grouped(many) || many->mask || layout->kept_axes ||
+        layout->results != 1)
+        return false;
+    return element->kind == RD_FLOAT && element->bytes >= 4 &&
+           (layout->reduced_axes == 0 || (layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1));
+}
+
+bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
+    const reduct_reduction *reduction = &many->reduction[which];
+    const struct rd_operator *op = rd_operator(reduction->op);
+    if (!is_whole(many))
+        return false;
+    switch (rd_family(reduction)) {
+    case RD_EXACT_SUM:
+    case RD_FAST_SUM: /* as plans of many have it: exact */
+        return op->transform == RD_IDENTITY || op->transform == RD_SQUARE || op->transform == RD_MOMENTS;
+    case RD_EXTREME:
+        return op->transform == RD_IDENTITY;
+    case RD_COUNT:
+        return op->transform == RD_PRESENT;
+    case RD_INTEGER_SUM:
+    case RD_FLOAT_PRODUCT:
+    case RD_INTEGER_PRODUCT:
+    case RD_BITS:
+        break;
+    }
+    return false;
+}
+
+reduct_status rd_cuda_several_prepare(struct rd_cuda_context *context, const struct rd_many *many,
+                                      struct rd_cuda_several *several, reduct_error *error) {
+    const reduct_type element = many->reduction[0].element;
+    const char *type = rd_type(element)->name;
+    bool squares = false;
+    char name[48];
+    for (size_t i = 0; i < many->reductions; i++) {
+        const enum rd_transform transform = rd_operator(many->reduction[i].op)->transform;
+        squares = squares || (rd_cuda_several_may_take(many, i) && (transform == RD_SQUARE || transform == RD_MOMENTS));
+    }
+    snprintf(name, sizeof name, "several_%s_%s", squares ? "moments" : "identity", type);
+    reduct_status status = rd_cuda_launch_make_several(context, element, name, &several->launch, error);
+    snprintf(name, sizeof name, "answers_%s", type);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(context, RD_CUDA_SEVERAL_IMAGE, name, &several->answers, error);
+    several->launch.call.count = many->layout.count;
+    several->there = status == REDUCT_OK;
+    if (several->there)
+        rd_cuda_stand_ins_reserve(context);
+    return status;
+}
+
+static struct rd_cuda_several_room *room_of(const struct rd_cuda_several *several, void *table) {
+    return (struct rd_cuda_several_room *)((unsigned char *)table + several->place);
+}
+
+rd_cu_result rd_cuda_several_read(const struct rd_cuda_several *several, const void *x, void *table, bool own,
+                                  bool follows, rd_cu_stream stream) {
+    struct rd_cuda_several_room *room = room_of(several, table);
+    struct rd_cuda_launch launch = several->launch;
+    launch.overlaps = launch.overlaps && follows;
+    launch.call.x = x;
+    launch.call.workspace = &room->workspace;
+    launch.call.partial = &room->findings.partial;
+    return own ? rd_cuda_launch_start(&launch, &launch.call, stream)
+               : rd_cuda_launch_in(&launch, &launch.call, &room->workspace, stream);
+}
+
+rd_cu_result rd_cuda_several_answer(const struct rd_cuda_several *several, const struct rd_many *many, size_t which,
+                                    void *result, struct rd_cuda_outcome *outcome, uint64_t *failure,
+                                    struct rd_cuda_rounding *rounding, void *table, rd_cu_stream stream) {
+    struct rd_cuda_call *call = &rounding->answers.answer[rounding->count].call;
+    *call = rd_cuda_describe(&many->reduction[which]);
+    call->count = many->layout.count;
+    call->result = result;
+    call->outcome = outcome;
+    rounding->answers.answer[rounding->count].failure = failure;
+    rounding->count++;
+    return rounding->count == RD_CUDA_ANSWERS ? rd_cuda_several_round(several, rounding, table, stream) : RD_CU_SUCCESS;
+}
+
+rd_cu_result rd_cuda_several_round(const struct rd_cuda_several *several, struct rd_cuda_rounding *rounding,
+                                   void *table, rd_cu_stream stream) {
+    const unsigned count = rounding->count;
+    if (!count)
+        return RD_CU_SUCCESS;
+    rounding->count = 0;
+    rounding->answers.findings = &room_of(several, table)->findings;
+    return rd_cuda_start_kernel(several->launch.context->device->driver, several->answers,
+                                several->launch.overlaps && rounding->follows, count, 0, stream, &rounding->answers);
+}
