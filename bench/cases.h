@@ -38,6 +38,13 @@ typedef struct bench_shape {
     uint64_t columns; /* of the matrix; or how many groups */
 } bench_shape;
 
+/* What is reduced to beside, in the same plan. */
+enum { BENCH_OTHERS = 11 };
+typedef struct bench_others {
+    unsigned count;
+    reduct_operator op[BENCH_OTHERS];
+} bench_others;
+
 static inline bool bench_is_grouped(bench_shape shape) {
     return shape.kind >= BENCH_GROUPS;
 }

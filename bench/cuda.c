@@ -55,9 +55,9 @@ static void add_result(cuda_results *results, const cuda_result *result) {
 }
 
 static void show_progress(const cuda_case *which) {
-    char count[32];
+    char count[32], ops[CUDA_OPS_TEXT];
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s of %s %s, %s data", reduct_operator_name(which->op),
+        fprintf(stderr, "\r\033[K%s of %s %s, %s data", cuda_ops_text(which, ops),
                 report_count_text(which->n, count, sizeof count), reduct_type_name(which->type),
                 measure_data_name(which->data));
 }
@@ -79,6 +79,7 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
     bench_shape shape = what->shapes[at[LIST_SHAPE]];
     uint64_t n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type);
     return (cuda_case){.op = what->ops[at[LIST_OP]],
+                       .others = what->others[at[LIST_OP]],
                        .type = type,
                        .data = what->data[at[LIST_DATA]],
                        .n =
@@ -87,9 +88,10 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
                        .shape = shape};
 }
 
-/* Integers have one kind of data: they are measured with the first alone. */
+/* Integers have one kind of data: they are measured with the first alone; several operators, of whole arrays. */
 static bool is_wanted(const bench_matrix *what, const cuda_case *which) {
-    return which->n > 0 && (reduct_type_is_float(which->type) || which->data == what->data[0]);
+    return which->n > 0 && (!which->others.count || which->shape.kind == BENCH_WHOLE) &&
+           (reduct_type_is_float(which->type) || which->data == what->data[0]);
 }
 
 /* Elements that the largest case of a type needs, in all arrays. */
@@ -109,7 +111,7 @@ static bool is_measured(const cuda_results *results, const cuda_case *which) {
     bool found = false;
     for (size_t i = 0; i < results->count; i++) {
         const cuda_case *other = &results->items[i].which;
-        found = found || (other->op == which->op && other->type == which->type && other->data == which->data &&
+        found = found || (cuda_same_ops(other, which) && other->type == which->type && other->data == which->data &&
                           other->n == which->n && other->offset == which->offset &&
                           other->shape.kind == which->shape.kind && other->shape.columns == which->shape.columns);
     }

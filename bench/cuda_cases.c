@@ -24,7 +24,7 @@ struct cuda_lab {
     const char *no_peers;   /* why */
     double read_limit;
     measure_team *team;
-    uint64_t results, results_room; /* on the device: results; of one result also the outcome, at OUTCOME */
+    uint64_t results, results_room; /* on the device: results; of whole arrays also outcomes, and results of others */
     /* The data: one array on the host; on the device, that array and copies of it until there is twice as much. */
     reduct_type type;
     measure_data data;
@@ -36,7 +36,9 @@ struct cuda_lab {
     bench_shape indexed_shape;
 };
 
-enum { OUTCOME = 64, RESULTS = 256 };
+/* Where the first one's outcome is, behind which those of others are; and their results, so many bytes apart. */
+enum { OUTCOME = 64, OTHERS = 256, OTHER_BYTES = 32, RESULTS = OTHERS + BENCH_OTHERS * OTHER_BYTES };
+_Static_assert(OUTCOME + (1 + BENCH_OTHERS) * sizeof(reduct_cuda_outcome) <= OTHERS, "outcomes have room");
 
 static void stop(const char *what, const char *why) {
     fprintf(stderr, "reduct: %s: %s\n", what, why);
@@ -153,8 +155,23 @@ static size_t find_peer(reduct_operator op) {
     return i;
 }
 
+const char *cuda_ops_text(const cuda_case *which, char text[CUDA_OPS_TEXT]) {
+    size_t length = (size_t)snprintf(text, CUDA_OPS_TEXT, "%s", reduct_operator_name(which->op));
+    for (unsigned i = 0; i < which->others.count && length < CUDA_OPS_TEXT; i++)
+        length +=
+            (size_t)snprintf(text + length, CUDA_OPS_TEXT - length, "+%s", reduct_operator_name(which->others.op[i]));
+    return text;
+}
+
+bool cuda_same_ops(const cuda_case *a, const cuda_case *b) {
+    bool same = a->op == b->op && a->others.count == b->others.count;
+    for (unsigned i = 0; same && i < a->others.count; i++)
+        same = a->others.op[i] == b->others.op[i];
+    return same;
+}
+
 const char *cuda_peer_name(const cuda_case *which) {
-    size_t peer = find_peer(which->op);
+    size_t peer = which->others.count ? PEER_OPS : find_peer(which->op);
     bool segmented =
         peer < PEER_OPS && peer_ops[peer].segmented && (which->type == REDUCT_F64 || which->type == REDUCT_F32);
     switch (which->shape.kind) {
@@ -319,7 +336,9 @@ static void run_library(void *context, uint64_t run) {
     const void *inputs[3] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
     if (bench_is_grouped(job->which.shape))
         inputs[reduct_operator_inputs(job->which.op)] = gpu_cuda_pointer(lab->indices);
-    void *results[1] = {gpu_cuda_pointer(lab->results)};
+    void *results[1 + BENCH_OTHERS] = {gpu_cuda_pointer(lab->results)};
+    for (unsigned i = 0; i < job->which.others.count; i++)
+        results[1 + i] = gpu_cuda_pointer(lab->results + OTHERS + i * OTHER_BYTES);
     bool whole = job->which.shape.kind == BENCH_WHOLE;
     reduct_status status =
         reduct_cuda_execute(job->plan, inputs, results, whole ? gpu_cuda_pointer(lab->results + OUTCOME) : NULL, NULL,
@@ -369,9 +388,12 @@ static reduct_reduction reduction_of(const cuda_case *which, reduct_mode mode) {
 
 static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const char *device, reduct_plan **plan,
                                reduct_error *error) {
-    reduct_reduction reduction = reduction_of(which, mode);
+    reduct_reduction reductions[1 + BENCH_OTHERS] = {reduction_of(which, mode)};
+    for (unsigned i = 0; i < which->others.count; i++)
+        reductions[1 + i] = (reduct_reduction){.op = which->others.op[i], .element = which->type, .mode = mode};
     uint64_t columns = which->shape.columns, results = cuda_result_count(which), length = length_of(which);
-    reduct_plan_options options = {.reductions = &reduction, .reduction_count = 1, .device = device};
+    reduct_plan_options options = {
+        .reductions = reductions, .reduction_count = 1 + which->others.count, .device = device};
     const reduct_groups groups = {.count = columns, .elements = which->n, .index = REDUCT_U32};
     switch (which->shape.kind) {
     case BENCH_WHOLE:
@@ -446,6 +468,7 @@ static void reduce_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_op
     reduct_plan *plan = NULL;
     reduct_error error = {.message = ""};
     own.op = op;
+    own.others.count = 0;
     const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
     const void *inputs[3] = {x, x + own.n * reduct_type_size(own.type)};
     if (bench_is_grouped(own.shape))
@@ -534,7 +557,7 @@ static double bound_of(cuda_way way, uint64_t n) {
 
 /* What the results must be. */
 typedef struct expectation {
-    judge_exact whole;
+    judge_exact whole, others[BENCH_OTHERS];
     unsigned char *each,
         *scales; /* of a matrix instead: each result, and the sum of its absolute terms, of the same type */
 } expectation;
@@ -550,6 +573,21 @@ static double tolerance(cuda_job *job, const judge_exact *exact, const judge_val
     return isfinite(bound) && isfinite(judge_real(exact->type, got)) ? bound : INFINITY;
 }
 
+/* The other results of a plan, which is measured as exact: one that is wrong is the finding. */
+static void judge_others(cuda_job *job, const expectation *expected, const unsigned char *seen, cuda_run *run) {
+    for (unsigned i = 0; i < job->which.others.count; i++) {
+        judge_value got;
+        reduct_cuda_outcome outcome;
+        memcpy(&got, seen + OTHERS + i * OTHER_BYTES, sizeof got);
+        memcpy(&outcome, seen + OUTCOME + (1 + i) * sizeof outcome, sizeof outcome);
+        judge_finding finding = judge_result(&expected->others[i], &got, 0);
+        if (outcome.status != REDUCT_OK)
+            finding.verdict = REPORT_WRONG;
+        if (finding.verdict == REPORT_WRONG)
+            run->finding = finding;
+    }
+}
+
 static void judge_whole(cuda_job *job, const expectation *expected, const unsigned char *seen, cuda_run *run) {
     judge_value got;
     reduct_cuda_outcome outcome = {0};
@@ -558,6 +596,7 @@ static void judge_whole(cuda_job *job, const expectation *expected, const unsign
     run->finding = judge_result(&expected->whole, &got, tolerance(job, &expected->whole, &got));
     if (outcome.status != REDUCT_OK)
         run->finding.verdict = REPORT_WRONG;
+    judge_others(job, expected, seen, run);
 }
 
 /* The results of a matrix: the finding is that of the one that is furthest off, in units of what it may be off by. */
@@ -642,8 +681,12 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
 
 /* What must come out; `scaled`: and what the errors of a peer's results are relative to. */
 static expectation expect(const cuda_lab *lab, const cuda_case *which, bool scaled) {
-    if (which->shape.kind == BENCH_WHOLE)
-        return (expectation){.whole = exact_on_cpu(lab, which)};
+    if (which->shape.kind == BENCH_WHOLE) {
+        expectation expected = {.whole = exact_on_cpu(lab, which)};
+        for (unsigned i = 0; i < which->others.count; i++)
+            expected.others[i] = on_cpu(lab, which, which->others.op[i]);
+        return expected;
+    }
     return (expectation){.each = each_on_cpu(lab, which, which->op),
                          .scales = scaled && rounds(which) ? each_on_cpu(lab, which, REDUCT_NORM1) : NULL};
 }
@@ -658,16 +701,19 @@ static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_W
     if (open_library(&jobs[CUDA_EXACT], REDUCT_EXACT) != 0)
         return 1;
     result->runs[CUDA_EXACT].ran = true;
-    result->runs[CUDA_FAST].ran = whole && rounds(which) && open_library(&jobs[CUDA_FAST], REDUCT_FAST) == 0;
+    result->runs[CUDA_FAST].ran =
+        whole && rounds(which) && !which->others.count && open_library(&jobs[CUDA_FAST], REDUCT_FAST) == 0;
     jobs[CUDA_SUM].which.op = REDUCT_SUM;
+    jobs[CUDA_SUM].which.others.count = 0;
     jobs[CUDA_SUM].which.n = which->n * inputs;
     jobs[CUDA_SUM].which.shape = (bench_shape){.kind = BENCH_WHOLE};
-    result->runs[CUDA_SUM].ran = (which->op != REDUCT_SUM || !whole) && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
+    result->runs[CUDA_SUM].ran =
+        (which->op != REDUCT_SUM || which->others.count || !whole) && open_library(&jobs[CUDA_SUM], REDUCT_FAST) == 0;
     make_room(lab, &jobs[CUDA_EXACT]);
     if (lab->peers && cuda_peer_name(which))
         open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result, &result->runs[CUDA_PEER]);
-    if (cuda_lab_has_gpu_to_gpu(lab) && whole && which->op == REDUCT_SUM && reduct_type_is_float(which->type) &&
-        !which->offset)
+    if (cuda_lab_has_gpu_to_gpu(lab) && whole && which->op == REDUCT_SUM && !which->others.count &&
+        reduct_type_is_float(which->type) && !which->offset)
         open_peer(&jobs[CUDA_GPU_TO_GPU], jobs[CUDA_EXACT].result, &result->runs[CUDA_GPU_TO_GPU]);
     return 0;
 }

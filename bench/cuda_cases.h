@@ -9,6 +9,7 @@
 
 typedef struct cuda_case {
     reduct_operator op;
+    bench_others others; /* of whole arrays */
     reduct_type type;
     measure_data data;
     uint64_t n;      /* elements of each array; of matrices a multiple of the columns */
@@ -16,8 +17,15 @@ typedef struct cuda_case {
     bench_shape shape;
 } cuda_case;
 
-/* Results that a case has. */
+/* Results that a case has, of each reduction. */
 uint64_t cuda_result_count(const cuda_case *which);
+
+/* Its operators, as in "sum+min". */
+enum { CUDA_OPS_TEXT = 160 };
+const char *cuda_ops_text(const cuda_case *which, char text[CUDA_OPS_TEXT]);
+
+/* Whether two cases reduce to the same. */
+bool cuda_same_ops(const cuda_case *a, const cuda_case *b);
 
 /* The ways that are compared. What is the same in both modes is measured as exact. */
 typedef enum cuda_way { CUDA_EXACT, CUDA_FAST, CUDA_SUM, CUDA_PEER, CUDA_GPU_TO_GPU, CUDA_WAYS } cuda_way;

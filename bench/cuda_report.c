@@ -71,8 +71,8 @@ static void add_row(program_table *table, const cuda_result *result, double read
     static const cuda_way shown[] = {CUDA_EXACT, CUDA_FAST, CUDA_PEER};
     const cuda_case *which = &result->which;
     const cuda_run *exact = &result->runs[CUDA_EXACT];
-    char text[48];
-    program_table_cell(table, "%s", reduct_operator_name(which->op));
+    char text[48], ops[CUDA_OPS_TEXT];
+    program_table_cell(table, "%s", cuda_ops_text(which, ops));
     program_table_cell(table, "%s", reduct_type_name(which->type));
     program_table_cell(table, "%s", data_name(which));
     program_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
@@ -190,16 +190,16 @@ void cuda_report_facts(report *r, const cuda_lab *lab) {
 static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way way, report_row *row) {
     const cuda_case *which = &result->which;
     unsigned cub = cuda_lab_cub_version(lab);
-    char shape[48], off[24] = "";
+    char shape[48], off[24] = "", ops[CUDA_OPS_TEXT];
     if (which->offset)
         snprintf(off, sizeof off, ", %u off", which->offset);
     shape_text(which, shape, sizeof shape);
-    snprintf(row->group, sizeof row->group, "%s, %s data%s%s%s", reduct_operator_name(which->op), data_name(which),
+    snprintf(row->group, sizeof row->group, "%.60s, %s data%s%s%s", cuda_ops_text(which, ops), data_name(which),
              *shape ? ", " : "", shape, off);
-    snprintf(row->name, sizeof row->name, "%s",
+    snprintf(row->name, sizeof row->name, "%.39s",
              cuda_is_peer(way) ? cuda_peer_name(which)
              : way == CUDA_SUM ? "sum"
-                               : reduct_operator_name(which->op));
+                               : ops);
     snprintf(row->variant, sizeof row->variant, "%s", way_names[way]);
     if (way == CUDA_PEER)
         snprintf(row->variant, sizeof row->variant, "%u.%u.%u", cub / 100000, cub / 100 % 1000, cub % 100);
@@ -257,10 +257,11 @@ static bool is_curve(const cuda_result *results, size_t count, const cuda_case *
     bool found = false;
     for (size_t i = 0; i < count; i++) {
         const cuda_case *other = &results[i].which;
-        found = found || (other->op == which->op && other->type == which->type && other->data == which->data &&
+        found = found || (cuda_same_ops(other, which) && other->type == which->type && other->data == which->data &&
                           other->offset == which->offset && other->shape.kind == BENCH_WHOLE && other->n != which->n);
     }
-    return found && which->op == REDUCT_SUM && which->offset == 0 && which->shape.kind == BENCH_WHOLE;
+    return found && which->op == REDUCT_SUM && !which->others.count && which->offset == 0 &&
+           which->shape.kind == BENCH_WHOLE;
 }
 
 void cuda_report_fill(report *r, const cuda_lab *lab, const cuda_result *results, size_t count) {

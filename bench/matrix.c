@@ -37,8 +37,22 @@ static int set_type(bench_matrix *matrix, unsigned at, const char *text) {
                                                                                                                 : -1;
 }
 
+/* One operator, or several of one array, as in sum+min+max. */
 static int set_gpu_op(bench_matrix *matrix, unsigned at, const char *text) {
-    return reduct_operator_parse(text, &matrix->ops[at]) == REDUCT_OK ? 0 : -1;
+    bench_others *others = &matrix->others[at];
+    char copy[256], *rest = NULL;
+    if (strlen(text) >= sizeof copy)
+        return -1;
+    strcpy(copy, text);
+    *others = (bench_others){.count = 0};
+    const char *first = strtok_r(copy, "+", &rest);
+    if (!first || reduct_operator_parse(first, &matrix->ops[at]) != REDUCT_OK)
+        return -1;
+    for (const char *name; (name = strtok_r(NULL, "+", &rest)); others->count++)
+        if (others->count == BENCH_OTHERS || reduct_operator_parse(name, &others->op[others->count]) != REDUCT_OK ||
+            reduct_operator_inputs(others->op[others->count]) != 1)
+            return -1;
+    return others->count && reduct_operator_inputs(matrix->ops[at]) != 1 ? -1 : 0;
 }
 
 static int set_gpu_type(bench_matrix *matrix, unsigned at, const char *text) {

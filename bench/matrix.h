@@ -21,6 +21,7 @@ typedef enum matrix_list {
 typedef struct bench_matrix {
     unsigned count[LISTS];
     reduct_operator ops[MATRIX_ITEMS];
+    bench_others others[MATRIX_ITEMS]; /* GPUs: with each of them */
     reduct_type types[MATRIX_ITEMS];
     measure_data data[MATRIX_ITEMS];
     uint64_t sizes[MATRIX_ITEMS];

@@ -23,7 +23,9 @@ static const program_option known[] = {
     {"threads", 'j', "LIST", "Numbers of threads; all: one per usable processor"},
     {"offset", OFFSET, "LIST",
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
-    {"op", 'o', "LIST", "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator; or all"},
+    {"op", 'o', "LIST",
+     "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator, and sum+min+max "
+     "for several in one plan; or all"},
     {"shape", SHAPE, "LIST",
      "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "
      "columns; groups:N, skewed:N or sorted:N, one for each of N groups, of which elements have numbers: with the same "

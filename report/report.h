@@ -32,7 +32,7 @@ bool report_verdict_is_good(report_verdict verdict);
 
 /* One measurement. What is not known is 0, negative where 0 would mean something, or empty. */
 typedef struct report_row {
-    char group[80];                 /* heading that rows are gathered under: "sum, normal data" */
+    char group[160];                /* heading that rows are gathered under: "sum, normal data" */
     char name[40];                  /* what was measured */
     char variant[48];               /* in which way */
     char type[8];                   /* element type; empty where a group is not about arrays of one type */
