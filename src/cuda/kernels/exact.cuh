@@ -187,10 +187,11 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
     int element_unit, product_unit; /* of slice 0, over the warp; NO_UNIT while closed */
     int adds, empties, binned;      /* empties stays 0 until slices are emptied for the first time */
     bool other;                     /* a term other than -0 was seen by the warp */
+    bool leaves;                    /* the block leaves something in slots, besides, which the last one has to see */
 
     __device__ Sums(Shared &memory, const rd_cuda_call &c)
         : shared(memory), call(c), element_unit(NO_UNIT), product_unit(NO_UNIT), adds(0), empties(0), binned(0),
-          other(false) {
+          other(false), leaves(false) {
         elements.open(0);
         products.open(0);
         errors.open(0);
@@ -520,10 +521,17 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
 
     /* Phases 1 to 3 for one tile; the index is of the thread's first element. */
     __device__ __forceinline__ void take(Part &x, Part &y, u64 index) {
+        take(x, y, index, [](const Range &) {});
+    }
+
+    /* The same; see(range) is called when the range of the tile's elements is known, before any is taken out. */
+    template <class See> __device__ __forceinline__ void take(Part &x, Part &y, u64 index, See see) {
         Range of_x, of_y;
-        for (;;) {
+        for (bool first = true;; first = false) {
             of_x = range_of(x);
             of_y = PAIRS ? range_of(y) : of_x;
+            if (first)
+                see(of_x);
             if (of_x.finite() && of_y.finite())
                 break;
             take_out(x, y, note_others(shared, call, x, PAIRS ? y : x, index));
@@ -726,10 +734,10 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         const bool there = sum < SUMS && unit > SPREAD;
         u64 *word = frame_word(workspace, there ? frame_of(unit) : 0, lane_index());
         const bool used = block.used;
-        if (used) {
+        if (used)
             publish(block, workspace);
+        if (used || leaves)
             __threadfence();
-        }
         u64 met = there ? atomicAdd(word, as_word(totals.piece)) + as_word(totals.piece) : 0;
         u64 tickets = 0;
         if (lane_index() == 0) {
@@ -758,7 +766,7 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
                     shared.present[i] = gridDim.x - ticket_count(tickets, TICKET_ABSENT + i);
                 workspace->ticket = workspace->claimed = 0;
             }
-            if (ticket_count(tickets, TICKET_USED))
+            if (ticket_count(tickets, TICKET_USED) || leaves)
                 __threadfence();
         }
     }
@@ -946,18 +954,6 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         if (!shared.delivered)
             deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
                 call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);
-    }
-
-    /* Instead of end(): the partial result stays in the last block's memory; true there. */
-    __device__ __forceinline__ bool end_in_limbs() {
-        Totals totals;
-        bool used;
-        if (!bring_together(totals, used))
-            return false;
-        if (warp_index() == 0)
-            scatter_totals(shared, totals);
-        __syncthreads();
-        return true;
     }
 };
 

@@ -30,11 +30,12 @@ template <class T, class Part> struct Ends {
     const u64 tail, last;   /* the indices where vectors and the array end */
     bool partial;           /* a tile that is not whole is still to come, before a tile of strays */
     Key best[2];            /* the warp's */
+    unsigned quiet;         /* tiles whose largest magnitude, as ranges have it, is less have no better element */
 
     __device__ __forceinline__ Ends(Memory &m, const rd_cuda_call &call, const Span<T> &span, bool ring)
         : memory(m), first(call.first + span.head), whole(span.vectors / TILE * TILE * Span<T>::PER_VECTOR),
           tail(call.first + span.tail), last(call.first + span.n),
-          partial(span.vectors % TILE && (ring ? 0 : span.vectors / TILE % gridDim.x) == blockIdx.x) {
+          partial(span.vectors % TILE && (ring ? 0 : span.vectors / TILE % gridDim.x) == blockIdx.x), quiet(0) {
         best[0] = best[1] = O::MASK;
         if (lane_index() == 0)
             memory.index[0][warp_index()] = memory.index[1][warp_index()] = UINT64_MAX;
@@ -64,10 +65,10 @@ template <class T, class Part> struct Ends {
 
     /* The index is that of the lane's first element. Elements of the last tile that are not there are padding; a tile of
      * strays has one element of each lane. */
-    __device__ __forceinline__ void take(const Part &tile, u64 index) {
+    template <class Range> __device__ __forceinline__ void take(const Part &tile, u64 index, const Range &range) {
         u64 end = UINT64_MAX;
         if (index - first < whole) {
-            if (!__any_sync(ALL, may_be_better(tile, best)))
+            if (range.most < quiet || !__any_sync(ALL, may_be_better(tile, best)))
                 return;
         } else {
             end = partial ? tail : min(index + 1, last);
@@ -104,6 +105,16 @@ template <class T, class Part> struct Ends {
                 memory.index[e][warp_index()] = at;
             best[e] = found;
         }
+        quiet = quiet_below();
+    }
+
+    /* Where the least is negative and the greatest positive, the smaller magnitude of the two is that of the larger key. Of doubles
+     * ranges have the upper half, with its last bit set if the lower half is not zero. */
+    __device__ __forceinline__ unsigned quiet_below() const {
+        if ((best[0] | best[1]) & O::SIGN)
+            return 0;
+        const Key magnitude = ~larger(best[0], best[1]) & ~O::SIGN & O::MASK;
+        return sizeof(T) == 8 ? (unsigned)((u64)magnitude >> 32) & ~1u : (unsigned)magnitude + 1;
     }
 
     /* By the whole block, when all tiles have entered: what it has seen, for the last block to find. */
@@ -148,22 +159,36 @@ template <class Sums, class Ends> struct SumsAndEnds {
         return Sums::padding();
     }
     template <class Part> __device__ __forceinline__ void take(Part &x, Part &y, u64 index) {
-        ends.take(x, index);
-        sums.take(x, y, index);
+        sums.take(x, y, index, [&](const typename Sums::Range &range) { ends.take(x, index, range); });
     }
 };
 
-/* The end of a pass. A block that says that its limbs are used has what it wrote before, also in slots, seen by the last one. */
+/* The end of a pass: by the last block, of what all have seen. */
 template <class Sums, class Ends>
 __device__ __forceinline__ void leave_findings(const rd_cuda_call &call, Sums &sums, Ends &ends) {
     rd_cuda_findings *findings = reinterpret_cast<rd_cuda_findings *>(call.partial);
     Block &block = sums.shared.block;
+    typename Sums::Totals totals;
+    bool used;
     ends.close(call.workspace);
-    if (threadIdx.x == 0)
-        raise_flag(block.used);
-    if (!sums.end_in_limbs())
+    sums.leaves = true;
+    if (!sums.bring_together(totals, used))
         return;
-    ends.gather(call.workspace, findings);
+    ends.gather(call.workspace, findings); /* the block meets there */
+    const bool in_limbs = used || block.used;
+    if (warp_index() == 0)
+        findings->piece[lane_index()] = totals.piece;
+    if (threadIdx.x == 0) {
+        for (int u = 0; u < 2; u++)
+            findings->unit[u] = totals.unit[u];
+        findings->in_limbs = in_limbs;
+        findings->nonzero = block.partial.nonzero;
+    }
+    __syncthreads();
+    if (!in_limbs)
+        return;
+    if (warp_index() == 0)
+        Sums::scatter_totals(sums.shared, totals);
     hand_over(call, block.partial);
 }
 
@@ -191,13 +216,50 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void several(const 
  * Rounding
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What rounds a result takes, in shared memory. */
+/* What rounding a result takes, in shared memory; limbs and counts of the block are the findings'. */
 struct AnswerRoom {
     rd_cuda_call call;
-    rd_cuda_findings findings;
     rd_cuda_outcome outcome;
+    Block block;
     FinishRoom room;
 };
+
+/* How a pass with squares adds; one without leaves the same of the elements, and no squares. */
+template <class T> using Moments = Sums<T, RD_MOMENTS, DoubleWindow, false>;
+
+/* A sum, a result of squares, or one of both, by a warp, where the totals are all there is; in registers. False if it needs more
+ * than these have room for. */
+template <class T>
+__device__ __noinline__ bool round_shortly(const rd_cuda_call &call, const rd_cuda_findings &findings) {
+    typedef Moments<T> Method;
+    const typename Method::Totals totals = {{findings.unit[0], findings.unit[1]}, findings.piece[lane_index()]};
+    const __int128 joined = totals.join();
+    const int exponent = totals.unit[0] - Method::below_unit(SLICES - 1),
+              of_squares = totals.unit[1] - Method::below_unit(Method::SUMS - 1);
+    u64 sum[3] = {}, squares[4] = {}, bits = 0;
+    bool rounded = true;
+    Method::template add_sums<0, SLICES>(sum, joined);
+    Method::template add_sums<SLICES, Method::SUMS>(squares, joined);
+    if (call.transform == RD_IDENTITY)
+        bits = round_words<FINISHES_OF<RD_IDENTITY, RD_ADD>>(sum, exponent, call, !findings.nonzero && call.count != 0);
+    else if (call.transform == RD_SQUARE)
+        bits = round_words<FINISHES_OF<RD_SQUARE, RD_ADD>>(squares, of_squares, call, false);
+    else
+        rounded = round_moments<FINISHES_OF<RD_MOMENTS, RD_ADD>>(sum, exponent, squares, of_squares, call, bits);
+    if (rounded && lane_index() == 0)
+        deliver_short(call, bits);
+    return rounded;
+}
+
+/* The totals into limbs. By a warp. */
+template <class T> __device__ __noinline__ void scatter_findings(Block &block, const rd_cuda_findings &findings) {
+    typedef Moments<T> Method;
+    const int sum = lane_index() / Method::PIECES;
+    if (sum < Method::SUMS && findings.unit[Method::unit_of(sum)] > Method::SPREAD)
+        Method::scatter(block, sum, lane_index() % Method::PIECES, findings.piece[lane_index()],
+                        findings.unit[Method::unit_of(sum)]);
+    __syncwarp();
+}
 
 /* The findings as those of the result's own policy. */
 __device__ __forceinline__ void apply_policy(const rd_cuda_call &call, rd_cuda_partial &partial) {
@@ -215,8 +277,9 @@ template <class T> __device__ __forceinline__ u64 element_of(u64 key, int end) {
 }
 
 /* The values of both extremes, or their difference: two results, or one. By one thread. */
-template <class T> __device__ void finish_ends(const rd_cuda_call &call, const rd_cuda_findings &findings) {
-    const rd_cuda_partial &partial = findings.partial;
+template <class T>
+__device__ void finish_ends(const rd_cuda_call &call, const rd_cuda_partial &partial,
+                            const rd_cuda_findings &findings) {
     const struct rd_type type = result_type(call);
     const bool nan = partial.nan_index != UINT64_MAX, fails = nan && call.nan == REDUCT_NAN_ERROR;
     const u64 infinity = (u64)(sizeof(T) == 8 ? 0x7ff : 0xff) << (PRECISION<T> - 1);
@@ -243,8 +306,9 @@ __device__ void finish_count(const rd_cuda_call &call, const rd_cuda_partial &pa
 }
 
 /* A result that finish() rounds, by a warp. Until then it is what it stays if that fails. */
-template <class T> __device__ void finish_one(const rd_cuda_call &call, rd_cuda_findings &findings, FinishRoom &room) {
-    rd_cuda_partial &partial = findings.partial;
+template <class T>
+__device__ void finish_one(const rd_cuda_call &call, rd_cuda_partial &partial, const rd_cuda_findings &findings,
+                           FinishRoom &room) {
     if (lane_index() == 0) {
         const struct rd_type type = result_type(call);
         const uint64_t none = call.result_class == RD_FLOAT ? rd_nan_bits(&type) : 0;
@@ -271,34 +335,52 @@ template <class T> __device__ void finish_one(const rd_cuda_call &call, rd_cuda_
             call, partial, room, call.transform == RD_SQUARE ? 2 * FIRST<T> : FIRST<T>, 0);
 }
 
+/* A result, by a warp; what becomes of it is told in shared memory. */
+template <class T> __device__ void finish_any(AnswerRoom &own, const rd_cuda_findings &findings) {
+    const rd_cuda_call &call = own.call;
+    rd_cuda_partial &partial = own.block.partial;
+    const u64 nans = partial.nans;
+    const bool adds = call.combine == RD_ADD && call.transform != RD_PRESENT;
+    if (adds && !findings.in_limbs && is_short(call) && has_float(call) && round_shortly<T>(call, findings))
+        return;
+    if (adds && !findings.in_limbs)
+        scatter_findings<T>(own.block, findings);
+    __syncwarp();
+    if (lane_index() == 0)
+        apply_policy(call, partial);
+    __syncwarp();
+    if (adds || call.combine == RD_LEAST || call.combine == RD_GREATEST) {
+        finish_one<T>(call, partial, findings, own.room);
+    } else if (lane_index() == 0) {
+        if (call.combine == RD_BOTH)
+            finish_ends<T>(call, partial, findings);
+        else
+            finish_count(call, partial, nans);
+    }
+}
+
 /* Each block has a result. */
 template <class T> __device__ __forceinline__ void answer(const rd_cuda_answers &answers) {
     __shared__ AnswerRoom own;
+    const auto &wanted = answers.answer[blockIdx.x];
+    open_block(own.block);
     wait_for_previous();
     let_next_come();
-    const u64 *from = reinterpret_cast<const u64 *>(answers.findings);
-    for_words<sizeof(rd_cuda_findings) / sizeof(u64)>(
-        [&](int i) { reinterpret_cast<u64 *>(&own.findings)[i] = __ldcg(from + i); });
+    const rd_cuda_findings &findings = *answers.findings;
+    const u64 *from = reinterpret_cast<const u64 *>(&findings.partial);
+    if (findings.in_limbs)
+        for_words<sizeof(rd_cuda_partial) / sizeof(u64)>(
+            [&](int i) { reinterpret_cast<u64 *>(&own.block.partial)[i] = __ldcg(from + i); });
+    else if (threadIdx.x == 0)
+        own.block.partial.nonzero = findings.nonzero;
+    if (threadIdx.x == 0) {
+        own.call = wanted.call;
+        own.call.outcome = &own.outcome;
+    }
     __syncthreads();
     if (warp_index() != 0)
         return;
-    const auto &wanted = answers.answer[blockIdx.x];
-    const u64 nans = own.findings.partial.nans;
-    __syncwarp();
-    if (lane_index() == 0) {
-        own.call = wanted.call;
-        own.call.outcome = &own.outcome;
-        apply_policy(own.call, own.findings.partial);
-    }
-    __syncwarp();
-    if (own.call.transform != RD_PRESENT && own.call.combine != RD_BOTH) {
-        finish_one<T>(own.call, own.findings, own.room);
-    } else if (lane_index() == 0) {
-        if (own.call.combine == RD_BOTH)
-            finish_ends<T>(own.call, own.findings);
-        else
-            finish_count(own.call, own.findings.partial, nans);
-    }
+    finish_any<T>(own, findings);
     __syncwarp();
     if (lane_index() == 0) {
         tell_outcome(wanted.call, own.outcome.status, own.outcome.index);

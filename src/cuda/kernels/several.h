@@ -9,7 +9,11 @@
 struct rd_cuda_findings {
     /* The sum of the elements and, if asked for, that of their squares; infinities and NaNs as if NaN were an error: policies are
      * those of the results. */
-    struct rd_cuda_partial partial;
+    struct rd_cuda_partial
+        partial;       /* if it is `in_limbs`; otherwise the following is all there is, and no NaN or infinity */
+    int64_t piece[32]; /* sums as lanes have them (Sums::Totals in exact.cuh), and their units */
+    int32_t unit[2];
+    uint32_t in_limbs, nonzero; /* nonzero: as in the partial result */
     /* Of the least and of the greatest element that is a number: its key, of the greatest complemented, and its index, UINT64_MAX
      * if there is none. */
     struct {
