@@ -108,8 +108,8 @@ template <class T, class Part> struct Ends {
         quiet = quiet_below();
     }
 
-    /* Where the least is negative and the greatest positive, the smaller magnitude of the two is that of the larger key. Of doubles
-     * ranges have the upper half, with its last bit set if the lower half is not zero. */
+    /* Where the least is negative and the greatest positive, the smaller magnitude of the two is that of the larger key. Of
+     * doubles ranges have the upper half, with its last bit set if the lower half is not zero. */
     __device__ __forceinline__ unsigned quiet_below() const {
         if ((best[0] | best[1]) & O::SIGN)
             return 0;
