@@ -166,8 +166,7 @@ static void compare(const struct several *test, const char *how, const struct ca
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Calls that wait: with outcomes each result stands for itself, without them the first failure is the call's. */
-static void check_case(uint64_t seed) {
-    struct several test = make(seed);
+static void check_calls(struct several test) {
     const struct came expected = expect(&test);
     struct came got;
     void *results[REDUCTIONS_MOST];
@@ -262,6 +261,31 @@ static void check_queued(uint64_t seed) {
     free(test.memory);
 }
 
+static void check_case(uint64_t seed) {
+    check_calls(make(seed));
+}
+
+/* Numbers of either sign, each a little larger than the one before: every tile has better extremes, by little. */
+static void growing(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_MIN, REDUCT_ARGMAX, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_VAR};
+    static const reduct_type types[] = {REDUCT_F32, REDUCT_F64};
+    for (int t = 0; t < 2; t++) {
+        struct several test = {.rng = rng_of(test_seed()),
+                               .type = test_type(types[t]),
+                               .reductions = sizeof ops / sizeof *ops,
+                               .values = "growing",
+                               .count = gpu.small ? 12 << 13 : 3 << 20}; /* whole tiles: others are always looked at */
+        const double step = types[t] == REDUCT_F32 ? 0x1p-22 : 0x1p-50;
+        for (size_t i = 0; i < test.reductions; i++)
+            test.reduction[i] = test_reduction(ops[i], types[t], REDUCT_DEFAULT);
+        test.memory = test_alloc(((size_t)test.count + SHIFT_MOST) * test.type->size);
+        for (uint64_t i = 0; i < test.count + SHIFT_MOST; i++)
+            values_put(test.type, test.memory, i, (i % 2 ? -1 : 1) * (1 + (double)i * step));
+        check_calls(test);
+    }
+}
+
 static void cases(void **state) {
     (void)state;
     const uint64_t count = gpu.quick ? test_scaled(60, 20) : test_scaled(1500, 100);
@@ -280,6 +304,6 @@ static void queued(void **state) {
 }
 
 int test_cuda_several(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(growing)};
     return cmocka_run_group_tests_name("several", tests, NULL, NULL);
 }
