@@ -1,5 +1,6 @@
 /* Executors: the caller's threads in place of the library's. Whatever they do, the bits are those of the library's own; and the library
  * creates no thread of its own beside them. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -218,10 +219,156 @@ static void custom_operators(void **state) {
     free(maps);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Stopping
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+struct patience {
+    atomic_uint asked;
+    unsigned limit; /* questions until it is over */
+};
+
+static int is_over(void *context) {
+    struct patience *patience = context;
+    return atomic_fetch_add(&patience->asked, 1) + 1 >= patience->limit;
+}
+
+/* The context of an executor that runs threads, too. */
+struct both {
+    struct notes notes;
+    struct patience patience;
+};
+
+static int is_both_over(void *context) {
+    return is_over(&((struct both *)context)->patience);
+}
+
+/* Ways to reduce COUNT elements, as 1024 x 1024 where there are axes. */
+enum shape { WHOLE, ROWS, COLUMNS, BACKWARDS, SEGMENTS, GROUPS, SHAPES };
+
+static reduct_status run_shape(enum shape shape, const reduct_reduction *reductions, size_t count, const void *x,
+                               const void *y, const reduct_executor *executor, void *results, reduct_error *error) {
+    static const uint64_t lengths[] = {1024, 1024}, bounds[] = {0, 5, COUNT / 2, COUNT};
+    static const int64_t backwards[] = {1024, -1};
+    static uint8_t groups[COUNT];
+    const bool two = test_operator(reductions->op)->inputs == 2;
+    const size_t last = 1023 * test_type(reductions->element)->size;
+    const reduct_array array = {
+        .rank = 2,
+        .lengths = lengths,
+        .strides = {shape == BACKWARDS ? backwards : NULL, shape == BACKWARDS && two ? backwards : NULL},
+        .axes = shape == ROWS      ? 2
+                : shape == COLUMNS ? 1
+                                   : 3};
+    const reduct_segments segments = {.count = 3, .elements = COUNT, .index = REDUCT_U64};
+    const reduct_groups grouping = {.count = 7, .elements = COUNT, .index = REDUCT_U8};
+    for (size_t i = 0; i < COUNT; i++)
+        groups[i] = (uint8_t)(i % 7);
+    reduct_plan_options options = {
+        .reductions = reductions, .reduction_count = count, .device = "cpu", .threads = 1, .executor = executor};
+    const void *inputs[3] = {x};
+    size_t input = 1;
+    if (shape == WHOLE) {
+        options.shape.n = COUNT;
+    } else if (shape < SEGMENTS) {
+        options.kind = REDUCT_ARRAY;
+        options.array = &array;
+        inputs[0] = shape == BACKWARDS ? (const char *)x + last : x;
+    } else {
+        options.kind = shape == SEGMENTS ? REDUCT_SEGMENTS : REDUCT_GROUPS;
+        options.segments = shape == SEGMENTS ? &segments : NULL;
+        options.groups = shape == GROUPS ? &grouping : NULL;
+    }
+    if (two)
+        inputs[input++] = shape == BACKWARDS ? (const char *)y + last : y;
+    inputs[input] = shape == SEGMENTS ? (const void *)bounds : groups;
+    reduct_plan *plan = NULL;
+    reduct_status status = reduct_plan_create(&options, &plan, error);
+    void *places[] = {results, (char *)results + 1024 * 64};
+    if (status == REDUCT_OK)
+        status = reduct_plan_execute(plan, inputs, places, NULL, error);
+    reduct_plan_destroy(plan);
+    return status;
+}
+
+/* Whenever it is that a call shall stop, it does; one that shall not has the same bits. */
+static void check_stops(enum shape shape, const reduct_reduction *reductions, size_t count, const void *x,
+                        const void *y) {
+    enum { BYTES = 2 * 1024 * 64 };
+    unsigned char *expected = test_alloc(BYTES), *got = test_alloc(BYTES);
+    memset(expected, 0, BYTES);
+    memset(got, 0, BYTES);
+    reduct_error error = {0};
+    struct patience patience = {.limit = UINT_MAX};
+    const reduct_executor executor = {.stop = is_over, .context = &patience};
+    test_status(run_shape(shape, reductions, count, x, y, NULL, expected, &error), REDUCT_OK);
+    test_status(run_shape(shape, reductions, count, x, y, &executor, got, &error), REDUCT_OK);
+    assert_memory_equal(expected, got, BYTES);
+    const unsigned asked = atomic_load(&patience.asked), limits[] = {1, (asked + 1) / 2, asked};
+    assert_true(asked > 0);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        patience = (struct patience){.limit = limits[i]};
+        test_status(run_shape(shape, reductions, count, x, y, &executor, got, &error), REDUCT_ERROR_CALLBACK);
+        assert_memory_equal(error.message, "executor: stop()", 16);
+    }
+    free(expected);
+    free(got);
+}
+
+static void stopped(void **state) {
+    (void)state;
+    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_I32};
+    struct rng rng = rng_of(test_seed() + 2);
+    for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
+        const struct test_type *type = test_type(TYPES[t]);
+        void *x = test_alloc(COUNT * type->size), *y = test_alloc(COUNT * type->size);
+        distribution_named(type->class == FLOAT ? "60_binades" : "small_integer")->fill(&rng, type, x, y, COUNT);
+        for (size_t o = 0; o < test_operator_count; o++)
+            for (enum shape shape = WHOLE; shape < SHAPES; shape++) {
+                reduct_reduction reductions[2] = {test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT)};
+                if (!oracle_has(reductions->op, reductions->element) || rng_below(&rng, 3))
+                    continue;
+                reductions->mode = shape != GROUPS && rng_below(&rng, 2) ? REDUCT_FAST : REDUCT_EXACT;
+                reductions->flags = REDUCT_WRAP;
+                reductions[1] = (reduct_reduction){.op = REDUCT_MAX, .element = type->type};
+                check_stops(shape, reductions, shape == WHOLE ? 1 : 1 + rng_below(&rng, 2), x, y);
+            }
+        free(x);
+        free(y);
+    }
+}
+
+/* An accumulator is then as it was, and goes on where it is not stopped any more; on several threads, too. */
+static void stopped_accumulators(void **state) {
+    (void)state;
+    double *x = test_alloc(COUNT * sizeof *x), result;
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = 1;
+    for (unsigned way = 0; way <= WAY_COUNT; way++) {
+        struct both context = {.patience = {.limit = 1}};
+        reduct_accumulator *accumulator = NULL;
+        const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+        const reduct_executor executor = {
+            .run = way ? WAYS[way - 1].run : NULL, .context = &context, .threads = 4, .stop = is_both_over};
+        const reduct_accumulator_options options = {.reduction = &sum, .executor = &executor};
+        test_status(reduct_accumulator_create(&options, &accumulator, NULL), REDUCT_OK);
+        test_status(reduct_accumulator_add(accumulator, x, NULL, COUNT, NULL), REDUCT_ERROR_CALLBACK);
+        test_status(reduct_accumulator_add_masked(accumulator, x, NULL, COUNT, REDUCT_MASK_BYTES, x, 0, NULL),
+                    REDUCT_ERROR_CALLBACK);
+        assert_int_equal(reduct_accumulator_count(accumulator), 0);
+        context.patience.limit = UINT_MAX;
+        test_status(reduct_accumulator_add(accumulator, x, NULL, COUNT, NULL), REDUCT_OK);
+        test_status(reduct_accumulator_result(accumulator, REDUCT_DEFAULT, &result, NULL), REDUCT_OK);
+        assert_true(result == COUNT);
+        reduct_accumulator_destroy(accumulator);
+    }
+    free(x);
+}
+
 /* What cannot be an executor is refused, everywhere that takes one. */
 static void refused(void **state) {
     (void)state;
-    const reduct_executor bad[] = {{.threads = 2}, {.run = run_in_turn, .reserved = {0, 0, 0, 1}}};
+    const reduct_executor bad[] = {{.threads = 2}, {.run = run_in_turn, .reserved = {0, 0, 1}}};
     static const char *const SAID[] = {"executor: run", "executor: reserved"};
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     for (size_t i = 0; i < 2; i++) {
@@ -249,7 +396,8 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(threads_asked_for),
-                                       cmocka_unit_test(copied), cmocka_unit_test(custom_operators),
+                                       cmocka_unit_test(copied),    cmocka_unit_test(custom_operators),
+                                       cmocka_unit_test(stopped),   cmocka_unit_test(stopped_accumulators),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ typedef enum reduct_status {
     REDUCT_ERROR_CORRUPT = 10,      /* saved bytes are damaged, cut short, or not an accumulator */
     REDUCT_ERROR_VERSION = 11,      /* saved by a newer version of the library */
     REDUCT_ERROR_MISMATCH = 12,     /* accumulators of different reductions cannot be merged */
-    REDUCT_ERROR_CALLBACK = 13      /* a function of a custom operator returned other than 0 */
+    REDUCT_ERROR_CALLBACK = 13 /* a function of a custom operator, or stop() of an executor, returned other than 0 */
 } reduct_status;
 
 /* One sentence in English for a status; never null, also for numbers that are not a status. Static storage. */
@@ -330,15 +330,20 @@ typedef enum reduct_mask {
     REDUCT_MASK_BITS = 2   /* a bit for each, 1 if it counts: element i has bit i % 8 of byte i / 8, 1 << i % 8 */
 } reduct_mask;
 
-/* Threads of the caller's, to be used in place of the library's own. */
+/* Threads of the caller's, to be used in place of the library's own, and whether calls shall go on. */
 typedef struct reduct_executor {
     /* Calls task(argument) `count` times, on as many threads at once as it likes, and returns when all of these calls have
      * returned. The calls share out the work among themselves: one that comes late finds nothing left to do, so that one
-     * after another will do as well. They may come on any thread, and block only for each other, and not for long. */
+     * after another will do as well. They may come on any thread, and block only for each other, and not for long. Null, where
+     * there is a function below, for the library's own threads. */
     void (*run)(void *context, unsigned count, void (*task)(void *argument), void *argument);
-    void *context;        /* passed on */
-    unsigned threads;     /* how many calls may run at once; 0 counts as 1 */
-    uint64_t reserved[4]; /* zero */
+    void *context;    /* passed on */
+    unsigned threads; /* how many calls may run at once; 0 counts as 1. Of no use without run() */
+    /* Null, or asked some hundred times a second while a plan is executed, or an accumulator added to, on the CPU: on any of the
+     * threads that work, on several at once. Where it returns other than 0 the call gives up, and fails with
+     * REDUCT_ERROR_CALLBACK; until then it shall go on to return that. */
+    int (*stop)(void *context);
+    uint64_t reserved[3]; /* zero */
 } reduct_executor;
 
 /* What a plan is made from. Zero-initialise it, then set what matters: {.reductions = &sum, .reduction_count = 1,
@@ -396,8 +401,8 @@ REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
  * its result type, of minmax two values each. `workspace`:
  * reduct_plan_workspace_size() bytes aligned to 64, or null, and the call allocates what it needs. Fails with
  * REDUCT_ERROR_ARGUMENT (also of a segment outside the array, or an index outside the groups), _EMPTY, _OVERFLOW, _NAN,
- * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written.
- * Synchronous. */
+ * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written. Where an
+ * executor stops it, it fails with _CALLBACK, and some results may be written. Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
 
@@ -413,7 +418,7 @@ typedef struct reduct_outcome {
 /* The same with an outcome for each result: `outcomes` has one pointer per reduction, to as many outcomes as there are results,
  * or null. A result that fails is then no failure of the call: its values are written as NaN, of an integer type as 0, and its
  * outcome says why. Of reductions without outcomes it is, as above: the call fails with REDUCT_ERROR_EMPTY, _OVERFLOW or _NAN,
- * and no result is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY and _DEVICE_LOST. */
+ * and no result is written. Other failures are _ARGUMENT, _OUT_OF_MEMORY, _DEVICE_LOST and _CALLBACK. */
 REDUCT_API reduct_status reduct_plan_execute_each(const reduct_plan *plan, const void *const *inputs,
                                                   void *const *results, reduct_outcome *const *outcomes,
                                                   void *workspace, reduct_error *error);
@@ -449,14 +454,14 @@ REDUCT_API void reduct_accumulator_reset(reduct_accumulator *accumulator);
 
 /* Adds `count` elements of `x` (and, for dot and weighted_mean, the pairs of `x` and `y`; otherwise `y` is null). Fails with
  * REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE (an array that no memory could hold, or more than 2^63 elements in all),
- * _OUT_OF_MEMORY or _DEVICE_LOST; the accumulator is then as it was before the call. The index of a NaN counts from the
- * first element ever added. */
+ * _OUT_OF_MEMORY, _DEVICE_LOST or _CALLBACK (an executor stopped it); the accumulator is then as it was before the call. The index
+ * of a NaN counts from the first element ever added. */
 REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator, const void *x, const void *y,
                                                 uint64_t count, reduct_error *error);
 
 /* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are
  * seen, so that indices count them, but not counted. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (on any device but the CPU),
- * _NAN, _TOO_LARGE or _OUT_OF_MEMORY; the accumulator is then as it was before the call. */
+ * _NAN, _TOO_LARGE, _OUT_OF_MEMORY or _CALLBACK; the accumulator is then as it was before the call. */
 REDUCT_API reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
                                                        uint64_t count, reduct_mask kind, const void *mask,
                                                        uint64_t offset, reduct_error *error);
@@ -645,8 +650,8 @@ typedef struct reduct_table_options {
     uint64_t groups;                    /* to begin with */
     const char *device;                 /* as in reduct_plan_options; in this version only the CPU has tables */
     unsigned threads;
-    const reduct_executor *executor;
-    uint64_t reserved[8]; /* zero */
+    const reduct_executor *executor; /* which tables do not ask to stop */
+    uint64_t reserved[8];            /* zero */
 } reduct_table_options;
 
 /* A table of groups that hold nothing. Destroy it when done; null is allowed there. Fails with REDUCT_ERROR_ARGUMENT,

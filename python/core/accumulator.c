@@ -7,6 +7,7 @@
 struct accumulator_object {
     PyObject_HEAD reduct_accumulator *accumulator;
     PyThread_type_lock lock; /* the library's are used by one thread at a time */
+    struct watch *watch;     /* of the call that has the lock, or null */
 };
 
 #define SELF(object) ((struct accumulator_object *)(object))
@@ -31,6 +32,11 @@ static struct accumulator_object *allocate(PyTypeObject *type) {
     return NULL;
 }
 
+static int stops(void *context) {
+    struct accumulator_object *self = context;
+    return self->watch && watch_stops(self->watch);
+}
+
 static PyObject *made(struct accumulator_object *self, reduct_status status, const reduct_error *error) {
     if (status == REDUCT_OK)
         return (PyObject *)self;
@@ -49,6 +55,8 @@ static PyObject *new_accumulator(PyTypeObject *type, PyObject *arguments, PyObje
         !parse_reduction(tuple, &reduction))
         return NULL;
     struct accumulator_object *self = allocate(type);
+    const reduct_executor executor = {.stop = stops, .context = self};
+    options.executor = &executor;
     reduct_error error = {0};
     return self ? made(self, reduct_accumulator_create(&options, &self->accumulator, &error), &error) : NULL;
 }
@@ -60,6 +68,8 @@ static PyObject *load(PyObject *type, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "y*s", &bytes, &options.device))
         return NULL;
     struct accumulator_object *self = allocate((PyTypeObject *)type);
+    const reduct_executor executor = {.stop = stops, .context = self};
+    options.executor = &executor;
     reduct_error error = {0};
     PyObject *result = NULL;
     if (self)
@@ -89,27 +99,19 @@ enum { PIECE = 16384 };
 struct addition {
     reduct_accumulator *accumulator;
     const struct view *views[3];
-    uint64_t piece; /* elements between two looks at signals */
-    PyThreadState *thread;
-    bool interrupted;
+    reduct_mask kind; /* of the mask; bits count from `first` on */
+    uint64_t first;
+    struct watch *watch; /* or null */
 };
-
-/* Whether there was a Control-C. No handler runs here, as it might wait for the lock that this thread has. */
-static bool is_interrupted(struct addition *addition) {
-    PyEval_RestoreThread(addition->thread);
-    addition->interrupted = PyOS_InterruptOccurred() != 0;
-    addition->thread = PyEval_SaveThread();
-    return addition->interrupted;
-}
 
 static reduct_status add_at(const struct addition *addition, void *const data[3], uint64_t count, reduct_error *error) {
     if (!addition->views[2])
         return reduct_accumulator_add(addition->accumulator, data[0], data[1], count, error);
-    return reduct_accumulator_add_masked(addition->accumulator, data[0], data[1], count, REDUCT_MASK_BYTES, data[2], 0,
-                                         error);
+    return reduct_accumulator_add_masked(addition->accumulator, data[0], data[1], count, addition->kind, data[2],
+                                         addition->first, error);
 }
 
-static reduct_status add_gathered(struct addition *addition, char *room, reduct_error *error) {
+static reduct_status add_gathered(const struct addition *addition, char *room, reduct_error *error) {
     struct walk walks[3];
     void *data[3] = {NULL};
     for (int which = 0; which < 3; which++)
@@ -118,7 +120,6 @@ static reduct_status add_gathered(struct addition *addition, char *room, reduct_
             data[which] = room + which * PIECE * sizeof(double);
         }
     int64_t left = view_count(addition->views[0]);
-    uint64_t since = 0;
     reduct_status status = REDUCT_OK;
     while (left > 0 && status == REDUCT_OK) {
         int64_t count = left < PIECE ? left : PIECE;
@@ -127,18 +128,14 @@ static reduct_status add_gathered(struct addition *addition, char *room, reduct_
                 view_gather(&walks[which], data[which], count);
         status = add_at(addition, data, (uint64_t)count, error);
         left -= count;
-        since += (uint64_t)count;
-        if (since < addition->piece)
-            continue;
-        since = 0;
-        if (is_interrupted(addition))
+        if (addition->watch && watch_stops(addition->watch))
             return REDUCT_ERROR_CALLBACK;
     }
     return status;
 }
 
 /* As a whole or not at all: what is gathered goes to an accumulator of its own first. */
-static reduct_status add_strided(struct addition *addition, reduct_error *error) {
+static reduct_status add_strided(const struct addition *addition, reduct_error *error) {
     reduct_reduction reduction = reduct_accumulator_reduction(addition->accumulator);
     reduct_accumulator_options options = {.reduction = &reduction, .device = "cpu"};
     struct addition part = *addition;
@@ -148,57 +145,13 @@ static reduct_status add_strided(struct addition *addition, reduct_error *error)
     char *room = malloc(3 * PIECE * sizeof(double));
     status = room ? add_gathered(&part, room, error) : REDUCT_ERROR_OUT_OF_MEMORY;
     free(room);
-    addition->thread = part.thread;
-    addition->interrupted = part.interrupted;
     if (status == REDUCT_OK)
         status = reduct_accumulator_merge(addition->accumulator, part.accumulator, error);
     reduct_accumulator_destroy(part.accumulator);
     return status;
 }
 
-static reduct_status add_each_piece(struct addition *addition, void *const data[3], reduct_error *error) {
-    uint64_t all = (uint64_t)view_count(addition->views[0]);
-    reduct_status status = REDUCT_OK;
-    for (uint64_t done = 0, count; done < all && status == REDUCT_OK; done += count) {
-        void *at[3] = {NULL};
-        if (is_interrupted(addition))
-            return REDUCT_ERROR_CALLBACK;
-        count = all - done < addition->piece ? all - done : addition->piece;
-        for (int which = 0; which < 3; which++)
-            if (addition->views[which])
-                at[which] = (char *)data[which] + done * reduct_type_size(addition->views[which]->type);
-        status = add_at(addition, at, count, error);
-    }
-    return status;
-}
-
-/* What takes long, also as a whole or not at all: what was there before is kept meanwhile. */
-static reduct_status add_long(struct addition *addition, void *const data[3], reduct_error *error) {
-    reduct_reduction reduction = reduct_accumulator_reduction(addition->accumulator);
-    reduct_accumulator_options options = {.reduction = &reduction, .device = "cpu"};
-    reduct_accumulator *before;
-    reduct_status status = reduct_accumulator_create(&options, &before, error);
-    if (status != REDUCT_OK)
-        return status;
-    status = reduct_accumulator_merge(before, addition->accumulator, error);
-    if (status == REDUCT_OK) {
-        status = add_each_piece(addition, data, error);
-        if (status != REDUCT_OK) {
-            reduct_accumulator_reset(addition->accumulator);
-            (void)reduct_accumulator_merge(addition->accumulator, before, NULL); /* into nothing all can be merged */
-        }
-    }
-    reduct_accumulator_destroy(before);
-    return status;
-}
-
-/* Of mode fast the bits depend on how it is cut, and data of a device are for the library to stream. */
-static bool takes_long(const struct addition *addition) {
-    return (uint64_t)view_count(addition->views[0]) / 2 >= addition->piece && addition->views[0]->device < 0 &&
-           reduct_accumulator_reduction(addition->accumulator).mode == REDUCT_EXACT;
-}
-
-static reduct_status add_all(struct addition *addition, reduct_error *error) {
+static reduct_status add_all(const struct addition *addition, reduct_error *error) {
     void *data[3] = {NULL};
     bool contiguous = true;
     for (int which = 0; which < 3; which++)
@@ -208,14 +161,13 @@ static reduct_status add_all(struct addition *addition, reduct_error *error) {
         }
     if (!contiguous)
         return add_strided(addition, error);
-    return takes_long(addition) ? add_long(addition, data, error)
-                                : add_at(addition, data, (uint64_t)view_count(addition->views[0]), error);
+    return add_at(addition, data, (uint64_t)view_count(addition->views[0]), error);
 }
 
 /* Whether the library may read these arrays as the accumulator's elements. */
-static bool check_addition(const struct addition *addition) {
+static bool check_addition(const reduct_accumulator *accumulator, const struct addition *addition) {
     const struct view *x = addition->views[0], *y = addition->views[1], *mask = addition->views[2];
-    reduct_reduction reduction = reduct_accumulator_reduction(addition->accumulator);
+    reduct_reduction reduction = reduct_accumulator_reduction(accumulator);
     const char *expected = reduct_type_name(reduction.element);
     if (x->type != reduction.element || (y && y->type != reduction.element)) {
         const struct view *wrong = x->type != reduction.element ? x : y;
@@ -235,33 +187,45 @@ static bool check_addition(const struct addition *addition) {
     return true;
 }
 
+/* Adds without the interpreter's lock. Where there is a Control-C nothing was added: after its handler has run all is added anew, unless
+ * that raises an exception. */
+static PyObject *run(struct accumulator_object *self, struct addition *addition) {
+    struct state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    const bool is_long = (uint64_t)view_count(addition->views[0]) > state->longest;
+    struct watch watch;
+    reduct_error error = {0};
+    reduct_status status;
+    bool interrupted;
+    addition->accumulator = self->accumulator;
+    do {
+        lock(self);
+        watch_begin(&watch, true);
+        addition->watch = self->watch = is_long ? &watch : NULL;
+        status = add_all(addition, &error);
+        self->watch = NULL;
+        interrupted = watch_end(&watch);
+        unlock(self);
+        if (interrupted) {
+            PyErr_SetInterrupt();
+            if (PyErr_CheckSignals() != 0)
+                return NULL;
+        }
+    } while (interrupted);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
+}
+
 /* add(x, y, mask): views, or None */
 static PyObject *add(PyObject *object, PyObject *arguments) {
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *x, *y, *mask;
-    struct addition addition = {.accumulator = SELF(object)->accumulator, .piece = state->piece};
+    struct addition addition = {.kind = REDUCT_MASK_BYTES};
     if (!PyArg_ParseTuple(arguments, "OOO", &x, &y, &mask) || !(addition.views[0] = view_in(state, x, "x")) ||
         !view_or_none(state, y, "y", &addition.views[1]) || !view_or_none(state, mask, "where", &addition.views[2]) ||
-        !check_addition(&addition))
+        !check_addition(SELF(object)->accumulator, &addition))
         return NULL;
-    reduct_error error = {0};
-    reduct_status status;
-    do {
-        addition.interrupted = false;
-        lock(SELF(object));
-        addition.thread = PyEval_SaveThread();
-        status = add_all(&addition, &error);
-        PyEval_RestoreThread(addition.thread);
-        unlock(SELF(object));
-        if (addition.interrupted) {
-            PyErr_SetInterrupt(); /* for its handler, after which all is added anew unless that raises an exception */
-            if (PyErr_CheckSignals() != 0)
-                return NULL;
-        }
-    } while (addition.interrupted);
-    if (status != REDUCT_OK)
-        return raise_status(state, status, &error);
-    Py_RETURN_NONE;
+    return run(SELF(object), &addition);
 }
 
 /* add_valid(x, validity, first): of a column of Arrow, what the bits from `first` on say. */
@@ -269,21 +233,13 @@ static PyObject *add_valid(PyObject *object, PyObject *arguments) {
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *x, *validity;
     unsigned long long first;
-    if (!PyArg_ParseTuple(arguments, "OOK", &x, &validity, &first))
+    struct addition addition = {.kind = REDUCT_MASK_BITS};
+    if (!PyArg_ParseTuple(arguments, "OOK", &x, &validity, &first) || !(addition.views[0] = view_in(state, x, "x")) ||
+        !check_addition(SELF(object)->accumulator, &addition) ||
+        !(addition.views[2] = view_in(state, validity, "validity")))
         return NULL;
-    const struct view *values = view_in(state, x, "x"), *bits = values ? view_in(state, validity, "validity") : NULL;
-    if (!bits || !check_addition(&(struct addition){.accumulator = SELF(object)->accumulator, .views = {values}}))
-        return NULL;
-    reduct_error error = {0};
-    reduct_status status;
-    lock(SELF(object));
-    Py_BEGIN_ALLOW_THREADS status =
-        reduct_accumulator_add_masked(SELF(object)->accumulator, values->data, NULL, (uint64_t)view_count(values),
-                                      REDUCT_MASK_BITS, bits->data, first, &error);
-    Py_END_ALLOW_THREADS unlock(SELF(object));
-    if (status != REDUCT_OK)
-        return raise_status(state, status, &error);
-    Py_RETURN_NONE;
+    addition.first = first;
+    return run(SELF(object), &addition);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
         return NULL;
     uint64_t result[4];
     size_t count = (size_t)view_count(x);
-    if (count / 2 >= state->piece)
+    if (count > state->longest)
         return NULL; /* so long that signals must be handled meanwhile */
     PyThreadState *thread = count >= RELEASING ? PyEval_SaveThread() : NULL;
     reduct_status status = reduce(function, x->type, x->data, y ? y->data : NULL, count, result);

@@ -1,6 +1,6 @@
 /* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c) and their
- * long executions (pieces.c), accumulators (accumulator.c), tables of them (table.c). Everything that NumPy's interface asks beyond that, axes, keywords, kinds of arrays, is Python
- * (pyreduct/_functions.py). */
+ * long calls' look at signals (watch.c), accumulators (accumulator.c), tables of them (table.c). Everything that NumPy's interface
+ * asks beyond that, axes, keywords, kinds of arrays, is Python (pyreduct/_functions.py). */
 #ifndef PYREDUCT_CORE_H
 #define PYREDUCT_CORE_H
 
@@ -12,11 +12,12 @@
 
 #include <reduct/reduct.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Some tens of milliseconds at the speed of memory, beside which nothing counts that a piece costs. */
-enum { PIECE_ELEMENTS = 1 << 26 };
+/* Calls of more elements than this are long: some tens of milliseconds at the speed of memory. */
+enum { LONG_ELEMENTS = 1 << 27 };
 
 enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
 
@@ -24,9 +25,9 @@ enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
 struct state {
     PyObject *errors[STATUSES]; /* an exception class for each status but REDUCT_OK */
     PyTypeObject *view, *plan, *accumulator, *table;
-    uint64_t piece;      /* elements that are reduced between two looks at signals, where there are twice as many */
-    PyObject *functions; /* the general ones by name, once one was needed */
-    PyObject *ndarray;   /* numpy.ndarray, once an array of it was seen */
+    uint64_t longest;         /* call that does not look at signals, in elements */
+    PyObject *functions;      /* the general ones by name, once one was needed */
+    PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
     PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type */
 };
 
@@ -95,6 +96,23 @@ PyObject *reduction_tuple(const reduct_reduction *reduction);
 /* Locks of objects that the library lets one thread use at a time. A thread that waits lets others run, as the one that has the
  * lock may need to. */
 void lock_wait(PyThread_type_lock lock);
+
+/* watch.c: looks at signals while a long call runs. */
+struct watch {
+    PyThreadState *thread;
+    unsigned long owner; /* the thread that looks */
+    int64_t looked;      /* when, in milliseconds */
+    bool locked;         /* handlers may wait for what this thread has locked: they run after the call */
+    atomic_bool stops;
+};
+
+/* Releases the interpreter's lock; takes it again, and says whether the call was to stop: a handler raised an exception or, where none
+ * could run, there was a Control-C. */
+void watch_begin(struct watch *watch, bool locked);
+bool watch_end(struct watch *watch);
+
+/* An executor's stop(). */
+int watch_stops(void *watch);
 
 /* number.c: one number of any type, as Python's int, float or bool. */
 PyObject *number_of(reduct_type type, const void *bytes);

@@ -11,11 +11,27 @@ struct stretch {
     uint64_t *ids;
 };
 
-static reduct_status add_stretch(reduct_keys *keys, const struct stretch *stretch, reduct_error *error) {
+/* Keys between two looks at signals, where a call is long. */
+enum { STEP = 1 << 22 };
+
+static reduct_status add_keys(reduct_keys *keys, const char *data, uint64_t count, size_t size, uint64_t *ids,
+                              struct watch *watch, reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    for (uint64_t done = 0, some; done < count && status == REDUCT_OK; done += some) {
+        if (watch_stops(watch))
+            return REDUCT_ERROR_CALLBACK;
+        some = count - done < STEP ? count - done : STEP;
+        status = reduct_keys_add(keys, data + done * size, some, REDUCT_U64, ids + done, error);
+    }
+    return status;
+}
+
+static reduct_status add_stretch(reduct_keys *keys, const struct stretch *stretch, struct watch *watch,
+                                 reduct_error *error) {
     uint64_t count = (uint64_t)view_count(stretch->keys);
     size_t size = reduct_type_size(stretch->keys->type);
     if (!stretch->validity)
-        return reduct_keys_add(keys, stretch->keys->data, count, REDUCT_U64, stretch->ids, error);
+        return add_keys(keys, stretch->keys->data, count, size, stretch->ids, watch, error);
     const unsigned char *bits = (const unsigned char *)stretch->validity->data;
     reduct_status status = REDUCT_OK;
     for (uint64_t from = 0, to = 0; from < count && status == REDUCT_OK; from = to) {
@@ -23,8 +39,8 @@ static reduct_status add_stretch(reduct_keys *keys, const struct stretch *stretc
         for (to = from; to < count && (bits[(stretch->first + to) / 8] >> (stretch->first + to) % 8 & 1) == valid;)
             to++;
         if (valid)
-            status = reduct_keys_add(keys, stretch->keys->data + from * size, to - from, REDUCT_U64,
-                                     stretch->ids + from, error);
+            status =
+                add_keys(keys, stretch->keys->data + from * size, to - from, size, stretch->ids + from, watch, error);
         else
             memset(stretch->ids + from, 0xff, (to - from) * sizeof *stretch->ids);
     }
@@ -68,8 +84,12 @@ static bool add_list(struct state *state, reduct_keys *keys, PyObject *list, red
         }
         reduct_error error = {0};
         reduct_status status;
-        Py_BEGIN_ALLOW_THREADS status = add_stretch(keys, &stretch, &error);
-        Py_END_ALLOW_THREADS if (status != REDUCT_OK) {
+        struct watch watch;
+        watch_begin(&watch, false);
+        status = add_stretch(keys, &stretch, &watch, &error);
+        if (watch_end(&watch))
+            return false;
+        if (status != REDUCT_OK) {
             raise_status(state, status, &error);
             return false;
         }

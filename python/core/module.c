@@ -167,17 +167,18 @@ static PyObject *number(PyObject *module, PyObject *arguments) {
     return result;
 }
 
-/* set_piece(elements): for tests, how many are reduced between two looks at signals. Plans that there are keep what they have. */
-static PyObject *set_piece(PyObject *module, PyObject *elements) {
-    unsigned long long piece = PyLong_AsUnsignedLongLong(elements);
+/* set_longest(elements): for tests, of how many elements the longest call is that does not look at signals. Plans that there are keep
+ * what they have. */
+static PyObject *set_longest(PyObject *module, PyObject *elements) {
+    unsigned long long longest = PyLong_AsUnsignedLongLong(elements);
     if (PyErr_Occurred())
         return NULL;
-    ((struct state *)PyModule_GetState(module))->piece = piece ? piece : 1;
+    ((struct state *)PyModule_GetState(module))->longest = longest;
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
-    {"set_piece", set_piece, METH_O, "set_piece(elements): how many are reduced between two looks at signals"},
+    {"set_longest", set_longest, METH_O, "set_longest(elements): of the longest call that does not look at signals"},
     {"resolve", resolve, METH_O, "resolve(reduction): name of the result type"},
     {"use_numpy", use_numpy, METH_VARARGS, "use_numpy(ndarray, scalars): what results of NumPy's arrays are"},
     {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
@@ -221,7 +222,7 @@ static int execute(PyObject *module) {
     struct state *state = PyModule_GetState(module);
     if (!make_errors(module, state) || PyModule_AddFunctions(module, call_methods) != 0 || !add_names(module))
         return -1;
-    state->piece = PIECE_ELEMENTS;
+    state->longest = LONG_ELEMENTS;
     state->view = (PyTypeObject *)view_type(module);
     state->plan = (PyTypeObject *)plan_type(module);
     state->accumulator = (PyTypeObject *)accumulator_type(module);

@@ -1,18 +1,29 @@
 /* The class Plan: what the library's plans are, made from shapes and executed on views. */
-#include "plan.h"
+#include "core.h"
 
 #include <reduct/cuda.h>
 
 #include <string.h>
 
+enum { INPUTS_MAX = 5, REDUCTIONS_MAX = 64 };
+
+/* What a plan is made from, as Python gives it. */
+struct request {
+    reduct_reduction reductions[REDUCTIONS_MAX];
+    uint64_t lengths[REDUCT_RANK_MAX];
+    int64_t strides[2][REDUCT_RANK_MAX];
+    int64_t result_strides[REDUCT_RANK_MAX], mask_strides[REDUCT_RANK_MAX];
+    reduct_array array;
+    reduct_segments segments;
+    reduct_groups groups;
+    reduct_plan_options options;
+};
+
 struct plan_object {
     PyObject_HEAD reduct_plan *plan;
     uint64_t elements;       /* read by an execution, about */
-    struct request *request; /* of one that is executed in pieces of so many elements, or null */
-    uint64_t piece;
+    struct request *request; /* of one whose executions look at signals, or null */
 };
-
-enum { INPUTS_MAX = 5 };
 
 static bool read_reductions(PyObject *tuple, struct request *request) {
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -23,9 +34,8 @@ static bool read_reductions(PyObject *tuple, struct request *request) {
     for (Py_ssize_t which = 0; which < count; which++)
         if (!parse_reduction(PyTuple_GetItem(tuple, which), &request->reductions[which]))
             return false;
-    request->count = (size_t)count;
     request->options.reductions = request->reductions;
-    request->options.reduction_count = request->count;
+    request->options.reduction_count = (size_t)count;
     return true;
 }
 
@@ -58,7 +68,7 @@ static bool read_inputs(PyObject *tuple, struct request *request) {
 static bool is_whole(const struct request *request) {
     const reduct_array *array = &request->array;
     uint64_t all = array->rank == REDUCT_RANK_MAX ? UINT64_MAX : ((uint64_t)1 << array->rank) - 1;
-    if (request->count != 1 || request->options.mask || (array->axes & all) != all)
+    if (request->options.reduction_count != 1 || request->options.mask || (array->axes & all) != all)
         return false;
     for (int input = 0; input < 2 && array->strides[input]; input++) {
         uint64_t stride = 1;
@@ -70,19 +80,25 @@ static bool is_whole(const struct request *request) {
 }
 
 /* A copy of the request for a plan whose executions take long; false with an exception. */
-static bool keep_request(struct plan_object *self, const struct request *request, uint64_t piece) {
-    if (!pieces_suit(request, self->elements, piece))
+static bool keep_request(struct plan_object *self, const struct request *request, uint64_t longest) {
+    if (self->elements <= longest || strcmp(request->options.device, "cpu") != 0)
         return true;
-    self->request = PyMem_Malloc(sizeof *request);
-    if (!self->request) {
+    struct request *kept = self->request = PyMem_Malloc(sizeof *request);
+    if (!kept) {
         PyErr_NoMemory();
         return false;
     }
-    memcpy(self->request, request, sizeof *request);
-    self->request->options.device = "cpu";
-    self->piece = piece;
-    for (size_t which = 0; which < request->count; which++)
-        self->request->reductions[which].result = reduct_plan_result_type(self->plan, which);
+    memcpy(kept, request, sizeof *kept);
+    kept->options.device = "cpu";
+    kept->options.reductions = kept->reductions;
+    kept->options.array = request->options.array ? &kept->array : NULL;
+    kept->options.segments = request->options.segments ? &kept->segments : NULL;
+    kept->options.groups = request->options.groups ? &kept->groups : NULL;
+    kept->array.lengths = kept->lengths;
+    for (int input = 0; input < 2; input++)
+        kept->array.strides[input] = request->array.strides[input] ? kept->strides[input] : NULL;
+    kept->array.result_strides = request->array.result_strides ? kept->result_strides : NULL;
+    kept->array.mask_strides = request->array.mask_strides ? kept->mask_strides : NULL;
     return true;
 }
 
@@ -96,7 +112,7 @@ static PyObject *create(PyTypeObject *type, const struct request *request, uint6
     self->elements = elements;
     if (status != REDUCT_OK)
         raise_status(state, status, &error);
-    else if (keep_request(self, request, state->piece))
+    else if (keep_request(self, request, state->longest))
         return (PyObject *)self;
     Py_DecRef((PyObject *)self);
     return NULL;
@@ -136,7 +152,9 @@ static PyObject *new_plan(PyTypeObject *type, PyObject *arguments, PyObject *key
     }
     if (mask_strides != Py_None)
         request.array.mask_strides = request.mask_strides;
-    uint64_t elements = product(request.lengths, request.array.rank);
+    uint64_t elements = 1;
+    for (unsigned axis = 0; axis < request.array.rank; axis++)
+        elements *= request.lengths[axis];
     if (is_whole(&request)) {
         request.options.kind = REDUCT_WHOLE;
         request.options.shape.n = elements;
@@ -204,6 +222,24 @@ static int addresses(struct state *state, PyObject *tuple, void **data, int most
 /* Below this many elements it costs more to let other threads run than to keep them waiting. */
 enum { RELEASING = 1024 };
 
+/* By a plan of its own, which has its own watch. */
+static reduct_status execute_watched(const struct request *request, const void *const *inputs, void *const *results,
+                                     bool *interrupted, reduct_error *error) {
+    struct watch watch;
+    const reduct_executor executor = {.stop = watch_stops, .context = &watch};
+    reduct_plan_options options = request->options;
+    options.executor = &executor;
+    reduct_plan *plan;
+    reduct_status status = reduct_plan_create(&options, &plan, error);
+    if (status != REDUCT_OK)
+        return status;
+    watch_begin(&watch, false);
+    status = reduct_plan_execute(plan, inputs, results, NULL, error);
+    *interrupted = watch_end(&watch);
+    reduct_plan_destroy(plan);
+    return status;
+}
+
 /* execute(inputs, results) */
 static PyObject *execute(PyObject *object, PyObject *arguments) {
     struct plan_object *self = (struct plan_object *)object;
@@ -215,16 +251,18 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
         return NULL;
     bool interrupted = false;
-    if (self->request &&
-        pieces_execute(self->request, self->piece, (const void *const *)inputs, results, &interrupted) == REDUCT_OK)
-        Py_RETURN_NONE;
+    reduct_error error = {0};
+    reduct_status status;
+    if (self->request) {
+        status = execute_watched(self->request, (const void *const *)inputs, results, &interrupted, &error);
+    } else {
+        PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
+        status = reduct_plan_execute(self->plan, (const void *const *)inputs, results, NULL, &error);
+        if (thread)
+            PyEval_RestoreThread(thread);
+    }
     if (interrupted)
         return NULL;
-    reduct_error error = {0}; /* of pieces that failed there is none: all of it at once tells what is wrong */
-    PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
-    reduct_status status = reduct_plan_execute(self->plan, (const void *const *)inputs, results, NULL, &error);
-    if (thread)
-        PyEval_RestoreThread(thread);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);
     Py_RETURN_NONE;
@@ -270,7 +308,7 @@ static PyObject *get_workspace(PyObject *self, void *unused) {
     return PyLong_FromSize_t(reduct_cuda_workspace_size(((struct plan_object *)self)->plan));
 }
 
-static PyObject *get_in_pieces(PyObject *self, void *unused) {
+static PyObject *get_may_stop(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((struct plan_object *)self)->request != NULL);
 }
@@ -288,8 +326,8 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"device", get_device, NULL, "what it runs on, such as 'cpu:avx512'", NULL},
-    {"in_pieces", get_in_pieces, NULL,
-     "whether execute() handles signals meanwhile, and writes results before all are sure", NULL},
+    {"may_stop", get_may_stop, NULL,
+     "whether execute() looks at signals meanwhile, and may stop with results half written", NULL},
     {"workspace", get_workspace, NULL, "bytes of device memory that queue() wants as its workspace", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

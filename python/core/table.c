@@ -99,25 +99,125 @@ static const void *dense(const struct view *view, void **copy) {
     return *copy;
 }
 
-static reduct_status change(reduct_table *table, const struct view *const views[ARRAYS], reduct_table_batch *batch,
-                            bool take_out, reduct_error *error) {
+/* What goes to a table, or out of it. */
+struct change {
+    reduct_table *table;
+    const struct view *views[ARRAYS];
+    uint64_t group; /* of all elements, if they have no numbers */
+    reduct_table_batch batch;
+    bool take_out;
+    struct watch *watch; /* or null */
+};
+
+/* Elements between two questions whether to stop. */
+enum { STEP = 1 << 22 };
+
+static reduct_status change_batch(const struct change *change, const reduct_table_batch *batch, reduct_error *error) {
+    if (!change->views[IDS])
+        return reduct_table_add_group(change->table, change->group, batch->x, batch->y, batch->count, error);
+    return change->take_out ? reduct_table_remove(change->table, batch, error)
+                            : reduct_table_add(change->table, batch, error);
+}
+
+static const void *after(const void *array, const struct view *view, uint64_t count) {
+    return view ? (const char *)array + count * reduct_type_size(view->type) : NULL;
+}
+
+/* In steps, each of them as a whole or not at all. */
+static reduct_status change_steps(const struct change *change, reduct_error *error) {
+    const reduct_table_batch *all = &change->batch;
+    reduct_table_batch batch = *all;
+    reduct_status status = REDUCT_OK;
+    for (uint64_t done = 0; done < all->count && status == REDUCT_OK; done += batch.count) {
+        if (watch_stops(change->watch))
+            return REDUCT_ERROR_CALLBACK;
+        batch.count = all->count - done < STEP ? all->count - done : STEP;
+        batch.x = after(all->x, change->views[X], done);
+        batch.y = after(all->y, change->views[Y], done);
+        batch.indices = after(all->indices, change->views[IDS], done);
+        batch.mask_offset = all->mask_offset + (all->mask ? done : 0);
+        status = change_batch(change, &batch, error);
+    }
+    return status;
+}
+
+/* A table that holds the same, or null. */
+static reduct_table *copy_of(const reduct_table *table, reduct_error *error) {
+    reduct_reduction reductions[REDUCTIONS_MAX];
+    reduct_table_options options = {.reductions = reductions,
+                                    .reduction_count = reduct_table_reductions(table),
+                                    .groups = reduct_table_groups(table)};
+    for (size_t which = 0; which < options.reduction_count; which++)
+        reductions[which] = reduct_table_reduction(table, which);
+    reduct_table *copy = NULL;
+    if (reduct_table_create(&options, &copy, error) == REDUCT_OK &&
+        reduct_table_merge(copy, table, NULL, error) == REDUCT_OK)
+        return copy;
+    reduct_table_destroy(copy);
+    return NULL;
+}
+
+/* What takes long, also as a whole or not at all: what was there before is kept meanwhile. Where it fails, but was not to stop, all at
+ * once tells what is wrong. */
+static reduct_status change_long(const struct change *change, reduct_error *error) {
+    reduct_table *before = copy_of(change->table, error);
+    if (!before)
+        return REDUCT_ERROR_OUT_OF_MEMORY;
+    reduct_status status = change_steps(change, error);
+    if (status != REDUCT_OK) {
+        reduct_table_reset(change->table);
+        (void)reduct_table_merge(change->table, before, NULL, NULL); /* into nothing all can be merged */
+    }
+    reduct_table_destroy(before);
+    return status == REDUCT_OK || status == REDUCT_ERROR_CALLBACK ? status
+                                                                  : change_batch(change, &change->batch, error);
+}
+
+static reduct_status change_all(struct change *change, reduct_error *error) {
     const void *data[ARRAYS];
     void *copies[ARRAYS];
     bool missing = false;
     for (int which = 0; which < ARRAYS; which++) {
-        data[which] = dense(views[which], &copies[which]);
-        missing = missing || (views[which] && !data[which]);
+        data[which] = dense(change->views[which], &copies[which]);
+        missing = missing || (change->views[which] && !data[which]);
     }
-    batch->x = data[X];
-    batch->y = data[Y];
-    batch->indices = data[IDS];
-    batch->mask = data[MASK];
-    reduct_status status = missing    ? REDUCT_ERROR_OUT_OF_MEMORY
-                           : take_out ? reduct_table_remove(table, batch, error)
-                                      : reduct_table_add(table, batch, error);
+    change->batch.x = data[X];
+    change->batch.y = data[Y];
+    change->batch.indices = data[IDS];
+    change->batch.mask = data[MASK];
+    reduct_status status = missing         ? REDUCT_ERROR_OUT_OF_MEMORY
+                           : change->watch ? change_long(change, error)
+                                           : change_batch(change, &change->batch, error);
     for (int which = 0; which < ARRAYS; which++)
         free(copies[which]);
     return status;
+}
+
+/* Without the interpreter's lock. Where there is a Control-C nothing changed: after its handler has run all is done anew, unless that
+ * raises an exception. */
+static PyObject *run(struct table_object *self, struct change *change) {
+    struct state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    struct watch watch;
+    reduct_error error = {0};
+    reduct_status status;
+    bool interrupted;
+    change->table = self->table;
+    change->watch = change->batch.count > state->longest ? &watch : NULL;
+    do {
+        lock_wait(self->lock);
+        watch_begin(&watch, true);
+        status = change_all(change, &error);
+        interrupted = watch_end(&watch);
+        PyThread_release_lock(self->lock);
+        if (interrupted) {
+            PyErr_SetInterrupt();
+            if (PyErr_CheckSignals() != 0)
+                return NULL;
+        }
+    } while (interrupted);
+    if (status != REDUCT_OK)
+        return raise_status(state, status, &error);
+    Py_RETURN_NONE;
 }
 
 /* Whether the library may read these arrays as the table's elements. */
@@ -148,7 +248,8 @@ static PyObject *change_elements(PyObject *object, PyObject *arguments) {
     PyObject *x, *y, *ids, *mask;
     long long first;
     int skip, take_out;
-    const struct view *views[ARRAYS] = {NULL};
+    struct change change = {NULL};
+    const struct view **views = change.views;
     if (!PyArg_ParseTuple(arguments, "OOOOLpp", &x, &y, &ids, &mask, &first, &skip, &take_out) ||
         !(views[X] = view_in(state, x, "x")) || !view_or_none(state, y, "y", &views[Y]) ||
         !(views[IDS] = view_in(state, ids, "ids")) || !view_or_none(state, mask, "where", &views[MASK]) ||
@@ -158,19 +259,14 @@ static PyObject *change_elements(PyObject *object, PyObject *arguments) {
         PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
         return NULL;
     }
-    reduct_table_batch batch = {.count = (uint64_t)view_count(views[X]), .index = views[IDS]->type, .skip = skip};
+    change.take_out = take_out;
+    change.batch =
+        (reduct_table_batch){.count = (uint64_t)view_count(views[X]), .index = views[IDS]->type, .skip = skip};
     if (views[MASK]) {
-        batch.mask_kind = first < 0 ? REDUCT_MASK_BYTES : REDUCT_MASK_BITS;
-        batch.mask_offset = first < 0 ? 0 : (uint64_t)first;
+        change.batch.mask_kind = first < 0 ? REDUCT_MASK_BYTES : REDUCT_MASK_BITS;
+        change.batch.mask_offset = first < 0 ? 0 : (uint64_t)first;
     }
-    reduct_error error = {0};
-    reduct_status status;
-    lock_wait(SELF(object)->lock);
-    Py_BEGIN_ALLOW_THREADS status = change(SELF(object)->table, views, &batch, take_out, &error);
-    Py_END_ALLOW_THREADS PyThread_release_lock(SELF(object)->lock);
-    if (status != REDUCT_OK)
-        return raise_status(state, status, &error);
-    Py_RETURN_NONE;
+    return run(SELF(object), &change);
 }
 
 /* add_group(group, x, y): views, or for y None */
@@ -178,24 +274,13 @@ static PyObject *add_group(PyObject *object, PyObject *arguments) {
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *x, *y;
     unsigned long long group;
-    const struct view *views[ARRAYS] = {NULL};
-    if (!PyArg_ParseTuple(arguments, "KOO", &group, &x, &y) || !(views[X] = view_in(state, x, "x")) ||
-        !view_or_none(state, y, "y", &views[Y]) || !check_elements(SELF(object)->table, views))
+    struct change change = {NULL};
+    if (!PyArg_ParseTuple(arguments, "KOO", &group, &x, &y) || !(change.views[X] = view_in(state, x, "x")) ||
+        !view_or_none(state, y, "y", &change.views[Y]) || !check_elements(SELF(object)->table, change.views))
         return NULL;
-    reduct_error error = {0};
-    reduct_status status = REDUCT_ERROR_OUT_OF_MEMORY;
-    lock_wait(SELF(object)->lock);
-    Py_BEGIN_ALLOW_THREADS void *copies[2];
-    const void *data[2] = {dense(views[X], &copies[0]), dense(views[Y], &copies[1])};
-    if (data[0] && (data[1] || !views[Y]))
-        status = reduct_table_add_group(SELF(object)->table, group, data[0], data[1], (uint64_t)view_count(views[X]),
-                                        &error);
-    free(copies[0]);
-    free(copies[1]);
-    Py_END_ALLOW_THREADS PyThread_release_lock(SELF(object)->lock);
-    if (status != REDUCT_OK)
-        return raise_status(state, status, &error);
-    Py_RETURN_NONE;
+    change.group = group;
+    change.batch.count = (uint64_t)view_count(change.views[X]);
+    return run(SELF(object), &change);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ struct rd_device {
     const void *private; /* the backend's own */
 };
 
-/* The threads of a call: at most so many, 0 for as many as pay; run by the executor, or by the library's team where that is
- * null. */
+/* The threads of a call: at most so many, 0 for as many as pay; run by the executor, or by the library's team where that is null
+ * or has no way to run any. */
 struct rd_crew {
     unsigned threads;
     const reduct_executor *executor;

@@ -13,7 +13,7 @@ reduct_status rd_check_reserved(const char *name, const uint64_t *reserved, size
 reduct_status rd_check_executor(const reduct_executor *executor, reduct_error *error) {
     if (!executor)
         return REDUCT_OK;
-    if (!executor->run)
+    if (!executor->run && !executor->stop)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "executor: run: null pointer; expected a function");
     return RD_CHECK_RESERVED("executor: reserved", executor, error);
 }

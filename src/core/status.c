@@ -40,7 +40,7 @@ const char *reduct_status_text(reduct_status status) {
     case REDUCT_ERROR_MISMATCH:
         return "the accumulators hold different reductions";
     case REDUCT_ERROR_CALLBACK:
-        return "a function of a custom operator reported a failure";
+        return "a function of the caller's reported a failure";
     }
     return "not a status of this library";
 }

@@ -21,6 +21,9 @@
 /* Fewest elements of a piece: of fast sums, and of what may be cut anywhere, where more of them keep threads even. */
 enum { FAST_PIECE_MIN = 1 << 16, PIECE_MIN = 1 << 14, PIECES_PER_THREAD = 4 };
 
+/* The most elements of a piece, as far as there may be as many pieces, where somebody may want to stop between two. */
+enum { STOPPING_PIECE = 1 << 22 };
+
 /* Cuts the data into pieces of whole blocks. */
 static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
     call->piece = piece < least ? least : rd_divide_up(piece, RD_FAST_BLOCK) * RD_FAST_BLOCK;
@@ -38,6 +41,8 @@ static void plan_pieces(struct rd_call *call, enum rd_family family) {
     if (family == RD_FAST_SUM)
         return;
     uint64_t pieces = call->threads == 1 ? 1 : (uint64_t)call->threads * PIECES_PER_THREAD;
+    if (rd_team_may_stop(&call->crew) && pieces < rd_divide_up(call->count, STOPPING_PIECE))
+        pieces = rd_divide_up(call->count, STOPPING_PIECE);
     cut(call, rd_divide_up(call->count, pieces < RD_PIECES_MAX ? pieces : RD_PIECES_MAX), PIECE_MIN);
 }
 
@@ -90,7 +95,7 @@ static void reduce(struct rd_call *call, enum rd_family family) {
         rd_call_share(call, rd_cpu_multiply_integers);
         break;
     }
-    if (family == RD_FAST_SUM && !is_short(call)) {
+    if (family == RD_FAST_SUM && !is_short(call) && !rd_team_stops(&call->crew)) {
         rd_environment caller = rd_environment_enter();
         rd_cpu_merge_fast(call);
         rd_environment_leave(caller);
@@ -127,7 +132,7 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     partial->seen = count;
     if (taken)
         rd_room_give(taken);
-    return REDUCT_OK;
+    return rd_team_stops(&call.crew) ? rd_team_stopped(error) : REDUCT_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

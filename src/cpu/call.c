@@ -28,7 +28,7 @@ static bool take_piece(struct rd_call *call, uint64_t queue, uint64_t *piece) {
 }
 
 bool rd_call_next(struct rd_call *call, struct rd_turn *turn, struct rd_range *range) {
-    for (; turn->passed < call->threads; turn->passed++) {
+    for (; turn->passed < call->threads && !rd_team_stops(&call->crew); turn->passed++) {
         if (!take_piece(call, (turn->first + turn->passed) % call->threads, &turn->piece))
             continue;
         size_t bytes = rd_element_size(call->total);

@@ -602,6 +602,11 @@ static void free_column(struct column *column) {
     free(column->nan_row);
 }
 
+/* Whether what is left shall not be done. */
+static bool stops(const struct tables *tables) {
+    return rd_team_stops(&tables->many->state[0].crew);
+}
+
 /* Calls `take` with all elements of a range. */
 typedef void take_block(struct tables *tables, void *context, const struct rd_group_block *block);
 
@@ -669,7 +674,7 @@ static void add_units(void *context) {
     rd_environment caller = rd_environment_enter();
     if (!atomic_load(&tables->lacks_memory) && copy == 0 && tables->execution->initial)
         read_initial(tables, &room->reader, take_elements, column);
-    for (; unit < units && room && !atomic_load(&tables->lacks_memory);
+    for (; unit < units && room && !atomic_load(&tables->lacks_memory) && !stops(tables);
          unit = atomic_fetch_add(&tables->next_unit, 1)) {
         uint64_t first = unit * UNIT;
         read_range(tables, &room->reader, first, tables->elements - first < UNIT ? tables->elements : first + UNIT,
@@ -1041,7 +1046,9 @@ static void settle(struct tables *tables, size_t s) {
         rd_environment caller = rd_environment_enter();
         if (tables->execution->initial)
             read_initial(tables, &room->reader, settle_block, plan);
-        read_range(tables, &room->reader, 0, tables->elements, settle_block, plan);
+        for (uint64_t at = 0; at < tables->elements && !stops(tables); at += UNIT)
+            read_range(tables, &room->reader, at, tables->elements - at < UNIT ? tables->elements : at + UNIT,
+                       settle_block, plan);
         rd_environment_leave(caller);
     }
     free(room);
@@ -1183,7 +1190,7 @@ static reduct_status reduce(struct tables *tables, unsigned threads, reduct_erro
     rd_team_run(&many->state[0].crew, threads, add_units, tables);
     if (tables->outside != UINT64_MAX && !many->groups.skip)
         return rd_group_refuse(many, tables->execution, tables->outside, error);
-    for (size_t s = 0; s < many->states && !atomic_load(&tables->lacks_memory); s++)
+    for (size_t s = 0; s < many->states && !atomic_load(&tables->lacks_memory) && !stops(tables); s++)
         settle(tables, s);
     if (atomic_load(&tables->lacks_memory))
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",

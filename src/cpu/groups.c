@@ -6,7 +6,9 @@
 #include "core/status.h"
 #include "cpu/group_blocks.h"
 #include "cpu/group_tables.h"
+#include "cpu/job.h"
 #include "cpu/many.h"
+#include "cpu/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,11 @@ struct sorting {
     uint64_t *places;
 };
 
+/* Whether to stop before a row: asked now and then. */
+static bool stops(const struct sorting *sorting, uint64_t row) {
+    return row && row % RD_STOPPING_STEP == 0 && rd_team_stops(&sorting->many->state[0].crew);
+}
+
 /* Counts the elements of each result, two places on. */
 static reduct_status count_elements(struct sorting *sorting, reduct_error *error) {
     const reduct_groups *groups = &sorting->many->groups;
@@ -31,6 +38,8 @@ static reduct_status count_elements(struct sorting *sorting, reduct_error *error
         sorting->bound[r + 2] = 1;
     for (uint64_t at = 0; at < groups->elements; at++) {
         uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
+        if (stops(sorting, at))
+            return rd_team_stopped(error);
         for (uint64_t c = 0; c < width; c++) {
             if (!rd_group_counts(sorting->many, sorting->execution, at * width + c))
                 continue;
@@ -51,8 +60,9 @@ static void put(struct sorting *sorting, unsigned input, uint64_t at, const void
     memcpy(sorting->input[input] + at * bytes, (const unsigned char *)from + number * bytes, bytes);
 }
 
-/* Moves every element to where its group's next one belongs: bound[r + 1] is that place, and in the end where the group ends. */
-static void move_elements(struct sorting *sorting) {
+/* Moves every element to where its group's next one belongs: bound[r + 1] is that place, and in the end where the group ends. False
+ * if it was to stop. */
+static bool move_elements(struct sorting *sorting) {
     const struct rd_execution *execution = sorting->execution;
     const reduct_groups *groups = &sorting->many->groups;
     uint64_t width = groups->width, results = sorting->many->layout.results, *next = sorting->bound + 1;
@@ -62,6 +72,8 @@ static void move_elements(struct sorting *sorting) {
     }
     for (uint64_t at = 0; at < groups->elements; at++) {
         uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
+        if (stops(sorting, at))
+            return false;
         for (uint64_t c = 0; group < groups->count && c < width; c++) {
             uint64_t element = at * width + c;
             if (!rd_group_counts(sorting->many, sorting->execution, element))
@@ -72,6 +84,7 @@ static void move_elements(struct sorting *sorting) {
                 put(sorting, i, to, execution->input[i], element);
         }
     }
+    return true;
 }
 
 /* Sorts into memory for the elements that count, and reduces what comes of it. */
@@ -86,7 +99,7 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
     sorting->places = (uint64_t *)(sorted + 1);
     for (unsigned i = 0; i < many->inputs; i++)
         sorting->input[i] = (unsigned char *)(sorted + 1) + places + i * room;
-    move_elements(sorting);
+    const bool moved = move_elements(sorting);
     *sorted = *many;
     sorted->segments = (reduct_segments){.count = many->layout.results, .elements = elements, .index = REDUCT_U64};
     sorted->mask = REDUCT_MASK_NONE;
@@ -94,7 +107,8 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
                                      .begins = sorting->bound,
                                      .results = sorting->execution->results,
                                      .outcomes = sorting->execution->outcomes};
-    reduct_status status = rd_cpu_execute_gathered(sorted, &execution, sorting->places, error);
+    reduct_status status =
+        moved ? rd_cpu_execute_gathered(sorted, &execution, sorting->places, error) : rd_team_stopped(error);
     free(sorted);
     return status;
 }

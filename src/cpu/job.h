@@ -59,6 +59,13 @@ struct rd_source rd_job_source(const struct rd_job *job, uint64_t result);
 /* Reduces a part of a result in the ordinary way, and writes what comes of it where it is the only part. */
 void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t result, uint64_t part);
 
+/* Elements after which is asked whether to stop: some tenths of a millisecond. */
+enum { RD_STOPPING_STEP = 1 << 20 };
+
+/* Whether what is left shall not be done; of a result's elements, now and then. */
+bool rd_job_stops(const struct rd_job *job);
+bool rd_job_stops_after(const struct rd_job *job, uint64_t done);
+
 /* States of no elements. */
 void rd_job_init_states(const struct rd_job *job, struct rd_partial *state);
 

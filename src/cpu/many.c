@@ -18,6 +18,7 @@
 #include "cpu/numbers.h"
 #include "cpu/side.h"
 #include "cpu/side_extremes.h"
+#include "cpu/team.h"
 #include "family/family.h"
 
 #include <stdlib.h>
@@ -47,6 +48,14 @@ enum { SHARED_BYTES = 1 << 15 };
 
 static uint64_t at_least(uint64_t a, uint64_t b) {
     return a > b ? a : b;
+}
+
+bool rd_job_stops(const struct rd_job *job) {
+    return rd_team_stops(&job->many->state[0].crew);
+}
+
+bool rd_job_stops_after(const struct rd_job *job, uint64_t done) {
+    return done && done % RD_STOPPING_STEP == 0 && rd_job_stops(job);
 }
 
 static uint64_t bound(const void *bounds, reduct_type type, uint64_t at) {
@@ -187,11 +196,20 @@ static void add(struct rd_job *job, const struct rd_desk *desk, size_t s, struct
         rd_partial_follow(state, &part);
 }
 
-/* Adds them to all states; in steps that stay in cache where there are several. */
+/* How many elements are added at a time: what stays in cache where there are several states, and no more than need be where somebody
+ * may want to stop in between. */
+static uint64_t step_of(const struct rd_job *job, uint64_t count) {
+    const struct rd_many *many = job->many;
+    if (many->states > 1)
+        return SHARED_BYTES / job->bytes;
+    return many->splits && rd_team_may_stop(&many->state[0].crew) ? RD_STOPPING_STEP : count;
+}
+
+/* Adds them to all states. */
 void rd_job_add(struct rd_job *job, const struct rd_desk *desk, struct rd_partial *state, const unsigned char *x,
                 const unsigned char *y, uint64_t count) {
-    uint64_t step = job->many->states > 1 ? SHARED_BYTES / job->bytes : count;
-    for (uint64_t at = 0; at < count; at += step) {
+    uint64_t step = step_of(job, count);
+    for (uint64_t at = 0; at < count && !rd_job_stops_after(job, at); at += step) {
         uint64_t some = count - at < step ? count - at : step;
         for (size_t s = 0; s < job->many->states; s++)
             add(job, desk, s, &state[s], x + at * job->bytes, y ? y + at * job->bytes : NULL, some);
@@ -295,13 +313,13 @@ void rd_job_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t resu
         job->parts > 1 ? job->partials + (result * job->parts + part) * many->states : desk->state;
     rd_job_init_states(job, state);
     if (many->mask) {
-        for (uint64_t at = first; at < end; at += GATHERED)
+        for (uint64_t at = first; at < end && !rd_job_stops_after(job, at - first); at += GATHERED)
             add_masked(job, desk, &source, at, end - at < GATHERED ? end - at : GATHERED, state);
     } else if (job->direct && end > first) { /* where there are no elements, there may be no array */
         rd_job_add(job, desk, state, source.input[0] + first * job->bytes,
                    source.input[1] ? source.input[1] + first * job->bytes : NULL, end - first);
     } else {
-        for (uint64_t at = first; at < end; at += GATHERED) {
+        for (uint64_t at = first; at < end && !rd_job_stops_after(job, at - first); at += GATHERED) {
             uint64_t some = end - at < GATHERED ? end - at : GATHERED;
             for (unsigned i = 0; i < many->inputs; i++)
                 rd_job_gather(&many->layout, i, job->bytes, source.input[i], at, some, desk->gathered[i]);
@@ -324,7 +342,7 @@ static void reduce_together(struct rd_job *job, const struct rd_desk *desk, uint
         source[r] = rd_job_source(job, result + r);
         rd_job_init_states(job, desk->state + r * many->states);
     }
-    for (uint64_t at = first; at < end; at += GATHERED_EACH) {
+    for (uint64_t at = first; at < end && !rd_job_stops_after(job, at - first); at += GATHERED_EACH) {
         uint64_t some = end - at < GATHERED_EACH ? end - at : GATHERED_EACH;
         for (uint64_t step = 0; step < some; step += COLUMN_STEP)
             for (unsigned i = 0; i < many->inputs; i++)
@@ -414,7 +432,7 @@ static void work(void *context) {
         for (unsigned i = 0; i < many->inputs; i++)
             desk.gathered[i] = memory + states + side + mask + i * gathered;
         desk.mask = mask ? (void *)(memory + states + side) : NULL;
-        for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units;)
+        for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units && !rd_job_stops(job);)
             do_unit(job, &desk, unit);
     } else {
         atomic_store(&job->lacks_memory, true);
@@ -436,7 +454,7 @@ static void reduce_with_all(struct rd_job *job, uint64_t result, struct rd_parti
     for (size_t s = 0; s < many->states; s++) {
         const void *y = rd_operator(many->state[s].reduction.op)->inputs == 2 ? source.input[1] : NULL;
         if (many->state[s].device.backend->accumulate(&many->state[s], source.input[0], y, source.count, NULL,
-                                                      &state[s], NULL) != REDUCT_OK)
+                                                      &state[s], NULL) == REDUCT_ERROR_OUT_OF_MEMORY)
             atomic_store(&job->lacks_memory, true);
     }
     rd_job_finish(job, result, source.offset, state);
@@ -577,19 +595,26 @@ static void release_results(const struct rd_job *job) {
     }
 }
 
-static reduct_status reduce_all(struct rd_job *job, unsigned threads) {
+static reduct_status no_memory(const struct rd_job *job, reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
+                   (unsigned long long)job->many->layout.results);
+}
+
+static reduct_status reduce_all(struct rd_job *job, unsigned threads, reduct_error *error) {
     const struct rd_many *many = job->many;
     struct rd_partial *state = malloc(many->states * sizeof *state);
     if (!state)
-        return REDUCT_ERROR_OUT_OF_MEMORY;
+        return no_memory(job, error);
     rd_team_run(&many->state[0].crew, threads, work, job);
-    if (job->parts > 1)
+    if (job->parts > 1 && !rd_job_stops(job))
         merge_parts(job);
     for (uint64_t r = 0; job->longest != UINT64_MAX && r < many->layout.results; r++)
-        if (rd_job_source(job, r).count > job->longest)
+        if (rd_job_source(job, r).count > job->longest && !rd_job_stops(job))
             reduce_with_all(job, r, state);
     free(state);
-    return atomic_load(&job->lacks_memory) ? REDUCT_ERROR_OUT_OF_MEMORY : REDUCT_OK;
+    if (atomic_load(&job->lacks_memory))
+        return no_memory(job, error);
+    return rd_job_stops(job) ? rd_team_stopped(error) : REDUCT_OK;
 }
 
 /* The first failure, which names its result where there are several. */
@@ -619,13 +644,10 @@ static reduct_status execute(const struct rd_many *many, const struct rd_executi
     atomic_init(&job.next, 0);
     atomic_init(&job.lacks_memory, false);
     pthread_mutex_init(&job.lock, NULL);
-    status = make_room(&job) ? reduce_all(&job, threads) : REDUCT_ERROR_OUT_OF_MEMORY;
-    if (status != REDUCT_OK)
-        status = rd_fail(error, status, "plan: memory for %llu results could not be allocated",
-                         (unsigned long long)many->layout.results);
-    else if (job.failure.status != REDUCT_OK)
+    status = make_room(&job) ? reduce_all(&job, threads, error) : no_memory(&job, error);
+    if (status == REDUCT_OK && job.failure.status != REDUCT_OK)
         status = report(&job, error);
-    else
+    else if (status == REDUCT_OK)
         release_results(&job);
     free_room(&job);
     pthread_mutex_destroy(&job.lock);

@@ -5,6 +5,7 @@
 
 #include "core/reduction.h"
 #include "core/status.h"
+#include "cpu/team.h"
 #include "family/family.h"
 
 #include <stdlib.h>
@@ -111,6 +112,8 @@ reduct_status rd_cpu_accumulate_masked(const struct rd_prepared *prepared, const
         rd_mask_read(kind, mask, (int64_t)(offset + at), 1, some, room->keep, 0);
         status = rd_mask_add(prepared, room, (const unsigned char *)x + at * bytes,
                              y ? (const unsigned char *)y + at * bytes : NULL, some, NULL, partial, error);
+        if (status == REDUCT_OK && rd_team_stops(&prepared->crew))
+            status = rd_team_stopped(error);
     }
     free(room);
     return status;

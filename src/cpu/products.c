@@ -81,6 +81,8 @@ void rd_cpu_multiply(struct rd_call *call) {
         call->piece = piece;
         call->pieces = pieces;
         rd_call_share(call, multiply_subtrees);
+        if (rd_team_stops(&call->crew))
+            pieces = 0; /* some were not formed */
     }
     for (uint64_t i = 0; i < pieces; i++) {
         const struct rd_product_piece *subtree = &call->own->subtree[i];

@@ -587,7 +587,7 @@ void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t fir
         memset(side->y, 0, sizeof side->y);
     }
     const uint64_t held = in_place ? ROWS_HELD : FOLDED_MOST;
-    for (uint64_t at = begin, next; at < end; at = next) {
+    for (uint64_t at = begin, next; at < end && !rd_job_stops_after(job, at - begin); at = next) {
         next = end - at < held ? end : at + held;
         if (in_place)
             add_in_place(work, results, at, next);

@@ -19,7 +19,8 @@ enum {
     ROWS_ELEMENTS = 1 << 14,
     COLUMNS_LEAST = 2,
     ROW_MOST = 1 << 12,
-    INDEXED_ROW_MOST = 1 << 7
+    INDEXED_ROW_MOST = 1 << 7,
+    STRETCH = 1 << 14 /* elements of a result between two questions whether to stop */
 };
 
 struct desk {
@@ -120,8 +121,14 @@ static void find_keys(const struct tile *tile, const struct rd_kernels *kernels,
     uint64_t *index = tile->gives_index ? desk->index : NULL;
     struct rd_cursor cursor;
     rd_cursor_start(layout, tile->begin, &cursor);
+    uint64_t asked = tile->begin;
     for (uint64_t at = tile->begin, run; at < tile->end; at += run) {
-        run = rd_cursor_run(layout, &cursor, tile->end - at);
+        if (at - asked >= STRETCH) {
+            asked = at;
+            if (rd_job_stops(tile->job))
+                return;
+        }
+        run = rd_cursor_run(layout, &cursor, tile->end - at < STRETCH ? tile->end - at : STRETCH);
         keys.first = at - tile->begin;
         const unsigned char *x = from + cursor.offset[0] * (int64_t)tile->type->bytes;
         if (are_columns(layout))

@@ -7,6 +7,7 @@
  */
 #include "cpu/team.h"
 
+#include "core/status.h"
 #include "core/system.h"
 
 #include <fenv.h>
@@ -64,7 +65,7 @@ unsigned rd_team_number(void) {
 
 /* 0 for as many as there are processors. */
 static unsigned most_of(const struct rd_crew *crew) {
-    if (!crew->executor)
+    if (!crew->executor || !crew->executor->run)
         return crew->threads;
     unsigned there = crew->executor->threads ? crew->executor->threads : 1;
     return crew->threads && crew->threads < there ? crew->threads : there;
@@ -233,7 +234,7 @@ static void run_foreign(void *argument) {
 }
 
 void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void *context), void *context) {
-    if (crew->executor && threads > 1) {
+    if (crew->executor && crew->executor->run && threads > 1) {
         struct foreign foreign = {.work = work, .context = context};
         atomic_init(&foreign.next, 0);
         crew->executor->run(crew->executor->context, threads, run_foreign, &foreign);
@@ -259,4 +260,8 @@ void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void
     work(context);
     wait_for_helpers(slot);
     atomic_store_explicit(&slot->taken, false, memory_order_release);
+}
+
+reduct_status rd_team_stopped(reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_CALLBACK, "executor: stop() returned other than 0");
 }

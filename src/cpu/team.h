@@ -23,4 +23,17 @@ unsigned rd_team_threads(const struct rd_crew *crew, uint64_t pieces, uint64_t b
  * work must share out what there is to do among those that come. */
 void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void *context), void *context);
 
+/* Whether somebody may want the work to be given up, and does. To be asked by all who do parts of it, and once more at its end; they
+ * leave undone what is left. */
+static inline bool rd_team_may_stop(const struct rd_crew *crew) {
+    return crew->executor && crew->executor->stop;
+}
+
+static inline bool rd_team_stops(const struct rd_crew *crew) {
+    return rd_team_may_stop(crew) && crew->executor->stop(crew->executor->context);
+}
+
+/* The failure of a call that was given up. */
+reduct_status rd_team_stopped(reduct_error *error);
+
 #endif

@@ -196,7 +196,7 @@ def _reduce_to(
     common = (ops, inputs[0].type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device([*inputs, target]))
     plan, results, types, fallible = _prepare(*common, None)
     _check_out(target, types[0], results)
-    if plan.in_pieces or any(target.overlaps(each) for each in inputs):
+    if plan.may_stop or any(target.overlaps(each) for each in inputs):
         made, room = kind.output(results, types[0], x)
         _run(plan, tuple(inputs), (room,), x, kind, fallible, check, results)
         if target.device < 0:
