@@ -118,7 +118,8 @@ static reduct_status end_call(const char *function, reduct_status status, const 
         broken(function, "wrote an error without a failure", status);
     if (filled && (watch->error.status != status || !memchr(watch->error.message, 0, sizeof watch->error.message)))
         broken(function, "failed and did not fill in the error", status);
-    if (output && status != REDUCT_OK && !is_canary(watch->output, sizeof watch->output))
+    if (output && status != REDUCT_OK && status != REDUCT_ERROR_CALLBACK &&
+        !is_canary(watch->output, sizeof watch->output))
         broken(function, "failed and wrote its output", status);
     return status;
 }
@@ -134,6 +135,22 @@ static bool rarely(void) {
 static int any_number(int most) {
     static const int wrong[] = {-1, 99, 255, INT32_MAX, INT32_MIN};
     return rarely() ? wrong[rng_below(&rng, 5)] : (int)rng_below(&rng, (uint64_t)most + 2);
+}
+
+static int never_stop(void *context) {
+    (void)context;
+    return 0;
+}
+
+static int stop(void *context) {
+    (void)context;
+    return 1;
+}
+
+/* Most often none, or one that goes on; now and then one that stops all calls, or is none. */
+static const reduct_executor *any_executor(void) {
+    static const reduct_executor executors[] = {{.stop = never_stop}, {.stop = stop}, {.threads = 2}};
+    return rarely() ? &executors[rng_below(&rng, 3)] : NULL;
 }
 
 /* Most often one that can be reduced. */
@@ -221,7 +238,8 @@ static reduct_plan_options any_options(const reduct_reduction *reductions) {
                                    .reduction_count = rarely() ? rng_below(&rng, 3) : 1,
                                    .shape = {.outer = 1, .inner = 1, .stride = 1},
                                    .device = any_device(),
-                                   .threads = rarely() ? UINT32_MAX : (unsigned)rng_below(&rng, 4)};
+                                   .threads = rarely() ? UINT32_MAX : (unsigned)rng_below(&rng, 4),
+                                   .executor = any_executor()};
     options.shape.n = any_count(reduct_type_size(reductions->element));
     if (rarely())
         options.kind = (reduct_kind)any_number(REDUCT_GROUPS);
@@ -429,7 +447,8 @@ static void call_create(void) {
         end_call("reduct_accumulator_create",
                  reduct_accumulator_create(&(reduct_accumulator_options){.reduction = rarely() ? NULL : &reduction,
                                                                          .device = any_device(),
-                                                                         .threads = (unsigned)rng_below(&rng, 3)},
+                                                                         .threads = (unsigned)rng_below(&rng, 3),
+                                                                         .executor = any_executor()},
                                            null ? NULL : &made, watch->passed),
                  watch, false);
     keep("reduct_accumulator_create", status, made);
