@@ -64,7 +64,7 @@ check-python: install-test-deps
 	$(BUILD) build --parallel $(JOBS) --target check-python
 
 wheel: install-build-deps
-	python/wheel
+	python/wheel --glibc 2.28
 
 # Any static server does.
 web: install-web-deps
