@@ -28,7 +28,8 @@ struct state {
     uint64_t longest;         /* call that does not look at signals, in elements */
     PyObject *functions;      /* the general ones by name, once one was needed */
     PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
-    PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type */
+    PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type, and what makes objects of them */
+    newfunc make_scalar[TYPES];
 };
 
 /* An array of somebody else's memory. */

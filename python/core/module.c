@@ -142,8 +142,14 @@ static PyObject *use_numpy(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO!", &ndarray, &PyDict_Type, &scalars))
         return NULL;
     for (int type = 1; type < TYPES; type++)
-        if (!state->scalars[type])
-            state->scalars[type] = Py_XNewRef(PyDict_GetItemString(scalars, reduct_type_name((reduct_type)type)));
+        if (!state->scalars[type]) {
+            PyObject *scalar = PyDict_GetItemString(scalars, reduct_type_name((reduct_type)type));
+            if (scalar && !PyType_Check(scalar))
+                return PyErr_Format(PyExc_TypeError, "expected types of scalars, found %R", scalar);
+            if (scalar)
+                state->make_scalar[type] = (newfunc)PyType_GetSlot((PyTypeObject *)scalar, Py_tp_new);
+            state->scalars[type] = Py_XNewRef(scalar);
+        }
     if (!state->ndarray)
         state->ndarray = Py_NewRef(ndarray);
     Py_RETURN_NONE;

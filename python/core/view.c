@@ -13,18 +13,18 @@ static reduct_type type_of_format(const char *format, Py_ssize_t size) {
         format++;
     if (!*format || format[1])
         return REDUCT_DEFAULT;
-    unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
-    if (log < 4 && strchr("bhilqn", *format))
-        return sign[log];
-    if (log < 4 && strchr("BHILQN", *format))
-        return plain[log];
-    if (*format == '?' && size == 1)
-        return REDUCT_BOOL;
-    if (*format == 'd' && size == 8)
+    if (*format == 'd' && size == 8) /* the most frequent one first */
         return REDUCT_F64;
     if (*format == 'f' && size == 4)
         return REDUCT_F32;
-    return *format == 'e' && size == 2 ? REDUCT_F16 : REDUCT_DEFAULT;
+    if (*format == 'e' && size == 2)
+        return REDUCT_F16;
+    if (*format == '?' && size == 1)
+        return REDUCT_BOOL;
+    unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
+    if (log < 4 && strchr("bhilqn", *format))
+        return sign[log];
+    return log < 4 && strchr("BHILQN", *format) ? plain[log] : REDUCT_DEFAULT;
 }
 
 static void refuse_format(const char *format, const char *name) {
