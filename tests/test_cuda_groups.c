@@ -471,6 +471,34 @@ static void tables(void **state) {
         }
 }
 
+/* Tables of so many times a cache's part that each part is added by a launch of its own, unless indices are in order. */
+static void parts(void **state) {
+    (void)state;
+    const uint64_t elements = gpu.small ? (1 << 15) + 5 : (1 << 24) + 5;
+    for (int spread = 0; spread < SPREADS; spread++)
+        for (int t = 0; t < 2; t++) {
+            const reduct_type type = t ? REDUCT_F64 : REDUCT_F32;
+            struct grouping test = {.rng = rng_of(test_seed() + 11 * (uint64_t)spread),
+                                    .type = test_type(type),
+                                    .index = test_type(spread % 2 ? REDUCT_U64 : REDUCT_U32),
+                                    .spread = (enum spread)spread,
+                                    .elements = elements,
+                                    .results = gpu.small ? 1500 : 10000000};
+            test.groups = (reduct_groups){
+                .count = test.results, .elements = elements, .index = test.index->type, .width = 1, .skip = 1};
+            test.reduction[0] = test_reduction(REDUCT_SUM, type, REDUCT_DEFAULT);
+            test.reduction[1] = test_reduction(spread % 2 ? REDUCT_VAR : REDUCT_MEAN, type, REDUCT_DEFAULT);
+            test.reductions = 2;
+            fill_values(&test);
+            fill_indices(&test, true);
+            struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+            compare(&test, (uint64_t)spread, "parts", &got, &expected, true);
+            clear_came(&expected);
+            clear_came(&got);
+            clear(&test);
+        }
+}
+
 /* More elements of one group than a block's table holds before it must be emptied, in all blocks. */
 static void turns(void **state) {
     (void)state;
@@ -478,7 +506,7 @@ static void turns(void **state) {
         print_message("not tested here, as it takes long under tools: tables that are emptied more than once\n");
         return;
     }
-    const uint64_t elements = ((uint64_t)gpu.multiprocessors << (gpu.small ? 18 : 20)) + 77;
+    const uint64_t elements = ((uint64_t)gpu.multiprocessors << (gpu.small ? 19 : 20)) + 77;
     struct grouping test = {.rng = rng_of(test_seed() + 99),
                             .type = test_type(REDUCT_F32),
                             .index = test_type(REDUCT_U8),
@@ -572,8 +600,8 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases), cmocka_unit_test(queued),
-                                       cmocka_unit_test(tables), cmocka_unit_test(turns), cmocka_unit_test(ties),
-                                       cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases),  cmocka_unit_test(queued),
+                                       cmocka_unit_test(tables), cmocka_unit_test(parts),  cmocka_unit_test(turns),
+                                       cmocka_unit_test(ties),   cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

@@ -154,14 +154,14 @@ static void place_rest(struct rd_cuda_groups_pass *pass) {
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The most slots of a table that a multiprocessor has room for: no more than there are results; a power of two. A function keeps
- * the room that it was given last, so each gets as much as there is, whatever it is for. */
-static uint32_t find_slots(const rd_cuda_driver *driver, rd_cu_function add, unsigned slot_bytes, uint64_t results) {
+/* The most slots of a table that a multiprocessor has room for: a power of two. A function keeps the room that it was given last, so
+ * each gets as much as there is, whatever it is for. */
+static uint32_t find_slots(const rd_cuda_driver *driver, rd_cu_function add, unsigned slot_bytes) {
     unsigned room = RD_CUDA_GROUPS_ROOM;
     while (room && driver->cuFuncSetAttribute(add, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)room) != RD_CU_SUCCESS)
         room -= RD_CUDA_GROUPS_ROOM_STEP;
     uint32_t slots = RD_CUDA_GROUPS_SLOTS;
-    while (slots && (slots / 2 >= results || slots * slot_bytes > room))
+    while (slots && slots * slot_bytes > room)
         slots /= 2;
     return slots;
 }
@@ -199,7 +199,11 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
             status = find_kernel(context, kernels->image, "rest", kind, &scan->rest_kernel, error);
     }
     if (status == REDUCT_OK && tabled)
-        scan->slots = find_slots(context->device->driver, scan->add, scan->slot_bytes, pass->groups.results);
+        scan->slots_most = find_slots(context->device->driver, scan->add, scan->slot_bytes);
+    scan->slots = scan->slots_most;
+    while (scan->slots && scan->slots / 2 >= pass->groups.results)
+        scan->slots /= 2;
+    scan->table_bytes = sizeof(uint64_t) * tabled * pass->groups.results;
     return status;
 }
 
@@ -329,6 +333,15 @@ static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
     return (uintptr_t)array % (load < 16 ? load : 16) == 0;
 }
 
+/* In how many parts results are taken, should they be scattered. */
+static void choose_parts(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
+                   parts = scan->guess && !groups->initial && cache ? rd_divide_up(scan->table_bytes, cache) : 1;
+    groups->parts = parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
+    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts);
+}
+
 /* What a scan's kernels are told: of the array's elements, or of the initial values. */
 static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
     const struct rd_cuda_groups_addresses *addresses = launches->addresses;
@@ -351,10 +364,29 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
         groups.counted = NULL;
     if (groups.call.combine == RD_BOTH)
         groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
+    choose_parts(launches, scan, &groups);
     groups.vectors = is_aligned(groups.call.x, bytes, each) &&
                      (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
                      (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
+    groups.plain = groups.vectors && groups.indices && groups.index_bytes == 4 && groups.width == 1 && !groups.mask;
     return groups;
+}
+
+/* Slots of the table of a block that takes so many elements. One that is cleared and emptied for fewer elements than it has slots costs
+ * more than it saves. */
+static void choose_slots(const struct launches *launches, unsigned which, uint64_t elements,
+                         struct rd_cuda_groups *groups) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    groups->slots = elements >= scan->slots ? scan->slots : 0;
+    groups->direct = groups->slots >= groups->results;
+    unsigned copies_log2 = 0;
+    if (groups->direct && !groups->is_pick)
+        while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most)
+            copies_log2++;
+    if (elements >= (uint64_t)scan->slots << copies_log2) {
+        groups->slots <<= copies_log2;
+        groups->copies_log2 = (uint8_t)copies_log2;
+    }
 }
 
 static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
@@ -368,11 +400,13 @@ static rd_cu_result start_adding(const struct launches *launches, unsigned which
     groups.chunk = rd_divide_up(tiles, launches->multiprocessors * turns);
     if (groups.chunk < warps)
         groups.chunk = warps;
-    /* A table that is cleared and emptied for fewer elements than it has slots costs more than it saves. */
-    groups.slots = groups.chunk * tile >= scan->slots ? scan->slots : 0;
-    groups.direct = groups.slots >= groups.results;
-    return launch(launches, scan->add, &groups, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
-                  RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes);
+    choose_slots(launches, which, groups.chunk * tile, &groups);
+    rd_cu_result result = RD_CU_SUCCESS;
+    for (; groups.part < groups.parts && result == RD_CU_SUCCESS; groups.part++)
+        result =
+            launch(launches, scan->add, &groups, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
+                   RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes);
+    return result;
 }
 
 static rd_cu_result start_scan(const struct launches *launches, unsigned which) {

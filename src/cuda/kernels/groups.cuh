@@ -240,17 +240,34 @@ template <int BYTES, bool PAIRS, int EACH> struct Loaded {
     }
 };
 
-/* Calls take(loaded, first) for each tile of a warp in a chunk: while one is taken, the next one is on its way. */
-template <int BYTES, bool PAIRS, int EACH, class Take>
-__device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
+/* The same where there is no mask, and no row; and where loads are aligned and tiles whole. */
+template <int BYTES, bool PAIRS, int EACH> struct LoadedPlainly {
+    Packed<BYTES, EACH> x, y;
+    Packed<4, EACH> index;
+
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, u64 first) {
+        x.load(groups.call.x, first, EACH, true);
+        if constexpr (PAIRS)
+            if (groups.call.y)
+                y.load(groups.call.y, first, EACH, true);
+        index.load(groups.indices, first, EACH, true);
+    }
+    __device__ __forceinline__ void find(const rd_cuda_groups &groups, u64 first, unsigned (&result)[EACH]) const {
+        Results<EACH>::take(groups, index, first, (1u << EACH) - 1, result);
+    }
+};
+
+/* Calls take(loaded, first) for each tile of a warp from one to below another: while one is taken, the next one is on its way. */
+template <class Loaded, int EACH, class Take>
+__device__ __forceinline__ void for_some_tiles(const rd_cuda_groups &groups, u64 begin_tile, u64 end_tile, Take take) {
     constexpr u64 TILE = 32 * EACH, STEP = GROUP_WARPS * TILE;
-    const u64 tiles = (groups.call.count + TILE - 1) / TILE, end = min(tiles, (chunk + 1) * groups.chunk) * TILE;
-    u64 ahead = (chunk * groups.chunk + warp_index()) * TILE + lane_index() * EACH;
+    const u64 end = end_tile * TILE;
+    u64 ahead = (begin_tile + warp_index()) * TILE + lane_index() * EACH;
     bool any = false;
-    Loaded<BYTES, PAIRS, EACH> next;
+    Loaded next;
 #pragma unroll 1
     for (bool more = true; more; ahead += STEP) {
-        const Loaded<BYTES, PAIRS, EACH> loaded = next;
+        const Loaded loaded = next;
         more = ahead < end; /* tiles are whole: the same for all lanes */
         if (more)
             next.load(groups, ahead);
@@ -258,6 +275,21 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chun
             take(loaded, ahead - STEP);
         any = true;
     }
+}
+
+/* The same for each tile of a chunk. */
+template <int BYTES, bool PAIRS, int EACH, class Take>
+__device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
+    constexpr u64 TILE = 32 * EACH;
+    const u64 tiles = (groups.call.count + TILE - 1) / TILE, end = min(tiles, (chunk + 1) * groups.chunk);
+    u64 begin = chunk * groups.chunk;
+    if (groups.plain) {
+        const u64 whole = min(end, groups.call.count / TILE);
+        for_some_tiles<LoadedPlainly<BYTES, PAIRS, EACH>, EACH>(groups, begin, whole, take);
+        begin = max(begin, whole);
+    }
+    if (begin < end)
+        for_some_tiles<Loaded<BYTES, PAIRS, EACH>, EACH>(groups, begin, end, take);
 }
 
 /* The result of one element, of which the index was looked at before; NOWHERE if it does not count. */
@@ -290,16 +322,20 @@ struct Slots {
     /* Without owners, and with zeros. By the whole block. */
     __device__ __forceinline__ void open(unsigned arrays) const {
         for (unsigned i = threadIdx.x; i < slots; i += GROUP_THREADS)
-            words[i] = groups.direct ? i : NOWHERE;
+            words[i] = groups.direct ? i >> groups.copies_log2 : NOWHERE;
         for (unsigned i = threadIdx.x; i < slots * arrays; i += GROUP_THREADS)
             words[slots + i] = 0;
         __syncthreads();
+    }
+    /* Of a lane, where each result has slots of its own. */
+    __device__ __forceinline__ unsigned find_directly(unsigned result) const {
+        return result << groups.copies_log2 | (lane_index() & ((1 << groups.copies_log2) - 1));
     }
     /* The slot of a result, which it may get now; `slots` if it has none. `known`: it has had one before. */
     __device__ __forceinline__ unsigned find(unsigned result, bool &known) const {
         known = true;
         if (groups.direct)
-            return result;
+            return find_directly(result);
         const unsigned slot = (result * 2654435769u >> 8) & (slots - 1);
         unsigned owner = *const_cast<volatile unsigned *>(words + slot);
         if (owner == NOWHERE) {

@@ -17,6 +17,8 @@ struct rd_cuda_groups_header {
     uint32_t minus_zero; /* some term was -0 */
     uint32_t low_below;  /* planes of the grid that elements aside reach: UINT32_MAX less the lowest one; 0: none */
     uint32_t high_above; /* the highest, plus one */
+    uint32_t scattered;  /* results come in no order: of parts, each has a launch */
+    uint32_t reserved;
 };
 
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
@@ -53,7 +55,10 @@ struct rd_cuda_groups {
     uint32_t limit;                       /* groups: indices below it are inside, as integers without a sign */
     uint32_t slots;                       /* of a block's table: a power of two, or 0 */
     uint32_t step;                        /* bits of a plane */
-    uint8_t direct;                       /* each result has a slot of its own */
+    uint32_t part, parts, part_results;   /* launches that add take so many results each, if these are scattered */
+    uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
+    uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
+    uint8_t plain;                        /* no mask, no rows, and indices of 4 bytes, aligned */
     uint8_t index_bytes, skip, mask_bits; /* the last: entries of the mask are bits */
     uint8_t vectors;                      /* elements and indices are aligned for loads of four */
     uint8_t is_pick;                      /* where a result is a word: of what kind */
@@ -78,16 +83,11 @@ enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
 #define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
 
 /* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds. */
-enum { RD_CUDA_GROUPS_THREADS = 1024, RD_CUDA_GROUPS_PIECES = 3, RD_CUDA_GROUPS_ROUNDING = 128 };
+enum { RD_CUDA_GROUPS_THREADS = 1024, RD_CUDA_GROUPS_PIECES = 2, RD_CUDA_GROUPS_ROUNDING = 128 };
 
-/* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63; and so many that a block's table adds in its 32-bit
- * pieces, the uppermost of which has what is above 28 bits. */
-enum {
-    RD_CUDA_GROUPS_STEP_LEAST = 26,
-    RD_CUDA_GROUPS_STEP_MOST = 40,
-    RD_CUDA_GROUPS_PIECE_BITS = 14,
-    RD_CUDA_GROUPS_CHUNK_ELEMENTS = 1 << 18
-};
+/* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63. Elements that a block adds to its table before it
+ * empties it: few enough for 32 bits to count them. */
+enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GROUPS_CHUNK_ELEMENTS = 1 << 19 };
 
 /* Planes of a window, and of these those of which a block's table keeps pieces, by bytes of the elements; for products of 8 bytes none. */
 #define RD_CUDA_GROUPS_WINDOW(bytes, products)                                                                         \

@@ -117,7 +117,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
     table.open(0);
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        for_tiles<BYTES, false, EACH>(groups, chunk, [&](const Loaded<BYTES, false, EACH> &loaded, u64 first) {
+        for_tiles<BYTES, false, EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
             unsigned result[EACH];
             u64 word[EACH];
             loaded.find(groups, first, result);

@@ -7,16 +7,17 @@
  * every element again. So the guess decides how long it takes, never what comes out.
  *
  * Phases.
- *   1. groups_guess: one block takes a sample, and says where the window lies.
- *   2. groups_add: warps take tiles of 128 elements. Neighbours of one result, in a lane and then across the lanes, are added up first, so
- *      that sorted indices, or all elements in one group, cost no more than reading. What remains goes to a table in shared memory, where results
- *      have slots as they come: digits in three pieces of 14 bits and more, as 32-bit atomics are fast there. Results without
- *      a slot go to the planes. A warp that finds few of its results in the table leaves it alone.
+ *   1. groups_guess: one block takes a sample, and says where the window lies, and whether results come scattered.
+ *   2. groups_add: warps take tiles of 128 elements. Where most lanes go on with the result of the lane before, lanes of one result are added
+ *      up first, as in sorted indices. What remains goes to a table in shared memory, where results have slots as they come, or, if
+ *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
+ *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
+ *      results in the table leaves it alone. Where planes do not fit the L2 cache and results are scattered, several launches take
+ *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache.
  *   3. groups_rest: what was put aside.
  *
- * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits. Of at most 2^18 terms in a table's slot
- * a piece of 14 bits has at most 2^32 - 2^18; the uppermost has what is above 28 of at most 40 bits: 2^30. Terms that were added up before
- * count as those that they are made of.
+ * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Whether the
+ * lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.
  *
  * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted; whether others did is found out by looking at all
  * elements once more, only then. */
@@ -184,14 +185,26 @@ struct Window {
 /* Elements of a sample; how far above its largest exponent the window ends, if there are more. */
 constexpr int SAMPLES = 16 * GROUP_THREADS, MARGIN = 1, MARGIN_PRODUCTS = 2;
 
+/* Of neighbours, one in so many must be of different parts for results to be scattered. */
+constexpr int APART = 4;
+
+/* Whether two elements are of different parts. */
+__device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u64 b) {
+    const unsigned result = result_of(groups, a), other = result_of(groups, b);
+    return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
+}
+
 template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &groups) {
     __shared__ int most;
+    __shared__ unsigned all_apart;
     const rd_cuda_groups_grid &grid = groups.grid[0];
     const u64 count = groups.call.count, samples = min(count, (u64)SAMPLES);
     if (threadIdx.x == 0)
-        most = INT32_MIN;
+        most = INT32_MIN, all_apart = 0;
     __syncthreads();
     int own = INT32_MIN;
+    unsigned apart = 0;
+#pragma unroll 4
     for (u64 s = threadIdx.x; s < samples; s += GROUP_THREADS) {
         /* Evenly apart; the quotient and the remainder apart, as the product of both would not fit. */
         const u64 at = count / samples * s + count % samples * s / samples;
@@ -199,9 +212,13 @@ template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &g
         const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
         if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
             own = max(own, term.exponent + term.length());
+        if (groups.parts > 1)
+            apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
     }
     if (own != INT32_MIN)
         atomicMax(&most, own);
+    if (apart)
+        atomicAdd(&all_apart, apart);
     __syncthreads();
     if (threadIdx.x != 0)
         return;
@@ -210,6 +227,7 @@ template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &g
     top = max(min(top, grid.highest), grid.lowest + window);
     grid.header->unit = top - window;
     grid.header->first = (top - window - grid.lowest + step - 1) / step;
+    grid.header->scattered = all_apart >= samples / APART;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -226,46 +244,64 @@ template <class T> struct Table : Slots {
         Slots::open(COUNTS + (groups.counted != nullptr));
     }
 
-    __device__ __forceinline__ void add(unsigned slot, const i64 (&digit)[T::TABLED ? T::TABLED : 1],
-                                        unsigned count) const {
-        constexpr int BITS = RD_CUDA_GROUPS_PIECE_BITS;
-        constexpr unsigned MASK = (1u << BITS) - 1;
+    /* Adds to both words of each digit; what is carried over follows from what was there before. Without branches: whatever comes from no
+     * element is zero. */
+    template <int EACH>
+    __device__ __forceinline__ void add(const unsigned (&slot)[EACH],
+                                        const i64 (&digit)[EACH][T::TABLED ? T::TABLED : 1],
+                                        const unsigned (&count)[EACH]) const {
+        unsigned before[EACH];
 #pragma unroll
         for (int d = 0; d < T::TABLED; d++) {
-            unsigned *at = array(RD_CUDA_GROUPS_PIECES * d) + slot;
-            atomicAdd(at, (unsigned)digit[d] & MASK);
-            atomicAdd(at + slots, (unsigned)(digit[d] >> BITS) & MASK);
-            atomicAdd(at + 2 * slots, (unsigned)(int)(digit[d] >> (2 * BITS)));
+            unsigned *const low = array(RD_CUDA_GROUPS_PIECES * d), *const high = low + slots;
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                before[i] = atomicAdd(low + slot[i], (unsigned)digit[i][d]);
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const unsigned own = (unsigned)digit[i][d],
+                               upper = (unsigned)(digit[i][d] >> 32) + (before[i] + own < own);
+                if (upper)
+                    atomicAdd(high + slot[i], upper);
+            }
         }
-        if (groups.counted)
-            atomicAdd(array(COUNTS) + slot, count);
+        if (groups.counted) {
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                if (count[i])
+                    atomicAdd(array(COUNTS) + slot[i], count[i]);
+        }
     }
 
     /* All that slots hold, to the planes. By the whole block. */
     __device__ __forceinline__ void flush() const {
         __syncthreads();
+        const bool own = (lane_index() & ((1 << groups.copies_log2) - 1)) == 0;
         for (unsigned slot = threadIdx.x; slot < slots; slot += GROUP_THREADS) {
             const unsigned result = words[slot];
-            if (result >= groups.results)
-                continue;
 #pragma unroll
             for (int d = 0; d < T::TABLED; d++) {
                 unsigned *at = array(RD_CUDA_GROUPS_PIECES * d) + slot;
-                const i64 sum = (i64)at[0] + ((i64)at[slots] << RD_CUDA_GROUPS_PIECE_BITS) +
-                                (i64)((u64)(i64)(int)at[2 * slots] << (2 * RD_CUDA_GROUPS_PIECE_BITS));
-                at[0] = at[slots] = at[2 * slots] = 0;
-                if (sum)
+                const u64 sum = add_copies((u64)at[slots] << 32 | at[0]);
+                at[0] = at[slots] = 0;
+                if (sum && own && result < groups.results)
                     atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + (T::QUICK + d) * groups.results + result),
-                              (u64)sum);
+                              sum);
             }
             if (groups.counted) {
-                const unsigned count = array(COUNTS)[slot];
+                const u64 count = add_copies(array(COUNTS)[slot]);
                 array(COUNTS)[slot] = 0;
-                if (count)
-                    atomicAdd(reinterpret_cast<u64 *>(groups.counted + result), (u64)count);
+                if (count && own && result < groups.results)
+                    atomicAdd(reinterpret_cast<u64 *>(groups.counted + result), count);
             }
         }
         __syncthreads();
+    }
+    /* Those of one result, which lanes side by side have. Of copies there are as many as a warp has lanes, or whole warps of slots. */
+    __device__ __forceinline__ u64 add_copies(u64 word) const {
+        for (int by = 1; by < 1 << groups.copies_log2; by *= 2)
+            word += __shfl_xor_sync(ALL, word, by);
+        return word;
     }
 };
 
@@ -321,6 +357,9 @@ __device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T
     return true;
 }
 
+/* Lanes of a warp that go on with the result of the lane before, from which on such runs are added up: fewer have too many runs. */
+constexpr int JOINS_LEAST = 22;
+
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
 template <class T> struct Digits {
     static constexpr int N = T::TABLED ? T::TABLED : 1, EACH = T::EACH;
@@ -335,9 +374,10 @@ template <class T> struct Digits {
         result[from] = NOWHERE;
     }
 
-    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window,
-                                         const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded,
+    template <class Loaded>
+    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window, const Loaded &loaded,
                                          const unsigned (&of)[EACH], u64 first) {
+        unsigned slow = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             typename T::Bits x = loaded.x[i], y = x;
@@ -359,108 +399,129 @@ template <class T> struct Digits {
             const bool quick = T::TABLED && T::TABLED * window.step >= T::LENGTH &&
                                (unsigned)place <= (unsigned)(T::TABLED * window.step - T::LENGTH) &&
                                (!T::PRODUCTS || !T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
-            if (quick) {
+            slow |= (unsigned)(!quick && of[i] != NOWHERE) << i;
+            if constexpr (T::TABLED == 1 && T::LENGTH <= 24) {
+                const int sign = term.negative ? -1 : 0, own = quick ? ((int)(unsigned)term.low ^ sign) - sign : 0;
+                digit[i][0] = (i64)((u64)(i64)own << (place & 31));
+            } else if (quick) {
                 const u64 mask = T::TABLED > 1 ? ((u64)1 << window.step) - 1 : UINT64_MAX;
                 const u64 sign = term.negative ? UINT64_MAX : 0;
                 digit[i][0] = (i64)((((term.low << place) & mask) ^ sign) - sign);
                 if constexpr (T::TABLED > 1)
                     digit[i][1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
-            } else if (result[i] != NOWHERE) {
-                count[i] = add_slowly<T>(groups, x, y, result[i], first + i);
             }
+        }
+        if (slow) {
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                if (slow >> i & 1)
+                    count[i] =
+                        add_slowly<T>(groups, loaded.x[i], T::PRODUCTS && groups.call.y ? loaded.y[i] : loaded.x[i],
+                                      of[i], first + i);
         }
     }
 
-    /* Adds up runs of one result within lanes and from lane to lane, if there are enough of them. By whole warps, with the results as
-     * they were loaded. */
-    __device__ __forceinline__ void join_lanes(const unsigned (&loaded)[EACH]) {
+    /* Adds up runs of one result over lanes that have elements of it alone, if there are enough of them. By whole warps. */
+    __device__ __forceinline__ void join_lanes() {
         const int lane = lane_index();
-        const unsigned before = __shfl_up_sync(ALL, loaded[EACH - 1], 1);
-        const bool joined = lane > 0 && loaded[0] != NOWHERE && before == loaded[0];
-        const unsigned joins = __ballot_sync(ALL, joined);
-        if (__popc(joins) < 16)
+        const unsigned own = result[0], before = __shfl_up_sync(ALL, result[EACH - 1], 1);
+        if (__popc(__ballot_sync(ALL, lane > 0 && own != NOWHERE && before == own)) < JOINS_LEAST)
             return;
+        bool whole = own != NOWHERE;
 #pragma unroll
-        for (int i = 0; i + 1 < EACH; i++)
-            if (result[i] == result[i + 1] && result[i] != NOWHERE)
-                move(i, i + 1);
-        bool through = joined;
+        for (int i = 1; i < EACH; i++)
+            whole = whole && result[i] == own;
+        if (whole) {
 #pragma unroll
-        for (int i = 0; i + 1 < EACH; i++)
-            through = through && loaded[i] == loaded[i + 1];
-        /* Sums of last runs, over the lanes through which they go. */
-        const unsigned starts = ~__ballot_sync(ALL, through);
-        const unsigned upto = starts & (ALL >> (31 - lane));
-        const int start = upto ? 31 - __clz((int)upto) : 0;
-        i64 sum[N];
-        unsigned counts = count[EACH - 1];
-#pragma unroll
-        for (int d = 0; d < N; d++)
-            sum[d] = digit[EACH - 1][d];
-#pragma unroll 1
-        for (int by = 1; by < 32; by *= 2) {
-            const bool add = lane - by >= start;
-            const unsigned more = __shfl_up_sync(ALL, counts, by);
-            counts += add ? more : 0;
-#pragma unroll
-            for (int d = 0; d < N; d++) {
-                const i64 other = __shfl_up_sync(ALL, sum[d], by);
-                sum[d] += add ? other : 0;
-            }
+            for (int i = 1; i < EACH; i++)
+                move(i, 0);
+            result[0] = NOWHERE;
         }
-        /* A run that ends within a lane takes what came from before it; one that goes on leaves the lane. */
-        bool wanted = joined && !through;
-        const unsigned counts_before = __shfl_up_sync(ALL, counts, 1);
-        i64 sum_before[N];
+        for (unsigned left = __ballot_sync(ALL, whole); left;) {
+            const int first = __ffs((int)left) - 1;
+            const unsigned of = __shfl_sync(ALL, own, first);
+            const bool mine = whole && own == of;
+            left &= ~__ballot_sync(ALL, mine);
+            i64 sum[N];
 #pragma unroll
-        for (int d = 0; d < N; d++)
-            sum_before[d] = __shfl_up_sync(ALL, sum[d], 1);
-#pragma unroll
-        for (int d = 0; d < N; d++)
-            digit[EACH - 1][d] = sum[d];
-        count[EACH - 1] = counts;
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            if (wanted && result[i] != NOWHERE) {
-                wanted = false;
-                count[i] += counts_before;
+            for (int d = 0; d < N; d++)
+                sum[d] = add_lanes(mine ? digit[0][d] : 0);
+            const unsigned counts = (unsigned)warp_add_words(mine ? (int)count[0] : 0);
+            if (lane == first) {
+                result[0] = of;
+                count[0] = counts;
 #pragma unroll
                 for (int d = 0; d < N; d++)
-                    digit[i][d] += sum_before[d];
+                    digit[0][d] = sum[d];
             }
-        if (lane < 31 && joins >> (lane + 1) & 1)
-            result[EACH - 1] = NOWHERE;
+        }
+    }
+    /* Of numbers of at most 42 bits and a sign. */
+    static __device__ __forceinline__ i64 add_lanes(i64 value) {
+        constexpr int LOW = 26;
+        const int low = warp_add_words((int)(value & ((1 << LOW) - 1))), high = warp_add_words((int)(value >> LOW));
+        return (i64)high * (1 << LOW) + low;
     }
 
     /* To the table, or to the planes. Returns how many were sought in the table, and of these found, as 2 * 16 bits. */
-    __device__ __forceinline__ unsigned leave(const rd_cuda_groups &groups, const Table<T> &table, bool tabled) const {
+    __device__ __forceinline__ unsigned leave(const rd_cuda_groups &groups, const Table<T> &table, bool tabled) {
         unsigned found = 0;
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            if (result[i] == NOWHERE)
-                continue;
-            if (T::TABLED && tabled) {
-                bool known;
-                const unsigned slot = table.find(result[i], known);
-                found += 1u << 16;
-                if (slot < table.slots) {
-                    table.add(slot, digit[i], count[i]);
-                    found += known;
-                    continue;
-                }
-            }
-#pragma unroll
-            for (int d = 0; d < T::TABLED; d++)
-                if (digit[i][d])
-                    atomicAdd(
-                        reinterpret_cast<u64 *>(groups.grid[0].window + (T::QUICK + d) * groups.results + result[i]),
-                        (u64)digit[i][d]);
-            if (groups.counted && count[i])
-                atomicAdd(reinterpret_cast<u64 *>(groups.counted + result[i]), (u64)count[i]);
+        if (T::TABLED && tabled && groups.direct) {
+            leave_in_table<true>(table);
+            return 0;
         }
+        if (T::TABLED && tabled)
+            found = leave_in_table<false>(table);
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (result[i] != NOWHERE)
+                leave_in_planes(groups, i);
         return found;
     }
+    /* What has no slot is left. */
+    template <bool DIRECT> __device__ __forceinline__ unsigned leave_in_table(const Table<T> &table) {
+        unsigned found = 0, slot[EACH], counts[EACH];
+        i64 own[EACH][N];
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            bool known = false, here = result[i] != NOWHERE;
+            slot[i] = table.slots;
+            if constexpr (DIRECT) {
+                slot[i] = table.find_directly(result[i]);
+            } else if (here) {
+                slot[i] = table.find(result[i], known);
+                found += 1u << 16;
+                here = slot[i] < table.slots;
+            }
+            found += known && here;
+            result[i] = here ? NOWHERE : result[i];
+            slot[i] = here ? slot[i] : lane_index() & (table.slots - 1);
+            counts[i] = here ? count[i] : 0;
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                own[i][d] = here ? digit[i][d] : 0;
+        }
+        table.add(slot, own, counts);
+        return found;
+    }
+    __device__ __forceinline__ void leave_in_planes(const rd_cuda_groups &groups, int i) const {
+#pragma unroll
+        for (int d = 0; d < T::TABLED; d++)
+            if (digit[i][d])
+                atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + (T::QUICK + d) * groups.results + result[i]),
+                          (u64)digit[i][d]);
+        if (groups.counted && count[i])
+            atomicAdd(reinterpret_cast<u64 *>(groups.counted + result[i]), (u64)count[i]);
+    }
 };
+
+/* Leaves out results of other parts. */
+template <int EACH> __device__ __forceinline__ void leave_part(const rd_cuda_groups &groups, unsigned (&result)[EACH]) {
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        if (result[i] - groups.part * groups.part_results >= groups.part_results)
+            result[i] = NOWHERE;
+}
 
 template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
     extern __shared__ __align__(16) unsigned char room[];
@@ -468,24 +529,28 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
     const Window window(groups);
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH),
               chunks = (tiles + groups.chunk - 1) / groups.chunk;
+    const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
+    if (groups.part > 0 && !parted)
+        return;
     table.open();
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk,
-                                                  [&](const Loaded<T::BYTES, T::PRODUCTS, T::EACH> &loaded, u64 first) {
-                                                      unsigned result[T::EACH];
-                                                      loaded.find(groups, first, result);
-                                                      Digits<T> digits;
-                                                      digits.take(groups, window, loaded, result, first);
-                                                      __syncwarp();
-                                                      digits.join_lanes(result);
-                                                      found += digits.leave(groups, table, tabled);
-                                                      __syncwarp();
-                                                      if (tabled && !groups.direct && ++tries == TRIES)
-                                                          tabled = is_of_use(found);
-                                                  });
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
+            Digits<T> digits;
+            unsigned result[T::EACH];
+            loaded.find(groups, first, result);
+            if (parted)
+                leave_part(groups, result);
+            digits.take(groups, window, loaded, result, first);
+            __syncwarp();
+            digits.join_lanes();
+            found += digits.leave(groups, table, tabled);
+            __syncwarp();
+            if (tabled && !groups.direct && ++tries == TRIES)
+                tabled = is_of_use(found);
+        });
         if (groups.slots)
             table.flush();
     }
