@@ -2,6 +2,7 @@
 #pragma once
 
 #include "elements.cuh"
+#include "least.cuh"
 #include "meeting.cuh"
 
 namespace {
@@ -89,19 +90,6 @@ template <class K> __device__ __forceinline__ K smaller(K a, K b) {
 }
 template <class K> __device__ __forceinline__ K larger(K a, K b) {
     return a > b ? a : b;
-}
-
-/* The smaller, -0 before +0; NaN if either is. */
-__device__ __forceinline__ float min_or_nan(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-    float least;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
-    return least;
-#else
-    if (a != a || b != b)
-        return __uint_as_float(0x7fc00000);
-    return Order<float>::key(a, false) < Order<float>::key(b, false) ? a : b;
-#endif
 }
 
 /* The least of all lanes'. */

@@ -3,7 +3,7 @@
  *   Stored, Element    what an element is in memory, and what it is taken as
  *   Shared             what a block shares
  *   MASKED             launches have a mask, and take a struct rd_cuda_masked
- *   take(x, y, first)  a tile enters: COUNT elements of each lane; `first`: where its first is among its result's
+ *   take(x, y, tile)   a tile enters: COUNT elements of each lane, and where they are (TileAt)
  *   take_alone(x, from, to, mine, kept)  the same as reset(), take() and merge() for a round of one tile, in less time; false if that cannot be
  *   merge(from, to, mine, kept)  adds up lanes that are from, 2 * from, ... to / 2 apart, and keeps the sum in the one lane that will
  *                      finish it
@@ -119,6 +119,17 @@ template <int PER_VECTOR> __device__ __forceinline__ Places places_of(const rd_c
     const unsigned above = PER_VECTOR * lane.lanes;
     return many.vectors ? Places{lane.place * PER_VECTOR, 1, above} : Places{lane.place, lane.lanes, above};
 }
+
+/* Where a tile's first element is among its result's; and bit i: element i of the lane's is not there, or masked out, and what came
+ * as padding. States that need no bits take the first alone. */
+struct TileAt {
+    u64 first;
+    unsigned missing;
+
+    __device__ __forceinline__ operator u64() const {
+        return first;
+    }
+};
 
 /* A value of which the compiler does not know where it comes from: it would keep multiples of it in registers, for loops to come. */
 __device__ __forceinline__ i64 hidden(i64 value) {
@@ -363,6 +374,19 @@ template <class State> struct Walk {
         return at < until ? (unsigned)min(until - at, (u64)(COUNT * lane.lanes)) : 0;
     }
 
+    /* Bit i: element i of the lane's is beyond the end. */
+    __device__ __forceinline__ unsigned read_missing() const {
+        const unsigned left = left_of_tile();
+        unsigned missing = 0;
+        if (left == COUNT * lane.lanes)
+            return missing;
+        const Places places = places_of<PER_VECTOR>(many, lane);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            missing |= places.of<PER_VECTOR>(i) < left ? 0 : 1u << i;
+        return missing;
+    }
+
     /* Bit i: element i of the lane's is masked out. */
     __device__ __forceinline__ unsigned read_mask() const {
         const rd_cuda_masked &masked = masked_of(many);
@@ -423,18 +447,20 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
         typename State::Kept kept;
         State state(many, shared);
         Element x[COUNT], y[OTHERS] = {};
-        unsigned out = 0;
+        unsigned out = 0, missing = 0;
         walk.start(task, rounds, at_a_time);
         /* While one tile enters, the next one is on its way. */
         for (bool more = true; more;) {
             const unsigned round = walk.round;
-            const u64 index = walk.at;
+            const TileAt tile = {walk.at, missing | out};
             const bool alone = walk.alone;
             Element next[COUNT], next_other[OTHERS] = {};
-            unsigned next_out = 0;
+            unsigned next_out = 0, next_missing = 0;
             more = walk.advance();
-            if (more)
+            if (more) {
                 walk.load(next, next_other);
+                next_missing = walk.read_missing();
+            }
             if constexpr (State::MASKED)
                 if (more)
                     next_out = walk.read_mask();
@@ -443,7 +469,7 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
                 if constexpr (State::MASKED)
                     mask_out(state, out, x, y);
                 if (State::MASKED || !alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
-                    state.take(x, y, index);
+                    state.take(x, y, tile);
                     if (walk.round != round) {
                         state.merge(walk.lane.from, walk.lane.to, mine, kept);
                         state.reset();
@@ -457,6 +483,7 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
             for (int i = 0; i < OTHERS; i++)
                 y[i] = next_other[i];
             out = next_out;
+            missing = next_missing;
         }
         const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
         State::finish_all(many, shared, kept, own);

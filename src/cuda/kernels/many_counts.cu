@@ -11,6 +11,7 @@ __device__ __forceinline__ bool takes_bits(const rd_cuda_many &many) {
 
 template <bool MASKED> struct Tally : LeftOut<MASKED> {
     static constexpr int WORDS = RD_CUDA_SLOT_COUNT + LeftOut<MASKED>::OWN_WORDS;
+    static constexpr bool MAY_ADD = true;
     u64 zeros, nans, nan_index, bits;
 
     static __device__ __forceinline__ Tally none() {
@@ -51,11 +52,33 @@ template <bool MASKED> struct Tally : LeftOut<MASKED> {
         tally.get_left_out(word + 4);
         return tally;
     }
+    static __device__ __forceinline__ bool adds(const rd_cuda_many &) {
+        return true;
+    }
+    __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &many) const {
+        if (zeros)
+            atomicAdd(word, zeros);
+        if (nans) {
+            atomicAdd(word + 1, nans);
+            atomicMax(word + 2, ~nan_index);
+        }
+        if (bits && many.call.combine == RD_XOR)
+            atomicXor(word + 3, bits);
+        else if (bits)
+            atomicOr(word + 3, bits);
+        if (this->left_out())
+            atomicAdd(word + 4, this->left_out());
+    }
+    static __device__ __forceinline__ Tally sum_of(const u64 *word, const rd_cuda_many &) {
+        Tally tally = get(word);
+        tally.nan_index = ~tally.nan_index;
+        return tally;
+    }
 };
 
 template <int BYTES, bool WITH_MASK = false> struct CountState {
     typedef Raw<BYTES> Stored;
-    typedef ItemOf<BYTES> Element;
+    typedef Word<BYTES> Element;
     typedef Word<BYTES> Bits;
     typedef Tally<WITH_MASK> Kept;
     typedef NoneShared Shared;
@@ -67,7 +90,7 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
     Kept tally;
 
     static __device__ __forceinline__ Element padding() {
-        return no_item<BYTES>();
+        return 0;
     }
     static __device__ __forceinline__ void open(Shared &) {
     }
@@ -81,26 +104,29 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
         tally.leave_out(elements);
     }
 
-    __device__ __forceinline__ void take_bits(const Element (&x)[COUNT]) {
+    /* SOME: some elements may be missing. */
+    template <bool SOME> __device__ __forceinline__ void take_bits(const Element (&x)[COUNT], unsigned missing) {
+        const bool exclusive = many.call.combine == RD_XOR;
         const Bits flip = many.call.combine == RD_AND ? MASK : 0;
         Bits bits = 0;
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            const Bits own = is_there(x[i]) ? bits_in(many, x[i]) ^ flip : 0;
-            bits = many.call.combine == RD_XOR ? bits ^ own : bits | own;
+            const Bits own = SOME && missing >> i & 1 ? 0 : x[i] ^ flip;
+            bits = exclusive ? bits ^ own : bits | own;
         }
-        tally.bits = many.call.combine == RD_XOR ? tally.bits ^ bits : tally.bits | bits;
+        tally.bits = exclusive ? tally.bits ^ bits : tally.bits | bits;
     }
 
     /* Of floats their magnitudes tell. */
-    __device__ __forceinline__ void count(const Element (&x)[COUNT], u64 first) {
+    template <bool SOME> __device__ __forceinline__ void count(const Element (&x)[COUNT], const TileAt &tile) {
         const Bits mask = many.call.is_float ? ~SIGN : MASK, largest = many.call.is_float ? (Bits)many.infinity : MASK;
         unsigned zeros = 0, nans = 0;
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            const Bits bits = bits_in(many, x[i]) & mask;
-            zeros += is_there(x[i]) && bits == 0;
-            nans += is_there(x[i]) && bits > largest;
+            const Bits bits = x[i] & mask;
+            const bool there = !(SOME && tile.missing >> i & 1);
+            zeros += there && bits == 0;
+            nans += there && bits > largest;
         }
         tally.zeros += zeros;
         tally.nans += nans;
@@ -109,15 +135,22 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
         const Places places = places_of<PER_VECTOR>(many, Lane(many));
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            if (is_there(x[i]) && (bits_in(many, x[i]) & mask) > largest)
-                tally.nan_index = min(tally.nan_index, first + places.of<PER_VECTOR>(i));
+            if (!(tile.missing >> i & 1) && (x[i] & mask) > largest)
+                tally.nan_index = min(tally.nan_index, tile.first + places.of<PER_VECTOR>(i));
     }
 
-    template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64 first) {
+    template <bool SOME> __device__ __forceinline__ void take_tile(const Element (&x)[COUNT], const TileAt &tile) {
         if (takes_bits(many))
-            take_bits(x);
+            take_bits<SOME>(x, tile.missing);
         else
-            count(x, first);
+            count<SOME>(x, tile);
+    }
+    template <int N>
+    __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], const TileAt &tile) {
+        if (__any_sync(ALL, tile.missing))
+            take_tile<true>(x, tile);
+        else
+            take_tile<false>(x, tile);
     }
 
     __device__ __forceinline__ bool take_alone(const Element (&)[COUNT], int, int, bool, Kept &) {
@@ -125,9 +158,27 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
     }
 
     __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
-        merge_lanes(many, tally, from, to);
+        if (MASKED || !counts_are_short(many) || __any_sync(ALL, tally.nan_index != UINT64_MAX)) {
+            merge_lanes(many, tally, from, to);
+        } else if (takes_bits(many)) {
+            merge_bits(from, to);
+        } else {
+#pragma unroll 1
+            for (int by = from; by < to; by *= 2)
+                tally.zeros += __shfl_xor_sync(ALL, (unsigned)tally.zeros, by);
+        }
         if (mine)
             kept = tally;
+    }
+
+    __device__ __forceinline__ void merge_bits(int from, int to) {
+        Bits bits = (Bits)tally.bits;
+#pragma unroll 1
+        for (int by = from; by < to; by *= 2) {
+            const Bits other = __shfl_xor_sync(ALL, bits, by);
+            bits = many.call.combine == RD_XOR ? bits ^ other : bits | other;
+        }
+        tally.bits = bits;
     }
 
     static __device__ __forceinline__ u64 value_of(const rd_cuda_many &many, const Kept &tally, u64 count) {

@@ -19,6 +19,7 @@ template <int BYTES> __device__ __forceinline__ Order<BYTES> order_of(const rd_c
 template <int BYTES> struct Found {
     typedef Word<BYTES> Key;
     static constexpr int WORDS = RD_CUDA_SLOT_EXTREME;
+    static constexpr bool MAY_ADD = true;
     Key key;
     u64 index, nan_index;
 
@@ -43,28 +44,55 @@ template <int BYTES> struct Found {
     static __device__ __forceinline__ Found get(const u64 *word) {
         return {(Key)__ldcg(word), __ldcg(word + 1), __ldcg(word + 2)};
     }
+    /* Keys and indices together in a word, if both are short, else the key in one of its own, beside which there can be no index. They
+     * are complements, as they are never all ones where there is something: not even of an index. */
+    static constexpr bool SHORT = sizeof(Key) == 4;
+    static __device__ __forceinline__ bool adds(const rd_cuda_many &many) {
+        return SHORT ? counts_are_short(many) : many.call.finish != RD_INDEX;
+    }
+    __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &) const {
+        if (index != UINT64_MAX) {
+            atomicMax(word, SHORT ? ~((u64)key << 32 | index) : ~(u64)key);
+            if (!SHORT)
+                atomicMax(word + 1, (u64)1);
+        }
+        if (nan_index != UINT64_MAX)
+            atomicMax(word + 2, ~nan_index);
+    }
+    static __device__ __forceinline__ Found sum_of(const u64 *word, const rd_cuda_many &) {
+        const u64 best = ~__ldcg(word);
+        Found found = none();
+        if (SHORT && best != UINT64_MAX)
+            found = {(Key)(best >> 32), best & 0xffffffff, UINT64_MAX};
+        else if (!SHORT && __ldcg(word + 1))
+            found = {(Key)best, 0, UINT64_MAX};
+        found.nan_index = ~__ldcg(word + 2);
+        return found;
+    }
 };
 
 template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     typedef Raw<BYTES> Stored;
-    typedef ItemOf<BYTES> Element;
+    typedef Word<BYTES> Element;
     typedef Word<BYTES> Key;
     typedef Found<BYTES> Kept;
     typedef NoneShared Shared;
     static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
+    static constexpr unsigned NONE_THERE = 0xffffffffu >> (32 - COUNT);
 
     const rd_cuda_many &many;
     const Order<BYTES> order;
+    const bool wants_index; /* else it says no more than that there was an element */
     Found<BYTES> found;
 
     static __device__ __forceinline__ Element padding() {
-        return no_item<BYTES>();
+        return 0;
     }
     static __device__ __forceinline__ void open(Shared &) {
     }
     __device__ __forceinline__ explicit ExtremeState(const rd_cuda_many &m, Shared &)
-        : many(m), order(order_of<BYTES>(m)) {
+        : many(m), order(order_of<BYTES>(m)), wants_index(m.call.finish == RD_INDEX) {
         reset();
     }
     __device__ __forceinline__ void reset() {
@@ -73,30 +101,56 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     __device__ __forceinline__ void leave_out(unsigned) {
     }
 
-    template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64 first) {
-        Key least = Order<BYTES>::MASK;
-        bool nan = false;
+    template <int N>
+    __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], const TileAt &tile) {
+        Key bits[COUNT];
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const Key key = order.key(bits_in(many, x[i]));
-            const bool there = is_there(x[i]);
-            nan = nan || (there && order.is_nan(key));
-            least = min(least, there ? key : Order<BYTES>::MASK);
-        }
-        if (nan || least < found.key || found.index == UINT64_MAX)
-            take_each(x, first);
+        for (int i = 0; i < COUNT; i++)
+            bits[i] = BYTES == 1 ? truth_of(many, x[i]) : x[i];
+        if (__any_sync(ALL, tile.missing))
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                bits[i] = tile.missing >> i & 1 ? order.worst : bits[i];
+        bool suspect;
+        const Key least = order.least(bits, suspect);
+        if (tile.missing == NONE_THERE)
+            return;
+        if (suspect || (tile.missing && least == order.key(order.worst)))
+            take_each(x, tile);
+        else if (least < found.key || found.index == UINT64_MAX)
+            found = {least, wants_index ? tile.first + place_of(bits, least) : 0, found.nan_index};
     }
 
-    __device__ __forceinline__ void take_each(const Element (&x)[COUNT], u64 first) {
+    /* The first of the lane's elements that has a key: the place in its tile. */
+    __device__ __forceinline__ u64 place_of(const Key (&bits)[COUNT], Key key) const {
+        const Places places = places_of<PER_VECTOR>(many, Lane(many));
+        const Key sought = order.element(key);
+        int first = 0;
+        if (order.absolute) { /* elements of either sign have the key */
+#pragma unroll
+            for (int i = COUNT - 1; i >= 0; i--)
+                first = order.key(bits[i]) == key ? i : first;
+        } else {
+#pragma unroll
+            for (int i = COUNT - 1; i >= 0; i--)
+                first = bits[i] == sought ? i : first;
+        }
+        return places.of<PER_VECTOR>(first);
+    }
+
+    /* One by one, where there may be a NaN. */
+    __device__ __forceinline__ void take_each(const Element (&x)[COUNT], const TileAt &tile) {
         const Places places = places_of<PER_VECTOR>(many, Lane(many));
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            const Key key = order.key(bits_in(many, x[i]));
-            const u64 index = first + places.of<PER_VECTOR>(i);
-            if (is_there(x[i]) && order.is_nan(key)) {
+            const Key key = order.key(BYTES == 1 ? truth_of(many, x[i]) : x[i]);
+            const u64 index = tile.first + places.of<PER_VECTOR>(i);
+            if (tile.missing >> i & 1)
+                continue;
+            if (order.is_nan(key)) {
                 if (many.call.nan != REDUCT_NAN_IGNORE)
                     found.nan_index = min(found.nan_index, index);
-            } else if (is_there(x[i]) && (key < found.key || found.index == UINT64_MAX)) {
+            } else if (key < found.key || found.index == UINT64_MAX) {
                 found.key = key;
                 found.index = index;
             }
@@ -107,8 +161,22 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
         return false;
     }
 
+    /* Where no lane has seen a NaN, and all have a key that says that there was an element, keys alone are compared, and then the
+     * places of the best one. */
     __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
-        merge_lanes(many, found, from, to);
+        const Key best = least_of_lanes(found.key, from, to);
+        if (__any_sync(ALL, best == Order<BYTES>::MASK || found.nan_index != UINT64_MAX)) {
+            merge_lanes(many, found, from, to);
+        } else {
+            const u64 index = found.key == best ? found.index : UINT64_MAX;
+            if (!wants_index)
+                found.index = 0;
+            else if (counts_are_short(many))
+                found.index = least_of_lanes((unsigned)index, from, to);
+            else
+                found.index = least_of_lanes(index, from, to);
+            found.key = best;
+        }
         if (mine)
             kept = found;
     }
@@ -143,6 +211,7 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
 template <int BYTES> struct Ends {
     typedef Word<BYTES> Key;
     static constexpr int WORDS = RD_CUDA_SLOT_EXTREME;
+    static constexpr bool MAY_ADD = true;
     Key least, greatest;
     u64 nan_index;
 
@@ -166,11 +235,23 @@ template <int BYTES> struct Ends {
     static __device__ __forceinline__ Ends get(const u64 *word) {
         return {(Key)__ldcg(word), (Key)__ldcg(word + 1), __ldcg(word + 2)};
     }
+    static __device__ __forceinline__ bool adds(const rd_cuda_many &) {
+        return true;
+    }
+    __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &) const {
+        atomicMax(word, (u64)(Order<BYTES>::MASK ^ least));
+        atomicMax(word + 1, (u64)greatest);
+        if (nan_index != UINT64_MAX)
+            atomicMax(word + 2, ~nan_index);
+    }
+    static __device__ __forceinline__ Ends sum_of(const u64 *word, const rd_cuda_many &) {
+        return {Order<BYTES>::MASK ^ (Key)__ldcg(word), (Key)__ldcg(word + 1), ~__ldcg(word + 2)};
+    }
 };
 
 template <int BYTES, bool WITH_MASK = false> struct EndsState {
     typedef Raw<BYTES> Stored;
-    typedef ItemOf<BYTES> Element;
+    typedef Word<BYTES> Element;
     typedef Word<BYTES> Key;
     typedef Ends<BYTES> Kept;
     typedef NoneShared Shared;
@@ -182,7 +263,7 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
     Kept ends;
 
     static __device__ __forceinline__ Element padding() {
-        return no_item<BYTES>();
+        return 0;
     }
     static __device__ __forceinline__ void open(Shared &) {
     }
@@ -196,26 +277,37 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
     __device__ __forceinline__ void leave_out(unsigned) {
     }
 
-    template <int N> __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], u64 first) {
-        bool nans = false;
-#pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const Key key = order.key(bits_in(many, x[i]));
-            const bool there = is_there(x[i]), nan = order.is_nan(key), counts = there && !nan;
-            nans = nans || (there && nan);
-            ends.least = min(ends.least, counts ? key : Order<BYTES>::MASK);
-            ends.greatest = max(ends.greatest, counts ? key : (Key)0);
-        }
-        if (nans && many.call.nan != REDUCT_NAN_IGNORE)
-            note_nan_of(x, first);
+    __device__ __forceinline__ Key bits_of(Element x) const {
+        return BYTES == 1 ? truth_of(many, x) : x;
     }
 
-    __device__ __forceinline__ void note_nan_of(const Element (&x)[COUNT], u64 first) {
+    template <int N>
+    __device__ __forceinline__ void take(const Element (&x)[COUNT], const Element (&)[N], const TileAt &tile) {
+        bool some = true;
+        if (!__any_sync(ALL, tile.missing)) {
+            Key bits[COUNT];
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                bits[i] = bits_of(x[i]);
+            some = order.widen(bits, ends.least, ends.greatest);
+        }
+        if (some)
+            take_each(x, tile);
+    }
+
+    /* One by one, where some are missing, or there may be a NaN. */
+    __device__ __forceinline__ void take_each(const Element (&x)[COUNT], const TileAt &tile) {
+        const bool notes = many.call.nan != REDUCT_NAN_IGNORE;
         const Places places = places_of<PER_VECTOR>(many, Lane(many));
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            if (is_there(x[i]) && order.is_nan(order.key(bits_in(many, x[i]))))
-                ends.nan_index = min(ends.nan_index, first + places.of<PER_VECTOR>(i));
+        for (int i = 0; i < COUNT; i++) {
+            const Key key = order.key(bits_of(x[i]));
+            const bool there = !(tile.missing >> i & 1), nan = order.is_nan(key);
+            ends.least = min(ends.least, there && !nan ? key : Order<BYTES>::MASK);
+            ends.greatest = max(ends.greatest, there && !nan ? key : (Key)0);
+            if (there && nan && notes)
+                ends.nan_index = min(ends.nan_index, tile.first + places.of<PER_VECTOR>(i));
+        }
     }
 
     __device__ __forceinline__ bool take_alone(const Element (&)[COUNT], int, int, bool, Kept &) {
@@ -223,7 +315,12 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
     }
 
     __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
-        merge_lanes(many, ends, from, to);
+        if (__any_sync(ALL, ends.nan_index != UINT64_MAX)) {
+            merge_lanes(many, ends, from, to);
+        } else {
+            ends.least = least_of_lanes(ends.least, from, to);
+            ends.greatest = ~least_of_lanes(~ends.greatest, from, to);
+        }
         if (mine)
             kept = ends;
     }

@@ -8,6 +8,7 @@ namespace {
 /* A sum of elements or magnitudes, and one of squares or products, in two's complement. */
 template <bool MASKED> struct Sums : LeftOut<MASKED> {
     static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_SUM + LeftOut<MASKED>::OWN_WORDS;
+    static constexpr bool MAY_ADD = false;
     __int128 sum;
     u64 product[3];
 

@@ -8,7 +8,15 @@
  *   none()          the part of no elements
  *   put, get        to and from words
  *   merge(other, many)
- *   from_lane(by)   that of the lane at this distance */
+ *   from_lane(by)   that of the lane at this distance
+ *
+ * Where words of a part can be added by themselves, in whatever order, all pieces of a result share one slot instead: the last
+ * one then need not read them all. For that a part says
+ *
+ *   MAY_ADD         whether it can be so; if not, nothing of this is needed
+ *   adds(many)      whether it is so here
+ *   add_to(words, many)  to those of the slot, which are zero when nothing has been added
+ *   sum_of(words, many) */
 #pragma once
 
 #include "delivery.cuh"
@@ -38,53 +46,6 @@ template <class W> __device__ __forceinline__ W truth_of(const rd_cuda_many &man
     return many.is_truth && bits ? 1 : bits;
 }
 
-/* An element, or none where a tile is not full. */
-template <int BYTES> struct Item {
-    Word<BYTES> bits;
-    bool there;
-
-    Item() = default;
-    __device__ __forceinline__ Item(Word<BYTES> b) : bits(b), there(true) {
-    }
-    static __device__ __forceinline__ Item none() {
-        Item item;
-        item.bits = 0;
-        item.there = false;
-        return item;
-    }
-};
-
-/* Small ones have room for both in a word. */
-struct SmallItem {
-    unsigned word;
-
-    SmallItem() = default;
-    __device__ __forceinline__ SmallItem(unsigned bits) : word(bits) {
-    }
-};
-constexpr unsigned NOT_THERE = 0x80000000;
-
-template <int BYTES> using ItemOf = typename std::conditional<BYTES <= 2, SmallItem, Item<BYTES>>::type;
-
-template <int BYTES> __device__ __forceinline__ ItemOf<BYTES> no_item() {
-    if constexpr (BYTES <= 2)
-        return NOT_THERE;
-    else
-        return Item<BYTES>::none();
-}
-template <int BYTES> __device__ __forceinline__ bool is_there(const Item<BYTES> &item) {
-    return item.there;
-}
-__device__ __forceinline__ bool is_there(const SmallItem &item) {
-    return item.word != NOT_THERE;
-}
-template <int BYTES> __device__ __forceinline__ Word<BYTES> bits_in(const rd_cuda_many &, const Item<BYTES> &item) {
-    return item.bits;
-}
-__device__ __forceinline__ unsigned bits_in(const rd_cuda_many &many, const SmallItem &item) {
-    return truth_of(many, item.word);
-}
-
 /* A state's memory in common, of those that need none. */
 struct NoneShared {};
 
@@ -96,16 +57,52 @@ __device__ __forceinline__ void merge_lanes(const rd_cuda_many &many, Part &part
         part.merge(part.from_lane(by), many);
 }
 
+/* The least of the lanes' of a result. */
+template <class T> __device__ __forceinline__ T least_of_lanes(T value, int from, int to) {
+    if (sizeof(T) == 4 && to == 32 * from)
+        return warp_min((unsigned)value);
+#pragma unroll 1
+    for (int by = from; by < to; by *= 2)
+        value = min(value, __shfl_xor_sync(ALL, value, by));
+    return value;
+}
+
+/* No result has more elements than 31 bits count. */
+__device__ __forceinline__ bool counts_are_short(const rd_cuda_many &many) {
+    return (many.begins ? many.limit : many.call.count) >> 31 == 0;
+}
+
 template <class Part> struct Met {
     Part part;
     bool last;
 };
+
+/* The same as meet_in_slots(), of parts that are added. */
+template <class Part>
+__device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, const Part &part, u64 result) {
+    if (result >= many.results)
+        return {part, false};
+    u64 *own = reinterpret_cast<u64 *>(many.table) + result * many.table_words, *words = own + RD_CUDA_SLOTS_EXTRA;
+    part.add_to(words, many);
+    __threadfence();
+    if (atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 != many.pieces)
+        return {part, false};
+    __threadfence();
+    const Part all = Part::sum_of(words, many);
+    own[RD_CUDA_SLOTS_FILLED] = 0;
+    for (int w = 0; w < Part::WORDS; w++)
+        words[w] = 0;
+    return {all, true};
+}
 
 /* Leaves a lane's part of a result, if it has one. Whether this was the last: then the part is that of all, and the table zero
  * again. By all lanes. */
 template <class Part> __device__ __noinline__ Met<Part> meet_in_slots(const rd_cuda_many &many, Part part, u64 result) {
     u64 *table = reinterpret_cast<u64 *>(many.table);
     bool last = false;
+    if constexpr (Part::MAY_ADD)
+        if (Part::adds(many))
+            return meet_in_words(many, part, result);
     if (result < many.results) {
         u64 *own = table + result * many.table_words;
         const u64 slot = atomicAdd(own + RD_CUDA_SLOTS_TAKEN, (u64)1);
@@ -118,14 +115,11 @@ template <class Part> __device__ __noinline__ Met<Part> meet_in_slots(const rd_c
         const int lane = __ffs((int)left) - 1;
         u64 *own = table + __shfl_sync(ALL, result, lane) * many.table_words;
         Part all = Part::none();
-        for (u64 slot = lane_index(); slot < many.pieces; slot += 32) {
-            u64 *words = own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS;
-            all.merge(Part::get(words), many);
-            for (int w = 0; w < Part::WORDS; w++)
-                words[w] = 0;
-        }
-        if (lane_index() < RD_CUDA_SLOTS_EXTRA)
-            own[lane_index()] = 0;
+        for (u64 slot = lane_index(); slot < many.pieces; slot += 32)
+            all.merge(Part::get(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS), many);
+        __syncwarp();
+        for (u64 w = lane_index(); w < RD_CUDA_SLOTS_EXTRA + many.pieces * Part::WORDS; w += 32)
+            own[w] = 0;
         merge_lanes(many, all, 1, 32);
         if (lane_index() == lane)
             part = all;

@@ -3,6 +3,7 @@
 
 #include "elements.cuh"
 #include "grid.cuh"
+#include "least.cuh"
 
 namespace {
 
@@ -15,6 +16,7 @@ template <int BYTES> struct Order {
     Key flip;                         /* for the greatest: all bits */
     Key when_positive, when_negative; /* what turns bits into keys */
     Key lowest, numbers;              /* the smallest key of a number, and how far the largest is from it */
+    Key worst;                        /* bits of an element that is no better than any other, and no NaN */
 
     __device__ __forceinline__ Order(const rd_cuda_call &call, bool of_signed, u64 infinity)
         : is_float(call.is_float), absolute(call.transform == RD_ABSOLUTE), negates(of_signed && absolute),
@@ -28,6 +30,12 @@ template <int BYTES> struct Order {
             lowest = ~((Key)infinity | SIGN) & MASK;
             numbers = MASK - 2 * lowest;
         }
+        if (is_float)
+            worst = !flip ? (Key)infinity : absolute ? 0 : (Key)infinity | SIGN;
+        else if (flip)
+            worst = is_signed ? SIGN : 0;
+        else
+            worst = is_signed ? SIGN - 1 : negates ? SIGN : MASK;
     }
 
     __device__ __forceinline__ Key key(Key bits) const {
@@ -40,6 +48,72 @@ template <int BYTES> struct Order {
     __device__ __forceinline__ bool is_nan(Key key) const {
         return key - lowest > numbers;
     }
+    /* The smallest key of a tile, and whether it may hold a NaN; of bits as kernels have them, such as truth values. */
+    template <int N> __device__ __forceinline__ Key least(const Key (&bits)[N], bool &suspect) const {
+        suspect = false;
+        if (BYTES == 4 && is_float)
+            return least_float(bits, suspect);
+        Key least = MASK, greatest = 0;
+        if (!is_float && !absolute) {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                least = min(least, bits[i] ^ when_positive);
+            return least;
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const Key own = key(bits[i]);
+            least = min(least, own);
+            greatest = max(greatest, own);
+        }
+        suspect = is_float && (is_nan(least) || is_nan(greatest));
+        return least;
+    }
+
+    /* Of floats of four bytes, by the instruction for them: the greatest as the least of opposites. */
+    template <int N> __device__ __forceinline__ Key least_float(const Key (&bits)[N], bool &suspect) const {
+        const unsigned kept = absolute ? ~(unsigned)SIGN : 0xffffffff, turned = (unsigned)(flip & SIGN);
+        float part[4];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const float x = __uint_as_float(((unsigned)bits[i] & kept) ^ turned);
+            part[i % 4] = i < 4 ? x : min_or_nan(part[i % 4], x);
+        }
+        const float least = min_or_nan(min_or_nan(part[0], part[1]), min_or_nan(part[2], part[3]));
+        suspect = least != least;
+        const unsigned found = __float_as_uint(least); /* keys of opposites are each other's complements */
+        return found ^ ((unsigned)((int)found >> 31) | 0x80000000);
+    }
+
+    /* Lets the least and the greatest key of a tile be no worse than they are; whether it may hold a NaN, when they stay as they are. Of
+     * launches that want both. */
+    template <int N> __device__ __forceinline__ bool widen(const Key (&bits)[N], Key &least, Key &greatest) const {
+        Key low = MASK, high = 0;
+        if (BYTES == 4 && is_float) {
+            bool suspect;
+            Key opposite[N];
+            low = least_float(bits, suspect);
+            if (suspect)
+                return true;
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                opposite[i] = bits[i] ^ SIGN;
+            high = ~least_float(opposite, suspect);
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const Key own = key(bits[i]);
+                low = min(low, own);
+                high = max(high, own);
+            }
+            if (is_float && (is_nan(low) || is_nan(high)))
+                return true;
+        }
+        least = min(least, low);
+        greatest = max(greatest, high);
+        return false;
+    }
+
     /* The bits that a key stands for. */
     __device__ __forceinline__ Key element(Key key) const {
         key ^= flip;
