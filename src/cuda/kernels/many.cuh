@@ -120,8 +120,8 @@ template <int PER_VECTOR> __device__ __forceinline__ Places places_of(const rd_c
     return many.vectors ? Places{lane.place * PER_VECTOR, 1, above} : Places{lane.place, lane.lanes, above};
 }
 
-/* Where a tile's first element is among its result's; and bit i: element i of the lane's is not there, or masked out, and what came
- * as padding. States that need no bits take the first alone. */
+/* Where a tile's first element is among its result's; and bit i: element i of the lane's is not there, or masked out, and came as
+ * padding. States that need no bits take the first alone. */
 struct TileAt {
     u64 first;
     unsigned missing;

@@ -2,8 +2,8 @@
  * greatest, and how far apart they are.
  *
  * Elements become unsigned keys of which the smallest is best, as in extremes.cu, by what is known of their type when the kernel
- * runs. A lane finds the best key of a tile, which seldom beats what it has seen before; only then, and where there may be a NaN,
- * does it look at elements one by one. Ties keep the earlier one. */
+ * runs. A lane finds the best key of a tile, and only if that beats what it has seen before looks for its place, where the index is
+ * asked for. Elements are taken one by one where there may be a NaN. Ties keep the earlier one. */
 #include "many_slots.cuh"
 #include "order.cuh"
 #include "range.cuh"
@@ -44,8 +44,8 @@ template <int BYTES> struct Found {
     static __device__ __forceinline__ Found get(const u64 *word) {
         return {(Key)__ldcg(word), __ldcg(word + 1), __ldcg(word + 2)};
     }
-    /* Keys and indices together in a word, if both are short, else the key in one of its own, beside which there can be no index. They
-     * are complements, as they are never all ones where there is something: not even of an index. */
+    /* The key and the index are one word if both are short; else the key is a word, without an index, and the next word says that there
+     * is one. A word is complemented, so that the best is the greatest, and zero is nothing. */
     static constexpr bool SHORT = sizeof(Key) == 4;
     static __device__ __forceinline__ bool adds(const rd_cuda_many &many) {
         return SHORT ? counts_are_short(many) : many.call.finish != RD_INDEX;
