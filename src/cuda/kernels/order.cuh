@@ -85,8 +85,8 @@ template <int BYTES> struct Order {
         return found ^ ((unsigned)((int)found >> 31) | 0x80000000);
     }
 
-    /* Of launches that want both: extends the least and the greatest key to those of a tile. Leaves them as they are, and returns true, if
-     * the tile may hold a NaN. */
+    /* Of launches that want both: extends the least and the greatest key to those of a tile. If the tile may hold
+     * a NaN, leaves them as they are and returns true. */
     template <int N> __device__ __forceinline__ bool widen(const Key (&bits)[N], Key &least, Key &greatest) const {
         Key low = MASK, high = 0;
         if (BYTES == 4 && is_float) {
