@@ -9,5 +9,11 @@ set(CMAKE_CXX_COMPILER ${zig} c++)
 set(CMAKE_C_COMPILER_TARGET ${zig_target})
 set(CMAKE_CXX_COMPILER_TARGET ${zig_target})
 set(ENV{PKG_CONFIG_LIBDIR} /nowhere) # the libraries of this system are not the target's
-# Programs that are not optimised get a sanitizer from zig, whose library it would first compile, for CMake's probes alone.
+# Programs that are not optimised get a sanitizer from zig, whose library it would first compile, for CMake's probes alone, of
+# which the first know flags from the environment only.
 set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
+foreach(flags CFLAGS CXXFLAGS)
+  if(NOT "$ENV{${flags}}" MATCHES "-fno-sanitize=undefined")
+    set(ENV{${flags}} "$ENV{${flags}} -fno-sanitize=undefined")
+  endif()
+endforeach()
