@@ -285,6 +285,8 @@ static void describe_limits(gpu_vulkan_facts *facts, const offer *o) {
     facts->buffers =
         (unsigned)gpu_least(limits->maxPerStageDescriptorStorageBuffers, limits->maxDescriptorSetStorageBuffers);
     facts->push_bytes = limits->maxPushConstantsSize;
+    facts->image_side = limits->maxImageDimension2D;
+    facts->image_layers = limits->maxImageArrayLayers;
     facts->processors = o->sms.shaderSMCount;
     facts->processor_warps = o->sms.shaderWarpsPerSM;
     /* NVIDIA's guides: 65536 registers of 32 bits, on every architecture that has a Vulkan driver. */
@@ -402,11 +404,12 @@ static void create_working_parts(gpu_vulkan *device) {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
     if (device->facts.has_timestamps)
         VULKAN_DO(device, vkCreateQueryPool, device->handle, &stamps, NULL, &device->stamps);
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VULKAN_SETS * VULKAN_SLICES_MOST};
+    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VULKAN_SETS * VULKAN_SLICES_MOST},
+                                          {VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VULKAN_SETS}};
     const VkDescriptorPoolCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                              .maxSets = VULKAN_SETS,
-                                             .poolSizeCount = 1,
-                                             .pPoolSizes = &size};
+                                             .poolSizeCount = 2,
+                                             .pPoolSizes = sizes};
     VULKAN_DO(device, vkCreateDescriptorPool, device->handle, &sets, NULL, &device->sets);
     device->staging = vulkan_buffer_create(device, VULKAN_STAGING_BYTES,
                                            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,

@@ -44,6 +44,8 @@ typedef struct gpu_vulkan_facts {
     unsigned alignment;   /* of the offset of a binding; 256 at most */
     unsigned buffers;     /* storage buffers that a shader can have */
     unsigned push_bytes;  /* of push constants */
+    unsigned image_side;  /* texels along a side of a texture */
+    unsigned image_layers;
 
     unsigned subgroup; /* invocations, as the device states them; shaders must not rely on it */
     unsigned subgroup_least, subgroup_greatest; /* where the driver chooses; both equal to `subgroup` elsewhere */
@@ -133,6 +135,16 @@ void gpu_vulkan_input_restore(gpu_vulkan *device, const gpu_vulkan_input *input,
  * the slice may not. */
 gpu_vulkan_slice gpu_vulkan_input_piece(const gpu_vulkan_input *input, uint64_t run, size_t piece, uint64_t *bytes);
 
+/* A texture of floats, in layers of width * height texels, which a shader sees as a texture2DArray without a sampler and reads
+ * by texelFetch or Load. Null on failure. */
+typedef struct gpu_vulkan_image gpu_vulkan_image;
+gpu_vulkan_image *gpu_vulkan_image_create(gpu_vulkan *device, unsigned width, unsigned height, unsigned layers);
+/* Waits for what is recorded; null is fine. Also after a failure. */
+void gpu_vulkan_image_destroy(gpu_vulkan *device, gpu_vulkan_image *image);
+
+/* Every layer from a buffer that has its texels row by row. Waits. */
+void gpu_vulkan_image_fill(gpu_vulkan *device, gpu_vulkan_image *image, gpu_vulkan_buffer *texels);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels: compute pipelines
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -142,6 +154,7 @@ typedef struct gpu_vulkan_kernel gpu_vulkan_kernel;
 typedef struct gpu_vulkan_setup {
     const rd_vulkan_shader *shader;
     unsigned buffers;          /* storage buffers at bindings 0, 1, ... of set 0 */
+    bool has_image;            /* a texture at the binding behind them */
     unsigned push_bytes;       /* of push constants, from offset 0 */
     const uint32_t *constants; /* specialisation constants with ids 0, 1, ..., 32 bits each */
     unsigned constant_count;
@@ -162,6 +175,9 @@ void gpu_vulkan_grid(const gpu_vulkan *device, uint64_t groups, unsigned *row, u
 /* Records a dispatch of that many groups, in a grid as above. `slices` has an entry per binding; `push` has push_bytes. */
 void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups, const gpu_vulkan_slice *slices,
                          const void *push);
+/* The same of a kernel that has a texture. */
+void gpu_vulkan_dispatch_with_image(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups,
+                                    const gpu_vulkan_slice *slices, const gpu_vulkan_image *image, const void *push);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Time

@@ -19,23 +19,32 @@ static int memory_type(const gpu_vulkan *device, uint32_t allowed, VkMemoryPrope
     return -1;
 }
 
+VkDeviceMemory vulkan_allocate_memory(gpu_vulkan *device, const VkMemoryRequirements *needs,
+                                      VkMemoryPropertyFlags properties, VkMemoryPropertyFlags wish) {
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    if (device->failed)
+        return memory;
+    int type = memory_type(device, needs->memoryTypeBits, properties | wish);
+    if (type < 0)
+        type = memory_type(device, needs->memoryTypeBits, properties);
+    if (type < 0) {
+        vulkan_fail(device, "the device has no memory of the kind that is needed");
+        return memory;
+    }
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .allocationSize = needs->size,
+                                       .memoryTypeIndex = (uint32_t)type};
+    VULKAN_DO(device, vkAllocateMemory, device->handle, &info, NULL, &memory);
+    return memory;
+}
+
 static void back_with_memory(gpu_vulkan *device, gpu_vulkan_buffer *buffer, VkMemoryPropertyFlags properties,
                              VkMemoryPropertyFlags wish) {
     VkMemoryRequirements needs = {0};
     if (device->failed)
         return;
     device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handle, &needs);
-    int type = memory_type(device, needs.memoryTypeBits, properties | wish);
-    if (type < 0)
-        type = memory_type(device, needs.memoryTypeBits, properties);
-    if (type < 0) {
-        vulkan_fail(device, "the device has no memory of the kind that is needed");
-        return;
-    }
-    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                       .allocationSize = needs.size,
-                                       .memoryTypeIndex = (uint32_t)type};
-    VULKAN_DO(device, vkAllocateMemory, device->handle, &info, NULL, &buffer->memory);
+    buffer->memory = vulkan_allocate_memory(device, &needs, properties, wish);
     VULKAN_DO(device, vkBindBufferMemory, device->handle, buffer->handle, buffer->memory, 0);
 }
 

@@ -3,6 +3,7 @@
  *   vulkan_failure.c   what failed first
  *   vulkan_record.c    commands, recorded and submitted
  *   vulkan_memory.c    buffers and transfers
+ *   vulkan_image.c     textures
  *   vulkan_work.c      kernels, dispatches, time
  *   vulkan.c           which devices there are; opening one, and closing it */
 #ifndef GPU_VULKAN_PARTS_H
@@ -16,6 +17,14 @@ struct gpu_vulkan_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
     uint64_t bytes;
+};
+
+struct gpu_vulkan_image {
+    VkImage handle;
+    VkImageView view;
+    VkDeviceMemory memory;
+    uint64_t bytes;
+    uint32_t width, height, layers;
 };
 
 struct gpu_vulkan {
@@ -77,6 +86,10 @@ const char *vulkan_result_text(VkResult result);
 
 /* A command buffer that stands ready for one more command, after a barrier; null once something has failed. */
 VkCommandBuffer vulkan_command(gpu_vulkan *device);
+
+/* Memory of a kind that has all of `properties`, and `wish` besides if there is such memory. */
+VkDeviceMemory vulkan_allocate_memory(gpu_vulkan *device, const VkMemoryRequirements *needs,
+                                      VkMemoryPropertyFlags properties, VkMemoryPropertyFlags wish);
 
 /* A buffer in memory that has all of `properties`, and `wish` besides if there is such memory. */
 gpu_vulkan_buffer *vulkan_buffer_create(gpu_vulkan *device, uint64_t bytes, VkMemoryPropertyFlags properties,

@@ -13,6 +13,7 @@
 
 struct gpu_vulkan_kernel {
     unsigned buffers, push_bytes;
+    bool has_image;
     int registers;
     VkDescriptorSetLayout set;
     VkPipelineLayout layout;
@@ -20,14 +21,17 @@ struct gpu_vulkan_kernel {
 };
 
 static void create_layout(gpu_vulkan *device, gpu_vulkan_kernel *kernel) {
-    VkDescriptorSetLayoutBinding bindings[VULKAN_SLICES_MOST];
-    for (unsigned i = 0; i < kernel->buffers; i++)
+    VkDescriptorSetLayoutBinding bindings[VULKAN_SLICES_MOST + 1];
+    unsigned count = kernel->buffers + kernel->has_image;
+    for (unsigned i = 0; i < count; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
-                                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                     .descriptorType = i < kernel->buffers
+                                                                           ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+                                                                           : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
                                                      .descriptorCount = 1,
                                                      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     const VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                                 .bindingCount = kernel->buffers,
+                                                 .bindingCount = count,
                                                  .pBindings = bindings};
     VULKAN_DO(device, vkCreateDescriptorSetLayout, device->handle, &set, NULL, &kernel->set);
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes};
@@ -102,7 +106,8 @@ gpu_vulkan_kernel *gpu_vulkan_kernel_create(gpu_vulkan *device, const gpu_vulkan
     if (device->failed)
         return NULL;
     gpu_vulkan_kernel *kernel = program_allocate(sizeof *kernel);
-    *kernel = (gpu_vulkan_kernel){.buffers = setup->buffers, .push_bytes = setup->push_bytes};
+    *kernel = (gpu_vulkan_kernel){
+        .buffers = setup->buffers, .has_image = setup->has_image, .push_bytes = setup->push_bytes};
     create_layout(device, kernel);
     create_pipeline(device, kernel, setup);
     kernel->registers = count_registers(device, kernel);
@@ -137,10 +142,11 @@ void gpu_vulkan_grid(const gpu_vulkan *device, uint64_t groups, unsigned *row, u
     *row = (unsigned)((groups + *rows - 1) / *rows);
 }
 
-static VkDescriptorSet describe_slices(gpu_vulkan *device, const gpu_vulkan_kernel *kernel,
-                                       const gpu_vulkan_slice *slices) {
+static VkDescriptorSet describe_bindings(gpu_vulkan *device, const gpu_vulkan_kernel *kernel,
+                                         const gpu_vulkan_slice *slices, const gpu_vulkan_image *image) {
     VkDescriptorBufferInfo buffers[VULKAN_SLICES_MOST];
-    VkWriteDescriptorSet writes[VULKAN_SLICES_MOST];
+    VkDescriptorImageInfo texture;
+    VkWriteDescriptorSet writes[VULKAN_SLICES_MOST + 1];
     VkDescriptorSet set = VK_NULL_HANDLE;
     const VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                               .descriptorPool = device->sets,
@@ -163,22 +169,39 @@ static VkDescriptorSet describe_slices(gpu_vulkan *device, const gpu_vulkan_kern
                                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                            .pBufferInfo = &buffers[i]};
     }
-    device->vk.vkUpdateDescriptorSets(device->handle, kernel->buffers, writes, 0, NULL);
+    if (kernel->has_image) {
+        texture = (VkDescriptorImageInfo){.imageView = image->view,
+                                          .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+        writes[kernel->buffers] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                                         .dstSet = set,
+                                                         .dstBinding = kernel->buffers,
+                                                         .descriptorCount = 1,
+                                                         .descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                                         .pImageInfo = &texture};
+    }
+    device->vk.vkUpdateDescriptorSets(device->handle, kernel->buffers + kernel->has_image, writes, 0, NULL);
     return set;
 }
 
 void gpu_vulkan_dispatch(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups, const gpu_vulkan_slice *slices,
                          const void *push) {
+    gpu_vulkan_dispatch_with_image(device, kernel, groups, slices, NULL, push);
+}
+
+void gpu_vulkan_dispatch_with_image(gpu_vulkan *device, gpu_vulkan_kernel *kernel, uint64_t groups,
+                                    const gpu_vulkan_slice *slices, const gpu_vulkan_image *image, const void *push) {
     const struct VolkDeviceTable *vk = &device->vk;
     unsigned row, rows;
     if (groups / device->facts.groups_most >= device->facts.groups_most)
         vulkan_fail(device, "%llu groups are more than this device can dispatch", (unsigned long long)groups);
+    if (kernel->has_image && !image)
+        vulkan_fail(device, "a kernel that reads a texture is dispatched without one");
     if (groups == 0 || device->failed)
         return;
     gpu_vulkan_grid(device, groups, &row, &rows);
     if (device->sets_used == VULKAN_SETS || device->recorded == VULKAN_RECORDED_MOST)
         gpu_vulkan_wait(device); /* before the set is made: a wait frees all sets */
-    VkDescriptorSet set = describe_slices(device, kernel, slices);
+    VkDescriptorSet set = describe_bindings(device, kernel, slices, image);
     VkCommandBuffer commands = vulkan_command(device);
     if (!commands)
         return;

@@ -258,6 +258,35 @@ void gpu_add_warnings(const gpu_climb *c) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Textures
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+const gpu_texture gpu_textures[GPU_TEXTURE_WAYS] = {
+    [GPU_TEXTURE_ARRAY] = {"array", "from an array"},
+    [GPU_TEXTURE_ROWS] = {"rows", "texels by rows"},
+    [GPU_TEXTURE_TILES] = {"tiles", "texels by tiles"},
+};
+
+enum { TEXTURE_TILE = 16 };
+
+gpu_texture_shape gpu_texture_shape_of(uint64_t n) {
+    uint64_t width = TEXTURE_TILE;
+    while (width * width < n && width < UINT32_C(1) << 24)
+        width *= 2;
+    uint64_t rows = n / width + (n % width != 0), tiles = rows / TEXTURE_TILE + (rows % TEXTURE_TILE != 0);
+    return (gpu_texture_shape){(unsigned)width, (unsigned)(tiles ? tiles : 1) * TEXTURE_TILE};
+}
+
+uint64_t gpu_texture_tiles(const gpu_texture_shape *shape) {
+    return (uint64_t)shape->width / TEXTURE_TILE * (shape->height / TEXTURE_TILE);
+}
+
+double gpu_texture_terms(const gpu_texture_shape *shape, uint64_t groups, unsigned group) {
+    double threads = (double)groups * group, texels = (double)shape->width * shape->height;
+    return texels / threads + 1 + (double)groups / group + 1 + 2.0 * group;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Specimens
  * ------------------------------------------------------------------------------------------------------------------ */
 

@@ -104,6 +104,31 @@ void gpu_sum_on_host(reduct_type type, const void *partials, uint64_t count, voi
 #define GPU_NOISY 0.05
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Textures: floats that fill one row by row, and the ways of reading them that are compared
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum gpu_texture_way { GPU_TEXTURE_ARRAY, GPU_TEXTURE_ROWS, GPU_TEXTURE_TILES, GPU_TEXTURE_WAYS } gpu_texture_way;
+typedef struct gpu_texture {
+    const char *file, *variant; /* as in the names of kernels, "rows"; as in reports */
+} gpu_texture;
+extern const gpu_texture gpu_textures[GPU_TEXTURE_WAYS];
+
+/* In whole tiles of 16 x 16 texels, which groups of 256 take in turn. */
+typedef struct gpu_texture_shape {
+    unsigned width, height; /* the width a power of two */
+} gpu_texture_shape;
+
+/* Copies of a texture that runs take in turn, so that none is in a cache: of fewer elements than a million or so some are. */
+enum { GPU_TEXTURE_LAYERS_MOST = 64 };
+
+/* The least texture that is about as wide as high. What is behind the elements is to be 0. */
+gpu_texture_shape gpu_texture_shape_of(uint64_t n);
+uint64_t gpu_texture_tiles(const gpu_texture_shape *shape);
+
+/* The longest chain of additions, for ladder_judge(). */
+double gpu_texture_terms(const gpu_texture_shape *shape, uint64_t groups, unsigned group);
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Specimens
  * ------------------------------------------------------------------------------------------------------------------ */
 

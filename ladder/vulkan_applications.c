@@ -158,6 +158,8 @@ void vulkan_run_applications(vulkan_lab *vulkan, const ladder_options *options, 
     for (size_t i = 0; i < sizeof applications / sizeof *applications; i++)
         if (applications[i].language == vulkan->language)
             add(&l, &applications[i]);
+    if (l.type == REDUCT_F32 && vulkan->language != VULKAN_SLANG) /* texels have no 64 bits */
+        vulkan_run_textures(vulkan, options, &l.x, &l.input, r);
     gpu_vulkan_input_destroy(vulkan->device, &l.input);
     free((unsigned char *)l.y - l.x.n * reduct_type_size(l.type));
     ladder_data_destroy(&l.x);

@@ -197,6 +197,10 @@ report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name
 /* Adds the rows of the applications in the lab's language to the report. */
 void vulkan_run_applications(vulkan_lab *lab, const ladder_options *options, report *r);
 
+/* Adds those of sums of texels, of floats in `data`, which `array` begins with; part of the applications. */
+void vulkan_run_textures(vulkan_lab *lab, const ladder_options *options, const ladder_data *data,
+                         const gpu_vulkan_input *array, report *r);
+
 /* Adds the specimens' rows to the report. */
 void vulkan_run_specimens(vulkan_lab *lab, const ladder_options *options, report *r);
 

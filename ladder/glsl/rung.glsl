@@ -21,6 +21,10 @@
 const uint STORE = 0, ATOMIC = 1, LAST_GROUP = 2;
 layout(constant_id = 1) const uint WAY = STORE;
 
+#ifndef MORE_PUSH
+#define MORE_PUSH // what an application is told besides
+#endif
+
 // 32 bits index an array: a binding has 4 GiB at most. Larger arrays come in pieces, each with a dispatch of its own.
 layout(push_constant) uniform Push {
     uint n;      // elements
@@ -28,6 +32,7 @@ layout(push_constant) uniform Push {
     uint row;    // groups in a row, since no device must have more than 65535 along x
     uint first;  // where this dispatch's sums begin among the partials
     uint total;  // groups of all dispatches over the pieces of the array
+    MORE_PUSH
 };
 #ifdef WRITES_INPUT
 layout(set = 0, binding = 0) coherent buffer Elements { T elements[]; };

@@ -51,6 +51,8 @@ foreach(rung IN LISTS rows)
 endforeach()
 
 # Reductions other than a sum, of floats.
+reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/texture.comp
+  VARIANTS array_f32:TYPE_F32,READS=0 rows_f32:TYPE_F32,READS=1 tiles_f32:TYPE_F32,READS=2 DEPENDS ${includes})
 foreach(application dot largest mean)
   reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/${application}.comp
     VARIANTS f32:TYPE_F32 f64:TYPE_F64 DEPENDS ${includes})

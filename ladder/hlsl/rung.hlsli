@@ -39,6 +39,10 @@ typedef uint T;
 typedef float T;
 #endif
 
+#ifndef MORE_NUMBERS
+#define MORE_NUMBERS // what an application is told besides
+#endif
+
 #ifdef VULKAN
 [[vk::push_constant]]
 cbuffer Dispatch
@@ -51,6 +55,7 @@ cbuffer Dispatch : register(b0)
     uint row;    // groups in a row of the dispatch
     uint first;  // where this dispatch's sums begin among the partials
     uint total;  // groups of all dispatches that share partials and ticket
+    MORE_NUMBERS
 };
 
 #ifdef INPUT_IS_DESTROYED

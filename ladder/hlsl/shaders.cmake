@@ -15,3 +15,9 @@ file(GLOB shaders CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.hlsl)
 foreach(shader IN LISTS shaders)
   reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${shader} VARIANTS ${variants} DEPENDS ${includes})
 endforeach()
+
+# Sums of texels, in groups of 256.
+set(variants array:0 rows:1 tiles:2)
+list(TRANSFORM variants REPLACE "^([^:]*):(.*)$" "\\1_f32:TYPE_F32,WAY=2,GROUP=256,READS=\\2")
+reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/texture.hlsl VARIANTS ${variants}
+  DEPENDS ${includes})
