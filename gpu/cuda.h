@@ -80,6 +80,17 @@ void gpu_cuda_input_restore(gpu_cuda *device, const gpu_cuda_input *input, const
 /* The copy that run number `run` reads. */
 uint64_t gpu_cuda_input_at(const gpu_cuda_input *input, uint64_t run);
 
+/* A texture of width * height floats, which kernels are given as its object, a cudaTextureObject_t. */
+typedef struct gpu_cuda_texture {
+    void *array;
+    uint64_t object;
+} gpu_cuda_texture;
+
+/* From texels that lie row by row in device memory, which must stay until the stream has come so far. All zero on failure. */
+gpu_cuda_texture gpu_cuda_texture_create(gpu_cuda *device, uint64_t texels, unsigned width, unsigned height);
+/* Once nothing reads it. Also after a failure. */
+void gpu_cuda_texture_destroy(gpu_cuda_texture *texture);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels
  * ------------------------------------------------------------------------------------------------------------------ */

@@ -33,8 +33,7 @@ static void create_view(gpu_vulkan *device, gpu_vulkan_image *image) {
         .image = image->handle,
         .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
         .format = VK_FORMAT_R32_SFLOAT,
-        .subresourceRange = {
-            .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .levelCount = 1, .layerCount = image->layers}};
+        .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .levelCount = 1, .layerCount = image->layers}};
     VULKAN_DO(device, vkCreateImageView, device->handle, &info, NULL, &image->view);
 }
 
@@ -81,8 +80,8 @@ static void turn_into(gpu_vulkan *device, VkCommandBuffer commands, const gpu_vu
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .image = image->handle,
         .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .levelCount = 1, .layerCount = image->layers}};
-    device->vk.vkCmdPipelineBarrier(commands, to_be_written ? shader : transfer, to_be_written ? transfer : shader, 0, 0,
-                                    NULL, 0, NULL, 1, &barrier);
+    device->vk.vkCmdPipelineBarrier(commands, to_be_written ? shader : transfer, to_be_written ? transfer : shader, 0,
+                                    0, NULL, 0, NULL, 1, &barrier);
 }
 
 void gpu_vulkan_image_fill(gpu_vulkan *device, gpu_vulkan_image *image, gpu_vulkan_buffer *texels) {

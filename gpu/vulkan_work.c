@@ -24,15 +24,14 @@ static void create_layout(gpu_vulkan *device, gpu_vulkan_kernel *kernel) {
     VkDescriptorSetLayoutBinding bindings[VULKAN_SLICES_MOST + 1];
     unsigned count = kernel->buffers + kernel->has_image;
     for (unsigned i = 0; i < count; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
-                                                     .descriptorType = i < kernel->buffers
-                                                                           ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-                                                                           : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
-                                                     .descriptorCount = 1,
-                                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    const VkDescriptorSetLayoutCreateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                                 .bindingCount = count,
-                                                 .pBindings = bindings};
+        bindings[i] =
+            (VkDescriptorSetLayoutBinding){.binding = i,
+                                           .descriptorType = i < kernel->buffers ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+                                                                                 : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                           .descriptorCount = 1,
+                                           .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    const VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
     VULKAN_DO(device, vkCreateDescriptorSetLayout, device->handle, &set, NULL, &kernel->set);
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes};
     const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -106,8 +105,8 @@ gpu_vulkan_kernel *gpu_vulkan_kernel_create(gpu_vulkan *device, const gpu_vulkan
     if (device->failed)
         return NULL;
     gpu_vulkan_kernel *kernel = program_allocate(sizeof *kernel);
-    *kernel = (gpu_vulkan_kernel){
-        .buffers = setup->buffers, .has_image = setup->has_image, .push_bytes = setup->push_bytes};
+    *kernel =
+        (gpu_vulkan_kernel){.buffers = setup->buffers, .has_image = setup->has_image, .push_bytes = setup->push_bytes};
     create_layout(device, kernel);
     create_pipeline(device, kernel, setup);
     kernel->registers = count_registers(device, kernel);
@@ -170,8 +169,8 @@ static VkDescriptorSet describe_bindings(gpu_vulkan *device, const gpu_vulkan_ke
                                            .pBufferInfo = &buffers[i]};
     }
     if (kernel->has_image) {
-        texture = (VkDescriptorImageInfo){.imageView = image->view,
-                                          .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+        texture =
+            (VkDescriptorImageInfo){.imageView = image->view, .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
         writes[kernel->buffers] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                                          .dstSet = set,
                                                          .dstBinding = kernel->buffers,

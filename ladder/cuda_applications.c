@@ -432,6 +432,8 @@ void cuda_run_applications(cuda_lab *cuda, const ladder_options *options, report
     add_product(&l);
     add_affine(&l);
     add_chain(&l);
+    if (l.type == REDUCT_F32) /* texels have no 64 bits */
+        cuda_run_textures(cuda, options, &l.x, &l.on_device[0], r);
     for (size_t i = 0; i < 2; i++)
         gpu_cuda_input_destroy(cuda->device, &l.on_device[i]);
     free(l.y);

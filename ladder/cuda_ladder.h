@@ -164,6 +164,9 @@ report_row cuda_row(const cuda_lab *lab, const char *group, const char *name, re
 
 void cuda_run_specimens(cuda_lab *lab, const ladder_options *options, report *r);
 void cuda_run_applications(cuda_lab *lab, const ladder_options *options, report *r);
+/* Of the applications, sums of texels: of floats in `data`, which `array` has. */
+void cuda_run_textures(cuda_lab *lab, const ladder_options *options, const ladder_data *data,
+                       const gpu_cuda_input *array, report *r);
 void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data, const gpu_cuda_input *input,
                     report *r);
 

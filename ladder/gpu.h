@@ -107,7 +107,12 @@ void gpu_sum_on_host(reduct_type type, const void *partials, uint64_t count, voi
  * Textures: floats that fill one row by row, and the ways of reading them that are compared
  * ------------------------------------------------------------------------------------------------------------------ */
 
-typedef enum gpu_texture_way { GPU_TEXTURE_ARRAY, GPU_TEXTURE_ROWS, GPU_TEXTURE_TILES, GPU_TEXTURE_WAYS } gpu_texture_way;
+typedef enum gpu_texture_way {
+    GPU_TEXTURE_ARRAY,
+    GPU_TEXTURE_ROWS,
+    GPU_TEXTURE_TILES,
+    GPU_TEXTURE_WAYS
+} gpu_texture_way;
 typedef struct gpu_texture {
     const char *file, *variant; /* as in the names of kernels, "rows"; as in reports */
 } gpu_texture;

@@ -117,7 +117,10 @@ class Rungs(unittest.TestCase):
         rows = report('--device', 'vulkan:0', *SMALL, '--language', 'all', '--applications')['rows']
         rows = [row for row in rows if row['group'] == 'applications']
         self.assertEqual([(row['language'], row['name']) for row in rows],
-                         [('glsl', 'dot'), ('glsl', 'maximum'), ('glsl', 'mean'), ('slang', 'maximum')])
+                         [('glsl', 'dot'), ('glsl', 'maximum'), ('glsl', 'mean'), *[('glsl', 'texture')] * 3,
+                          *[('hlsl', 'texture')] * 3, ('slang', 'maximum')])
+        self.assertEqual([row['variant'] for row in rows if row['name'] == 'texture'],
+                         ['from an array', 'texels by rows', 'texels by tiles'] * 2)
         for row in rows:
             self.assertIn(row['verdict'], GOOD if row['name'] != 'maximum' else ['right'], row)
 
