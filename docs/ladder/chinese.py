@@ -22,6 +22,7 @@ SENTENCES = [
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
+    (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
@@ -41,7 +42,7 @@ HEADINGS = {
     'branches in the machine code': '机器码里的分支', 'by the source': '按源代码', 'counted': '数得', 'more': '多出',
     '`last-block` less `atomic`': '`last-block` 减 `atomic`', 'f32 error, ulp': 'f32 误差，ulp',
     'time': '时间', 'registers': '寄存器', 'shared bytes': '共享字节', 'occupancy': '占用率', 'shared transactions': '共享内存事务',
-    'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'note': '备注', 'how': '方式',
+    'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'language': '语言', 'note': '备注', 'how': '方式',
     'where': '在哪里', 'result': '结果', 'specimen': '标本', 'device': '设备', 'kernel': '核函数', 'all': '全部', 'add': '加法',
     'global load': '全局加载', 'of 16 bytes': '其中 16 字节', 'shared load': '共享加载', 'shared store': '共享存储', 'block barrier': '块屏障',
     'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',

@@ -320,7 +320,7 @@ def applications_block(report):
     n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
     for row in report.group('applications'):
         key = row['name'], row['variant'], row['device'], row['type']
-        if row['n'] == n and key not in seen:
+        if row['n'] == n and row['name'] != 'texture' and key not in seen:
             seen.add(key)
             rows.append([row['name'], row['variant'] or '', row['device'] or '', row['type'] or '', time(row['seconds']),
                          rate(row['bytes_per_second']), outcome(row)])
@@ -328,6 +328,22 @@ def applications_block(report):
         return ''
     heading = ['what', 'how', 'where', 'type', 'time', 'GB/s', 'result']
     return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[4:6])
+
+
+def textures_block(run):
+    """Sums of texels beside those of arrays, in every language of one run."""
+    reports = {name: Report(run, key) for key, name in ((None, 'CUDA'), *SHADERS.items())}
+    found = {(name, row['variant'], row['n']): row for name, report in reports.items() for row in report.group('applications')
+             if row['name'] == 'texture' and row['verdict'] in GOOD and row['seconds']}
+    if not found:
+        return ''
+    sizes = sorted({n for _, _, n in found})
+    rows = []
+    for name, how in dict.fromkeys((name, how) for name, how, _ in found):
+        of = [found.get((name, how, n)) for n in sizes]
+        rows.append([how, name, *(time(row and row['seconds']) for row in of), rate(of[-1] and of[-1]['bytes_per_second'])])
+    heading = ['how', 'language', *(elements(n) for n in sizes), f'GB/s at {elements(sizes[-1])}']
+    return f'f32 sums of texels and of an array, on one {Report(run).device()}:\n\n' + table(heading, rows, heading[2:])
 
 
 def peers_block(report):
@@ -561,7 +577,8 @@ def blocks(report, languages, sass, numbers, rows, groups):
     if groups:
         made['groups'] = groups_block(groups)
     if languages:
-        made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
+        made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages),
+                     'textures': textures_block(languages)})
     if report and report.rungs:
         made.update({name: rung_block(report, name) for name in report.names})
         made.update({f'{name}-before': before_block(report, name) for name in lists.RUNGS['gpu']})
