@@ -11,6 +11,9 @@
 # program builds, and says at run time that it has no shaders. Slang's compiler is in no distribution: its SPIR-V is checked in
 # beside its sources, with their hashes, by ladder/slang/compile, and spirv-val checks it here once more.
 #
+# REDUCT_DXC is Microsoft's compiler of HLSL, which no Debian package has: nothing is made with it, a test compiles with it what is
+# in HLSL.
+#
 # Defines reduct_vulkan_shaders() and reduct_vulkan_table().
 
 set(REDUCT_VULKAN AUTO CACHE STRING "Build for Vulkan: ON, OFF, or AUTO (where volk and glslc are found)")
@@ -25,6 +28,7 @@ if(REDUCT_VULKAN STREQUAL "AUTO" OR REDUCT_VULKAN)
   find_program(REDUCT_GLSLC glslc DOC "Compiles GLSL to SPIR-V")
   find_program(REDUCT_GLSLANG glslangValidator DOC "Compiles HLSL to SPIR-V")
   find_program(REDUCT_SPIRV_VAL spirv-val DOC "Checks SPIR-V")
+  find_program(REDUCT_DXC dxc DOC "Microsoft's compiler of HLSL, for a test")
   set(reduct_vulkan_lacks "")
   foreach(need REDUCT_VOLK_INCLUDE REDUCT_VULKAN_INCLUDE REDUCT_GLSLC REDUCT_GLSLANG REDUCT_SPIRV_VAL)
     if(NOT ${need})
@@ -55,6 +59,11 @@ elseif(reduct_vulkan_lacks)
   message(STATUS "Vulkan: devices, but not all shaders, as these were not found: ${reduct_vulkan_lacks}")
 else()
   message(STATUS "Vulkan: with shaders, compiled by glslc and glslangValidator")
+endif()
+if(REDUCT_HAS_VULKAN AND REDUCT_DXC)
+  message(STATUS "HLSL: compiled by ${REDUCT_DXC} besides, in a test")
+elseif(REDUCT_HAS_VULKAN)
+  message(STATUS "HLSL: compiled by glslangValidator alone, as dxc was not found (REDUCT_DXC)")
 endif()
 
 # Adds one source, *.comp in GLSL, *.hlsl or *.slang, to `target`, compiled once per variant. A variant is the end of its name,
