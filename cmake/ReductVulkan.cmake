@@ -11,8 +11,8 @@
 # program builds, and says at run time that it has no shaders. Slang's compiler is in no distribution: its SPIR-V is checked in
 # beside its sources, with their hashes, by ladder/slang/compile, and spirv-val checks it here once more.
 #
-# REDUCT_DXC is Microsoft's compiler of HLSL, which no Debian package has: nothing is made with it, a test compiles with it what is
-# in HLSL.
+# REDUCT_DXC is Microsoft's compiler of HLSL, which no Debian package has: nothing is made with it, a test compiles with it what
+# is in HLSL.
 #
 # Defines reduct_vulkan_shaders() and reduct_vulkan_table().
 

@@ -25,7 +25,7 @@ def kernels(path):
 
 class Dxc(unittest.TestCase):
     def compile(self, path, kernel, *options):
-        """Compiles in both ways. Nothing may be warned of but that the result is not signed, and an attribute that only FXC asks for."""
+        """In both ways. No warning but that the result is not signed, and of an attribute that only FXC asks for."""
         with tempfile.TemporaryDirectory() as folder:
             for more in ((), SPIRV):
                 output = os.path.join(folder, 'shader')
