@@ -5,6 +5,7 @@
 #include "program/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* As in rows.glsl. */
 typedef struct push {
@@ -36,6 +37,19 @@ static const char *lack(const vulkan_rows_run *run, rows_cover cover) {
     if (subgroups && (!facts->subgroup_shuffle_relative || facts->subgroup_least < 2))
         return "no shuffles of subgroups here";
     return NULL;
+}
+
+/* Mesa's llvmpipe leaves a shader's loops after so many turns, all loops together, and says nothing: sums lack what is left. */
+enum { LLVMPIPE_TURNS = 65535 };
+
+static bool has_turns(const vulkan_rows_run *run, rows_cover cover) {
+    if (cover == TILES)
+        return gpu_ceil_divide(run->rows, run->down * (ROWS_THREADS / ROWS_TILE)) < LLVMPIPE_TURNS;
+    uint64_t rows = gpu_ceil_divide(run->rows, run->groups * (ROWS_THREADS / run->lanes));
+    uint64_t turns = gpu_ceil_divide(run->columns, run->lanes);
+    if (cover == VECTOR_LANES)
+        turns = gpu_ceil_divide(turns * reduct_type_size(run->type), ROWS_VECTOR);
+    return rows * (turns + 1) <= LLVMPIPE_TURNS;
 }
 
 static gpu_vulkan_kernel *kernel_of(const vulkan_rows_run *run, const char *variant, char *why, size_t room) {
@@ -77,6 +91,10 @@ bool vulkan_rows_prepare(vulkan_rows_run *run, vulkan_lab *lab, size_t i, reduct
     if (cover == TILES) {
         run->down = rows_tiles(&matrix, resident);
         run->groups = gpu_ceil_divide(columns, ROWS_TILE) * run->down;
+    }
+    if (run->groups && strncmp(lab->facts->name, "llvmpipe", 8) == 0 && !has_turns(run, cover)) {
+        snprintf(why, room, "this driver ends loops after %d turns", LLVMPIPE_TURNS);
+        return false;
     }
     run->terms = rows_terms(&matrix, run->lanes, run->down);
     size_t size = reduct_type_size(type);

@@ -124,6 +124,16 @@ class Rungs(unittest.TestCase):
         for row in rows:
             self.assertIn(row['verdict'], GOOD if row['name'] != 'maximum' else ['right'], row)
 
+    def test_rows_that_are_long(self):
+        rows = report('rows', '--device', 'vulkan:0', '--n', '70000', '--columns', '70000', '--rung', 'row-thread', '--type', 'i32',
+                      '--rounds', '1')['rows']
+        self.assertEqual(len(rows), 1)
+        if rows[0]['verdict'] == 'not run':
+            self.assertIn('ends loops', rows[0]['note'])
+            self.assertIn('llvmpipe', DEVICE)
+        else:
+            self.assertEqual(rows[0]['verdict'], 'right')
+
     def test_specimens(self):
         rows = report('--device', 'vulkan:0', '--n', '1', '--rung', 'last-warp-implicit', '--rounds', '1', '--language',
                       'all')['rows']
