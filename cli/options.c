@@ -77,7 +77,8 @@ static const program_option OPTIONS[] = {
     {"type", TYPE, "TYPE", "element type of text (f64 by default) or of raw binary; TYPE is"},
     {.text = "How it runs, what is printed:"},
     {"device", DEVICE, "NAME",
-     "where it runs: auto (the default), cpu, cpu:NAME for one instruction set, or cuda:N for an NVIDIA GPU"},
+     "where it runs: auto (the default), cpu, cpu:NAME for one instruction set, cuda:N for an NVIDIA GPU, "
+     "or cuda:0,1 or cuda:all for several"},
     {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
     {"quiet", QUIET, NULL, "no progress, no remarks"},
     {"hex", HEX, NULL, "print the result in base 16, exactly"},

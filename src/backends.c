@@ -35,7 +35,7 @@ reduct_status rd_device_open(const char *name, const void *example, struct rd_de
             return rd_backends[i]->open(name + length + 1, device, error);
     }
     return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
-                   "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME and cuda:N", name);
+                   "device: \"%s\" is not here; this library has auto, cpu, cpu:NAME, cuda:N and cuda:all", name);
 }
 
 reduct_status rd_prepare(const reduct_reduction *reduction, const struct rd_place *place, enum rd_use use,

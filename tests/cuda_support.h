@@ -95,9 +95,10 @@ bool gpu_always_exact(reduct_operator op, const struct test_type *type);
 int test_cuda_bits(void);
 int test_cuda_calls(void);
 int test_cuda_auto(void);
+int test_cuda_several(void);
 int test_cuda_faults(void);
 int test_cuda_groups(void);
-int test_cuda_several(void);
+int test_cuda_set(void);
 
 /* Whether the devices have an operator, and it means something for elements of a type. */
 bool gpu_has(reduct_operator op, reduct_type element);

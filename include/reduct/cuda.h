@@ -16,6 +16,12 @@
  * reduct_plan_execute() and accumulators work on CUDA devices as well: their inputs may be in host memory, from which
  * data are streamed whatever their size, or in device memory; their results are in host memory. Plans of many results copy
  * inputs that are in host memory to the device as a whole; their results may be in device memory, too.
+ *
+ * Several devices. "cuda:0,1" is a list, without repetition, of any of the names above; "cuda:all" is all devices of the machine.
+ * Whole arrays in host memory are streamed to all of them at once. What is in a device's memory is reduced there, so that an
+ * accumulator takes slices of an array from each of them in turn; both arrays of a pair are on the same device. Plans of many results
+ * run on the device where their data are, which is then the same for all, or on the first. Executions in streams take plans of one
+ * device; reduct/nccl.h reduces over several in streams.
  */
 #ifndef REDUCT_CUDA_H
 #define REDUCT_CUDA_H

@@ -356,7 +356,8 @@ typedef struct reduct_plan_options {
      * this processor, "cpu:NAME" for the kernels of one instruction set, all giving the same bits: "cpu:portable",
      * "cpu:avx2", "cpu:avx512"; "cuda" or "cuda:N" for an NVIDIA GPU, to which data in host memory are streamed (see
      * reduct/cuda.h). There exact sums of floats are formed in f64 arithmetic or, on GPUs that are slow at it, in integers;
-     * "cuda:N:double" and "cuda:N:integer" say which, and give the same bits. */
+     * "cuda:N:double" and "cuda:N:integer" say which, and give the same bits. "cuda:0,1", or as many as there are, and "cuda:all" are
+     * several GPUs: in exact mode the bits are those of one. */
     const char *device;
     unsigned threads; /* most threads to use; 0 for one per processor that the process may run on */
     reduct_kind kind;

@@ -8,6 +8,7 @@
 #include "cuda/owner.h"
 #include "cuda/partials.h"
 #include "cuda/prepared.h"
+#include "cuda/set.h"
 #include "cuda/synchronous.h"
 
 #include <stdlib.h>
@@ -15,16 +16,6 @@
 /* ---------------------------------------------------------------------------------------------------------------------
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
-
-static reduct_status cuda_open(const char *rest, struct rd_device *device, reduct_error *error) {
-    const struct rd_cuda_name *name;
-    rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_device_open(rest, &name, error);
-    rd_environment_leave(caller);
-    if (status == REDUCT_OK)
-        *device = (struct rd_device){&rd_cuda_backend, name->text, name};
-    return status;
-}
 
 static const struct rd_cuda_name *cuda_name(const struct rd_prepared *prepared) {
     return prepared->device.private;
@@ -94,10 +85,8 @@ static size_t cuda_workspace(const struct rd_prepared *prepared, uint64_t count)
     return 0; /* on the host */
 }
 
-/* The launch that was prepared, or, for a thread with another context current than the one that prepared it, one made
- * anew. */
-static reduct_status launch_here(const struct rd_prepared *prepared, struct rd_cuda_context *context,
-                                 struct rd_cuda_launch *launch, reduct_error *error) {
+reduct_status rd_cuda_launch_here(const struct rd_prepared *prepared, struct rd_cuda_context *context,
+                                  struct rd_cuda_launch *launch, reduct_error *error) {
     const struct rd_cuda_kept *kept = prepared->kept;
     if (kept->launch.context != context)
         return rd_cuda_launch_make(context, cuda_name(prepared)->integers, &prepared->reduction, launch, error);
@@ -109,7 +98,7 @@ static reduct_status launch_here(const struct rd_prepared *prepared, struct rd_c
 static reduct_status accumulate_here(const struct rd_prepared *prepared, struct rd_cuda_context *context, const void *x,
                                      const void *y, uint64_t count, struct rd_partial *partial, reduct_error *error) {
     struct rd_cuda_launch launch;
-    reduct_status status = launch_here(prepared, context, &launch, error);
+    reduct_status status = rd_cuda_launch_here(prepared, context, &launch, error);
     if (status != REDUCT_OK)
         return status;
     const bool x_there = rd_cuda_on_device(context->device, x),
@@ -123,7 +112,8 @@ static reduct_status accumulate_here(const struct rd_prepared *prepared, struct 
         return status;
     x = (const unsigned char *)x + taken * launch.element_bytes;
     return x_there ? rd_cuda_reduce_there(&launch, x, y, count - taken, partial, error)
-                   : rd_cuda_reduce_from_host(&launch, x, y, count - taken, &prepared->crew, partial, error);
+                   : rd_cuda_reduce_from_host((const struct rd_cuda_launch *const[]){&launch}, 1, x, y, count - taken,
+                                              &prepared->crew, partial, error);
 }
 
 /* The driver may do arithmetic of its own, and leaves traces of it in the environment. */
@@ -144,7 +134,7 @@ static reduct_status cuda_accumulate(const struct rd_prepared *prepared, const v
 }
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda",
-                                           .open = cuda_open,
+                                           .open = rd_cuda_open,
                                            .owner = rd_cuda_owner,
                                            .prepare = cuda_prepare,
                                            .only_many = cuda_only_many,

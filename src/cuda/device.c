@@ -90,7 +90,9 @@ reduct_status rd_cuda_device_open(const char *rest, const struct rd_cuda_name **
     if (!read_name(rest, &ordinal, &way))
         return rd_fail(
             error, REDUCT_ERROR_NO_DEVICE,
-            "device: \"cuda:%s\" is no device; expected cuda:N, cuda:N:double or cuda:N:integer, as in cuda:0", rest);
+            "device: \"cuda:%s\" is no device; expected cuda:N, cuda:N:double or cuda:N:integer, as in cuda:0, "
+            "several of them, as in cuda:0,1, or cuda:all",
+            rest);
     if (!rd_cuda_images[0].name)
         return rd_fail(error, REDUCT_ERROR_NO_DEVICE,
                        "device: \"cuda:%d\" cannot be used: this library was built without CUDA kernels", ordinal);

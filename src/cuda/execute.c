@@ -31,7 +31,7 @@ static reduct_status check_execution(const reduct_plan *plan, const void *const 
     if (!plan)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: null pointer");
     if (plan->prepared.device.backend != &rd_cuda_backend)
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: is for %s; expected a plan for a CUDA device",
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "plan: is for %s; expected a plan for one CUDA device",
                        plan->prepared.device.name);
     if ((!inputs && plan->count) || !results)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", results ? "inputs" : "results");

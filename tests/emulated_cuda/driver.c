@@ -26,12 +26,22 @@
 
 #define API __attribute__((visibility("default"))) rd_cu_result
 
-enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, DESTROYED = 709 };
+enum {
+    INVALID_VALUE = 1,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    DESTROYED = 709
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static and changes */
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * The device: a small one, so that small data fill it
+ * The device: a small one, so that small data fill it. EMULATED_CUDA_DEVICES in the environment makes several of them, 1 unless
+ * said. They share the host's memory, but each has its own: copies and launches of the library's kernels fail where an address
+ * is in that of another device than the current context's, and so do streams and kernels of another context.
  * ------------------------------------------------------------------------------------------------------------------ */
 
 enum { MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2, L2_BYTES = 8 << 10, DYNAMIC_MOST = 200 << 10 };
@@ -54,8 +64,14 @@ API cuInit(unsigned flags) {
         *result = value;                                                                                               \
         return RD_CU_SUCCESS;                                                                                          \
     }
+enum { DEVICES = 8 };
+static int device_count(void) {
+    const char *text = getenv("EMULATED_CUDA_DEVICES");
+    const int count = text ? atoi(text) : 1;
+    return count < 1 ? 1 : count < DEVICES ? count : DEVICES;
+}
 GETTER(cuDriverGetVersion, int, 13000)
-GETTER(cuDeviceGetCount, int, 1)
+GETTER(cuDeviceGetCount, int, device_count())
 
 #define TEXT(function, value)                                                                                          \
     API function(rd_cu_result result, const char **text);                                                              \
@@ -70,7 +86,7 @@ TEXT(cuGetErrorString, "the emulated driver refuses")
 API cuDeviceGet(rd_cu_device *device, int ordinal);
 API cuDeviceGet(rd_cu_device *device, int ordinal) {
     *device = ordinal;
-    return RD_CU_SUCCESS;
+    return ordinal >= 0 && ordinal < device_count() ? RD_CU_SUCCESS : INVALID_DEVICE;
 }
 
 API cuDeviceGetName(char *name, int room, rd_cu_device device);
@@ -113,17 +129,19 @@ API cuDeviceTotalMem_v2(size_t *bytes, rd_cu_device device) {
 struct CUctx_st {
     bool alive;
     unsigned long long id;
+    rd_cu_device device;
 };
 enum { CONTEXTS = 2, DEPTH = 16 };
-static struct CUctx_st primary = {true, 1}, made[CONTEXTS];
-static unsigned long long last_id = 1;
+static struct CUctx_st primary[DEVICES] = {{true, 1, 0}, {true, 2, 1}, {true, 3, 2}, {true, 4, 3},
+                                           {true, 5, 4}, {true, 6, 5}, {true, 7, 6}, {true, 8, 7}},
+                       made[CONTEXTS];
+static unsigned long long last_id = DEVICES;
 static _Thread_local rd_cu_context stack[DEPTH];
 static _Thread_local int depth;
 
 API cuDevicePrimaryCtxRetain(rd_cu_context *context, rd_cu_device device);
 API cuDevicePrimaryCtxRetain(rd_cu_context *context, rd_cu_device device) {
-    (void)device;
-    *context = &primary;
+    *context = &primary[device];
     return RD_CU_SUCCESS;
 }
 
@@ -148,9 +166,9 @@ ACCEPTED(cuEventSynchronize, (rd_cu_event event))
 
 API cuCtxCreate_v2(rd_cu_context *context, unsigned flags, rd_cu_device device);
 API cuCtxCreate_v2(rd_cu_context *context, unsigned flags, rd_cu_device device) {
-    (void)flags, (void)device;
+    (void)flags;
     *context = &made[last_id % CONTEXTS];
-    **context = (struct CUctx_st){true, ++last_id};
+    **context = (struct CUctx_st){true, ++last_id, device};
     stack[depth++] = *context;
     return RD_CU_SUCCESS;
 }
@@ -176,8 +194,13 @@ API cuCtxGetCurrent(rd_cu_context *context) {
 
 API cuCtxGetDevice(rd_cu_device *device);
 API cuCtxGetDevice(rd_cu_device *device) {
-    *device = 0;
+    *device = depth ? stack[depth - 1]->device : 0;
     return depth ? RD_CU_SUCCESS : INVALID_CONTEXT;
+}
+
+/* The device of the current context, the first one where there is none. */
+static rd_cu_device current_device(void) {
+    return depth ? stack[depth - 1]->device : 0;
 }
 
 API cuCtxPushCurrent_v2(rd_cu_context context);
@@ -211,6 +234,7 @@ struct block {
     uintptr_t at;
     size_t size;
     unsigned kind; /* RD_CU_MEMORY_HOST, _DEVICE, or MANAGED */
+    rd_cu_device device;
 };
 enum { BLOCKS = 4096, MANAGED = 3, PAGE = 4096, ALIGNMENT = 256 };
 static struct block blocks[BLOCKS];
@@ -252,7 +276,7 @@ static rd_cu_result allocate(size_t size, unsigned kind, uintptr_t *address) {
         free_block++;
     bool found = memory && free_block < blocks + BLOCKS;
     if (found)
-        *free_block = (struct block){*address = (uintptr_t)memory, size, kind};
+        *free_block = (struct block){*address = (uintptr_t)memory, size, kind, current_device()};
     pthread_mutex_unlock(&lock);
     if (!found && memory)
         unmap((uintptr_t)memory, size);
@@ -309,56 +333,83 @@ API cuMemGetInfo_v2(size_t *available, size_t *total) {
     return RD_CU_SUCCESS;
 }
 
-API cuPointerGetAttribute(void *value, int attribute, rd_cu_address pointer);
-API cuPointerGetAttribute(void *value, int attribute, rd_cu_address pointer) {
-    unsigned kind = 0;
+/* What is known of an address; nothing of memory that the driver did not allocate. */
+static struct block block_of(uintptr_t pointer) {
+    struct block found = {0};
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < BLOCKS; i++)
         if (pointer >= blocks[i].at && pointer - blocks[i].at < blocks[i].size)
-            kind = blocks[i].kind;
+            found = blocks[i];
     pthread_mutex_unlock(&lock);
-    unsigned type = kind == MANAGED ? RD_CU_MEMORY_DEVICE : kind;
-    unsigned answer = attribute == RD_CU_POINTER_IS_MANAGED       ? kind == MANAGED
-                      : attribute == RD_CU_POINTER_DEVICE_ORDINAL ? 0
-                                                                  : type;
-    if (kind)
-        memcpy(value, &answer, sizeof answer);
-    return kind ? RD_CU_SUCCESS : INVALID_VALUE;
+    return found;
 }
 
-static rd_cu_result copy(uintptr_t to, uintptr_t from, size_t bytes) {
+/* Whether the current context's device can access it. */
+static bool is_near(uintptr_t pointer) {
+    if (device_count() == 1)
+        return true;
+    const struct block block = block_of(pointer);
+    return block.kind != RD_CU_MEMORY_DEVICE || block.device == current_device();
+}
+
+API cuPointerGetAttribute(void *value, int attribute, rd_cu_address pointer);
+API cuPointerGetAttribute(void *value, int attribute, rd_cu_address pointer) {
+    const struct block block = block_of(pointer);
+    const unsigned answer = attribute == RD_CU_POINTER_IS_MANAGED       ? block.kind == MANAGED
+                            : attribute == RD_CU_POINTER_DEVICE_ORDINAL ? (unsigned)block.device
+                            : block.kind == MANAGED                     ? RD_CU_MEMORY_DEVICE
+                                                                        : block.kind;
+    if (block.kind)
+        memcpy(value, &answer, sizeof answer);
+    return block.kind ? RD_CU_SUCCESS : INVALID_VALUE;
+}
+
+struct CUstream_st {
+    struct CUgraph_st *captured; /* null while nothing is */
+    rd_cu_device device;
+};
+
+/* Whether the current context is one of a stream's device; null stands for any context's own. */
+static bool is_stream_here(const struct CUstream_st *stream) {
+    return !stream || stream->device == current_device();
+}
+
+static rd_cu_result copy(uintptr_t to, uintptr_t from, size_t bytes, const struct CUstream_st *stream) {
+    if (!is_stream_here(stream))
+        return INVALID_HANDLE;
+    if (!is_near(to) || !is_near(from))
+        return INVALID_VALUE;
     memmove((void *)to, (const void *)from, bytes);
     return RD_CU_SUCCESS;
 }
 
 API cuMemcpyHtoDAsync_v2(rd_cu_address to, const void *from, size_t bytes, rd_cu_stream stream);
 API cuMemcpyHtoDAsync_v2(rd_cu_address to, const void *from, size_t bytes, rd_cu_stream stream) {
-    (void)stream;
-    return copy(to, (uintptr_t)from, bytes);
+    return copy(to, (uintptr_t)from, bytes, stream);
 }
 
 API cuMemcpyDtoHAsync_v2(void *to, rd_cu_address from, size_t bytes, rd_cu_stream stream);
 API cuMemcpyDtoHAsync_v2(void *to, rd_cu_address from, size_t bytes, rd_cu_stream stream) {
-    (void)stream;
-    return copy((uintptr_t)to, from, bytes);
+    return copy((uintptr_t)to, from, bytes, stream);
 }
 
 API cuMemcpyDtoDAsync_v2(rd_cu_address to, rd_cu_address from, size_t bytes, rd_cu_stream stream);
 API cuMemcpyDtoDAsync_v2(rd_cu_address to, rd_cu_address from, size_t bytes, rd_cu_stream stream) {
-    (void)stream;
-    return copy(to, from, bytes);
+    return copy(to, from, bytes, stream);
 }
 
 API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream);
 API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream) {
-    (void)stream;
+    if (!is_stream_here(stream) || !is_near(to))
+        return INVALID_VALUE;
     memset((void *)(uintptr_t)to, value, count);
     return RD_CU_SUCCESS;
 }
 
 API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream);
 API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream) {
-    (void)stream;
+    if (!is_stream_here(stream) || !is_near(to))
+        return INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
         ((unsigned *)(uintptr_t)to)[i] = value;
     return RD_CU_SUCCESS;
@@ -385,6 +436,7 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
+    rd_cu_device device;
     void *library;
     void *(*shared)(void); /* where this thread has shared memory for kernels of the module */
     size_t shared_bytes;
@@ -466,6 +518,7 @@ API cuModuleLoadData(rd_cu_module *module, const void *data) {
     *module = calloc(1, sizeof **module);
     if (!*module)
         return RD_CU_ERROR_OUT_OF_MEMORY;
+    (*module)->device = current_device();
     if (open_library(*module, (const char *)data + length)) {
         pthread_mutex_lock(&lock);
         if (loaded_count < IMAGES)
@@ -605,14 +658,12 @@ struct CUgraph_st {
 };
 typedef struct CUgraph_st *graph;
 
-struct CUstream_st {
-    graph captured; /* null while nothing is */
-};
-
 API cuStreamCreate(rd_cu_stream *stream, unsigned flags);
 API cuStreamCreate(rd_cu_stream *stream, unsigned flags) {
     (void)flags;
     *stream = calloc(1, sizeof **stream);
+    if (*stream)
+        (*stream)->device = current_device();
     return *stream ? RD_CU_SUCCESS : RD_CU_ERROR_OUT_OF_MEMORY;
 }
 
@@ -647,6 +698,20 @@ static rd_cu_result queue(const struct launch *launch, rd_cu_stream stream) {
     return RD_CU_SUCCESS;
 }
 
+/* Whether the device can access what a launch is told of, which launches of many results begin with, too. */
+static bool reaches(const struct rd_cuda_call *call) {
+    return is_near((uintptr_t)call->x) && is_near((uintptr_t)call->y) && is_near((uintptr_t)call->workspace) &&
+           is_near((uintptr_t)call->partial) && is_near((uintptr_t)call->result);
+}
+
+/* Launches on each device so far, for tests to ask. */
+static unsigned long long launches[DEVICES];
+
+__attribute__((visibility("default"))) unsigned long long emulated_cuda_launches(int device);
+unsigned long long emulated_cuda_launches(int device) {
+    return __atomic_load_n(&launches[device], __ATOMIC_RELAXED);
+}
+
 API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra);
@@ -662,6 +727,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
     if (!fits)
         return INVALID_VALUE;
+    if (function->module->device != current_device() || !is_stream_here(stream))
+        return INVALID_HANDLE;
     struct launch launch = {
         .function = function, .blocks = grid_x, .threads = block_x, .dynamic_bytes = shared, .arguments = arguments};
     if (!function->call && function->takes_many)
@@ -676,6 +743,9 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.answers = *(const struct rd_cuda_answers *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
+    if (!function->call && !function->takes_groups && !function->takes_ranks && !reaches(&launch.call))
+        return INVALID_VALUE;
+    __atomic_fetch_add(&launches[current_device()], 1, __ATOMIC_RELAXED);
     if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */
         return INVALID_VALUE;
     return queue(&launch, stream);
@@ -726,7 +796,7 @@ API cuGraphKernelNodeGetParams_v2(const struct launch *node, struct node_paramet
                                      .grid = {node->blocks, 1, 1},
                                      .block = {node->threads, 1, 1},
                                      .shared = node->dynamic_bytes,
-                                     .context = &primary};
+                                     .context = &primary[node->function->module->device]};
     return RD_CU_SUCCESS;
 }
 

@@ -1,0 +1,232 @@
+/* Several devices under one name. What needs more than one says so where there are fewer; the emulated driver has as many as
+ * EMULATED_CUDA_DEVICES says. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_support.h"
+
+enum { BYTES = 5 << 20 }; /* of an array: five pieces and more */
+
+static char all[256]; /* what "cuda:all" is called in full */
+
+static bool has_devices(int least) {
+    if (gpu.driver->devices >= least)
+        return true;
+    printf("SKIPPED: this takes %d CUDA devices; found %d\n", least, gpu.driver->devices);
+    return false;
+}
+
+/* Launches on a device so far; 0 where the driver does not count them. */
+static unsigned long long launches_on(int device) {
+    unsigned long long (*count)(int device);
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL),
+         *found = library ? dlsym(library, "emulated_cuda_launches") : NULL;
+    memcpy(&count, &found, sizeof found);
+    return found ? count(device) : 0;
+}
+
+/* Data in the memory of a device, to be freed with gpu_free(). */
+static rd_cu_address copy_on(int device, const void *from, size_t bytes) {
+    rd_cu_device handle;
+    rd_cu_context context, popped;
+    CU(gpu.driver->cuDeviceGet(&handle, device));
+    CU(gpu.driver->cuDevicePrimaryCtxRetain(&context, handle));
+    CU(gpu.driver->cuCtxPushCurrent(context));
+    rd_cu_address address = gpu_alloc(bytes);
+    CU(gpu.driver->cuMemcpyHtoDAsync(address, from, bytes, NULL));
+    CU(gpu.driver->cuStreamSynchronize(NULL));
+    CU(gpu.driver->cuCtxPopCurrent(&popped));
+    return address;
+}
+
+static reduct_status open_device(const char *device, char *name, reduct_error *error) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {.n = 1}, .device = device};
+    reduct_plan *plan = NULL;
+    const reduct_status status = reduct_plan_create(&options, &plan, error);
+    snprintf(name, 256, "%s", plan ? reduct_plan_device(plan) : "");
+    reduct_plan_destroy(plan);
+    return status;
+}
+
+static void names(void **state) {
+    (void)state;
+    char name[256], expected[256] = "cuda:0", missing[64];
+    reduct_error error;
+    for (int i = 1; i < gpu.driver->devices; i++)
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), ",%d", i);
+    test_status(open_device("cuda:all", name, &error), REDUCT_OK);
+    assert_string_equal(name, expected);
+    snprintf(all, sizeof all, "%s", name);
+    snprintf(missing, sizeof missing, "cuda:0,%d", gpu.driver->devices);
+    static const char *const malformed[] = {"cuda:0,",    "cuda:,0",  "cuda:0,,1", "cuda:0,all",
+                                            "cuda:all,0", "cuda:0;1", "cuda:0-1",  "cuda:0,1234"};
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        test_status(open_device(malformed[i], name, &error), REDUCT_ERROR_NO_DEVICE);
+    test_status(open_device(missing, name, &error), REDUCT_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "is not here: found"));
+    test_status(open_device("cuda:0,0:integer", name, &error), REDUCT_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "names cuda:0 twice"));
+    if (!has_devices(2))
+        return;
+    test_status(open_device("cuda:1,0:integer", name, &error), REDUCT_OK);
+    assert_string_equal(name, "cuda:1,0:integer");
+}
+
+/* Data on the host, page-locked or not, give the CPU's bits; all devices take part. */
+static void host_data(void **state) {
+    (void)state;
+    static const struct {
+        reduct_operator op;
+        reduct_type type;
+    } cases[] = {{REDUCT_SUM, REDUCT_F64},    {REDUCT_STD, REDUCT_F32},    {REDUCT_DOT, REDUCT_F32},
+                 {REDUCT_ARGMIN, REDUCT_I16}, {REDUCT_ARGMAX, REDUCT_F32}, {REDUCT_PRODUCT, REDUCT_F64},
+                 {REDUCT_MEAN, REDUCT_BF16},  {REDUCT_SUM, REDUCT_U8},     {REDUCT_XOR, REDUCT_I64},
+                 {REDUCT_COUNT, REDUCT_F16},  {REDUCT_PTP, REDUCT_I32},    {REDUCT_PRODUCT, REDUCT_I32}};
+    struct rng rng = rng_of(test_seed() + 500);
+    void *locked = NULL;
+    unsigned char *host = test_alloc(BYTES);
+    CU(gpu.driver->cuMemHostAlloc(&locked, BYTES, 0));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct test_type *type = test_type(cases[i].type);
+        const uint64_t count = BYTES / type->size - 5;
+        const reduct_reduction reduction = test_reduction(cases[i].op, cases[i].type, REDUCT_DEFAULT);
+        distribution_named("300_binades")->fill(&rng, type, host, NULL, count);
+        memcpy(locked, host, BYTES);
+        const void *y = test_operator(cases[i].op)->inputs == 2 ? host : NULL;
+        const struct oracle_result expected = gpu_expected(&reduction, host, y, count);
+        struct test_outcome got = test_run(&reduction, "cuda:all", 0, host, y, count);
+        test_check(&got, &expected, &reduction, "of the host's memory");
+        got = test_run(&reduction, "cuda:all", 0, locked, y ? locked : NULL, count);
+        test_check(&got, &expected, &reduction, "of page-locked memory");
+    }
+    for (int d = 0; d < gpu.driver->devices && launches_on(0); d++)
+        assert_true(launches_on(d) >= sizeof cases / sizeof *cases);
+    CU(gpu.driver->cuMemFreeHost(locked));
+    free(host);
+}
+
+/* The first of several NaNs, in whichever piece, is the one that is told. */
+static void nans(void **state) {
+    (void)state;
+    enum { COUNT = BYTES / sizeof(double) };
+    double *host = test_alloc(BYTES);
+    reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    sum.nan = REDUCT_NAN_ERROR;
+    memset(host, 0, BYTES);
+    for (size_t at = COUNT - 1; at > 1; at /= 3) {
+        host[at] = (double)NAN;
+        const struct test_outcome got = test_run(&sum, "cuda:all", 0, host, NULL, COUNT);
+        test_status(got.status, REDUCT_ERROR_NAN);
+        assert_int_equal(got.error.index, at);
+    }
+    free(host);
+}
+
+/* Pieces of an array in the memory of several devices, and on the host, are reduced where they are. */
+static void slices(void **state) {
+    (void)state;
+    enum { COUNT = 30011, CUTS = 5 };
+    static const size_t cut[CUTS + 1] = {0, 1, 10000, 10001, 20000, COUNT};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_ARGMAX, REDUCT_PRODUCT, REDUCT_VAR};
+    if (!has_devices(2))
+        return;
+    struct rng rng = rng_of(test_seed() + 501);
+    double *host = test_alloc(COUNT * sizeof *host);
+    distribution_named("300_binades")->fill(&rng, test_type(REDUCT_F64), host, NULL, COUNT);
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+        const reduct_reduction reduction = test_reduction(ops[o], REDUCT_F64, REDUCT_DEFAULT);
+        const struct oracle_result expected = gpu_expected(&reduction, host, NULL, COUNT);
+        const reduct_accumulator_options options = {.reduction = &reduction, .device = "cuda:0,1"};
+        reduct_accumulator *accumulator = NULL;
+        test_status(reduct_accumulator_create(&options, &accumulator, NULL), REDUCT_OK);
+        for (int c = 0; c < CUTS; c++) {
+            const size_t count = cut[c + 1] - cut[c];
+            const unsigned long long before = launches_on(c % 2);
+            const rd_cu_address there = copy_on(c % 2, host + cut[c], count * sizeof *host);
+            const void *x = c == 2 ? (const void *)(host + cut[c]) : gpu_pointer(there, 0);
+            test_status(reduct_accumulator_add(accumulator, x, NULL, count, NULL), REDUCT_OK);
+            assert_true(c == 2 || ops[o] == REDUCT_PRODUCT || !launches_on(0) || launches_on(c % 2) > before);
+            gpu_free(there);
+        }
+        struct test_outcome got = test_outcome();
+        got.status = reduct_accumulator_result(accumulator, REDUCT_DEFAULT, got.bytes, &got.error);
+        test_check(&got, &expected, &reduction, "of slices");
+        reduct_accumulator_destroy(accumulator);
+    }
+    free(host);
+}
+
+/* Arrays that no one device has. */
+static void apart(void **state) {
+    (void)state;
+    static const double values[] = {1, 2, 4};
+    if (!has_devices(2))
+        return;
+    const rd_cu_address on[] = {copy_on(0, values, sizeof values), copy_on(1, values, sizeof values)};
+    const void *x = gpu_pointer(on[0], 0), *y = gpu_pointer(on[1], 0);
+    const reduct_reduction dot = test_reduction(REDUCT_DOT, REDUCT_F64, REDUCT_DEFAULT);
+    struct test_outcome got = test_run(&dot, "cuda:all", 0, x, y, 3);
+    test_status(got.status, REDUCT_ERROR_ARGUMENT);
+    assert_string_equal(got.error.message, "y: in the memory of cuda:1, while x is in that of cuda:0");
+    got = test_run(&dot, "cuda:all", 0, y, values, 3);
+    test_status(got.status, REDUCT_ERROR_ARGUMENT);
+    got = test_run(&dot, "cuda:all", 0, y, y, 3);
+    test_status(got.status, REDUCT_OK);
+    double result;
+    memcpy(&result, got.bytes, sizeof result);
+    assert_true(result == 21);
+    if (has_devices(3)) {
+        got = test_run(&dot, "cuda:0,2", 0, y, y, 3);
+        test_status(got.status, REDUCT_ERROR_ARGUMENT);
+        assert_string_equal(got.error.message, "x: in the memory of cuda:1, which is none of cuda:0,2");
+    }
+    gpu_free(on[0]);
+    gpu_free(on[1]);
+}
+
+/* Plans of many results run where the data are; what executes in a stream is refused. */
+static void many(void **state) {
+    (void)state;
+    enum { ROWS = 7, COLUMNS = 1000 };
+    static double values[ROWS * COLUMNS];
+    double sums[ROWS], plain[ROWS];
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_plan_options options = {.reductions = &sum,
+                                   .reduction_count = 1,
+                                   .kind = REDUCT_SHAPE,
+                                   .shape = {ROWS, COLUMNS, 1, COLUMNS, 1, 0},
+                                   .device = "cpu"};
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        values[i] = (double)i * 0.37 * (i % 2 ? -1e10 : 1);
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute(plan, (const void *[]){values}, (void *[]){plain}, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+    options.device = "cuda:all";
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    for (int d = -1; d < gpu.driver->devices; d++) {
+        const rd_cu_address there = d < 0 ? 0 : copy_on(d, values, sizeof values);
+        const void *x = d < 0 ? (const void *)values : gpu_pointer(there, 0);
+        memset(sums, 0, sizeof sums);
+        test_status(reduct_plan_execute(plan, (const void *[]){x}, (void *[]){sums}, NULL, NULL), REDUCT_OK);
+        assert_memory_equal(sums, plain, sizeof sums);
+        if (there)
+            gpu_free(there);
+    }
+    if (has_devices(2)) {
+        assert_int_equal(reduct_cuda_workspace_size(plan), 0);
+        test_status(reduct_cuda_execute(plan, (const void *[]){values}, (void *[]){sums}, NULL, NULL, NULL, NULL),
+                    REDUCT_ERROR_ARGUMENT);
+    }
+    reduct_plan_destroy(plan);
+}
+
+int test_cuda_set(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),  cmocka_unit_test(host_data), cmocka_unit_test(nans),
+                                       cmocka_unit_test(slices), cmocka_unit_test(apart),     cmocka_unit_test(many)};
+    return cmocka_run_group_tests_name("set", tests, NULL, NULL);
+}
