@@ -47,8 +47,9 @@ typedef struct reduct_mpi_field {
 } reduct_mpi_field;
 
 /* Reduces each of the fields over all ranks, with one all-reduce for all of them; every rank gets all results. Where all fields are
- * sums of f64, or all of products of f64, a short message is tried first, which does unless a sum has bits below 2^-128 or above
- * 2^64, or of products below 2^-256 or above 2^128; then there are two. Fails with
+ * sums of f64, or all of products of f64, a short message is tried first, which does unless a rank's sum has bits below 2^-128 or
+ * above 2^64, or of products below 2^-256 or above 2^128, or a rank's elements are infinite, NaN or all -0, or 2^32 of them and more;
+ * then there are two. Fails with
  * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _OUT_OF_MEMORY, _TOO_LARGE, _EMPTY, _OVERFLOW or _NAN. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                   reduct_error *error);

@@ -184,26 +184,29 @@ static int exchange_sums(struct rm_message *message, enum rm_kind kind, MPI_Comm
 }
 
 /* Words of a state of so many in all, its sums' middle limbs, that suffice where all ranks' sums lie between 2^-128 and 2^64, those
- * of products between 2^-256 and 2^128. All before them, the counts, are always sent, in a message of a fraction of the size. */
+ * of products between 2^-256 and 2^128, in a message of a fraction of the size. */
 struct narrow {
     size_t row, first, count;
 };
-enum { COUNTS = 7, HALF = 32 };
+enum { HALF = 32 };
 
 static const struct narrow *narrow_of(const struct rm_message *message) {
-    static const struct narrow NARROW[] = {{75, COUNTS + 30, 6}, {141, COUNTS + 60, 12}}; /* of f64 */
+    static const struct narrow NARROW[] = {{75, RM_COUNTS + 30, RM_NARROW_F64}, {141, RM_COUNTS + 60, 12}}; /* of f64 */
     for (size_t i = 0; i < sizeof NARROW / sizeof *NARROW; i++)
         if (message->adds && message->row == NARROW[i].row && message->words <= RM_WORDS)
             return &NARROW[i];
     return NULL;
 }
 
-/* Whether all that is not sent is zero. */
+/* Whether what is not sent is zero, or follows from what is; where nothing else is known, of a rank that failed, it is. */
 static bool fits(const struct rm_message *message, const struct narrow *narrow) {
     int64_t left = 0;
     for (size_t f = 0; f < message->fields; f++) {
         const int64_t *state = message->sent + message->first + f * narrow->row;
-        for (size_t i = COUNTS; i < narrow->first; i++)
+        for (size_t i = RM_SEEN_HIGH; i < RM_NONZERO; i++)
+            left |= state[i];
+        left |= (state[RM_SEEN] != 0) != (state[RM_NONZERO] != 0);
+        for (size_t i = RM_COUNTS; i < narrow->first; i++)
             left |= state[i];
         for (size_t i = narrow->first + narrow->count; i < narrow->row; i++)
             left |= state[i];
@@ -214,13 +217,13 @@ static bool fits(const struct rm_message *message, const struct narrow *narrow) 
 /* Tries it with the short message, in which the upper half of the first word says how many ranks need the long one: `*all` if none
  * does, or if a rank failed. */
 static int exchange_narrow(struct rm_message *message, const struct narrow *narrow, MPI_Comm comm, bool *all) {
-    const size_t width = COUNTS + narrow->count, words = 1 + message->fields * width;
+    const size_t width = 1 + narrow->count, words = 1 + message->fields * width;
     int64_t sent[RM_WORDS] /* not cleared */, received[RM_WORDS];
     sent[0] = message->sent[0] + (fits(message, narrow) ? 0 : (int64_t)1 << HALF);
     for (size_t f = 0; f < message->fields; f++) {
         const int64_t *state = message->sent + message->first + f * narrow->row;
-        memcpy(sent + 1 + f * width, state, COUNTS * sizeof *sent);
-        memcpy(sent + 1 + f * width + COUNTS, state + narrow->first, narrow->count * sizeof *sent);
+        sent[1 + f * width] = state[RM_SEEN];
+        memcpy(sent + 2 + f * width, state + narrow->first, narrow->count * sizeof *sent);
     }
     int code = MPI_Allreduce(sent, received, (int)words, MPI_INT64_T, MPI_SUM, comm);
     if (code != MPI_SUCCESS)
@@ -230,8 +233,9 @@ static int exchange_narrow(struct rm_message *message, const struct narrow *narr
     memset(message->received + 1, 0, (message->words - 1) * sizeof *sent);
     for (size_t f = 0; f < message->fields; f++) {
         int64_t *state = message->received + message->first + f * narrow->row;
-        memcpy(state, received + 1 + f * width, COUNTS * sizeof *sent);
-        memcpy(state + narrow->first, received + 1 + f * width + COUNTS, narrow->count * sizeof *sent);
+        state[RM_SEEN] = received[1 + f * width];
+        state[RM_NONZERO] = state[RM_SEEN] != 0;
+        memcpy(state + narrow->first, received + 2 + f * width, narrow->count * sizeof *sent);
     }
     return code;
 }
@@ -246,7 +250,7 @@ reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fa
     }
     int code = MPI_SUCCESS;
     bool all = false;
-    const struct narrow *narrow = kind == RM_ALLREDUCE ? narrow_of(message) : NULL;
+    const struct narrow *narrow = kind == RM_ALLREDUCE && !message->is_long ? narrow_of(message) : NULL;
     if (narrow)
         code = exchange_narrow(message, narrow, comm, &all);
     if (code != MPI_SUCCESS || all)

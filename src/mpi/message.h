@@ -11,6 +11,22 @@
 /* So many fields and words need no memory of their own. */
 enum { RM_FIELDS = 16, RM_WORDS = 512 };
 
+/* The words of a state that count, in order; limbs follow. */
+enum rm_count {
+    RM_SEEN,
+    RM_SEEN_HIGH,
+    RM_IGNORED,
+    RM_NANS,
+    RM_PLUS_INFINITIES,
+    RM_MINUS_INFINITIES,
+    RM_NONZERO,
+    RM_COUNTS
+};
+
+/* What a short message has of a state whose elements are fewer than 2^32, all finite, none left out, and not all -0, unless there are
+ * none at all: how many there are, and so many limbs of a sum of f64. That there are any then says that some are not -0. */
+enum { RM_NARROW_F64 = 6 };
+
 enum rm_kind { RM_ALLREDUCE, RM_SCAN, RM_EXSCAN };
 
 /* The most calls by which MPI reduces one message, as its counts are ints. */
@@ -23,6 +39,7 @@ struct rm_message {
     size_t row;         /* words of each field where they all add and are as many, otherwise 0 */
     size_t first;       /* where the states begin */
     uint64_t signature; /* of the reductions */
+    bool is_long;       /* a short one was sent, and does not do */
     int64_t *sent, *received;
     MPI_Op operation; /* where it does not add */
     MPI_Datatype type;

@@ -6,6 +6,7 @@
 
 #include "mpi/agree.h"
 #include "mpi/message.h"
+#include "mpi/quick.h"
 #include "mpi/table.h"
 
 #include <stdlib.h>
@@ -213,17 +214,14 @@ static reduct_status end_scan(struct job *job, bool nothing, reduct_error *error
     return status == REDUCT_OK ? finish_fields(job, true, error) : status;
 }
 
-static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
-                                   MPI_Comm comm, reduct_error *error) {
+/* With accumulators; `is_long`: a short message was sent, and does not do. */
+static __attribute__((noinline)) reduct_status reduce_states(const reduct_mpi_field *fields, size_t count,
+                                                             enum rm_kind kind, int rank, bool writes, bool is_long,
+                                                             MPI_Comm comm, reduct_error *error) {
     struct room room;
-    struct job job = {.comm = comm, .room = &room};
-    reduct_status status = check_fields(fields, count, comm, error);
-    if (status != REDUCT_OK)
-        return status;
-    status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
-    job.writes = root < 0 || root == job.rank;
-    if (status == REDUCT_OK)
-        status = open_fields(&job, fields, count, false, error);
+    struct job job = {.comm = comm, .rank = rank, .room = &room, .writes = writes};
+    reduct_status status = open_fields(&job, fields, count, false, error);
+    job.message.is_long = is_long;
     if (status == REDUCT_OK) {
         rm_message_pack(&job.message, &job.all, job.failure.error.status != REDUCT_OK);
         status = rm_message_exchange(&job.message, &job.failure, job.fields, kind, comm, error);
@@ -234,6 +232,22 @@ static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count,
     }
     close_job(&job);
     return status;
+}
+
+static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
+                                   MPI_Comm comm, reduct_error *error) {
+    int rank = 0; /* where it does not matter */
+    reduct_status status = check_fields(fields, count, comm, error);
+    if (status == REDUCT_OK && (kind != RM_ALLREDUCE || root >= 0))
+        status = rm_check(MPI_Comm_rank(comm, &rank), error);
+    if (status != REDUCT_OK)
+        return status;
+    const bool writes = root < 0 || root == rank;
+    const enum rm_quick quick =
+        kind == RM_ALLREDUCE ? rm_quick_allreduce(fields, count, writes, comm, &status, error) : RM_QUICK_NOT;
+    return quick == RM_QUICK_DONE
+               ? status
+               : reduce_states(fields, count, kind, rank, writes, quick == RM_QUICK_LONG, comm, error);
 }
 
 static reduct_status check_root(int root, MPI_Comm comm, reduct_error *error) {

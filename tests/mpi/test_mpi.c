@@ -208,6 +208,74 @@ static void splits(struct rng *rng, uint64_t times) {
  * Accumulators and tables
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* A double of which little is usual: at the edges of what short messages hold, halfway between others, zero, not finite. */
+static double odd_double(struct rng *rng) {
+    const double sign = rng_below(rng, 2) ? -1 : 1, unit = ldexp(1, (int)rng_below(rng, 60) - 30);
+    switch (rng_below(rng, 40)) {
+    case 0:
+        return sign * ldexp(1, 64 - (int)rng_below(rng, 2));
+    case 1:
+        return sign * ldexp(1, -128 - (int)rng_below(rng, 2));
+    case 2:
+        return sign * ldexp(0x1fffffffffffff, 11 + (int)rng_below(rng, 2));
+    case 3:
+        return rng_below(rng, 8) ? sign * 0.0 : sign * DBL_TRUE_MIN;
+    case 4:
+        return rng_below(rng, 8) ? sign * 0.0 : sign * (double)INFINITY;
+    case 5:
+        return rng_below(rng, 8) ? sign * 0.0 : (double)NAN;
+    case 6:
+        return sign * ldexp(1, (int)rng_below(rng, 190) - 127);
+    case 7:
+        return sign * (unit + unit * DBL_EPSILON);
+    case 8:
+        return sign * unit * DBL_EPSILON / 2;
+    default:
+        return sign * unit * (rng_below(rng, 2) ? 1 : rng_unit(rng));
+    }
+}
+
+/* One, half a step of its neighbours, and what decides where that is rounded to. */
+static double tie(struct rng *rng) {
+    const int exponents[] = {0, -53, -100 - (int)rng_below(rng, 28)};
+    return ldexp(rng_below(rng, 4) ? 1 : -1, exponents[rng_below(rng, 3)]);
+}
+
+/* Sums of few doubles, which need no accumulators, in any rounding mode; all zeros, too. */
+static void few(struct rng *rng, uint64_t times) {
+    static const int MODES[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    static struct data data;
+    for (uint64_t i = 0; i < times; i++) {
+        reduct_reduction reductions[FIELDS_MOST + 2];
+        reduct_mpi_field fields[FIELDS_MOST + 2];
+        double results[FIELDS_MOST + 2];
+        fill(rng, &data, test_type(REDUCT_F64));
+        const uint64_t kind = rng_below(rng, 6), each = 1 + rng_below(rng, 18);
+        const size_t count = 1 + rng_below(rng, FIELDS_MOST + 2);
+        for (int r = 0; r < size; r++)
+            data.cut[r + 1] = data.cut[r] + (kind == 1 ? 1 : rng_below(rng, each + 1));
+        data.count = data.cut[size];
+        for (size_t k = 0; k < data.count; k++)
+            data.x[k] = kind == 0 ? rng_below(rng, 20) ? -0.0 : 0.0 : kind == 2 ? tie(rng) : odd_double(rng);
+        for (size_t f = 0; f < count; f++) {
+            reductions[f] = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+            fields[f] = field_of(&data, &reductions[f], &results[f]);
+            fields[f].device = rng_below(rng, 2) ? "cpu" : NULL;
+        }
+        unsigned char expected[RESULT];
+        uint64_t index;
+        expect(&data, &reductions[0], data.count, expected, &index);
+        const int mode = fegetround();
+        fesetround(MODES[i % 4]);
+        const reduct_status status = reduct_mpi_allreduce(fields, count, MPI_COMM_WORLD, NULL);
+        fesetround(mode);
+        CHECK(status == REDUCT_OK, "status %d", (int)status);
+        for (size_t f = 0; f < count; f++)
+            CHECK(memcmp(&results[f], expected, sizeof *results) == 0, "%a of few; one process says otherwise",
+                  results[f]);
+    }
+}
+
 static void assert_same(const reduct_accumulator *a, const reduct_accumulator *b, const char *what) {
     unsigned char bytes[2][4096];
     size_t sizes[2] = {sizeof bytes[0], sizeof bytes[1]};
@@ -628,9 +696,11 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(struct rng *rng, uint64_t times);
         uint64_t times;
-    } TESTS[] = {{"splits", splits, 300}, {"middles", middles, 400}, {"accumulators", accumulators, 60},
-                 {"tables", tables, 10},  {"each", each, 600},       {"errors", all_errors, 3},
-                 {"plain", plain, 1},     {"rows", rows, 5},         {"communicators", communicators, 1},
+    } TESTS[] = {{"splits", splits, 300},   {"middles", middles, 400},
+                 {"few", few, 800},         {"accumulators", accumulators, 60},
+                 {"tables", tables, 10},    {"each", each, 600},
+                 {"errors", all_errors, 3}, {"plain", plain, 1},
+                 {"rows", rows, 5},         {"communicators", communicators, 1},
                  {"killed", killed, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
