@@ -88,6 +88,8 @@ REDUCT_MPI_API reduct_status reduct_mpi_allreduce_words(const reduct_reduction *
 /* Sums arrays element by element, as MPI_Allreduce() does with MPI_SUM, but exactly: results[i] is the sum of x[i] of all ranks,
  * rounded once. `type` is REDUCT_F64 or REDUCT_F32; `count` is the same on all ranks; results may be where x is. An element takes
  * 8 or 16 bytes of a message where the 4096 that it lies among are finite and of similar size, and some hundred bytes otherwise.
+ * Arrays in a GPU's memory, which must be complete there, go by way of the host's, of which a call then takes as much; a GPU that fails
+ * to take results is REDUCT_ERROR_DEVICE_LOST on its rank.
  * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _TOO_LARGE, _MISMATCH (other counts), _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *results, uint64_t count,
                                                        MPI_Comm comm, reduct_error *error);

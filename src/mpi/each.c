@@ -17,6 +17,7 @@
  *
  * Words of accumulators: blocks whose elements range more widely still, or are infinite or NaN. */
 #include "core/environment.h"
+#include "mpi/device.h"
 #include "mpi/table.h"
 
 #include <math.h>
@@ -54,7 +55,8 @@ struct each {
     int headroom; /* p */
     MPI_Comm comm;
     struct window *windows;
-    void *piece; /* PIECE words, or doubles */
+    void *piece;                 /* PIECE words, or doubles */
+    unsigned char *there, *host; /* results in a GPU's memory; memory for them and for data from there, or null */
 };
 
 /* How a block is sent: as so many words for each element, 0 where it goes as accumulators' words. */
@@ -418,6 +420,24 @@ static reduct_status reduce(struct each *each, reduct_error *error) {
     return status;
 }
 
+/* Where data are in a GPU's memory, or results are to be, puts memory of the host in their place. */
+static void stage(struct each *each, reduct_error *error) {
+    const bool from_there = rm_on_device(each->x), to_there = rm_on_device(each->result);
+    const size_t bytes = (size_t)each->count * (size_t)each->format.bytes;
+    if (!each->count || (!from_there && !to_there))
+        return;
+    each->host = malloc(bytes);
+    if (!each->host) {
+        rm_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", bytes);
+        return;
+    }
+    if (from_there && !rm_from_device(each->host, each->x, bytes, error))
+        return;
+    each->there = to_there ? each->result : NULL;
+    each->x = from_there ? each->host : each->x;
+    each->result = to_there ? each->host : each->result;
+}
+
 /* What this rank lacks, or has wrong. */
 static void check(struct each *each, struct rm_failure *failure) {
     reduct_error error = {.status = REDUCT_OK};
@@ -425,6 +445,8 @@ static void check(struct each *each, struct rm_failure *failure) {
         rm_fail(&error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", each->x ? "results" : "x");
     else if (each->count > (uint64_t)PTRDIFF_MAX / 8)
         rm_fail(&error, REDUCT_ERROR_TOO_LARGE, "count: no memory holds so many");
+    if (error.status == REDUCT_OK)
+        stage(each, &error);
     if (error.status == REDUCT_OK) {
         each->windows = malloc((each->blocks + 1) * sizeof *each->windows);
         each->piece = malloc(PIECE * sizeof(int64_t));
@@ -463,6 +485,10 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
         status = reduce(&each, error);
         rd_environment_leave(caller);
     }
+    if (status == REDUCT_OK && each.there &&
+        !rm_to_device(each.there, each.host, (size_t)count * (size_t)each.format.bytes, error))
+        status = REDUCT_ERROR_DEVICE_LOST;
+    free(each.host);
     free(each.windows);
     free(each.piece);
     return status;

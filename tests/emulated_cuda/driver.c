@@ -369,12 +369,21 @@ struct CUstream_st {
     rd_cu_device device;
 };
 
-/* Whether the current context is one of a stream's device; null stands for any context's own. */
+/* Whether the current context is one of a stream's device; null stands for the current context's own. */
 static bool is_stream_here(const struct CUstream_st *stream) {
-    return !stream || stream->device == current_device();
+    return depth && (!stream || stream->device == current_device());
+}
+
+/* Copies so far, for tests to ask. */
+static unsigned long long copies;
+
+__attribute__((visibility("default"))) unsigned long long emulated_cuda_copies(void);
+unsigned long long emulated_cuda_copies(void) {
+    return __atomic_load_n(&copies, __ATOMIC_RELAXED);
 }
 
 static rd_cu_result copy(uintptr_t to, uintptr_t from, size_t bytes, const struct CUstream_st *stream) {
+    __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
     if (!is_stream_here(stream))
         return INVALID_HANDLE;
     if (!is_near(to) || !is_near(from))
