@@ -52,7 +52,12 @@ static int set_gpu_op(bench_matrix *matrix, unsigned at, const char *text) {
         if (others->count == BENCH_OTHERS || reduct_operator_parse(name, &others->op[others->count]) != REDUCT_OK ||
             reduct_operator_inputs(others->op[others->count]) != 1)
             return -1;
-    return others->count && reduct_operator_inputs(matrix->ops[at]) != 1 ? -1 : 0;
+    bool two_values = matrix->ops[at] == REDUCT_MINMAX;
+    for (unsigned i = 0; i < others->count; i++)
+        two_values = two_values || others->op[i] == REDUCT_MINMAX;
+    if (two_values)
+        snprintf(matrix->absent, sizeof matrix->absent, "minmax is not measured, as its results are two values each");
+    return two_values || (others->count && reduct_operator_inputs(matrix->ops[at]) != 1) ? -1 : 0;
 }
 
 static int set_gpu_type(bench_matrix *matrix, unsigned at, const char *text) {

@@ -24,7 +24,7 @@ static const program_option known[] = {
     {"offset", OFFSET, "LIST",
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
     {"op", 'o', "LIST",
-     "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator, and sum+min+max "
+     "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator but minmax, and sum+min+max "
      "for several in one plan; or all"},
     {"shape", SHAPE, "LIST",
      "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "

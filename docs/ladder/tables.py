@@ -620,6 +620,8 @@ def fill(docs, made):
 
 def chart(report, folder):
     """Bandwidth by rung, as a drawing: for the top of the page, and for slides."""
+    if not report.sizes:
+        return
     n = report.sizes[-1]
     best = [(name, report.own(name, 'f32', n)) for name in report.names]
     best = [(name, row) for name, row in best if row]

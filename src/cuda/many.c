@@ -20,9 +20,10 @@
  * `name` lacks at its beginning is whether there is a mask. */
 struct kernel {
     char image[32], name[40];
-    uint64_t grid_words; /* of a result, whatever its pieces */
-    uint64_t slot_words; /* of each piece, in a slot of its own */
-    bool is_whole;       /* all lanes of a warp share each result, which is not cut */
+    uint64_t grid_words;      /* of a result, whatever its pieces */
+    uint64_t slot_words;      /* of each piece, in a slot of its own */
+    bool is_whole;            /* all lanes of a warp share each result, which is not cut */
+    bool has_rows, has_tiles; /* there are kernels for rows of one tile, and of several (many_quick.cuh) */
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -38,12 +39,15 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *element = rd_type(reduction->element);
     struct kernel kernel = {.slot_words = 0};
+    const bool of_elements = op->transform == RD_IDENTITY || op->transform == RD_ABSOLUTE;
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
     case RD_FAST_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_%s", element->name);
         snprintf(kernel.name, sizeof kernel.name, "%s", rd_cuda_transform_name(op, element));
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
+        kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
+        kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -202,6 +206,21 @@ static uint64_t infinity_of(const struct rd_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
+/* Which of a family's kernels: what its name begins with. */
+static const char *way_of(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
+                          unsigned bytes) {
+    const struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(bytes) * to->lanes, count = to->call.count;
+    if (many->mask)
+        return "masked";
+    if (!kernel->has_rows || rd_many_is_segmented(many) || to->kept_axes != 1 || to->reduced_axes != 1 ||
+        to->pieces > 1 || !pass->may_be_vectors || count % (16 / bytes) || !count || count < to->call.minimum)
+        return "many";
+    if (count <= tile)
+        return "rows";
+    return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "tiles" : "many";
+}
+
 static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduct_error *error) {
     const struct rd_many *many = plan->many;
     const reduct_reduction *reduction = &many->reduction[which];
@@ -215,10 +234,6 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
         return status;
     }
     const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
-    snprintf(name, sizeof name, "%s_%s", many->mask ? "masked" : "many", kernel.name);
-    reduct_status status = rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
-    if (status != REDUCT_OK)
-        return status;
     *to = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
                                 .results = many->layout.results,
                                 .limit = many->segments.elements,
@@ -237,7 +252,8 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     if (many->mask)
         describe_mask(&pass->masked, many);
     share_out(pass, many, &kernel, element->bytes, (unsigned)plan->context->device->multiprocessors);
-    return REDUCT_OK;
+    snprintf(name, sizeof name, "%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
+    return rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
 }
 
 static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) {

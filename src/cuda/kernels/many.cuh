@@ -335,6 +335,23 @@ template <class State> struct Walk {
         return true;
     }
 
+    /* Whole tiles from here on that follow one another evenly, of all lanes. */
+    __device__ __forceinline__ u64 whole_tiles() const {
+        const unsigned tile = COUNT * lane.lanes;
+        return __all_sync(ALL, end >= run_end) ? (run_end - at) / tile : 0;
+    }
+    /* Past so many tiles of these, but to the last one. */
+    __device__ __forceinline__ void skip(u64 tiles) {
+        const i64 elements = (i64)(tiles - 1) * (COUNT * lane.lanes);
+        at += (u64)elements;
+        first[0] += elements * many.step[0];
+        if (State::PAIRS)
+            first[1] += elements * many.step[1];
+    }
+    __device__ __forceinline__ bool ends_round() const {
+        return run_end >= stop && at + COUNT * lane.lanes >= run_end;
+    }
+
     /* A whole tile, aligned. */
     __device__ __forceinline__ void load_vectors(const Stored *from, Element (&x)[COUNT]) const {
         const uint4 *vectors = reinterpret_cast<const uint4 *>(from) + lane.place;
@@ -432,62 +449,77 @@ __device__ __forceinline__ void mask_out(State &state, unsigned out, typename St
         }
 }
 
-template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda_many &many) {
+/* What tasks are, for all warps of a launch. */
+struct Tasks {
+    u64 at_a_time, rounds; /* results of a task; tasks of a piece */
+
+    template <class State>
+    __device__ __forceinline__ Tasks(const rd_cuda_many &many, const Walk<State> &walk)
+        : at_a_time((u64)walk.lane.slots * many.batch), rounds((many.results + at_a_time - 1) / at_a_time) {
+    }
+};
+
+/* A task, in the general way. */
+template <class State>
+__device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename State::Shared &shared, Walk<State> &walk,
+                                            const Tasks &tasks, u64 task) {
     typedef typename State::Element Element;
     constexpr int COUNT = Walk<State>::COUNT, OTHERS = State::PAIRS ? COUNT : 1;
+    typename State::Kept kept;
+    State state(many, shared);
+    Element x[COUNT], y[OTHERS] = {};
+    unsigned out = 0, missing = 0;
+    walk.start(task, tasks.rounds, tasks.at_a_time);
+    /* While one tile enters, the next one is on its way. */
+    for (bool more = true; more;) {
+        const unsigned round = walk.round;
+        const TileAt tile = {walk.at, missing | out};
+        const bool alone = walk.alone;
+        Element next[COUNT], next_other[OTHERS] = {};
+        unsigned next_out = 0, next_missing = 0;
+        more = walk.advance();
+        if (more) {
+            walk.load(next, next_other);
+            next_missing = walk.read_missing();
+        }
+        if constexpr (State::MASKED)
+            if (more)
+                next_out = walk.read_mask();
+        if (round != UINT32_MAX) {
+            const bool mine = walk.lane.place == round;
+            if constexpr (State::MASKED)
+                mask_out(state, out, x, y);
+            if (State::MASKED || !alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
+                state.take(x, y, tile);
+                if (walk.round != round) {
+                    state.merge(walk.lane.from, walk.lane.to, mine, kept);
+                    state.reset();
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            x[i] = next[i];
+#pragma unroll
+        for (int i = 0; i < OTHERS; i++)
+            y[i] = next_other[i];
+        out = next_out;
+        missing = next_missing;
+    }
+    const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
+    State::finish_all(many, shared, kept, own);
+}
+
+template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda_many &many) {
     __shared__ typename State::Shared shared;
     State::open(shared);
     wait_for_previous();
     let_next_come();
     Walk<State> walk(many);
-    const u64 at_a_time = (u64)walk.lane.slots * many.batch, rounds = (many.results + at_a_time - 1) / at_a_time,
-              step = (u64)gridDim.x * WARPS;
+    const Tasks tasks(many, walk);
 #pragma unroll 1
-    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {
-        typename State::Kept kept;
-        State state(many, shared);
-        Element x[COUNT], y[OTHERS] = {};
-        unsigned out = 0, missing = 0;
-        walk.start(task, rounds, at_a_time);
-        /* While one tile enters, the next one is on its way. */
-        for (bool more = true; more;) {
-            const unsigned round = walk.round;
-            const TileAt tile = {walk.at, missing | out};
-            const bool alone = walk.alone;
-            Element next[COUNT], next_other[OTHERS] = {};
-            unsigned next_out = 0, next_missing = 0;
-            more = walk.advance();
-            if (more) {
-                walk.load(next, next_other);
-                next_missing = walk.read_missing();
-            }
-            if constexpr (State::MASKED)
-                if (more)
-                    next_out = walk.read_mask();
-            if (round != UINT32_MAX) {
-                const bool mine = walk.lane.place == round;
-                if constexpr (State::MASKED)
-                    mask_out(state, out, x, y);
-                if (State::MASKED || !alone || !state.take_alone(x, walk.lane.from, walk.lane.to, mine, kept)) {
-                    state.take(x, y, tile);
-                    if (walk.round != round) {
-                        state.merge(walk.lane.from, walk.lane.to, mine, kept);
-                        state.reset();
-                    }
-                }
-            }
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                x[i] = next[i];
-#pragma unroll
-            for (int i = 0; i < OTHERS; i++)
-                y[i] = next_other[i];
-            out = next_out;
-            missing = next_missing;
-        }
-        const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
-        State::finish_all(many, shared, kept, own);
-    }
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += (u64)gridDim.x * WARPS)
+        reduce_task(many, shared, walk, tasks, task);
 }
 
 } // namespace

@@ -2,3 +2,4 @@
 #include "many_sums.cuh"
 
 RD_CUDA_MANY_SUMS(BF16)
+RD_CUDA_MANY_PRODUCT_ROWS(BF16)

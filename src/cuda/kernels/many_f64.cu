@@ -2,3 +2,4 @@
 #include "many_sums.cuh"
 
 RD_CUDA_MANY_SUMS(double)
+RD_CUDA_MANY_WIDE_ROWS(double)

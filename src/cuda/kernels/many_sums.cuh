@@ -17,7 +17,7 @@
 #pragma once
 
 #include "exact.cuh"
-#include "many.cuh"
+#include "many_quick.cuh"
 #include "quotient.cuh"
 
 namespace {
@@ -219,7 +219,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     static constexpr bool WEIGHTED = TRANSFORM == RD_WEIGHTED, WIDE = sizeof(T) == 8,
                           ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM> || WEIGHTED,
                           PAIRS = TAKES_PAIRS<TRANSFORM> || WEIGHTED, MASKED = WITH_MASK,
-                          SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS;
+                          SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS, ABSOLUTE = TRANSFORM == RD_ABSOLUTE;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
     static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED;
@@ -865,6 +865,154 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             merged.elements.sum[k] = k == at ? (i64)(scaled - (double)upper * 0x1p42) : k == at + 1 ? upper : 0;
     }
 
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Sums in two parts, each of which is exact (many_quick.cuh)
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* A number that is not zero as a float of 32 bits, given a nearby one of 64: rounded as both would be if that lies, in units of
+     * its last place, farther than `off` from where rounding changes. */
+    static __device__ __forceinline__ bool round_near(double value, unsigned off, u64 &bits) {
+        const u64 of_value = (u64)__double_as_longlong(value);
+        const unsigned below = (unsigned)of_value & 0x1fffffff, half = 0x10000000;
+        const double magnitude = fabs(value);
+        bits = __float_as_uint((float)value);
+        return magnitude >= 0x1p-126 && magnitude < 0x1p127 && below - (half - off) > 2 * off;
+    }
+
+    /* sum + rest, which is not zero; f64 rounds it to the former. */
+    struct Rounded {
+        double sum, rest;
+
+        __device__ __forceinline__ explicit Rounded(const Parted &parted) {
+            sum = parted.upper + parted.lower;
+            const double lower = sum - parted.upper, upper = sum - lower;
+            rest = (parted.upper - upper) + (parted.lower - lower);
+        }
+        /* To f32. The last bit tells of the rest, for the second rounding. */
+        __device__ __forceinline__ unsigned to_float() const {
+            i64 bits = __double_as_longlong(sum);
+            if (rest != 0 && !(bits & 1))
+                bits += (rest > 0) == (sum > 0) ? 1 : -1;
+            return __float_as_uint((float)__longlong_as_double(bits));
+        }
+    };
+
+    /* The variance times the count, of a sum and the sum of squares. False if most of its digits cancel. */
+    static __device__ __forceinline__ bool spread_of(const Rounded &sum, const Rounded &squares, double count,
+                                                     double &spread) {
+        const double square = sum.sum * sum.sum, rest = __fma_rn(sum.sum, sum.sum, -square) + 2 * sum.sum * sum.rest,
+                     share = square / count, share_rest = (__fma_rn(-share, count, square) + rest) / count,
+                     difference = squares.sum - share, taken = difference - squares.sum,
+                     lost = (squares.sum - (difference - taken)) - (share + taken);
+        spread = difference + ((lost + squares.rest) - share_rest);
+        return spread > squares.sum * 0x1p-40;
+    }
+
+    /* A result in little time; false if it takes more. */
+    static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, u64 &bits) {
+        const double count = (double)call.count;
+        const Rounded sum(parted[0]);
+        if constexpr (TRANSFORM == RD_MOMENTS) {
+            const double under = call.population ? count : count - 1;
+            double value;
+            if (call.result_bytes != 4 || !spread_of(sum, Rounded(parted[SUMS - 1]), count, value))
+                return false;
+            value /= under;
+            if (call.finish == RD_DEVIATION)
+                value = sqrt(value);
+            return round_near(value, 64, bits);
+        } else {
+            if (call.finish == RD_VALUE) {
+                bits = call.result_bytes == 4 ? sum.to_float() : (u64)__double_as_longlong(sum.sum);
+                return call.result_bytes >= 4;
+            }
+            double value = sum.sum;
+            if (call.finish != RD_ROOT)
+                value /= count;
+            if (call.finish != RD_MEAN)
+                value = sqrt(value);
+            return call.result_bytes == 4 && round_near(value, 16, bits);
+        }
+    }
+
+    /* Adds a part to slices. */
+    template <int K, class Grid> static __device__ __forceinline__ bool hold_part(double part, Held<K> &held) {
+        const u64 bits = (u64)__double_as_longlong(part);
+        const int field = (int)(bits >> 52) & 0x7ff;
+        u64 digits = (bits & (((u64)1 << 52) - 1)) | (u64)(field != 0) << 52;
+        if (digits == 0)
+            return true;
+        const int zeros = __ffsll((i64)digits) - 1, exponent = max(field, 1) - 1075 + zeros - Grid::LOWEST,
+                  at = exponent / GRID_STEP - held.base;
+        digits >>= zeros;
+        __int128 value = (__int128)digits << exponent % GRID_STEP;
+        if (part < 0)
+            value = -value;
+        const i64 mask = ((i64)1 << GRID_STEP) - 1,
+                  digit[3] = {(i64)value & mask, (i64)(value >> GRID_STEP) & mask, (i64)(value >> 2 * GRID_STEP)};
+        bool fits = at >= 0;
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                held.sum[k] += k == at + i ? digit[i] : 0;
+            fits = fits && (at + i < K || digit[i] == 0);
+        }
+        return fits;
+    }
+    template <int K, class Grid>
+    static __device__ __forceinline__ bool hold_parts(const Parted &parted, Held<K> &held) {
+        /* The lower part has the lowest bit, unless it is zero. */
+        const double lowest = parted.lower != 0 ? parted.lower : parted.upper;
+        const u64 bits = (u64)__double_as_longlong(lowest);
+        const int field = max((int)(bits >> 52) & 0x7ff, 1), exponent = max(field - 1075 - Grid::LOWEST, 0);
+        held.base = min(exponent / GRID_STEP, Grid::COUNT - K);
+        held.low = 0;
+        held.high = K - 1;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            held.sum[k] = 0;
+        return hold_part<K, Grid>(parted.upper, held) && hold_part<K, Grid>(parted.lower, held);
+    }
+
+    static constexpr int SUMS = (int)ELEMENTS + (int)PRODUCTS;
+
+    /* What round_parted() cannot. By all lanes, of which some have a result. */
+    static __device__ __noinline__ void finish_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                    bool mine, u64 result) {
+        Merged merged;
+        merged.notes = {0, 0, OTHER_CAME};
+        bool fits = true;
+        if constexpr (ELEMENTS)
+            fits = !mine || hold_parts<KE, ElementGrid>(parted[0], merged.elements);
+        if constexpr (PRODUCTS)
+            fits = (!mine || hold_parts<KP, ProductGrid>(parted[SUMS - 1], merged.products)) && fits;
+        if (!fits)
+            merged.notes.flags |= FAILED;
+        finish_merged(many, shared, merged, mine, result);
+    }
+
+    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
+    static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
+                                                         const Parted (&parted)[SUMS], bool mine, u64 result) {
+        u64 bits;
+        if (mine && round_parted(many.call, parted, bits)) {
+            store(many.call, (i64)result * many.axis[0].result_stride, bits);
+            tell(many, result, REDUCT_OK, 0);
+            mine = false;
+        }
+        if (__any_sync(ALL, mine))
+            finish_held(many, shared, parted, mine, result);
+    }
+
+    static __device__ __forceinline__ void finish_merged(const rd_cuda_many &many, Shared &shared, const Merged &merged,
+                                                         bool mine, u64 result) {
+        const bool alone = mine && !round(many, merged, source_of(many, result), result);
+        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1)
+            reduce_alone(many, shared, __shfl_sync(ALL, result, __ffs((int)left) - 1));
+        __syncwarp();
+    }
+
     /* By all lanes, of which some have a result. */
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
                                                       u64 result) {
@@ -890,10 +1038,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             merged = met.kept;
             mine = met.last;
         }
-        const bool alone = mine && !round(many, merged, source_of(many, result), result);
-        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1)
-            reduce_alone(many, shared, __shfl_sync(ALL, result, __ffs((int)left) - 1));
-        __syncwarp();
+        finish_merged(many, shared, merged, mine, result);
     }
 };
 
@@ -903,10 +1048,29 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
 #define RD_CUDA_MANY_SUM(NAME, ...)                                                                                    \
     RD_CUDA_MANY_KERNEL(many_##NAME, RD_CUDA_RESIDENT_MANY, SumState<__VA_ARGS__>)                                     \
     RD_CUDA_MASKED_KERNEL(masked_##NAME, RD_CUDA_RESIDENT_MANY, SumState<__VA_ARGS__, true>)
+#define RD_CUDA_ROWS_SUM(WAY, TILED, NAME, ...)                                                                        \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, RD_CUDA_RESIDENT_MANY)                               \
+        WAY##_##NAME(const __grid_constant__ rd_cuda_many many) {                                                      \
+        reduce_many_rows<SumState<__VA_ARGS__>, TILED>(many);                                                          \
+    }
 #define RD_CUDA_MANY_SUMS(TYPE)                                                                                        \
+    RD_CUDA_ROWS_SUM(rows, false, identity, TYPE, RD_IDENTITY)                                                         \
+    RD_CUDA_ROWS_SUM(rows, false, absolute, TYPE, RD_ABSOLUTE)                                                         \
     RD_CUDA_MANY_SUM(identity, TYPE, RD_IDENTITY)                                                                      \
     RD_CUDA_MANY_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                      \
     RD_CUDA_MANY_SUM(square, TYPE, RD_SQUARE)                                                                          \
     RD_CUDA_MANY_SUM(product, TYPE, RD_PRODUCT)                                                                        \
     RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)                                                                        \
     RD_CUDA_MANY_SUM(weighted, TYPE, RD_WEIGHTED)
+
+/* What is quicker so where rows are several tiles: sums of f64, and, of types whose products f64 holds, sums of products. */
+#define RD_CUDA_MANY_WIDE_ROWS(TYPE)                                                                                   \
+    RD_CUDA_ROWS_SUM(tiles, true, identity, TYPE, RD_IDENTITY)                                                         \
+    RD_CUDA_ROWS_SUM(tiles, true, absolute, TYPE, RD_ABSOLUTE)
+#define RD_CUDA_MANY_PRODUCT_ROWS(TYPE)                                                                                \
+    RD_CUDA_ROWS_SUM(rows, false, square, TYPE, RD_SQUARE)                                                             \
+    RD_CUDA_ROWS_SUM(rows, false, product, TYPE, RD_PRODUCT)                                                           \
+    RD_CUDA_ROWS_SUM(rows, false, moments, TYPE, RD_MOMENTS)                                                           \
+    RD_CUDA_ROWS_SUM(tiles, true, square, TYPE, RD_SQUARE)                                                             \
+    RD_CUDA_ROWS_SUM(tiles, true, product, TYPE, RD_PRODUCT)                                                           \
+    RD_CUDA_ROWS_SUM(tiles, true, moments, TYPE, RD_MOMENTS)

@@ -65,8 +65,9 @@ enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Tasks of warps that each multiprocessor should find, so that all end together; the fewest tiles that are a piece of a result;
- * the most blocks of a grid for each multiprocessor: warps take several tasks rather than that there are more. */
-enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64 };
+ * the most blocks of a grid for each multiprocessor: warps take several tasks rather than that there are more; the most tiles of
+ * rows that are reduced from beginning to end (many_quick.cuh). */
+enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64, RD_CUDA_MANY_TILES_MOST = 16 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Groups

@@ -1,0 +1,560 @@
+/* Exact sums of rows of a few tiles in few instructions, of data whose exponents do not lie far apart, as those of most data do
+ * not.
+ *
+ * Overview. The sum of a lane's terms is kept in two numbers of f64. The upper one takes from each term what is a multiple of a
+ * unit, as a slice does (many_sums.cuh); the lower one adds what is left. The unit follows from the largest exponent, and nothing
+ * else has to be known before. Afterwards the smallest exponent says whether both sums were exact. If not, or where something is
+ * not finite, the same elements are taken once more, in the general way.
+ *
+ * Bounds of a tile. Of 2^B terms, each less than 2^(top + 1) and a multiple of 2^bottom, with u = top + B - 49: the upper sum is
+ * less than 2^50 units 2^u and a rounding each, so that it stays within 2^51 units of 1.5 * 2^52 units, where f64 has just whole
+ * units. What is left of a term is at most half a unit; the sum of these is a multiple of 2^bottom of at most 2^(B + u - 1),
+ * hence exact in f64 if B + u - 1 - bottom is at most 53.
+ *
+ * Bounds of 2^R tiles, each with a unit of its own. The sum of their upper sums is less than 2^(top + 1 + B + R), and each of its
+ * additions rounds away at most 2^-53 of that, which the lower one gets too. So that is at most 2^(top + B + 2 R - 52) +
+ * 2^(B + u - 1 + R), which is at most 2^(B + u + R + max(R, B)), and a multiple of 2^bottom. Lanes are added up as integers, in
+ * units of 2^bottom. */
+#pragma once
+
+#include "finish.cuh"
+#include "many.cuh"
+
+namespace {
+
+/* Warps whose data did not suit leave these ways, unless so many tasks suited before. */
+constexpr int PATIENCE = 4;
+
+/* What exponents say of terms. */
+struct Reach {
+    int top, bottom;
+};
+
+/* A sum in two parts. */
+struct Parted {
+    double upper, lower;
+
+    /* Adds a number; the lower part gets what the upper one rounds away. (Donald E. Knuth, The Art of Computer Programming,
+     * volume 2, 1969: section 4.2.2, theorem B.) */
+    __device__ __forceinline__ void add(double more) {
+        const double sum = upper + more, own = sum - more;
+        lower += (upper - own) + (more - (sum - own));
+        upper = sum;
+    }
+};
+
+/* Where results stand after a task of rows: RETRY and UNSUITED ones are reduced in the general way; of the latter more will
+ * follow. */
+enum RowsOutcome { ROWS_DONE, ROWS_RETRY, ROWS_UNSUITED };
+
+/* What is done with a state's terms. */
+template <class State> struct Quick {
+    typedef typename State::Stored Stored;
+    typedef typename State::T T;
+    typedef typename State::Range Range;
+    static constexpr int COUNT = State::COUNT, PER_VECTOR = 16 / sizeof(Stored), VECTORS = COUNT / PER_VECTOR,
+                         SUMS = (int)State::ELEMENTS + (int)State::PRODUCTS, OTHERS = State::PAIRS ? COUNT : 1;
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Terms
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* Keys of a lane's elements: the largest, and the smallest but zero, less one. */
+    struct Keys {
+        unsigned most, least;
+
+        __device__ __forceinline__ void reset() {
+            most = 0;
+            least = 0xffffffff;
+        }
+        template <int N> __device__ __forceinline__ void note(const T (&x)[N]) {
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const unsigned key = State::key_of(x[i]);
+                most = max(most, key);
+                least = min(least, key - 1);
+            }
+        }
+        __device__ __forceinline__ void widen(const Keys &other) {
+            most = max(most, other.most);
+            least = min(least, other.least);
+        }
+        /* Over the warp. */
+        __device__ __forceinline__ Range range() const {
+            return {warp_max(most), warp_min(least), most};
+        }
+    };
+
+    /* Of sum number k. */
+    static __device__ __forceinline__ Reach reach_of(int k, const Range &x, const Range &y) {
+        if (State::ELEMENTS && k == 0)
+            return {x.largest(), x.smallest() - (State::DIGITS - 1)};
+        return {x.largest() + y.largest() + 1, x.smallest() + y.smallest() - 2 * (State::DIGITS - 1)};
+    }
+    static __device__ __forceinline__ int unit_for(int top, int log) {
+        return top + log - 49;
+    }
+    /* Whether there is such a unit. */
+    static __device__ __forceinline__ bool has_unit(int unit) {
+        return unit >= -1070 && unit <= 960;
+    }
+    static __device__ __forceinline__ double start(int unit) {
+        return __longlong_as_double(((i64)(52 + unit + 1023) << 52) | (i64)1 << 51);
+    }
+    /* Whether all was exact, of terms that were known to be less than 2^(top + 1). */
+    static __device__ __forceinline__ bool was_exact(const Reach &reach, int top, int unit, int log) {
+        return reach.top <= top && log + unit - 1 - reach.bottom <= 53;
+    }
+
+    static __device__ __forceinline__ double term(int k, T x, T y) {
+        const double value = State::ABSOLUTE ? fabs((double)x) : (double)x;
+        return State::ELEMENTS && k == 0 ? value : (double)x * (double)y;
+    }
+    /* To a sum that begins at start(). */
+    static __device__ __forceinline__ void add(Parted &sum, double term) {
+        const double upper = sum.upper + term;
+        sum.lower += term - (upper - sum.upper);
+        sum.upper = upper;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rows of one tile
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    static __device__ __forceinline__ Vector<Stored> filled(Stored value) {
+        Vector<Stored> vector;
+#pragma unroll
+        for (int i = 0; i < PER_VECTOR; i++)
+            vector.element[i] = value;
+        return vector;
+    }
+
+    /* A lane's way through the rows of a task, ROWS of which it takes at a time. */
+    template <int ROWS> struct Rows {
+        static constexpr int EACH = COUNT / ROWS; /* elements of a row */
+        const rd_cuda_many &many;
+        const Lane &lane;
+        u64 first; /* result of the task */
+        const Stored *x, *y;
+
+        __device__ __forceinline__ void start(u64 task) {
+            first = task * lane.slots * many.batch + lane.slot;
+            const i64 within = (i64)lane.place * PER_VECTOR;
+            x = static_cast<const Stored *>(many.call.x) + ((i64)first * many.axis[0].stride[0] + within);
+            if (State::PAIRS)
+                y = static_cast<const Stored *>(many.call.y) + ((i64)first * many.axis[0].stride[1] + within);
+        }
+
+        /* Of a row that is there, all that is; otherwise padding. */
+        __device__ __forceinline__ void load_row(const Stored *from, unsigned vectors, Stored padding, T *to) const {
+            Vector<Stored> vector[EACH / PER_VECTOR];
+#pragma unroll
+            for (int v = 0; v < EACH / PER_VECTOR; v++) {
+                vector[v] = filled(padding);
+                if (v * lane.lanes + lane.place < vectors)
+                    vector[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+        }
+        /* The rows of rounds from `round` on. */
+        __device__ __forceinline__ void load(unsigned round, T (&to)[COUNT], T (&other)[OTHERS]) const {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const i64 row = (i64)(round + r) * lane.slots;
+                const bool there = round + r < many.batch && first + (u64)row < many.results;
+                const unsigned vectors = there ? (unsigned)many.call.count / PER_VECTOR : 0;
+                load_row(x + row * many.axis[0].stride[0], vectors, Stored(-0.0), to + r * EACH);
+                if constexpr (State::PAIRS)
+                    load_row(y + row * many.axis[0].stride[1], vectors, Stored(0.0), other + r * EACH);
+            }
+        }
+    };
+
+    /* Takes a lane's share of ROWS rows; leaves the sums of a row in the lane that will finish it. */
+    template <int ROWS>
+    static __device__ __forceinline__ RowsOutcome take_rows(const T (&x)[COUNT], const T (&y)[OTHERS], int log,
+                                                            const Lane &lane, unsigned round, bool mine,
+                                                            Parted (&kept)[SUMS]) {
+        constexpr int EACH = COUNT / ROWS;
+        Keys keys, others;
+        keys.reset();
+        keys.note(x);
+        const Range of_x = keys.range();
+        Range of_y = of_x;
+        if constexpr (State::PAIRS) {
+            others.reset();
+            others.note(y);
+            of_y = others.range();
+        }
+        if (of_x.most == 0 || of_y.most == 0)
+            return ROWS_RETRY;
+        bool suits = of_x.finite() && of_y.finite(), zero = false;
+        Parted sum[SUMS][ROWS];
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) {
+            const Reach reach = reach_of(k, of_x, of_y);
+            const int unit = unit_for(reach.top, log);
+            suits = suits && has_unit(unit) && was_exact(reach, reach.top, unit, log);
+            const double begin = start(unit);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                Parted parts[2] = {{begin, 0}, {begin, 0}};
+#pragma unroll
+                for (int i = 0; i < EACH; i++) {
+                    const T a = x[r * EACH + i];
+                    add(parts[i % 2], term(k, a, State::PAIRS ? y[r * EACH + (State::PAIRS ? i : 0)] : a));
+                }
+                sum[k][r] = {(parts[0].upper - begin) + (parts[1].upper - begin), parts[0].lower + parts[1].lower};
+            }
+        }
+        if (!suits)
+            return ROWS_UNSUITED;
+#pragma unroll 1
+        for (int by = lane.from; by < lane.to; by *= 2)
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+#pragma unroll
+                for (int r = 0; r < ROWS; r++) {
+                    sum[k][r].upper += __shfl_xor_sync(ALL, sum[k][r].upper, by);
+                    sum[k][r].lower += __shfl_xor_sync(ALL, sum[k][r].lower, by);
+                }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (lane.place == round + r) {
+#pragma unroll
+                for (int k = 0; k < SUMS; k++)
+                    kept[k] = sum[k][r];
+                zero = mine && kept[0].upper == -kept[0].lower;
+            }
+        return __any_sync(ALL, zero) ? ROWS_RETRY : ROWS_DONE;
+    }
+
+    /* Tasks from `task` on, `step` apart, up to one that is to be reduced in the general way, which it returns. */
+    template <int ROWS>
+    static __device__ __forceinline__ u64 reduce_rows(const rd_cuda_many &many, typename State::Shared &shared,
+                                                      const Lane &lane, u64 task, u64 step, int &patience) {
+        const int log = 32 - __clz((int)many.call.count - 1);
+        Rows<ROWS> rows = {many, lane, 0, nullptr, nullptr};
+        T x[COUNT], y[OTHERS] = {};
+        if (task < many.tasks) {
+            rows.start(task);
+            rows.load(0, x, y);
+        }
+        while (task < many.tasks) {
+            const u64 own = rows.first + lane.place * lane.slots;
+            const bool mine = lane.place < many.batch && own < many.results;
+            Parted kept[SUMS] = {};
+            RowsOutcome outcome = ROWS_DONE;
+#pragma unroll 1
+            for (unsigned round = 0; round < many.batch; round += ROWS) {
+                T next[COUNT], next_other[OTHERS] = {};
+                if (round + ROWS < many.batch) {
+                    rows.load(round + ROWS, next, next_other);
+                } else if (task + step < many.tasks) {
+                    rows.start(task + step);
+                    rows.load(0, next, next_other);
+                }
+                if (outcome == ROWS_DONE)
+                    outcome = take_rows<ROWS>(x, y, log, lane, round, mine, kept);
+#pragma unroll
+                for (int i = 0; i < COUNT; i++)
+                    x[i] = next[i];
+#pragma unroll
+                for (int i = 0; i < OTHERS; i++)
+                    y[i] = next_other[i];
+            }
+            if (outcome != ROWS_DONE) {
+                patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
+                return task;
+            }
+            State::finish_parted(many, shared, kept, mine, own);
+            patience = min(patience + 1, 2 * PATIENCE);
+            task += step;
+        }
+        return task;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rows of several tiles
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* What a lane loads of a tile, as it lies in memory. */
+    struct Tile {
+        Vector<Stored> x[VECTORS], y[State::PAIRS ? VECTORS : 1];
+    };
+
+    /* A lane's way through the tiles of tasks. */
+    struct Tiles {
+        const rd_cuda_many &many;
+        const Lane &lane;
+        const unsigned vectors, of_tile, tiles; /* of a row; of a tile, over the lanes of a row; tiles of a row */
+        const u64 step;                         /* between tasks */
+        u64 task, base;                         /* and its first result */
+        unsigned round, tile;
+        const Stored *row[2]; /* where the lane's part of the round begins */
+
+        __device__ __forceinline__ Tiles(const rd_cuda_many &m, const Lane &l, u64 first_task, u64 to_next)
+            : many(m), lane(l), vectors((unsigned)m.call.count / PER_VECTOR), of_tile(VECTORS * l.lanes),
+              tiles((vectors + of_tile - 1) / of_tile), step(to_next), row() {
+            start(first_task);
+        }
+        __device__ __forceinline__ u64 base_of(u64 of_task) const {
+            return of_task * lane.slots * many.batch;
+        }
+        __device__ __forceinline__ void start(u64 at) {
+            task = at;
+            base = base_of(task);
+            round = tile = 0;
+            const i64 first = (i64)(base + lane.slot), within = (i64)lane.place * PER_VECTOR;
+            row[0] = static_cast<const Stored *>(many.call.x) + (first * many.axis[0].stride[0] + within);
+            if (State::PAIRS)
+                row[1] = static_cast<const Stored *>(many.call.y) + (first * many.axis[0].stride[1] + within);
+        }
+        __device__ __forceinline__ void advance() {
+            if (++tile < tiles)
+                return;
+            tile = 0;
+            round++;
+            const i64 rows = (i64)lane.slots;
+            row[0] += rows * many.axis[0].stride[0];
+            if (State::PAIRS)
+                row[1] += rows * many.axis[0].stride[1];
+            if (round >= many.batch)
+                start(min(task + step, (u64)many.tasks - 1));
+        }
+        /* One input; what is not there as padding. */
+        __device__ __forceinline__ void load_input(int input, Stored padding, Vector<Stored> (&to)[VECTORS]) const {
+            const unsigned first = tile * of_tile;
+            const Stored *from = row[input] + (u64)first * PER_VECTOR;
+            const unsigned left = base + round * lane.slots + lane.slot < many.results ? vectors - first : 0;
+#pragma unroll
+            for (int v = 0; v < VECTORS; v++) {
+                to[v] = filled(padding);
+                if (v * lane.lanes + lane.place < left)
+                    to[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
+            }
+        }
+        /* Loads the next tile; after the last one of all, those of the last task again. */
+        __device__ __forceinline__ void load(Tile &to) {
+            load_input(0, Stored(-0.0), to.x);
+            if constexpr (State::PAIRS)
+                load_input(1, Stored(0.0), to.y);
+            advance();
+        }
+    };
+
+    /* A lane's part of a row. */
+    struct Sums {
+        Keys x, y;
+        Parted sum[SUMS];
+
+        __device__ __forceinline__ void reset() {
+            x.reset();
+            y.reset();
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                sum[k] = {0, 0};
+        }
+
+        /* Adds elements, or products, of a tile. */
+        static __device__ __forceinline__ void add_tile(int k, const T (&x)[COUNT], const T (&y)[OTHERS], int top,
+                                                        Parted &sum) {
+            const double begin = start(tile_unit(top));
+            const bool elements = State::ELEMENTS && k == 0;
+            Parted half[2] = {{begin, 0}, {begin, 0}};
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                Parted &to = half[i % 2];
+                const double a = State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i],
+                             b = State::PAIRS ? (double)y[State::PAIRS ? i : 0] : a,
+                             upper = elements ? to.upper + a : __fma_rn(a, b, to.upper), taken = upper - to.upper;
+                to.lower += elements ? a - taken : __fma_rn(a, b, -taken);
+                to.upper = upper;
+            }
+            sum.add((half[0].upper - begin) + (half[1].upper - begin));
+            sum.lower += half[0].lower + half[1].lower;
+        }
+
+        __device__ __forceinline__ void take(const Tile &tile) {
+            T a[COUNT], b[OTHERS];
+            Keys of_a, of_b;
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                a[i] = as_element(tile.x[i / PER_VECTOR].element[i % PER_VECTOR]);
+            of_a.reset();
+            of_a.note(a);
+            x.widen(of_a);
+            if constexpr (State::PAIRS) {
+#pragma unroll
+                for (int i = 0; i < COUNT; i++)
+                    b[i] = as_element(tile.y[i / PER_VECTOR].element[i % PER_VECTOR]);
+                of_b.reset();
+                of_b.note(b);
+                y.widen(of_b);
+            }
+            const Range range = {of_a.most, 0, 0}, other = {State::PAIRS ? of_b.most : of_a.most, 0, 0};
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                add_tile(k, a, b, reach_of(k, range, other).top, sum[k]);
+        }
+    };
+
+    /* One that there is; for data that cannot have it, sums mean nothing, and their exponents say so at the end. */
+    static __device__ __forceinline__ int tile_unit(int top) {
+        return min(max(unit_for(top, State::COUNT_BITS), -1070), 960);
+    }
+    /* Whether all of 2^r tiles was exact. */
+    static __device__ __forceinline__ bool tiles_were_exact(const Reach &reach, int r) {
+        constexpr int B = State::COUNT_BITS;
+        const int unit = max(unit_for(reach.top, B), -1070);
+        return unit <= 960 && B + unit + r + max(r, B) - reach.bottom <= 53;
+    }
+
+    static __device__ __forceinline__ double power(int exponent) {
+        return __longlong_as_double(exponent >= -1022 ? (i64)(exponent + 1023) << 52 : (i64)1 << (exponent + 1074));
+    }
+
+    /* Parts, and sums of them, in units of 2^bottom, of which there are less than 2^105. */
+    static __device__ __forceinline__ __int128 as_integer(double part, int bottom) {
+        const u64 bits = (u64)__double_as_longlong(part);
+        const int field = (int)(bits >> 52) & 0x7ff, shift = max(field, 1) - 1075 - bottom;
+        const u64 digits = (bits & (((u64)1 << 52) - 1)) | (u64)(field != 0) << 52;
+        const __int128 value =
+            (__int128)(shift >= 0 ? (unsigned __int128)digits << min(shift, 127) : digits >> min(-shift, 63));
+        return part < 0 ? -value : value;
+    }
+    static __device__ __forceinline__ Parted as_parted(__int128 value, int bottom) {
+        constexpr int LOW = 53;
+        return {(double)(i64)(value >> LOW) * power(bottom + LOW),
+                (double)((i64)value & (((i64)1 << LOW) - 1)) * power(bottom)};
+    }
+    /* Over the lanes of a row. */
+    static __device__ __forceinline__ __int128 merge_lanes(__int128 value, const Lane &lane) {
+#pragma unroll 1
+        for (int by = lane.from; by < lane.to; by *= 2) {
+            const u64 upper = (u64)__shfl_xor_sync(ALL, (i64)(value >> 64), by),
+                      lower = (u64)__shfl_xor_sync(ALL, (i64)value, by);
+            value = (__int128)((unsigned __int128)value + ((unsigned __int128)upper << 64 | lower));
+        }
+        return value;
+    }
+
+    /* The sums of a row, in the lane that will finish it. */
+    static __device__ __forceinline__ RowsOutcome end_row(const Sums &sums, int log, int log_tiles, const Lane &lane,
+                                                          unsigned round, bool mine, Parted (&kept)[SUMS]) {
+        const Range of_x = sums.x.range(), of_y = State::PAIRS ? sums.y.range() : of_x;
+        if (of_x.most == 0 || of_y.most == 0)
+            return ROWS_RETRY;
+        bool suits = of_x.finite() && of_y.finite(), zero = false;
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) {
+            const Reach reach = reach_of(k, of_x, of_y);
+            suits = suits && tiles_were_exact(reach, log_tiles) && reach.top + 1 + log - reach.bottom <= 105;
+        }
+        if (!suits)
+            return ROWS_UNSUITED;
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) {
+            const int bottom = reach_of(k, of_x, of_y).bottom;
+            const __int128 value =
+                merge_lanes(as_integer(sums.sum[k].upper, bottom) + as_integer(sums.sum[k].lower, bottom), lane);
+            if (lane.place == round)
+                kept[k] = as_parted(value, bottom);
+            zero = zero || (k == 0 && mine && lane.place == round && value == 0);
+        }
+        return __any_sync(ALL, zero) ? ROWS_RETRY : ROWS_DONE;
+    }
+
+    /* A function of its own, so that the loops around it have the registers. */
+    static __device__ __noinline__ void finish_task(const rd_cuda_many &many, typename State::Shared &shared,
+                                                    const Parted (&kept)[SUMS], bool mine, u64 own) {
+        State::finish_parted(many, shared, kept, mine, own);
+    }
+
+    /* Waits for what was loaded. (What the compiler does not know to have come when a loop begins, it waits for at each turn, and
+     * with it for all that is loaded there.) */
+    static __device__ __forceinline__ void settle(Vector<Stored> (&vector)[VECTORS], unsigned zero) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+            vector[v].bits.x ^= zero;
+            vector[v].bits.y ^= zero;
+            vector[v].bits.z ^= zero;
+            vector[v].bits.w ^= zero;
+        }
+    }
+
+    /* As reduce_rows(), of rows of several tiles. */
+    static __device__ __forceinline__ u64 reduce_tiles(const rd_cuda_many &many, typename State::Shared &shared,
+                                                       const Lane &lane, u64 task, u64 step, int &patience) {
+        Tiles tiles(many, lane, task, step);
+        const int log = 32 - __clz((int)many.call.count - 1), log_tiles = 32 - __clz((int)tiles.tiles - 1);
+        Tile next;
+        tiles.load(next);
+        settle(next.x, many.lanes >> 31);
+        if constexpr (State::PAIRS)
+            settle(next.y, many.lanes >> 31);
+#pragma unroll 1
+        for (; task < many.tasks; task += step) {
+            const u64 own = tiles.base_of(task) + lane.slot + lane.place * lane.slots;
+            const bool mine = lane.place < many.batch && own < many.results;
+            Parted kept[SUMS] = {};
+#pragma unroll 1
+            for (unsigned round = 0; round < many.batch; round++) {
+                Sums sums;
+                sums.reset();
+                /* While one tile is added, the next one is on its way. */
+#pragma unroll 1
+                for (unsigned at = 0; at < tiles.tiles; at++) {
+                    const Tile now = next;
+                    tiles.load(next);
+                    sums.take(now);
+                }
+                const RowsOutcome outcome = end_row(sums, log, log_tiles, lane, round, mine, kept);
+                if (outcome != ROWS_DONE) {
+                    patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
+                    return task;
+                }
+            }
+            finish_task(many, shared, kept, mine, own);
+            patience = min(patience + 1, 2 * PATIENCE);
+        }
+        return task;
+    }
+};
+
+/* A task that does not suit, in the general way. A function of its own, so that it takes no registers from the ways above. */
+template <class State>
+__device__ __noinline__ void reduce_unsuited(const rd_cuda_many &many, typename State::Shared &shared, u64 task) {
+    Walk<State> walk(many);
+    reduce_task(many, shared, walk, Tasks(many, walk), task);
+}
+
+/* Rows that can be loaded as vectors: many.c says which they are. TILED: of several tiles each, otherwise of one. */
+template <class State, bool TILED> __device__ __forceinline__ void reduce_many_rows(const rd_cuda_many &many) {
+    typedef Quick<State> Way;
+    __shared__ typename State::Shared shared;
+    State::open(shared);
+    wait_for_previous();
+    let_next_come();
+    const Lane lane(many);
+    const u64 step = (u64)gridDim.x * WARPS;
+    const bool two = many.call.count <= (u64)(State::COUNT / 2 * many.lanes);
+    int patience = many.vectors ? PATIENCE : 0;
+#pragma unroll 1
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {
+        if (patience > 0) {
+            if constexpr (TILED)
+                task = Way::reduce_tiles(many, shared, lane, task, step, patience);
+            else
+                task = two ? Way::template reduce_rows<2>(many, shared, lane, task, step, patience)
+                           : Way::template reduce_rows<1>(many, shared, lane, task, step, patience);
+            if (task >= many.tasks)
+                break;
+        }
+        reduce_unsuited<State>(many, shared, task);
+    }
+}
+
+} // namespace
