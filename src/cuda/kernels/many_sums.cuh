@@ -942,8 +942,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         u64 digits = (bits & (((u64)1 << 52) - 1)) | (u64)(field != 0) << 52;
         if (digits == 0)
             return true;
-        const int zeros = __ffsll((i64)digits) - 1, exponent = max(field, 1) - 1075 + zeros - Grid::LOWEST,
-                  at = exponent / GRID_STEP - held.base;
+        const int zeros = 63 - __clzll((i64)(digits & (0 - digits))),
+                  exponent = max(field, 1) - 1075 + zeros - Grid::LOWEST, at = exponent / GRID_STEP - held.base;
         digits >>= zeros;
         __int128 value = (__int128)digits << exponent % GRID_STEP;
         if (part < 0)
