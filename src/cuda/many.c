@@ -217,8 +217,8 @@ static const char *way_of(const struct rd_cuda_pass *pass, const struct rd_many 
         to->pieces > 1 || !pass->may_be_vectors || count % (16 / bytes) || !count || count < to->call.minimum)
         return "many";
     if (count <= tile)
-        return "rows";
-    return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "tiles" : "many";
+        return "many_rows";
+    return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "many_tiles" : "many";
 }
 
 static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduct_error *error) {
@@ -227,7 +227,7 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     const struct rd_type *element = rd_type(reduction->element);
     struct rd_cuda_pass *pass = &plan->pass[which];
     struct rd_cuda_many *to = &pass->masked.many;
-    char name[48];
+    char name[64];
     if (rd_many_is_grouped(many)) {
         reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, &pass->groups, error);
         pass->table_bytes = pass->groups.bytes;

@@ -1054,8 +1054,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         reduce_many_rows<SumState<__VA_ARGS__>, TILED>(many);                                                          \
     }
 #define RD_CUDA_MANY_SUMS(TYPE)                                                                                        \
-    RD_CUDA_ROWS_SUM(rows, false, identity, TYPE, RD_IDENTITY)                                                         \
-    RD_CUDA_ROWS_SUM(rows, false, absolute, TYPE, RD_ABSOLUTE)                                                         \
+    RD_CUDA_ROWS_SUM(many_rows, false, identity, TYPE, RD_IDENTITY)                                                    \
+    RD_CUDA_ROWS_SUM(many_rows, false, absolute, TYPE, RD_ABSOLUTE)                                                    \
     RD_CUDA_MANY_SUM(identity, TYPE, RD_IDENTITY)                                                                      \
     RD_CUDA_MANY_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                      \
     RD_CUDA_MANY_SUM(square, TYPE, RD_SQUARE)                                                                          \
@@ -1065,12 +1065,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
 
 /* What is quicker so where rows are several tiles: sums of f64, and, of types whose products f64 holds, sums of products. */
 #define RD_CUDA_MANY_WIDE_ROWS(TYPE)                                                                                   \
-    RD_CUDA_ROWS_SUM(tiles, true, identity, TYPE, RD_IDENTITY)                                                         \
-    RD_CUDA_ROWS_SUM(tiles, true, absolute, TYPE, RD_ABSOLUTE)
+    RD_CUDA_ROWS_SUM(many_tiles, true, identity, TYPE, RD_IDENTITY)                                                    \
+    RD_CUDA_ROWS_SUM(many_tiles, true, absolute, TYPE, RD_ABSOLUTE)
 #define RD_CUDA_MANY_PRODUCT_ROWS(TYPE)                                                                                \
-    RD_CUDA_ROWS_SUM(rows, false, square, TYPE, RD_SQUARE)                                                             \
-    RD_CUDA_ROWS_SUM(rows, false, product, TYPE, RD_PRODUCT)                                                           \
-    RD_CUDA_ROWS_SUM(rows, false, moments, TYPE, RD_MOMENTS)                                                           \
-    RD_CUDA_ROWS_SUM(tiles, true, square, TYPE, RD_SQUARE)                                                             \
-    RD_CUDA_ROWS_SUM(tiles, true, product, TYPE, RD_PRODUCT)                                                           \
-    RD_CUDA_ROWS_SUM(tiles, true, moments, TYPE, RD_MOMENTS)
+    RD_CUDA_ROWS_SUM(many_rows, false, square, TYPE, RD_SQUARE)                                                        \
+    RD_CUDA_ROWS_SUM(many_rows, false, product, TYPE, RD_PRODUCT)                                                      \
+    RD_CUDA_ROWS_SUM(many_rows, false, moments, TYPE, RD_MOMENTS)                                                      \
+    RD_CUDA_ROWS_SUM(many_tiles, true, square, TYPE, RD_SQUARE)                                                        \
+    RD_CUDA_ROWS_SUM(many_tiles, true, product, TYPE, RD_PRODUCT)                                                      \
+    RD_CUDA_ROWS_SUM(many_tiles, true, moments, TYPE, RD_MOMENTS)
