@@ -4,7 +4,6 @@
 
 #include "drivers/cuda.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,23 +61,7 @@ enum { FORMAT_FLOAT = 0x20, MEMORY_DEVICE = 2, MEMORY_ARRAY = 3, RESOURCE_ARRAY 
     FUNCTION(cuTexObjectDestroy, "cuTexObjectDestroy", (uint64_t object))
 /* clang-format on */
 
-typedef struct functions {
-#define MEMBER(name, symbol, parameters) rd_cu_result(*name) parameters;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-} functions;
-
-static bool find_functions(functions *found) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address;
-#define FIND(name, symbol, parameters)                                                                                 \
-    address = library ? dlsym(library, symbol) : NULL;                                                                 \
-    if (!address)                                                                                                      \
-        return false;                                                                                                  \
-    memcpy(&found->name, &address, sizeof address); /* POSIX promises that the bytes are the same */
-    FUNCTIONS(FIND)
-#undef FIND
-    return true;
-}
+#include "gpu/cuda_functions.h"
 
 static bool check(gpu_cuda *device, const char *function, rd_cu_result result) {
     char text[160], what[240];

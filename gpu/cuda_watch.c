@@ -5,7 +5,6 @@
 #include "drivers/cuda.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,23 +36,7 @@ enum { CAPTURE_RELAXED = 2, NODE_KERNEL = 0 };
     FUNCTION(cuKernelGetFunction, "cuKernelGetFunction", (rd_cu_function *function, cu_kernel kernel))
 /* clang-format on */
 
-typedef struct functions {
-#define MEMBER(name, symbol, parameters) rd_cu_result(*name) parameters;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-} functions;
-
-static bool find_functions(functions *found) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address;
-#define FIND(name, symbol, parameters)                                                                                 \
-    address = library ? dlsym(library, symbol) : NULL;                                                                 \
-    if (!address)                                                                                                      \
-        return false;                                                                                                  \
-    memcpy(&found->name, &address, sizeof address); /* POSIX promises that the bytes are the same */
-    FUNCTIONS(FIND)
-#undef FIND
-    return true;
-}
+#include "gpu/cuda_functions.h"
 
 /* The last identifier of a C++ symbol's name, as in _ZN3cub6detail18DeviceReduceKernelI..., or a C symbol as it is. */
 static void plain_name(const char *symbol, char *name, size_t room) {

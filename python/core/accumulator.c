@@ -205,11 +205,8 @@ static PyObject *run(struct accumulator_object *self, struct addition *addition)
         self->watch = NULL;
         interrupted = watch_end(&watch);
         unlock(self);
-        if (interrupted) {
-            PyErr_SetInterrupt();
-            if (PyErr_CheckSignals() != 0)
-                return NULL;
-        }
+        if (interrupted && !watch_handle())
+            return NULL;
     } while (interrupted);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);

@@ -112,6 +112,10 @@ struct watch {
 void watch_begin(struct watch *watch, bool locked);
 bool watch_end(struct watch *watch);
 
+/* After a call that was to stop, once nothing is locked: runs the handlers of a Control-C. False if one raised an exception;
+ * otherwise the call goes on. */
+bool watch_handle(void);
+
 /* An executor's stop(). */
 int watch_stops(void *watch);
 

@@ -209,11 +209,8 @@ static PyObject *run(struct table_object *self, struct change *change) {
         status = change_all(change, &error);
         interrupted = watch_end(&watch);
         PyThread_release_lock(self->lock);
-        if (interrupted) {
-            PyErr_SetInterrupt();
-            if (PyErr_CheckSignals() != 0)
-                return NULL;
-        }
+        if (interrupted && !watch_handle())
+            return NULL;
     } while (interrupted);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);

@@ -26,6 +26,11 @@ bool watch_end(struct watch *watch) {
     return atomic_load(&watch->stops);
 }
 
+bool watch_handle(void) {
+    PyErr_SetInterrupt();
+    return PyErr_CheckSignals() == 0;
+}
+
 int watch_stops(void *context) {
     struct watch *watch = context;
     if (atomic_load_explicit(&watch->stops, memory_order_relaxed))

@@ -32,6 +32,12 @@ template <int PLACES> __device__ __forceinline__ float as_element(Half<PLACES> x
     return (float)x;
 }
 
+template <class T, int N> __device__ __forceinline__ void copy_elements(const T (&from)[N], T (&to)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to[i] = from[i];
+}
+
 __device__ __forceinline__ u64 warp_max_words(u64 value) {
 #pragma unroll
     for (int offset = 16; offset; offset /= 2)
@@ -335,23 +341,6 @@ template <class State> struct Walk {
         return true;
     }
 
-    /* Whole tiles from here on that follow one another evenly, of all lanes. */
-    __device__ __forceinline__ u64 whole_tiles() const {
-        const unsigned tile = COUNT * lane.lanes;
-        return __all_sync(ALL, end >= run_end) ? (run_end - at) / tile : 0;
-    }
-    /* Past so many tiles of these, but to the last one. */
-    __device__ __forceinline__ void skip(u64 tiles) {
-        const i64 elements = (i64)(tiles - 1) * (COUNT * lane.lanes);
-        at += (u64)elements;
-        first[0] += elements * many.step[0];
-        if (State::PAIRS)
-            first[1] += elements * many.step[1];
-    }
-    __device__ __forceinline__ bool ends_round() const {
-        return run_end >= stop && at + COUNT * lane.lanes >= run_end;
-    }
-
     /* A whole tile, aligned. */
     __device__ __forceinline__ void load_vectors(const Stored *from, Element (&x)[COUNT]) const {
         const uint4 *vectors = reinterpret_cast<const uint4 *>(from) + lane.place;
@@ -497,12 +486,8 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
                 }
             }
         }
-#pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            x[i] = next[i];
-#pragma unroll
-        for (int i = 0; i < OTHERS; i++)
-            y[i] = next_other[i];
+        copy_elements(next, x);
+        copy_elements(next_other, y);
         out = next_out;
         missing = next_missing;
     }

@@ -101,9 +101,9 @@ template <class State> struct Quick {
     static __device__ __forceinline__ double start(int unit) {
         return __longlong_as_double(((i64)(52 + unit + 1023) << 52) | (i64)1 << 51);
     }
-    /* Whether all was exact, of terms that were known to be less than 2^(top + 1). */
-    static __device__ __forceinline__ bool was_exact(const Reach &reach, int top, int unit, int log) {
-        return reach.top <= top && log + unit - 1 - reach.bottom <= 53;
+    /* Whether what such a unit leaves was exact. */
+    static __device__ __forceinline__ bool was_exact(int bottom, int unit, int log) {
+        return log + unit - 1 - bottom <= 53;
     }
 
     static __device__ __forceinline__ double term(int k, T x, T y) {
@@ -118,16 +118,32 @@ template <class State> struct Quick {
     }
 
     /* -----------------------------------------------------------------------------------------------------------------
-     * Rows of one tile
+     * Loading
      * -------------------------------------------------------------------------------------------------------------- */
 
-    static __device__ __forceinline__ Vector<Stored> filled(Stored value) {
-        Vector<Stored> vector;
+    /* A lane's vectors of a row's next `left`, which the lanes of the row share out in turn; padding for those that are not
+     * there. */
+    template <int N>
+    static __device__ __forceinline__ void load_vectors(const Stored *from, const Lane &lane, unsigned left,
+                                                        Stored padding, Vector<Stored> (&to)[N]) {
 #pragma unroll
-        for (int i = 0; i < PER_VECTOR; i++)
-            vector.element[i] = value;
-        return vector;
+        for (int v = 0; v < N; v++) {
+#pragma unroll
+            for (int i = 0; i < PER_VECTOR; i++)
+                to[v].element[i] = padding;
+            if (v * lane.lanes + lane.place < left)
+                to[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
+        }
     }
+    template <int N> static __device__ __forceinline__ void unpack(const Vector<Stored> (&vector)[N], T *to) {
+#pragma unroll
+        for (int i = 0; i < N * PER_VECTOR; i++)
+            to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rows of one tile
+     * -------------------------------------------------------------------------------------------------------------- */
 
     /* A lane's way through the rows of a task, ROWS of which it takes at a time. */
     template <int ROWS> struct Rows {
@@ -148,15 +164,8 @@ template <class State> struct Quick {
         /* Of a row that is there, all that is; otherwise padding. */
         __device__ __forceinline__ void load_row(const Stored *from, unsigned vectors, Stored padding, T *to) const {
             Vector<Stored> vector[EACH / PER_VECTOR];
-#pragma unroll
-            for (int v = 0; v < EACH / PER_VECTOR; v++) {
-                vector[v] = filled(padding);
-                if (v * lane.lanes + lane.place < vectors)
-                    vector[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
-            }
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+            load_vectors(from, lane, vectors, padding, vector);
+            unpack(vector, to);
         }
         /* The rows of rounds from `round` on. */
         __device__ __forceinline__ void load(unsigned round, T (&to)[COUNT], T (&other)[OTHERS]) const {
@@ -196,7 +205,7 @@ template <class State> struct Quick {
         for (int k = 0; k < SUMS; k++) {
             const Reach reach = reach_of(k, of_x, of_y);
             const int unit = unit_for(reach.top, log);
-            suits = suits && has_unit(unit) && was_exact(reach, reach.top, unit, log);
+            suits = suits && has_unit(unit) && was_exact(reach.bottom, unit, log);
             const double begin = start(unit);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
@@ -258,12 +267,8 @@ template <class State> struct Quick {
                 }
                 if (outcome == ROWS_DONE)
                     outcome = take_rows<ROWS>(x, y, log, lane, round, mine, kept);
-#pragma unroll
-                for (int i = 0; i < COUNT; i++)
-                    x[i] = next[i];
-#pragma unroll
-                for (int i = 0; i < OTHERS; i++)
-                    y[i] = next_other[i];
+                copy_elements(next, x);
+                copy_elements(next_other, y);
             }
             if (outcome != ROWS_DONE) {
                 patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
@@ -329,12 +334,7 @@ template <class State> struct Quick {
             const unsigned first = tile * of_tile;
             const Stored *from = row[input] + (u64)first * PER_VECTOR;
             const unsigned left = base + round * lane.slots + lane.slot < many.results ? vectors - first : 0;
-#pragma unroll
-            for (int v = 0; v < VECTORS; v++) {
-                to[v] = filled(padding);
-                if (v * lane.lanes + lane.place < left)
-                    to[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
-            }
+            load_vectors(from, lane, left, padding, to);
         }
         /* Loads the next tile; after the last one of all, those of the last task again. */
         __device__ __forceinline__ void load(Tile &to) {
@@ -379,22 +379,19 @@ template <class State> struct Quick {
 
         __device__ __forceinline__ void take(const Tile &tile) {
             T a[COUNT], b[OTHERS];
-            Keys of_a, of_b;
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                a[i] = as_element(tile.x[i / PER_VECTOR].element[i % PER_VECTOR]);
+            Keys of_a;
+            unpack(tile.x, a);
             of_a.reset();
             of_a.note(a);
             x.widen(of_a);
+            Keys of_b = of_a;
             if constexpr (State::PAIRS) {
-#pragma unroll
-                for (int i = 0; i < COUNT; i++)
-                    b[i] = as_element(tile.y[i / PER_VECTOR].element[i % PER_VECTOR]);
+                unpack(tile.y, b);
                 of_b.reset();
                 of_b.note(b);
                 y.widen(of_b);
             }
-            const Range range = {of_a.most, 0, 0}, other = {State::PAIRS ? of_b.most : of_a.most, 0, 0};
+            const Range range = {of_a.most, 0, 0}, other = {of_b.most, 0, 0};
 #pragma unroll
             for (int k = 0; k < SUMS; k++)
                 add_tile(k, a, b, reach_of(k, range, other).top, sum[k]);
