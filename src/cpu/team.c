@@ -7,7 +7,6 @@
  */
 #include "cpu/team.h"
 
-#include "core/status.h"
 #include "core/system.h"
 
 #include <fenv.h>
@@ -260,8 +259,4 @@ void rd_team_run(const struct rd_crew *crew, unsigned threads, void (*work)(void
     work(context);
     wait_for_helpers(slot);
     atomic_store_explicit(&slot->taken, false, memory_order_release);
-}
-
-reduct_status rd_team_stopped(reduct_error *error) {
-    return rd_fail(error, REDUCT_ERROR_CALLBACK, "executor: stop() returned other than 0");
 }

@@ -5,6 +5,7 @@
 #define RD_TEAM_H
 
 #include "core/backend.h"
+#include "core/status.h"
 
 /* The stack of its threads, in bytes; the most threads of a call, the calling one included. */
 enum { RD_TEAM_STACK = 1 << 19, RD_TEAM_MAX = 256 };
@@ -34,6 +35,8 @@ static inline bool rd_team_stops(const struct rd_crew *crew) {
 }
 
 /* The failure of a call that was given up. */
-reduct_status rd_team_stopped(reduct_error *error);
+static inline reduct_status rd_team_stopped(reduct_error *error) {
+    return rd_fail(error, REDUCT_ERROR_CALLBACK, "executor: stop() returned other than 0");
+}
 
 #endif
