@@ -7,18 +7,14 @@
  * is timed. Without a GPU or NCCL it says so and ends with status 77. */
 #include <reduct/nccl.h>
 
-#include "drivers/cuda.h"
 #include "drivers/nccl.h"
+#include "gpus.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { DEVICES = 16, SKIPPED = 77, PLACE = 64, WORDS = 75, CALLS = 50 };
+enum { PLACE = 64, WORDS = 75, CALLS = 50 };
 
-static const rd_cuda_driver *driver;
 static const rd_nccl *nccl;
 static int passed, failed;
 
@@ -37,29 +33,9 @@ struct gpus {
     struct gpu of[DEVICES];
 };
 
-static void stop(const char *what, const char *why) {
-    fprintf(stderr, "bench_nccl: %s: %s\n", what, why);
-    exit(1);
-}
-
-static void cuda(rd_cu_result result) {
-    char text[160];
-    if (result != RD_CU_SUCCESS)
-        stop("CUDA", rd_cuda_result_text(driver, result, text, sizeof text));
-}
-
 static void with_nccl(int result) {
     if (result != RD_NCCL_SUCCESS)
         stop("NCCL", nccl->ncclGetErrorString(result));
-}
-
-static void must(reduct_status status, const reduct_error *error) {
-    if (status != REDUCT_OK)
-        stop("reduct", error->message);
-}
-
-static void *pointer(rd_cu_address address, size_t bytes) {
-    return (void *)(uintptr_t)(address + bytes);
 }
 
 static reduct_plan *plan_of(const reduct_reduction *reduction, const char *device) {
@@ -244,31 +220,29 @@ static void verify(struct gpus *gpus) {
  * Timed
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 typedef void work(const struct gpus *gpus, const uint64_t *counts);
 
-static void exchange(const struct gpus *gpus, size_t count, int type) {
+/* Where NCCL has its numbers. */
+enum place { SEEN, WORKSPACE, ARRAY };
+
+static void exchange(const struct gpus *gpus, enum place place, size_t count, int type) {
     with_nccl(nccl->ncclGroupStart());
     for (int g = 0; g < gpus->count; g++) {
-        void *at = pointer(type == RD_NCCL_FLOAT64 ? gpus->of[g].seen : gpus->of[g].workspace, 0);
-        with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpus->of[g].comm, gpus->of[g].stream));
+        const struct gpu *gpu = &gpus->of[g];
+        void *at = pointer(place == SEEN ? gpu->seen : place == WORKSPACE ? gpu->workspace : gpu->x, 0);
+        with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpu->comm, gpu->stream));
     }
     with_nccl(nccl->ncclGroupEnd());
 }
 
 static void one_double(const struct gpus *gpus, const uint64_t *counts) {
     (void)counts;
-    exchange(gpus, 1, RD_NCCL_FLOAT64);
+    exchange(gpus, SEEN, 1, RD_NCCL_FLOAT64);
 }
 
 static void words(const struct gpus *gpus, const uint64_t *counts) {
     (void)counts;
-    exchange(gpus, WORDS, RD_NCCL_INT64);
+    exchange(gpus, WORKSPACE, WORDS, RD_NCCL_INT64);
 }
 
 /* A plain sum on each GPU, and NCCL's of what they came to. */
@@ -281,7 +255,7 @@ static void plain(const struct gpus *gpus, const uint64_t *counts) {
                                  NULL, NULL, gpu->stream, &error),
              &error);
     }
-    exchange(gpus, 1, RD_NCCL_FLOAT64);
+    exchange(gpus, SEEN, 1, RD_NCCL_FLOAT64);
 }
 
 /* Seconds of a call among many that follow each other. */
@@ -307,7 +281,7 @@ static void time_size(struct gpus *gpus, uint64_t count, double seconds) {
         reduct_error error;
         counts[g] = count;
         cuda(driver->cuCtxSetCurrent(gpu->context));
-        cuda(driver->cuMemsetD32Async(gpu->x, 0x3fb99999, 2 * count, gpu->stream));
+        cuda(driver->cuMemsetD32Async(gpu->x, HALF, 2 * count, gpu->stream));
         const reduct_plan_options options = {
             .reductions = &fast, .reduction_count = 1, .shape = {.n = count}, .device = gpu->name};
         must(reduct_plan_create(&options, &gpu->fast, &error), &error);
@@ -343,6 +317,37 @@ static void time_all(struct gpus *gpus, double seconds) {
     }
 }
 
+/* What NCCL takes for a table of numbers: one double for each, and what exact forms of a number are as long as (docs/mpi.md),
+ * two doubles and three integers. The library has no such call over GPUs. */
+static void time_tables(struct gpus *gpus, double seconds) {
+    enum { NUMBERS_OF_TABLE = 1 << 20, KINDS = 3 };
+    static const struct {
+        size_t each;
+        int type;
+    } kinds[KINDS] = {{1, RD_NCCL_FLOAT64}, {2, RD_NCCL_FLOAT64}, {3, RD_NCCL_INT64}};
+    double least[KINDS] = {1e9, 1e9, 1e9};
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemAlloc(&gpu->x, NUMBERS_OF_TABLE * 3 * sizeof(double)));
+        cuda(driver->cuMemsetD8Async(gpu->x, 0, NUMBERS_OF_TABLE * 3 * sizeof(double), gpu->stream));
+    }
+    for (double began = now(); now() - began < seconds || least[0] == 1e9;)
+        for (int k = 0; k < KINDS; k++) {
+            wait_for(gpus);
+            const double start = now();
+            for (int i = 0; i < CALLS; i++)
+                exchange(gpus, ARRAY, NUMBERS_OF_TABLE * kinds[k].each, kinds[k].type);
+            wait_for(gpus);
+            const double time = (now() - start) / CALLS;
+            least[k] = time < least[k] ? time : least[k];
+        }
+    printf("%4d %12d numbers of a table, by NCCL alone: as one double each %.2f, as two %.2f, as three integers %.2f\n",
+           gpus->count, NUMBERS_OF_TABLE, 1e6 * least[0], 1e6 * least[1], 1e6 * least[2]);
+    for (int g = 0; g < gpus->count; g++)
+        cuda(driver->cuMemFree(gpus->of[g].x));
+}
+
 int main(int argc, char **argv) {
     const bool only_verify = argc > 1 && strcmp(argv[1], "--verify") == 0;
     const double seconds = !only_verify && argc > 1 ? atof(argv[1]) : 1;
@@ -361,8 +366,10 @@ int main(int argc, char **argv) {
         static struct gpus gpus;
         open_gpus(&gpus, count);
         verify(&gpus);
-        if (!only_verify)
+        if (!only_verify) {
             time_all(&gpus, seconds);
+            time_tables(&gpus, seconds);
+        }
         close_gpus(&gpus);
     }
     printf("%d passed, %d failed\n", passed, failed);

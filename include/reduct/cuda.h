@@ -19,7 +19,8 @@
  *
  * Several devices. "cuda:0,1" is a list, without repetition, of any of the names above; "cuda:all" is all devices of the machine.
  * Whole arrays in host memory are streamed to all of them at once. What is in a device's memory is reduced there, so that an
- * accumulator takes slices of an array from each of them in turn; both arrays of a pair are on the same device. Plans of many results
+ * accumulator takes slices of an array from each of them in turn; both arrays of a pair are on the same device. For slices to be
+ * reduced at the same time, let a thread for each device add to an accumulator of its own, and merge those. Plans of many results
  * run on the device where their data are, which is then the same for all, or on the first. Executions in streams take plans of one
  * device; reduct/nccl.h reduces over several in streams.
  */
