@@ -3,7 +3,7 @@
 #
 #   REDUCT_CUDA                 ON: there must be an nvcc; OFF: no kernels; AUTO (the default): kernels where there is one
 #   REDUCT_CUDA_ARCHITECTURES   compute capabilities to make machine code for, as 75;80;90; PTX of the last one besides,
-#                               for devices that are newer still. Fewer build faster: by default those of the GPUs of this
+#                               for devices that are newer still; 75-virtual: PTX alone. Fewer build faster: by default those of the GPUs of this
 #                               machine; where it has none 75;80;90;120, as far as nvcc knows them, which serve all
 #   REDUCT_CUDA_BRIEFLY         ON: where that default is for a machine without a GPU, PTX alone instead, in a third of the time. It
 #                               serves as many devices, but each user's driver compiles it once, which takes seconds
@@ -19,7 +19,11 @@ set(REDUCT_CUDA_ARCHITECTURES "" CACHE STRING "Compute capabilities to build ker
 option(REDUCT_CUDA_BRIEFLY "Build PTX alone where there is no GPU and no architecture is asked for" OFF)
 
 set(REDUCT_HAS_NVCC OFF)
-set(reduct_ptx_alone OFF)
+foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
+  if(NOT architecture MATCHES "^[0-9]+(-virtual)?$")
+    message(FATAL_ERROR "REDUCT_CUDA_ARCHITECTURES has '${architecture}': expected compute capabilities such as 75;90 or 75-virtual")
+  endif()
+endforeach()
 if(REDUCT_CUDA STREQUAL "AUTO" OR REDUCT_CUDA)
   find_program(REDUCT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin
                DOC "NVIDIA's compiler for CUDA kernels")
@@ -74,16 +78,15 @@ if(REDUCT_HAS_NVCC)
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
     endforeach()
-    set(reduct_ptx_alone ${REDUCT_CUDA_BRIEFLY})
+    if(REDUCT_CUDA_BRIEFLY)
+      list(TRANSFORM reduct_nvcc_targets APPEND -virtual)
+      message(STATUS "CUDA kernels: as PTX alone; REDUCT_CUDA_BRIEFLY=OFF makes machine code")
+    endif()
   endif()
   if(NOT REDUCT_CUDA_ARCHITECTURES)
     set(REDUCT_CUDA_ARCHITECTURES ${reduct_nvcc_targets}) # not kept: another machine, or a GPU in this one, wants others
   endif()
-  if(reduct_ptx_alone)
-    message(STATUS "CUDA kernels: as PTX alone, built with nvcc ${REDUCT_CUDA_VERSION}; REDUCT_CUDA_BRIEFLY=OFF makes machine code")
-  else()
-    message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
-  endif()
+  message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
 elseif(REDUCT_CUDA STREQUAL "AUTO")
   message(STATUS "CUDA kernels: none, as nvcc was not found (REDUCT_NVCC names it)")
 else()
@@ -136,16 +139,23 @@ function(reduct_cuda_image source name)
   set(${name} ${image} PARENT_SCOPE)
 endfunction()
 
-# The virtual architecture that code for an architecture is made from: kernels use nothing that came between these, and what
-# architectures share is compiled to PTX once.
-function(reduct_cuda_virtual architecture name)
-  set(virtual ${architecture})
+# What one of REDUCT_CUDA_ARCHITECTURES asks for: the capability, whether PTX alone, and the virtual architecture that code for it is
+# made from: kernels use nothing that came between these, and what architectures share is compiled to PTX once.
+function(reduct_cuda_virtual architecture capability ptx_alone virtual)
+  string(REGEX MATCH "^[0-9]+" number ${architecture})
+  set(made_from ${number})
   foreach(step 80 90)
-    if(architecture GREATER_EQUAL step)
-      set(virtual ${step})
+    if(number GREATER_EQUAL step)
+      set(made_from ${step})
     endif()
   endforeach()
-  set(${name} ${virtual} PARENT_SCOPE)
+  set(is_virtual OFF)
+  if(architecture MATCHES "-virtual$")
+    set(is_virtual ON)
+  endif()
+  set(${capability} ${number} PARENT_SCOPE)
+  set(${ptx_alone} ${is_virtual} PARENT_SCOPE)
+  set(${virtual} ${made_from} PARENT_SCOPE)
 endfunction()
 
 # One source: adds its array to the target, and a line to each of the caller's `declarations` and `rows`. Its place is part
@@ -157,13 +167,13 @@ function(reduct_cuda_compile target table source place)
   set(portable "")
   set(newest "")
   foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
-    if(NOT least OR architecture GREATER_EQUAL least)
-      reduct_cuda_virtual(${architecture} virtual)
-      if(NOT mainly OR architecture IN_LIST mainly)
-        if(reduct_ptx_alone)
+    reduct_cuda_virtual(${architecture} capability ptx_alone virtual)
+    if(NOT least OR capability GREATER_EQUAL least)
+      if(NOT mainly OR capability IN_LIST mainly)
+        if(ptx_alone)
           list(APPEND portable ${virtual})
         else()
-          list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${architecture}")
+          list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${capability}")
         endif()
       elseif(NOT portable)
         set(portable ${virtual}) # the first that lacks machine code, and later ones
@@ -231,8 +241,8 @@ function(reduct_cuda_plugin name)
   endif()
   set(codes)
   foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
-    reduct_cuda_virtual(${architecture} virtual)
-    if(virtual GREATER_EQUAL 80 AND reduct_ptx_alone)
+    reduct_cuda_virtual(${architecture} capability ptx_alone virtual)
+    if(virtual GREATER_EQUAL 80 AND ptx_alone)
       list(APPEND codes -gencode=arch=compute_${virtual},code=compute_${virtual})
     elseif(virtual GREATER_EQUAL 80)
       list(APPEND codes -gencode=arch=compute_${virtual},code=[sm_${virtual},compute_${virtual}])
