@@ -1,12 +1,9 @@
 #include "support.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifndef REDUCT_TEST_SCALE
 #define REDUCT_TEST_SCALE 1.0
@@ -263,20 +260,12 @@ void test_check(const struct test_outcome *got, const struct oracle_result *expe
               oracle_hex(expected_hex, expected->bytes, shown), expected->index);
 }
 
-/* Whether this is a thread of test_in_threads(): cmocka's own way out of a test leads from the main thread alone. */
-static _Thread_local bool in_thread;
-
 void test_fail(const char *format, ...) {
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (in_thread) {
-        fprintf(stderr, "%s\n  REDUCT_TEST_SEED=%" PRIu64 " REDUCT_TEST_SCALE=%g\n", message, test_seed(),
-                test_scale());
-        _exit(1);
-    }
     fail_msg("%s\n  REDUCT_TEST_SEED=%" PRIu64 " REDUCT_TEST_SCALE=%g", message, test_seed(), test_scale());
     abort(); /* fail_msg does not return, but does not say so */
 }
@@ -285,43 +274,6 @@ void test_status_at(reduct_status got, reduct_status expected, const char *call,
     if (got != expected)
         test_fail("%s:%d: %s gave status %d (%s), not %d", file, line, call, (int)got, reduct_status_text(got),
                   (int)expected);
-}
-
-struct jobs {
-    size_t count;
-    void (*job)(void *argument, size_t index);
-    void *argument;
-    atomic_size_t next;
-};
-
-static void *work(void *argument) {
-    struct jobs *jobs = argument;
-    in_thread = true;
-    for (size_t i; (i = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
-        jobs->job(jobs->argument, i);
-    return NULL;
-}
-
-void test_in_threads(size_t count, void (*job)(void *argument, size_t index), void *argument) {
-    enum { THREADS_MOST = 256 };
-    struct jobs jobs = {.count = count, .job = job, .argument = argument};
-    pthread_t threads[THREADS_MOST];
-    const char *text = getenv("REDUCT_TEST_THREADS");
-    size_t wanted = text ? strtoul(text, NULL, 10) : 1;
-    if (wanted > THREADS_MOST)
-        wanted = THREADS_MOST;
-    if (wanted > count)
-        wanted = count;
-    if (wanted <= 1) {
-        for (size_t i = 0; i < count; i++)
-            job(argument, i);
-        return;
-    }
-    for (size_t t = 0; t < wanted; t++)
-        if (pthread_create(&threads[t], NULL, work, &jobs) != 0)
-            test_fail("REDUCT_TEST_THREADS=%s: thread %zu could not be created", text, t);
-    for (size_t t = 0; t < wanted; t++)
-        pthread_join(threads[t], NULL);
 }
 
 void *test_alloc(size_t size) {

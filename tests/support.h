@@ -100,11 +100,6 @@ void test_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 #define test_status(call, expected) test_status_at((call), (expected), #call, __FILE__, __LINE__)
 void test_status_at(reduct_status got, reduct_status expected, const char *call, const char *file, int line);
 
-/* Calls job(argument, i) for each i below `count`, by as many threads as REDUCT_TEST_THREADS says, by default by none but the caller, in
- * order. For tests on devices that programs have by turns only, where threads of one program use them at once. A job has all that it
- * writes to itself, or locks it. A failure in a thread ends the program. */
-void test_in_threads(size_t count, void (*job)(void *argument, size_t index), void *argument);
-
 /* Memory or a failed test. */
 void *test_alloc(size_t size);
 

@@ -29,26 +29,23 @@ struct data {
     double x[MOST], y[MOST]; /* room for every type */
     struct oracle single, pairs;
 };
-static _Thread_local struct data data;
+static struct data data;
 
 static int begin(void **state) {
     (void)state;
     device_count = test_devices(devices);
     element_count = test_elements(elements);
+    oracle_init(&data.single);
+    oracle_init(&data.pairs);
     return 0;
 }
 
-/* A job of a test, with data and numbers of its own. */
-static struct rng start(uint64_t stream, size_t job) {
-    oracle_init(&data.single);
-    oracle_init(&data.pairs);
-    return rng_of(test_seed() + stream + ((uint64_t)job << 32));
-}
-
-static void stop(void) {
+static int end(void **state) {
+    (void)state;
     oracle_clear(&data.single);
     oracle_clear(&data.pairs);
     mpfr_free_cache();
+    return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -243,109 +240,86 @@ static void check_everything(struct rng *rng) {
             }
 }
 
-/* Slow builds take fewer lengths. */
-enum { LENGTHS_MOST = 200 };
-#define LENGTHS_STEP (test_scale() < 1 ? (size_t)7 : (size_t)1)
-
-static const size_t special_counts[] = {
-    1, 2, 3, 63, 64, 65, BLOCK - 1, BLOCK, 5000, BLOCK + 1, 2 * BLOCK + 1, 3 * BLOCK, PIECE - 1, PIECE + 1, MOST - 5};
-
 /* NaNs and infinities, few elements and as many as blocks and pieces end at. */
-static void check_specials(void *argument, size_t job) {
-    (void)argument;
-    static const char *const names[] = {"normal", "small_integer", "negative_mean", "uniform"};
-    const struct test_type *type = elements[job % element_count];
-    const size_t count = special_counts[job / element_count], rounds = count < 10 ? 3 : 1;
-    struct rng rng = start(0, job);
-    for (int special = NOTHING; special < SPECIALS; special++) {
-        if (type->class != FLOAT || (count > 2 * BLOCK && rng_unit(&rng) >= test_scale()))
-            continue;
-        for (size_t round = 0; round < rounds; round++) {
-            fill(&rng, type, distribution_named(names[rng_below(&rng, 4)]), count);
-            put_special(&rng, (enum special)special);
-            check_everything(&rng);
-        }
-    }
-    stop();
-}
-
 static void specials(void **state) {
     (void)state;
-    test_in_threads(sizeof special_counts / sizeof *special_counts * element_count, check_specials, NULL);
+    static const size_t counts[] = {
+        1,         2,         3,         63,      64, 65, BLOCK - 1, BLOCK, 5000, BLOCK + 1, 2 * BLOCK + 1,
+        3 * BLOCK, PIECE - 1, PIECE + 1, MOST - 5};
+    static const char *const names[] = {"normal", "small_integer", "negative_mean", "uniform"};
+    struct rng rng = rng_of(test_seed());
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (size_t t = 0; t < element_count; t++)
+            for (int special = NOTHING; special < SPECIALS; special++) {
+                const size_t rounds = counts[c] < 10 ? 3 : 1;
+                if (elements[t]->class != FLOAT || (counts[c] > 2 * BLOCK && rng_unit(&rng) >= test_scale()))
+                    continue;
+                for (size_t round = 0; round < rounds; round++) {
+                    fill(&rng, elements[t], distribution_named(names[rng_below(&rng, 4)]), counts[c]);
+                    put_special(&rng, (enum special)special);
+                    check_everything(&rng);
+                }
+            }
 }
 
 /* Every kind of data, at every length near the ends of blocks and pieces and at any. */
-static void check_distribution(void *argument, size_t job) {
-    (void)argument;
-    static const size_t ends[] = {0, BLOCK, 2 * BLOCK, PIECE, PIECE + BLOCK, 2 * PIECE};
-    const struct test_type *type = elements[job % element_count];
-    const struct distribution *distribution = &distributions[job / element_count];
-    struct rng rng = start(1, job);
-    for (uint64_t round = distribution_suits(distribution, type) ? test_scaled(8, 2) : 0; round-- > 0;) {
-        size_t count = rng_below(&rng, 300);
-        if (rng_below(&rng, 3) == 0)
-            count = ends[rng_below(&rng, rng_unit(&rng) < test_scale() ? 6 : 3)] + rng_below(&rng, 5);
-        if (count >= BLOCK && rng_next(&rng) & 1)
-            count -= 4;
-        fill(&rng, type, distribution, count);
-        check_everything(&rng);
-    }
-    stop();
-}
-
 static void all_data(void **state) {
     (void)state;
-    test_in_threads(distribution_count * element_count, check_distribution, NULL);
+    static const size_t ends[] = {0, BLOCK, 2 * BLOCK, PIECE, PIECE + BLOCK, 2 * PIECE};
+    struct rng rng = rng_of(test_seed() + 1);
+    for (size_t d = 0; d < distribution_count; d++)
+        for (size_t t = 0; t < element_count; t++)
+            for (uint64_t round = test_scaled(8, 2); round-- > 0;) {
+                if (!distribution_suits(&distributions[d], elements[t]))
+                    continue;
+                size_t count = rng_below(&rng, 300);
+                if (rng_below(&rng, 3) == 0)
+                    count = ends[rng_below(&rng, rng_unit(&rng) < test_scale() ? 6 : 3)] + rng_below(&rng, 5);
+                if (count >= BLOCK && rng_next(&rng) & 1)
+                    count -= 4;
+                fill(&rng, elements[t], &distributions[d], count);
+                check_everything(&rng);
+            }
 }
 
 /* Every length up to where the unrolled loops of the kernels are all in use. */
-static void check_length(void *argument, size_t job) {
-    (void)argument;
-    const struct test_type *type = elements[job % element_count];
-    struct rng rng = start(2, job);
-    fill(&rng, type, any_distribution(&rng, type), job / element_count * LENGTHS_STEP);
-    if (data.count && type->class == FLOAT)
-        put_special(&rng, (enum special)rng_below(&rng, SPECIALS));
-    check_everything(&rng);
-    stop();
-}
-
 static void all_lengths(void **state) {
     (void)state;
-    test_in_threads((LENGTHS_MOST + LENGTHS_STEP - 1) / LENGTHS_STEP * element_count, check_length, NULL);
+    struct rng rng = rng_of(test_seed() + 2);
+    for (size_t count = 0; count < 200; count += 1 + (test_scale() < 1) * 6)
+        for (size_t t = 0; t < element_count; t++) {
+            fill(&rng, elements[t], any_distribution(&rng, elements[t]), count);
+            if (count && elements[t]->class == FLOAT)
+                put_special(&rng, (enum special)rng_below(&rng, SPECIALS));
+            check_everything(&rng);
+        }
 }
-
-enum { ZEROS_PARTS = 10 };
 
 /* Zeros have signs: on the CPU those of exact mode. On a GPU, where the compensation is added to the end, -0 is lost. */
-static void check_zeros(void *argument, size_t job) {
-    (void)argument;
-    static const char *const names[] = {"plus_zero", "minus_zero", "mixed_zeros"};
-    const struct test_type *type = elements[job % element_count];
-    struct rng rng = start(5, job);
-    for (size_t round = job / element_count; type->class == FLOAT && round < 300; round += ZEROS_PARTS) {
-        fill(&rng, type, distribution_named(names[rng_below(&rng, 3)]), rng_below(&rng, 5000));
-        if (data.count && round % 4 == 0)
-            put_nan(&rng, rng_below(&rng, data.count));
-        read_data();
-        for (size_t o = 0; o < test_operator_count; o++) {
-            if (!test_has(test_operators[o].op, type->type))
-                continue;
-            const char *device = devices[rng_below(&rng, device_count)];
-            const reduct_reduction reduction =
-                fast(test_operators[o].op, (reduct_nan)rng_below(&rng, 3), REDUCT_DEFAULT);
-            const struct oracle_result expected = oracle_expect(oracle_of(reduction.op), &reduction);
-            const double *y = oracle_inputs(reduction.op) == 2 ? data.y : NULL;
-            const struct test_outcome got = test_run(&reduction, device, 1, data.x, y, data.count);
-            test_check(&got, &expected, &reduction, "%zu %s on %s", data.count, data.name, device);
-        }
-    }
-    stop();
-}
-
 static void zeros(void **state) {
     (void)state;
-    test_in_threads(ZEROS_PARTS * element_count, check_zeros, NULL);
+    static const char *const names[] = {"plus_zero", "minus_zero", "mixed_zeros"};
+    struct rng rng = rng_of(test_seed() + 5);
+    for (size_t round = 0; round < 300; round++)
+        for (size_t t = 0; t < element_count; t++) {
+            if (elements[t]->class != FLOAT)
+                continue;
+            fill(&rng, elements[t], distribution_named(names[rng_below(&rng, 3)]), rng_below(&rng, 5000));
+            if (data.count && round % 4 == 0)
+                put_nan(&rng, rng_below(&rng, data.count));
+            read_data();
+            for (size_t o = 0; o < test_operator_count; o++) {
+                if (!test_has(test_operators[o].op, data.type->type))
+                    continue;
+                const char *device = devices[rng_below(&rng, device_count)];
+                const reduct_reduction reduction =
+                    fast(test_operators[o].op, (reduct_nan)rng_below(&rng, 3), REDUCT_DEFAULT);
+                const struct oracle_result expected = oracle_expect(oracle_of(reduction.op), &reduction);
+                const double *y = oracle_inputs(reduction.op) == 2 ? data.y : NULL;
+                const struct test_outcome got = test_run(&reduction, device, 1, data.x, y, data.count);
+                test_check(&got, &expected, &reduction, "%zu %s on %s", data.count, data.name, device);
+            }
+        }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -414,76 +388,64 @@ static void check_accumulators(struct rng *rng, const reduct_reduction *reductio
     struct test_outcome got = test_outcome();
     got.status = reduct_accumulator_result(total, REDUCT_DEFAULT, got.bytes, &got.error);
     bound_check(oracle_of(reduction->op), reduction, steps, &got, "%zu %s, in parts", data.count, data.name);
-    if (reduct_accumulator_count(total) !=
-        data.count - (reduction->nan == REDUCT_NAN_IGNORE ? oracle_of(reduction->op)->nans : 0))
-        test_fail("%zu %s, in parts: the count is %llu", data.count, data.name,
-                  (unsigned long long)reduct_accumulator_count(total));
+    assert_int_equal(reduct_accumulator_count(total),
+                     data.count - (reduction->nan == REDUCT_NAN_IGNORE ? oracle_of(reduction->op)->nans : 0));
     reduct_accumulator_destroy(total);
-}
-
-static void check_parts(void *argument, size_t job) {
-    (void)argument;
-    static const size_t most[] = {20, 300, 3 * BLOCK, 3 * BLOCK, PIECE + 2 * BLOCK};
-    const struct test_type *type = elements[job % element_count];
-    struct rng rng = start(3, job);
-    const size_t count = 1 + rng_below(&rng, most[rng_below(&rng, rng_unit(&rng) < test_scale() ? 5 : 3)]);
-    fill(&rng, type, any_distribution(&rng, type), count);
-    if (type->class == FLOAT && rng_next(&rng) & 1)
-        put_special(&rng, (enum special)rng_below(&rng, SPECIALS));
-    read_data();
-    for (size_t o = 0; o < test_operator_count; o++)
-        for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
-            reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
-            reduction.flags = rng_next(&rng) & 1 ? REDUCT_POPULATION : 0;
-            if (test_has(reduction.op, reduction.element) &&
-                (nan != REDUCT_NAN_ERROR || !oracle_of(reduction.op)->nans) && is_chosen(&rng))
-                check_accumulators(&rng, &reduction);
-        }
-    stop();
 }
 
 static void in_parts(void **state) {
     (void)state;
-    test_in_threads(test_scaled(120, 20) * element_count, check_parts, NULL);
+    static const size_t most[] = {20, 300, 3 * BLOCK, 3 * BLOCK, PIECE + 2 * BLOCK};
+    struct rng rng = rng_of(test_seed() + 3);
+    for (size_t t = 0; t < element_count; t++)
+        for (uint64_t round = test_scaled(120, 20); round-- > 0;) {
+            const size_t count = 1 + rng_below(&rng, most[rng_below(&rng, rng_unit(&rng) < test_scale() ? 5 : 3)]);
+            fill(&rng, elements[t], any_distribution(&rng, elements[t]), count);
+            if (elements[t]->class == FLOAT && rng_next(&rng) & 1)
+                put_special(&rng, (enum special)rng_below(&rng, SPECIALS));
+            read_data();
+            for (size_t o = 0; o < test_operator_count; o++)
+                for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
+                    reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
+                    reduction.flags = rng_next(&rng) & 1 ? REDUCT_POPULATION : 0;
+                    if (test_has(reduction.op, reduction.element) &&
+                        (nan != REDUCT_NAN_ERROR || !oracle_of(reduction.op)->nans) && is_chosen(&rng))
+                        check_accumulators(&rng, &reduction);
+                }
+        }
 }
 
 /* A NaN under `error` is refused with its index from the first element of all, and leaves the accumulator as it was. */
-static void check_nan_in_parts(void *argument, size_t job) {
-    (void)argument;
-    const struct test_type *type = elements[job % element_count];
-    if (type->class != FLOAT)
-        return;
-    struct rng rng = start(4, job);
-    const size_t good = 2 + rng_below(&rng, 2 * BLOCK);
-    const size_t at = good + rng_below(&rng, 2 * BLOCK), count = at + 1 + rng_below(&rng, BLOCK);
-    fill(&rng, type, distribution_named("normal"), count);
-    put_nan(&rng, at);
-    data.count = good; /* what is accepted */
-    read_data();
-    for (size_t o = 0; o < test_operator_count; o++) {
-        const reduct_reduction reduction = fast(test_operators[o].op, REDUCT_NAN_ERROR, REDUCT_DEFAULT);
-        if (!test_has(reduction.op, reduction.element))
-            continue;
-        reduct_accumulator *accumulator = make(&reduction, devices[rng_below(&rng, device_count)]);
-        struct test_outcome got = test_outcome();
-        test_status(add(accumulator, &reduction, 0, good), REDUCT_OK);
-        const char *x = (const char *)data.x + good * data.type->size;
-        const char *y = (const char *)data.y + good * data.type->size;
-        test_status(reduct_accumulator_add(accumulator, x, oracle_inputs(reduction.op) == 2 ? y : NULL, count - good,
-                                           &got.error),
-                    REDUCT_ERROR_NAN);
-        if (got.error.index != at)
-            test_fail("the first NaN is at %zu, not at %llu", at, (unsigned long long)got.error.index);
-        got.status = reduct_accumulator_result(accumulator, REDUCT_DEFAULT, got.bytes, &got.error);
-        bound_check(oracle_of(reduction.op), &reduction, 1, &got, "%zu of %zu, after a NaN at %zu", good, count, at);
-        reduct_accumulator_destroy(accumulator);
-    }
-    stop();
-}
-
 static void nan_in_parts(void **state) {
     (void)state;
-    test_in_threads(test_scaled(20, 4) * element_count, check_nan_in_parts, NULL);
+    struct rng rng = rng_of(test_seed() + 4);
+    for (size_t t = 0; t < element_count; t++)
+        for (uint64_t round = test_scaled(20, 4); round-- > 0 && elements[t]->class == FLOAT;) {
+            const size_t good = 2 + rng_below(&rng, 2 * BLOCK);
+            const size_t at = good + rng_below(&rng, 2 * BLOCK), count = at + 1 + rng_below(&rng, BLOCK);
+            fill(&rng, elements[t], distribution_named("normal"), count);
+            put_nan(&rng, at);
+            data.count = good; /* what is accepted */
+            read_data();
+            for (size_t o = 0; o < test_operator_count; o++) {
+                const reduct_reduction reduction = fast(test_operators[o].op, REDUCT_NAN_ERROR, REDUCT_DEFAULT);
+                if (!test_has(reduction.op, reduction.element))
+                    continue;
+                reduct_accumulator *accumulator = make(&reduction, devices[rng_below(&rng, device_count)]);
+                struct test_outcome got = test_outcome();
+                test_status(add(accumulator, &reduction, 0, good), REDUCT_OK);
+                const char *x = (const char *)data.x + good * data.type->size;
+                const char *y = (const char *)data.y + good * data.type->size;
+                test_status(reduct_accumulator_add(accumulator, x, oracle_inputs(reduction.op) == 2 ? y : NULL,
+                                                   count - good, &got.error),
+                            REDUCT_ERROR_NAN);
+                assert_int_equal(got.error.index, at);
+                got.status = reduct_accumulator_result(accumulator, REDUCT_DEFAULT, got.bytes, &got.error);
+                bound_check(oracle_of(reduction.op), &reduction, 1, &got, "%zu of %zu, after a NaN at %zu", good, count,
+                            at);
+                reduct_accumulator_destroy(accumulator);
+            }
+        }
 }
 
 int main(void) {
@@ -491,5 +453,5 @@ int main(void) {
         cmocka_unit_test(specials), cmocka_unit_test(all_data), cmocka_unit_test(all_lengths),
         cmocka_unit_test(zeros),    cmocka_unit_test(in_parts), cmocka_unit_test(nan_in_parts),
     };
-    return cmocka_run_group_tests_name("fast", tests, begin, NULL);
+    return cmocka_run_group_tests_name("fast", tests, begin, end);
 }

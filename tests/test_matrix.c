@@ -8,7 +8,6 @@
  * wrong is a failure, a pair that it must have and refuses is one, too.
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +29,17 @@ struct matrix {
     size_t device_count;
     struct oracle single, pairs;
     void *x, *y;
+    uint64_t cases;
 };
-static atomic_ullong cases;
 
-/* Of each stream jobs have numbers of their own. */
-static void start(struct matrix *matrix, uint64_t stream, size_t job) {
-    matrix->rng = rng_of(test_seed() + stream + ((uint64_t)job << 32));
+static void start(struct matrix *matrix, uint64_t stream) {
+    matrix->rng = rng_of(test_seed() + stream);
     matrix->device_count = test_devices(matrix->devices);
     oracle_init(&matrix->single);
     oracle_init(&matrix->pairs);
     matrix->x = test_alloc(LARGEST * sizeof(double));
     matrix->y = test_alloc(LARGEST * sizeof(double));
+    matrix->cases = 0;
 }
 
 static void stop(struct matrix *matrix) {
@@ -48,11 +47,7 @@ static void stop(struct matrix *matrix) {
     oracle_clear(&matrix->pairs);
     free(matrix->x);
     free(matrix->y);
-}
-
-/* How many there were since this was said last. */
-static void say_cases(void) {
-    print_message("%llu cases\n", atomic_exchange(&cases, 0));
+    print_message("%llu cases\n", (unsigned long long)matrix->cases);
 }
 
 /* One of the result types that the operator has, REDUCT_DEFAULT among them. */
@@ -96,54 +91,33 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
                     test_run(&asked, matrix->devices[d], threads, matrix->x, two ? matrix->y : NULL, count);
                 test_check(&got, &expected, &resolved, "%zu %s on %s, %u threads", count, distribution,
                            matrix->devices[d], threads);
-                atomic_fetch_add(&cases, 1);
+                matrix->cases++;
             }
         }
 }
 
-/* What there is to check: jobs for each element type, each with numbers of its own. */
-struct work {
-    uint64_t stream;
-    const struct test_type *elements[TEST_MAX_TYPES];
-    size_t element_count;
-    uint64_t round;
-};
-
-static struct work work_of(uint64_t stream) {
-    struct work work = {.stream = stream};
-    work.element_count = test_elements(work.elements);
-    return work;
-}
-
-/* Every size of one element type and distribution; of the costly sizes a sample. */
-static void check_sizes(void *argument, size_t job) {
-    const struct work *work = argument;
-    const struct test_type *type = work->elements[job / distribution_count];
-    const struct distribution *distribution = &distributions[job % distribution_count];
-    struct matrix matrix;
-    if (!distribution_suits(distribution, type))
-        return;
-    start(&matrix, work->stream, job + work->round * TEST_MAX_TYPES * distribution_count);
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        const double share = test_scale() * (sizes[s] > 3000 ? 3000.0 / (double)sizes[s] : 1);
-        if (rng_unit(&matrix.rng) >= share)
-            continue;
-        distribution->fill(&matrix.rng, type, matrix.x, matrix.y, sizes[s]);
-        check_data(&matrix, type, distribution->name, sizes[s], sizes[s] > 10000 ? 3 : 1);
-    }
-    stop(&matrix);
+/* Every distribution and size of one element type; of the costly sizes a sample. */
+static void check_element(struct matrix *matrix, const struct test_type *type) {
+    for (size_t d = 0; d < distribution_count; d++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            const double share = test_scale() * (sizes[s] > 3000 ? 3000.0 / (double)sizes[s] : 1);
+            if (!distribution_suits(&distributions[d], type) || rng_unit(&matrix->rng) >= share)
+                continue;
+            distributions[d].fill(&matrix->rng, type, matrix->x, matrix->y, sizes[s]);
+            check_data(matrix, type, distributions[d].name, sizes[s], sizes[s] > 10000 ? 3 : 1);
+        }
 }
 
 static void check_matrix(bool floats, uint64_t stream) {
-    struct work work = work_of(stream);
-    size_t kept = 0;
-    for (size_t e = 0; e < work.element_count; e++)
-        if ((work.elements[e]->class == FLOAT) == floats)
-            work.elements[kept++] = work.elements[e];
-    work.element_count = kept;
-    for (uint64_t rounds = test_scaled(1, 1); work.round < rounds; work.round++)
-        test_in_threads(kept * distribution_count, check_sizes, &work);
-    say_cases();
+    struct matrix matrix;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    start(&matrix, stream);
+    for (uint64_t round = test_scaled(1, 1); round-- > 0;)
+        for (size_t e = 0; e < element_count; e++)
+            if ((elements[e]->class == FLOAT) == floats)
+                check_element(&matrix, elements[e]);
+    stop(&matrix);
 }
 
 static void floats(void **state) {
@@ -158,36 +132,33 @@ static void integers(void **state) {
 
 /* Sizes that threads share and that pass every bound on how long anything may accumulate before it is brought home:
  * of every element type the data that fills accumulators fastest, on one thread, and some other, on several. */
-static void check_large(void *argument, size_t e) {
-    const struct work *work = argument;
+static void large(void **state) {
+    (void)state;
     static const char *const heavy[] = {"largest_significand", "full_bins",   "overflow", "edge",
                                         "all_least",           "all_greatest"};
     static const char *const other[] = {"normal", "300_binades", "raw", "jumps", "limits", "one_speck", "nan_last"};
     const size_t heavy_count = sizeof heavy / sizeof *heavy;
-    const struct test_type *type = work->elements[e];
     struct matrix matrix;
-    start(&matrix, work->stream, e);
-    for (size_t d = 0; d < heavy_count + test_scaled(2, 1); d++) {
-        const bool threaded = d >= heavy_count;
-        const struct distribution *distribution;
-        do
-            distribution = distribution_named(threaded ? other[rng_below(&matrix.rng, 7)] : heavy[d]);
-        while (threaded && !distribution_suits(distribution, type));
-        if (!distribution_suits(distribution, type) || (!threaded && rng_unit(&matrix.rng) >= 4 * test_scale()))
-            continue;
-        const size_t most = threaded && test_scale() >= 1 ? LARGEST : 280007;
-        const size_t count = most - rng_below(&matrix.rng, 9000);
-        distribution->fill(&matrix.rng, type, matrix.x, matrix.y, count);
-        check_data(&matrix, type, distribution->name, count, threaded ? 2 + (unsigned)rng_below(&matrix.rng, 7) : 1);
-    }
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    start(&matrix, 2);
+    for (size_t e = 0; e < element_count; e++)
+        for (size_t d = 0; d < heavy_count + test_scaled(2, 1); d++) {
+            const bool threaded = d >= heavy_count;
+            const struct distribution *distribution;
+            do
+                distribution = distribution_named(threaded ? other[rng_below(&matrix.rng, 7)] : heavy[d]);
+            while (threaded && !distribution_suits(distribution, elements[e]));
+            if (!distribution_suits(distribution, elements[e]) ||
+                (!threaded && rng_unit(&matrix.rng) >= 4 * test_scale()))
+                continue;
+            const size_t most = threaded && test_scale() >= 1 ? LARGEST : 280007;
+            const size_t count = most - rng_below(&matrix.rng, 9000);
+            distribution->fill(&matrix.rng, elements[e], matrix.x, matrix.y, count);
+            check_data(&matrix, elements[e], distribution->name, count,
+                       threaded ? 2 + (unsigned)rng_below(&matrix.rng, 7) : 1);
+        }
     stop(&matrix);
-}
-
-static void large(void **state) {
-    (void)state;
-    struct work work = work_of(2);
-    test_in_threads(work.element_count, check_large, &work);
-    say_cases();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -271,8 +242,6 @@ static const struct {
                 {"the largest significand, and some far below", fill_largest},
                 {"subnormal numbers, and some far above", fill_subnormals},
                 {"zeros, and some far apart", fill_zeros}};
-enum { FAR_DATA = sizeof far_data / sizeof *far_data };
-static const reduct_type far_types[] = {REDUCT_F64, REDUCT_F32};
 
 /* NaNs and infinities, of both arrays, here and there after the first blocks: bins are in use by then. */
 static void put_specials(struct matrix *matrix, const struct test_type *type, size_t count) {
@@ -286,34 +255,30 @@ static void put_specials(struct matrix *matrix, const struct test_type *type, si
 
 /* Around where bins are used instead of single additions, around blocks and spans, and beyond the 64 blocks after which a
  * window is tried again. One that is long enough for bins of products to be emptied on the way. */
-static void check_far(void *argument, size_t job) {
-    (void)argument;
+static void far(void **state) {
+    (void)state;
     static const size_t counts[] = {AROUND(64),   AROUND(256),  AROUND(512), AROUND(1024),
                                     AROUND(1536), AROUND(4096), 66 * 1024,   70001};
     enum { COUNTS = sizeof counts / sizeof *counts, EMPTIED = 560000 };
-    const struct test_type *type = test_type(far_types[job / FAR_DATA]);
-    const size_t d = job % FAR_DATA;
+    static const reduct_type elements[] = {REDUCT_F64, REDUCT_F32};
     struct matrix matrix;
-    start(&matrix, 3, job);
-    for (size_t c = 0; c < COUNTS; c++) {
-        if (counts[c] > 10000 && rng_unit(&matrix.rng) >= test_scale())
-            continue;
-        far_data[d].fill(&matrix, type, counts[c]);
-        check_data(&matrix, type, far_data[d].name, counts[c], 1);
-        put_specials(&matrix, type, counts[c]);
-        check_data(&matrix, type, far_data[d].name, counts[c], 1);
-    }
-    if (test_scale() >= 1 && type->type == REDUCT_F64 && far_data[d].fill == fill_largest) {
-        fill_largest(&matrix, type, EMPTIED);
-        check_data(&matrix, type, far_data[d].name, EMPTIED, 1);
+    start(&matrix, 3);
+    for (size_t e = 0; e < 2; e++)
+        for (size_t d = 0; d < sizeof far_data / sizeof *far_data; d++)
+            for (size_t c = 0; c < COUNTS; c++) {
+                const struct test_type *type = test_type(elements[e]);
+                if (counts[c] > 10000 && rng_unit(&matrix.rng) >= test_scale())
+                    continue;
+                far_data[d].fill(&matrix, type, counts[c]);
+                check_data(&matrix, type, far_data[d].name, counts[c], 1);
+                put_specials(&matrix, type, counts[c]);
+                check_data(&matrix, type, far_data[d].name, counts[c], 1);
+            }
+    if (test_scale() >= 1) {
+        fill_largest(&matrix, test_type(REDUCT_F64), EMPTIED);
+        check_data(&matrix, test_type(REDUCT_F64), far_data[1].name, EMPTIED, 1);
     }
     stop(&matrix);
-}
-
-static void far(void **state) {
-    (void)state;
-    test_in_threads(2 * FAR_DATA, check_far, NULL);
-    say_cases();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
