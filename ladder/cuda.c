@@ -98,7 +98,7 @@ static bool forgive(void *context) {
 
 static void add_points(void *context, const ladder_options *options, uint64_t n, unsigned rounds, report *r) {
     cuda_lab *lab = context;
-    if (options->peers && !options->rung)
+    if (options->peers)
         cuda_add_peer_points(lab, options, n, rounds, &lab->input, r);
 }
 
@@ -175,7 +175,6 @@ static void run_watched(gpu_climb *c) {
 static void run_all(gpu_climb *c) {
     cuda_lab *lab = c->lab;
     const ladder_options *options = c->options;
-    bool whole = !options->rung;
     c->limit = lab->read_limit = read_limit(lab);
     add_facts(lab, c->r);
     if (options->columns) {
@@ -187,10 +186,10 @@ static void run_all(gpu_climb *c) {
         return;
     }
     bool alive = gpu_add_rungs(c);
-    if (alive && options->peers && whole)
+    if (alive && options->peers)
         cuda_run_peers(lab, options, &c->data, &lab->input, c->r);
     destroy_input(lab);
-    if (alive && options->applications && whole)
+    if (alive && options->applications)
         cuda_run_applications(lab, options, c->r);
     if (alive && options->sweep)
         gpu_sweep(c);

@@ -280,7 +280,9 @@ static void check_matrix(lab *l, size_t i, uint64_t rows, uint64_t columns) {
     if (cuda_rows_prepare(&r, &l->cuda, i, l->data.type, rows, columns, why, sizeof why)) {
         gpu_cuda_fill(l->cuda.device, r.result, 0xff, r.results * r.result_bytes);
         cuda_rows_once(&r, l->work);
-        cuda_rows_judge(&r, &l->data, &row);
+        rows_sums sums = rows_sums_create(&l->data, rows, columns);
+        cuda_rows_judge(&r, &sums, &row);
+        rows_sums_destroy(&sums);
         const char *error = gpu_cuda_error(l->cuda.device);
         snprintf(what, sizeof what, "%s %s, %" PRIu64 " x %" PRIu64, cuda_rows_name(i), reduct_type_name(l->data.type),
                  rows, columns);

@@ -151,10 +151,6 @@ void cuda_groups_once(cuda_groups_run *run, uint64_t keys, uint64_t values) {
                         (void *[]){&to, &run->groups, &run->result});
 }
 
-static many_units sum_at(const void *context, uint64_t which) {
-    return ((const cuda_groups_keys *)context)->sums[which];
-}
-
 void cuda_groups_judge(cuda_groups_run *run, const cuda_groups_keys *keys, report_row *row) {
     unsigned char *values = program_allocate(run->groups * run->result_bytes);
     gpu_cuda_download(run->lab->device, values, run->result, run->groups * run->result_bytes);
@@ -164,8 +160,7 @@ void cuda_groups_judge(cuda_groups_run *run, const cuda_groups_keys *keys, repor
                                   .bytes = run->result_bytes,
                                   .count = run->groups,
                                   .terms = any_order ? (double)keys->most : 0,
-                                  .sum_at = sum_at,
-                                  .context = keys};
+                                  .sums = keys->sums};
     many_judge(&results, row);
     free(values);
 }

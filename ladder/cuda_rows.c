@@ -2,7 +2,6 @@
 #include "ladder/cuda_rows.h"
 
 #include "gpu/whole.h"
-#include "ladder/rows.h"
 #include "program/memory.h"
 
 #include <stdlib.h>
@@ -21,18 +20,15 @@ const char *cuda_rows_name(size_t i) {
  * Making ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static rows_matrix matrix_of(const cuda_rows_run *run, const ladder_data *data) {
-    return (rows_matrix){.data = data,
-                         .type = run->type,
-                         .rows = run->rows,
-                         .columns = run->columns,
-                         .by_columns = run->step == LADDER_COLUMN_TILES};
+static rows_matrix matrix_of(const cuda_rows_run *run) {
+    return (rows_matrix){
+        .type = run->type, .rows = run->rows, .columns = run->columns, .by_columns = run->step == LADDER_COLUMN_TILES};
 }
 
 static bool prepare_kernel(cuda_rows_run *run, rows_cover cover, char *why, size_t room) {
     char file[40], image[48], name[64], lanes[16] = "";
     gpu_file_name(run->step, file, sizeof file);
-    rows_matrix matrix = matrix_of(run, NULL);
+    rows_matrix matrix = matrix_of(run);
     run->lanes = rows_lanes(&matrix, cover, LANES);
     if (cover == SOME_LANES || cover == VECTOR_LANES)
         snprintf(lanes, sizeof lanes, "_%u", run->lanes);
@@ -71,7 +67,7 @@ bool cuda_rows_prepare(cuda_rows_run *run, cuda_lab *lab, size_t i, reduct_type 
     *run = (cuda_rows_run){.lab = lab, .step = rows_rungs[i].step, .type = type, .rows = rows, .columns = columns};
     run->results = cover == TILES ? columns : rows;
     run->result_bytes = cover == LIBRARY && type == REDUCT_I32 ? 8 : reduct_type_size(type); /* i64: of no overflow */
-    rows_matrix matrix = matrix_of(run, NULL);
+    rows_matrix matrix = matrix_of(run);
     if (cover == VECTOR_LANES && !rows_begin_at_vectors(&matrix, why, room))
         return false;
     if (!(cover == LIBRARY ? prepare_exact(run, why, room) : prepare_kernel(run, cover, why, room)))
@@ -130,8 +126,7 @@ static void run_once(void *context, uint64_t number) {
  * Judging
  * ------------------------------------------------------------------------------------------------------------------ */
 
-void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *row) {
-    const rows_matrix matrix = matrix_of(run, data);
+void cuda_rows_judge(cuda_rows_run *run, const rows_sums *sums, report_row *row) {
     unsigned char *values = program_allocate(run->results * run->result_bytes + 8);
     gpu_cuda_download(run->lab->device, values, run->result, run->results * run->result_bytes);
     const many_results results = {.type = run->type,
@@ -139,8 +134,7 @@ void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *ro
                                   .bytes = run->result_bytes,
                                   .count = run->results,
                                   .terms = run->terms,
-                                  .sum_at = rows_sum_at,
-                                  .context = &matrix};
+                                  .sums = run->step == LADDER_COLUMN_TILES ? sums->columns : sums->rows};
     many_judge(&results, row);
     free(values);
 }
@@ -154,6 +148,7 @@ typedef struct climb {
     const ladder_options *options;
     const ladder_data *data;
     uint64_t rows;
+    rows_sums sums;
     report *r;
     double first;
 } climb;
@@ -168,7 +163,7 @@ static void add_rung(climb *c, size_t i) {
         cuda_row_kernel(c->lab, &row, &run.kernel, ROWS_THREADS);
         measure_statistics seconds = gpu_cuda_time(c->lab->device, run_once, &run, c->options->rounds);
         cuda_rows_once(&run, c->lab->input.address);
-        cuda_rows_judge(&run, c->data, &row);
+        cuda_rows_judge(&run, &c->sums, &row);
         cuda_row_time(c->lab, &row, &seconds);
         c->first = c->first > 0 ? c->first : seconds.median;
         report_set(&row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first / seconds.median : 0);
@@ -184,7 +179,9 @@ static void add_rung(climb *c, size_t i) {
 
 void cuda_run_rows(cuda_lab *lab, const ladder_options *options, const ladder_data *data, report *r) {
     climb c = {.lab = lab, .options = options, .data = data, .rows = data->n / options->columns, .r = r};
+    c.sums = rows_sums_create(data, c.rows, options->columns);
     for (size_t i = 0; i < cuda_rows_count(); i++)
         if (ladder_wants(options->rung, cuda_rows_name(i)))
             add_rung(&c, i);
+    rows_sums_destroy(&c.sums);
 }

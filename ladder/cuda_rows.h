@@ -4,6 +4,7 @@
 #define LADDER_CUDA_ROWS_H
 
 #include "ladder/cuda_ladder.h"
+#include "ladder/rows.h"
 
 /* The rungs in order. */
 size_t cuda_rows_count(void);
@@ -33,7 +34,7 @@ void cuda_rows_release(cuda_rows_run *run);
 void cuda_rows_once(cuda_rows_run *run, uint64_t input);
 
 /* Fills in what came of the last run: the worst of its results. */
-void cuda_rows_judge(cuda_rows_run *run, const ladder_data *data, report_row *row);
+void cuda_rows_judge(cuda_rows_run *run, const rows_sums *sums, report_row *row);
 
 /* Adds a row of the report for each rung: data->n / options->columns rows of the ladder's data, which are the lab's input. */
 void cuda_run_rows(cuda_lab *lab, const ladder_options *options, const ladder_data *data, report *r);

@@ -11,9 +11,9 @@ static const double UNITS = 0x1p53;
 many_units many_units_at(const ladder_data *data, uint64_t i) {
     if (data->type == REDUCT_I32)
         return ((const uint32_t *)data->values)[i];
-    return (many_units)((data->type == REDUCT_F32 ? (double)((const float *)data->values)[i]
-                                                  : ((const double *)data->values)[i]) *
-                        UNITS);
+    double value =
+        data->type == REDUCT_F32 ? (double)((const float *)data->values)[i] : ((const double *)data->values)[i];
+    return (uint64_t)(value * UNITS); /* 64 bits are enough for one, and far quicker to convert to */
 }
 
 /* As the judge takes it: rounded once by the conversion, and what that took off. */
@@ -49,7 +49,7 @@ void many_judge(const many_results *results, report_row *row) {
         row->verdict = REPORT_RIGHT;
     for (uint64_t i = 0; i < results->count; i++) {
         const unsigned char *got = (const unsigned char *)results->values + i * results->bytes;
-        judge_exact exact = exact_of(results->type, results->sum_at(results->context, i));
+        judge_exact exact = exact_of(results->type, results->sums[i]);
         double value = judge_real(results->type, &exact.value), bound = 0;
         if (results->terms > 0 && results->type != REDUCT_I32)
             bound = results->terms * judge_roundoff(results->type) * value + judge_unit(results->type, value) / 2;

@@ -16,9 +16,8 @@ typedef struct many_results {
     const void *values; /* `count` of them, `bytes` each: those of integers may be longer than the type */
     size_t bytes;
     uint64_t count;
-    double terms; /* as ladder_judge() has it */
-    many_units (*sum_at)(const void *context, uint64_t which);
-    const void *context;
+    double terms;           /* as ladder_judge() has it */
+    const many_units *sums; /* what each of them should be */
 } many_results;
 
 /* The worst of them is the row's; of none, it is right. */

@@ -2,8 +2,11 @@
 #include "ladder/rows.h"
 
 #include "gpu/whole.h"
+#include "program/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { LOADS = 4, CHUNK_LEAST = 64 }; /* vectors that a lane has under way, as in the kernels; rows of a tile */
 
@@ -67,11 +70,24 @@ void rows_describe(unsigned lanes, uint64_t tiles, report_row *row) {
         snprintf(row->note, sizeof row->note, "%u threads per row", lanes);
 }
 
-many_units rows_sum_at(const void *context, uint64_t which) {
-    const rows_matrix *matrix = context;
-    uint64_t at = matrix->by_columns ? which : which * matrix->columns, step = matrix->by_columns ? matrix->columns : 1;
-    many_units sum = 0;
-    for (uint64_t i = 0; i < (matrix->by_columns ? matrix->rows : matrix->columns); i++)
-        sum += many_units_at(matrix->data, at + i * step);
-    return sum;
+rows_sums rows_sums_create(const ladder_data *data, uint64_t rows, uint64_t columns) {
+    rows_sums sums = {program_allocate((rows ? rows : 1) * sizeof *sums.rows),
+                      program_allocate((columns ? columns : 1) * sizeof *sums.columns)};
+    memset(sums.columns, 0, columns * sizeof *sums.columns);
+    for (uint64_t r = 0; r < rows; r++) {
+        many_units row = 0;
+        for (uint64_t c = 0; c < columns; c++) {
+            many_units units = many_units_at(data, r * columns + c);
+            row += units;
+            sums.columns[c] += units;
+        }
+        sums.rows[r] = row;
+    }
+    return sums;
+}
+
+void rows_sums_destroy(rows_sums *sums) {
+    free(sums->rows);
+    free(sums->columns);
+    *sums = (rows_sums){0};
 }

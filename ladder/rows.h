@@ -22,9 +22,8 @@ enum {
     ROWS_TILE = 32
 }; /* as in cuda/rows/ and glsl/rows/; bytes of a vector; columns */
 
-/* A matrix of the ladder's data, and what is summed of it. */
+/* A matrix, and what is summed of it. */
 typedef struct rows_matrix {
-    const ladder_data *data; /* may be null, but for the sums */
     reduct_type type;
     uint64_t rows, columns;
     bool by_columns; /* the sums are of columns */
@@ -45,7 +44,13 @@ double rows_terms(const rows_matrix *matrix, unsigned lanes, uint64_t tiles);
 /* What a report's row says of who took a row; `tiles` as above, 0 where the sums are of rows. */
 void rows_describe(unsigned lanes, uint64_t tiles, report_row *row);
 
-/* The sum of row, or column, number `which` of the rows_matrix `context`, as many_judge() asks for it. */
-many_units rows_sum_at(const void *context, uint64_t which);
+/* The sums of all rows and of all columns of the ladder's data, seen as a matrix; found once for all rungs, in the order of
+ * memory. */
+typedef struct rows_sums {
+    many_units *rows, *columns;
+} rows_sums;
+
+rows_sums rows_sums_create(const ladder_data *data, uint64_t rows, uint64_t columns);
+void rows_sums_destroy(rows_sums *sums);
 
 #endif

@@ -149,7 +149,7 @@ static void run_all(gpu_climb *c) {
     }
     bool alive = gpu_add_rungs(c);
     destroy_input(lab);
-    if (alive && c->options->applications && !c->options->rung)
+    if (alive && c->options->applications)
         vulkan_run_applications(lab, c->options, c->r);
     if (lab->facts->is_software) /* a thousand times slower than a GPU: the sweep ends at n */
         c->sweep_most = c->options->n > 1 ? c->options->n : 1;

@@ -201,7 +201,9 @@ static void check_matrix(lab *l, size_t i, uint64_t rows, uint64_t columns) {
         if (filled)
             gpu_vulkan_fill(device, r.result, 0, UINT32_MAX, filled);
         vulkan_rows_once(&r, gpu_vulkan_input_piece(&l->input, 0, 0, &bytes));
-        vulkan_rows_judge(&r, &l->data, &row);
+        rows_sums sums = rows_sums_create(&l->data, rows, columns);
+        vulkan_rows_judge(&r, &sums, &row);
+        rows_sums_destroy(&sums);
         const char *error = gpu_vulkan_error(device);
         snprintf(what, sizeof what, "%s %s, %" PRIu64 " x %" PRIu64, name, reduct_type_name(l->data.type), rows,
                  columns);

@@ -16,12 +16,9 @@ typedef struct push {
  * Making ready
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static rows_matrix matrix_of(const vulkan_rows_run *run, const ladder_data *data) {
-    return (rows_matrix){.data = data,
-                         .type = run->type,
-                         .rows = run->rows,
-                         .columns = run->columns,
-                         .by_columns = run->step == LADDER_COLUMN_TILES};
+static rows_matrix matrix_of(const vulkan_rows_run *run) {
+    return (rows_matrix){
+        .type = run->type, .rows = run->rows, .columns = run->columns, .by_columns = run->step == LADDER_COLUMN_TILES};
 }
 
 /* What this device lacks for a rung, or null. */
@@ -74,7 +71,7 @@ bool vulkan_rows_prepare(vulkan_rows_run *run, vulkan_lab *lab, size_t i, reduct
                          uint64_t columns, char *why, size_t room) {
     const rows_cover cover = rows_rungs[i].cover;
     *run = (vulkan_rows_run){.lab = lab, .step = rows_rungs[i].step, .type = type, .rows = rows, .columns = columns};
-    const rows_matrix matrix = matrix_of(run, NULL);
+    const rows_matrix matrix = matrix_of(run);
     const char *lacks = lack(run, cover);
     if (lacks)
         snprintf(why, room, "%s", lacks);
@@ -143,8 +140,7 @@ void vulkan_rows_once(vulkan_rows_run *run, gpu_vulkan_slice elements) {
     dispatch(run, run->last_step, tiles, result, run->down, gpu_ceil_divide(run->columns, ROWS_THREADS));
 }
 
-void vulkan_rows_judge(vulkan_rows_run *run, const ladder_data *data, report_row *row) {
-    const rows_matrix matrix = matrix_of(run, data);
+void vulkan_rows_judge(vulkan_rows_run *run, const rows_sums *sums, report_row *row) {
     size_t size = reduct_type_size(run->type);
     unsigned char *values = program_allocate(run->results * size + 8);
     if (run->results)
@@ -154,8 +150,7 @@ void vulkan_rows_judge(vulkan_rows_run *run, const ladder_data *data, report_row
                                   .bytes = size,
                                   .count = run->results,
                                   .terms = run->terms,
-                                  .sum_at = rows_sum_at,
-                                  .context = &matrix};
+                                  .sums = run->step == LADDER_COLUMN_TILES ? sums->columns : sums->rows};
     many_judge(&results, row);
     free(values);
 }
@@ -169,6 +164,7 @@ typedef struct climb {
     const ladder_options *options;
     const ladder_data *data;
     uint64_t rows;
+    rows_sums sums;
     report *r;
     double first;
     vulkan_rows_run run;
@@ -192,7 +188,7 @@ static void add_rung(climb *c, size_t i) {
         report_set(&row, MEASURE_REGISTERS, gpu_vulkan_kernel_registers(c->run.kernel));
         measure_statistics seconds = gpu_vulkan_time(device, run_once, c, c->options->rounds);
         run_once(c, 0);
-        vulkan_rows_judge(&c->run, c->data, &row);
+        vulkan_rows_judge(&c->run, &c->sums, &row);
         gpu_row_time(&row, &seconds, c->lab->read_limit, 0);
         c->first = c->first > 0 ? c->first : seconds.median;
         report_set(&row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first / seconds.median : 0);
@@ -208,7 +204,9 @@ static void add_rung(climb *c, size_t i) {
 
 void vulkan_run_rows(vulkan_lab *lab, const ladder_options *options, const ladder_data *data, report *r) {
     climb c = {.lab = lab, .options = options, .data = data, .rows = data->n / options->columns, .r = r};
+    c.sums = rows_sums_create(data, c.rows, options->columns);
     for (size_t i = 0; i < VULKAN_ROWS_COUNT; i++)
         if (ladder_wants(options->rung, ladder_rungs[rows_rungs[i].step].name))
             add_rung(&c, i);
+    rows_sums_destroy(&c.sums);
 }

@@ -38,7 +38,7 @@ void vulkan_rows_release(vulkan_rows_run *run);
 void vulkan_rows_once(vulkan_rows_run *run, gpu_vulkan_slice elements);
 
 /* Fills in what came of the last run: the worst of its results. */
-void vulkan_rows_judge(vulkan_rows_run *run, const ladder_data *data, report_row *row);
+void vulkan_rows_judge(vulkan_rows_run *run, const rows_sums *sums, report_row *row);
 
 /* Adds a row of the report for each rung: data->n / options->columns rows of the ladder's data, which are the lab's input. */
 void vulkan_run_rows(vulkan_lab *lab, const ladder_options *options, const ladder_data *data, report *r);

@@ -3,9 +3,9 @@
 
     python3 results/adopt.py FOLDER [--tables]
 
-The submission becomes docs/results/MACHINE.json. The other reports become results/*.csv, from which the tutorial's tables are
-made, if they are of the machine that these are of already, or with --tables in its place. At last it says which sentences of the
-tutorial are not true of the new figures.
+What it wrote for docs/results/ becomes docs/results/MACHINE.json, of any machine. The reports become results/*.csv, from which the
+tutorial's tables are made, if they are of the machine that these are of already, or with --tables in its place; parts that were
+not measured stay as they are. At last it says which sentences of the tutorial are not true of the new figures.
 """
 import json
 import os
@@ -16,12 +16,21 @@ import sys
 import results
 
 ROOT = os.path.join(results.FOLDER, '..')
-# What is kept under a name, of which parts; where one of them is missing, what is there stays.
-PARTS = {'ladder': ('ladder-f32', 'ladder-i32', 'ladder-f64'), 'numbers': ('numbers-f32', 'numbers-f64'),
+sys.path.insert(0, os.path.join(ROOT, 'ladder'))
+import lists  # noqa: E402
+
+# What is kept under a name, of which parts; where one of them is missing, what is there stays. OPTIONAL: measured only where
+# there is Vulkan.
+TYPES = ('f32', 'i32', 'f64')
+SHADERS = tuple(f'shaders-{kind}' for kind in TYPES)
+PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'applications-f32', 'applications-f64'),
+         'numbers': ('numbers-f32', 'numbers-f64'),
          'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
          'profile': ('profile',)}
-# Measured with the ladder since: not kept beside it.
+OPTIONAL = SHADERS
+# Measured with the ladder since, where shaders are: not kept beside it.
 REPLACED = {'ladder': ('languages',)}
+SUBMISSIONS = ('submission-cuda.json', 'submission-vulkan.json')
 
 
 def read(path):
@@ -29,10 +38,18 @@ def read(path):
         return json.load(file)
 
 
-def merge(reports):
-    """One report of several: the facts of the first, what any warns of, all rows."""
-    warnings = dict.fromkeys(text for report in reports for text in report['warnings'])
-    return {'facts': reports[0]['facts'], 'warnings': list(warnings), 'rows': [row for report in reports for row in report['rows']]}
+def rows_of(part, report):
+    """What is kept of a part: of applications, not the rung that was climbed on the way."""
+    return [row for row in report['rows'] if not part.startswith('applications') or row['group'] == 'applications']
+
+
+def merge(reports, rows):
+    """One report of several: what any says of the machine, what any warns of, the rows that are given."""
+    facts, warnings = {}, {}
+    for report in reports:
+        facts = {**facts, **{name: text for name, text in report['facts'].items() if name not in facts}}
+        warnings.update(dict.fromkeys(report['warnings']))
+    return {'facts': facts, 'warnings': list(warnings), 'rows': rows}
 
 
 def machine(report):
@@ -47,28 +64,51 @@ def keep(folder, parts, kept):
     """The parts that are there, as results/*.csv. Returns the names of those that are not."""
     missing = []
     for name, needs in parts.items():
-        absent = [part for part in needs if not os.path.exists(os.path.join(folder, part + '.json'))]
+        there = {part: read(path) for part in needs if os.path.exists(path := os.path.join(folder, part + '.json'))}
+        absent = [part for part in needs if part not in there]
         missing += absent
-        if absent:
+        if not set(absent) <= set(OPTIONAL):
             continue
-        results.write(name, merge([read(os.path.join(folder, part + '.json')) for part in needs]), kept)
+        rows = [row for part, report in there.items() for row in rows_of(part, report)]
+        results.write(name, merge(there.values(), rows), kept)
         for other in REPLACED.get(name, ()):
-            results.remove(other, kept)
+            if set(OPTIONAL) <= set(there):
+                results.remove(other, kept)
     return missing
+
+
+def is_own(row):
+    """Whether a row is of a rung with the finish that is its own. CUDA's are measured with all of them."""
+    return row['group'] == 'rungs' and (row['language'] != 'cuda' or
+                                        row['variant'] == lists.RUNGS['gpu'][row['name']]['finish'])
+
+
+def submission(folder):
+    """What was written for docs/results/, as one; None where nothing was."""
+    found = [read(path) for name in SUBMISSIONS if os.path.exists(path := os.path.join(folder, name))]
+    if not found:
+        return None
+    return {'format': found[0]['format'], **merge(found, [row for report in found for row in report['rows'] if is_own(row)])}
+
+
+def write_submission(report, path):
+    """As the command does: a line for each row."""
+    parts = [f'{json.dumps(name)}: {json.dumps(report[name], ensure_ascii=False)}' for name in ('format', 'facts', 'warnings')]
+    rows = ',\n'.join(json.dumps(row, separators=(',', ':')) for row in report['rows'])
+    with open(path, 'w', encoding='utf-8', newline='\n') as file:
+        file.write('{' + ',\n'.join(parts) + ',\n"rows": [\n' + rows + '\n]}\n')
 
 
 def main():
     folder = sys.argv[1]
-    submission = os.path.join(folder, 'submission.json')
-    if os.path.exists(submission):
-        report = read(submission)
+    report = submission(folder)
+    if report:
         target = os.path.join(ROOT, 'docs', 'results', slug(machine(report)) + '.json')
-        with open(submission, encoding='utf-8') as source, open(target, 'w', encoding='utf-8', newline='\n') as file:
-            file.write(source.read())
+        write_submission(report, target)
         print(f'docs/results/{os.path.basename(target)}')
-    first = os.path.join(folder, 'ladder-f32.json')
+    parts = [path for names in PARTS.values() for part in names if os.path.exists(path := os.path.join(folder, part + '.json'))]
     now = results.read('ladder')
-    if '--tables' in sys.argv or (os.path.exists(first) and now and machine(read(first)) == machine(now)):
+    if '--tables' in sys.argv or (parts and now and machine(read(parts[0])) == machine(now)):
         for part in keep(folder, PARTS, results.FOLDER):
             print(f'{part}: not measured; what is there stays')
     else:

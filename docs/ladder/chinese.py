@@ -22,6 +22,7 @@ SENTENCES = [
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
+    (r'The same on different GPUs, f32 sums, each with its own read limit:', r'在不同 GPU 上，f32 求和，各有自己的读取极限：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
@@ -52,7 +53,7 @@ HEADINGS = {
 def heading(cell):
     text = cell.strip()
     for pattern, put in ((r'GB/s at (.+)', r'\1 时的 GB/s'), (r'(\w+), GB/s at (.+)', r'\1，\2 时的 GB/s'),
-                         (r'(\w+), of the read limit', r'\1，占读取极限'), (r'of the read limit, (\d+)', r'占读取极限，\1'), (r'(\w+), (\d+ [KMG]i)', r'\1，\2')):
+                         (r'([\w -]+), of the read limit', r'\1，占读取极限'), (r'of the read limit, (\d+)', r'占读取极限，\1'), (r'([\w -]+), (\d+ [KMG]i)', r'\1，\2')):
         if re.fullmatch(pattern, text):
             return re.sub(pattern, put, text)
     return HEADINGS.get(text, text)

@@ -7,13 +7,15 @@
     groups      the ladder of groups
     profile     what the profiler counts
 
-all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; and from sass.json beside this file, which is of
-python3 docs/ladder/sass.py >docs/ladder/sass.json. (languages: an older run of all languages, where ladder has CUDA's alone.)
+all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; from docs/results/, what is known of other
+machines; and from sass.json beside this file, which is of python3 docs/ladder/sass.py >docs/ladder/sass.json. (languages: an older
+run of all languages, where ladder has CUDA's alone.)
 
 Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
 `<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
 h200.svg. No figure is typed by hand.
 """
+import glob
 import json
 import os
 import re
@@ -132,6 +134,7 @@ SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang'}
 class Report:
     """The rows of one language of shaders, or those of none: CUDA's, and the CPU's."""
     def __init__(self, report, language=None, profile=None):
+        self.whole = report
         self.rows = [row for row in report['rows']
                      if (row['language'] == language if language else row['language'] not in SHADERS)]
         self.facts = report['facts']
@@ -253,6 +256,25 @@ def quality(report):
     return f'{text}.{launches}\n' + (f'\nWarnings of the whole run, all finishes and types:\n{warnings}\n' if warnings else '')
 
 
+def machines_block(submissions):
+    """GPUs of docs/results/ beside each other: f32 in CUDA, each rung with its own finish."""
+    reports = {device: Report({**submission, 'rows': [results.Row(row) for row in submission['rows']]})
+               for submission in submissions if (device := submission['facts'].get('GPU', '').split(',')[0])}
+    if len(reports) < 2:
+        return ''
+    sizes = sorted(set.intersection(*(set(report.sizes) for report in reports.values())))
+    sizes = list(dict.fromkeys((sizes[0], sizes[-1]))) if sizes else []
+    rows = []
+    for name in dict.fromkeys(name for report in reports.values() for name in report.names):
+        of = [[report.own(name, 'f32', n) for n in sizes] for report in reports.values()]
+        if any(row for found in of for row in found):
+            rows.append([f'`{name}`', *(time(row and row['seconds']) for found in of for row in found),
+                         *(percent(found[-1] and found[-1]['of_limit']) for found in of)])
+    heading = ['rung', *(f'{device}, {elements(n)}' for device in reports for n in sizes),
+               *(f'{device}, of the read limit' for device in reports)]
+    return 'The same on different GPUs, f32 sums, each with its own read limit:\n\n' + table(heading, rows, heading[1:]) if rows else ''
+
+
 def steps_block(report):
     """What each step bought, then and now."""
     rows = []
@@ -316,18 +338,19 @@ def specimens_block(report, only=None):
 
 
 def applications_block(report):
+    """In every language."""
     rows, seen = [], set()
     n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
-    for row in report.group('applications'):
-        key = row['name'], row['variant'], row['device'], row['type']
-        if row['n'] == n and row['name'] != 'texture' and key not in seen:
+    for row in report.whole['rows']:
+        key = row['name'], row['variant'], row['device'], row['language'], row['type']
+        if row['group'] == 'applications' and row['n'] == n and row['name'] != 'texture' and key not in seen:
             seen.add(key)
-            rows.append([row['name'], row['variant'] or '', row['device'] or '', row['type'] or '', time(row['seconds']),
-                         rate(row['bytes_per_second']), outcome(row)])
+            rows.append([row['name'], row['variant'] or '', row['device'] or '', row['language'] or '', row['type'] or '',
+                         time(row['seconds']), rate(row['bytes_per_second']), outcome(row)])
     if not rows:
         return ''
-    heading = ['what', 'how', 'where', 'type', 'time', 'GB/s', 'result']
-    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[4:6])
+    heading = ['what', 'how', 'where', 'language', 'type', 'time', 'GB/s', 'result']
+    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[5:7])
 
 
 def textures_block(run):
@@ -569,23 +592,22 @@ def atomic_cell(report):
             + table(heading, rows, heading[1:])) if rows else ''
 
 
-def blocks(report, languages, sass, numbers, rows, groups):
+def blocks(report, languages, sass, numbers, rows, groups, submissions):
     """Every block of results by name."""
-    made = {'sass': sass_block(sass)}
+    made = {'sass': sass_block(sass), 'machines': machines_block(submissions)}
     if rows:
         made['rows'] = rows_block(rows)
     if groups:
         made['groups'] = groups_block(groups)
     if languages:
-        made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages),
-                     'textures': textures_block(languages)})
+        made.update({'languages': languages_block(languages), 'exact-windows': windows_block(languages)})
     if report and report.rungs:
         made.update({name: rung_block(report, name) for name in report.names})
         made.update({f'{name}-before': before_block(report, name) for name in lists.RUNGS['gpu']})
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
-                     'applications': applications_block(report), 'peers': peers_block(report),
+                     'applications': applications_block(report), 'textures': textures_block(report.whole), 'peers': peers_block(report),
                      'numbers': '\n'.join(text for text in (numbers_block(report), cancelling_block(Report(numbers)) if numbers else '')
                                           if text),
                      'cell-divergence': divergence_cell(report, sass), 'cell-shared': shared_cell(report),
@@ -655,6 +677,15 @@ def read_sass(path):
         return json.load(file)
 
 
+def read_submissions(folder):
+    """What docs/results/ collects, by the names of the files."""
+    submissions = []
+    for path in sorted(glob.glob(os.path.join(folder, '*.json'))):
+        with open(path, encoding='utf-8') as file:
+            submissions.append(json.load(file))
+    return submissions
+
+
 def main():
     """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
     docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
@@ -663,7 +694,7 @@ def main():
     measured = kept_runs['ladder']
     report = Report(measured, profile=kept_runs['profile']) if measured else None
     fill(docs, blocks(report, kept_runs['languages'] or measured, read_sass(os.path.join(sources, 'sass.json')), kept_runs['numbers'],
-                      kept_runs['rows'], kept_runs['groups']))
+                      kept_runs['rows'], kept_runs['groups'], read_submissions(os.path.join(docs, 'results'))))
     if report:
         chart(report, os.path.join(docs, 'ladder'))
 

@@ -18,6 +18,7 @@ sys.path[:0] = [os.path.join(DOCS, 'ladder'), RESULTS, os.path.join(DOCS, '..', 
 sys.dont_write_bytecode = True
 import adopt  # noqa: E402
 import chapters  # noqa: E402
+import chinese  # noqa: E402
 import claims  # noqa: E402
 import drawn  # noqa: E402
 import lists  # noqa: E402
@@ -291,6 +292,10 @@ class Results(unittest.TestCase):
             for path in (*(os.path.join(RESULTS, name) for name in os.listdir(RESULTS) if name.endswith('.csv')),
                          os.path.join(DOCS, 'ladder', 'sass.json')):
                 shutil.copy(path, folder)
+            os.makedirs(os.path.join(folder, 'docs', 'results'))
+            for name in os.listdir(os.path.join(DOCS, 'results')):
+                if name.endswith('.json'):
+                    shutil.copy(os.path.join(DOCS, 'results', name), os.path.join(folder, 'docs', 'results'))
             self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.pages()))
             self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.pages(edition=chapters.CHINESE)))
             self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
@@ -376,7 +381,12 @@ class Results(unittest.TestCase):
         groups = [{**rungs[0], 'group': f'{count} groups, {order} keys', 'name': name, 'variant': f'{order} keys'}
                   for order in ('random', 'sorted') for count in (100, 1000000) for name in ('group-global', 'group-runs')]
         rows += [{**row, 'language': 'glsl', 'device': 'vulkan:0'} for row in rows if row['name'] == 'row-warp']
-        parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'] + shaders,
+        texels = [{**rungs[0], 'group': 'applications', 'name': 'texture', 'variant': how, 'language': language}
+                  for how in ('from an array', 'texels by tiles') for language in ('cuda', 'glsl')]
+        maxima = [{**rungs[0], 'group': 'applications', 'name': 'maximum', 'variant': 'one launch', 'language': language}
+                  for language in ('cuda', 'slang')]
+        parts = {'ladder-f32': [row for row in sample['rows'] if row['type'] != 'i32'], 'shaders-f32': shaders,
+                 'shaders-i32': [], 'shaders-f64': [], 'applications-f32': [*rungs[:4], *texels, *maxima], 'applications-f64': [],
                  'ladder-i32': [row for row in sample['rows'] if row['type'] == 'i32'],
                  'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
                  'groups-f32': groups, 'groups-f64': [],
@@ -393,10 +403,15 @@ class Results(unittest.TestCase):
             results.write('languages', self.sample(), folder)
             self.assertEqual(adopt.keep(given, adopt.PARTS, folder), [])
             self.assertIsNone(results.read('languages', folder))
+            self.assertEqual(len(tables.Report(results.read('ladder', folder)).rungs), 3 * 14 + 1)  # applications bring no rungs
             blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', self.fill(folder), flags=re.S))
             os.remove(os.path.join(given, 'rows-f64.json'))
             self.assertEqual(adopt.keep(given, adopt.PARTS, folder), ['rows-f64'])
             self.assertIsNotNone(results.read('rows', folder))
+            os.remove(os.path.join(given, 'shaders-f32.json'))  # a machine without Vulkan
+            results.write('languages', self.sample(), folder)
+            self.assertEqual(adopt.keep(given, adopt.PARTS, folder), ['shaders-f32', 'rows-f64'])
+            self.assertIsNotNone(results.read('languages', folder))
         found = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
         self.assertIn(['CPU', '`plain`', '7e+06'], found['numbers'][1])
         self.assertEqual(found['rows'][0][0][:3], ['rung', '64', '4096'])
@@ -405,8 +420,46 @@ class Results(unittest.TestCase):
         self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
         self.assertIn('with sorted keys', blocks['groups'])
         self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
+        self.assertEqual([row[:2] for row in found['textures'][0][2:]],
+                         [[how, language] for language in ('CUDA', 'GLSL') for how in ('from an array', 'texels by tiles')])
+        self.assertEqual([row[3] for row in found['applications'][0] if row[0] == 'maximum'], ['cuda', 'slang'])
         self.assertEqual(found['hardware'][0][3][-1], '11.5')
         self.assertIn('12345', blocks['neighbour-strided-before'])
+
+    def test_what_is_submitted_is_of_each_rungs_own_finish(self):
+        sample = self.sample()
+        rungs = [row for row in sample['rows'] if row['group'] == 'rungs' and row['type'] == 'f32']
+        cuda = {**sample, 'format': 'it', 'rows': [{**row, 'variant': variant} for row in rungs for variant in tables.FINISHES] +
+                [row for row in sample['rows'] if row['group'] == 'peers']}
+        vulkan = {**sample, 'format': 'it', 'facts': {'vulkan:0': 'A GPU, Vulkan 1.4'}, 'warnings': ['slow'],
+                  'rows': [{**row, 'language': 'glsl', 'variant': 'host'} for row in rungs]}
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(adopt.submission(folder))
+            for name, report in zip(adopt.SUBMISSIONS, (cuda, vulkan)):
+                with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+                    json.dump(report, file)
+            made = adopt.submission(folder)
+            path = os.path.join(folder, 'made.json')
+            adopt.write_submission(made, path)
+            self.assertEqual(adopt.read(path), made)
+        self.assertEqual({(row['language'], row['variant']) for row in made['rows'] if row['name'] == 'halving'},
+                         {('cuda', 'recursive'), ('glsl', 'host')})
+        self.assertEqual(made['facts'], {**sample['facts'], 'vulkan:0': 'A GPU, Vulkan 1.4'})
+        self.assertIn('slow', made['warnings'])
+
+    def test_machines_stand_side_by_side(self):
+        """Those of docs/results/ that are GPUs: with one of them, and with others, there is nothing to compare."""
+        def submission(gpu, factor):
+            rows = [{**row, 'seconds': factor * row['seconds']} for row in self.sample()['rows'] if row['group'] == 'rungs']
+            return {'facts': {'GPU': f'{gpu}, of a kind'}, 'warnings': [], 'rows': rows}
+        first, second, cpu = submission('NVIDIA A 80GB', 1), submission('B', 2), {'facts': {'processor': 'C'}, 'warnings': [], 'rows': []}
+        self.assertEqual(tables.machines_block([first, cpu]), '')
+        text = tables.machines_block([first, cpu, second])
+        heading, _, *rows = formats.read_markdown_tables(text)[0]
+        self.assertEqual(heading[1:5], ['NVIDIA A 80GB, 4 Mi', 'NVIDIA A 80GB, 32 Mi', 'B, 4 Mi', 'B, 32 Mi'])
+        times = [float(next(row for row in rows if row[0] == '`halving`')[i].split()[0]) for i in (1, 3)]
+        self.assertAlmostEqual(times[1] / times[0], 2, 1)
+        self.assertIn('| 级 | NVIDIA A 80GB，4 Mi |', chinese.translate(text))
 
     # A command that says what it was asked for in place of measuring, fails for one type and never ends for another.
     PRETENDER = '''#!/bin/sh
@@ -420,13 +473,13 @@ class Results(unittest.TestCase):
         echo '{"rows": []}'
     '''
 
-    def measure(self, folder, **environment):
+    def measure(self, folder, *parts, **environment):
         """What scripts/measure-ladder does with such a command: what it says, the files, the command's arguments."""
         program, out, log = (os.path.join(folder, name) for name in ('reduct', 'out', 'log'))
         with open(program, 'w', encoding='utf-8') as file:
             file.write(self.PRETENDER)
         os.chmod(program, 0o755)
-        run = subprocess.run([os.path.join(DOCS, '..', 'scripts', 'measure-ladder'), folder], stdout=subprocess.PIPE, text=True,
+        run = subprocess.run([os.path.join(DOCS, '..', 'scripts', 'measure-ladder'), folder, *parts], stdout=subprocess.PIPE, text=True,
                              env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', **environment}, timeout=60)
         return run, {name for name in os.listdir(out) if name.endswith('.json')}, read(log)
 
@@ -447,8 +500,16 @@ class Results(unittest.TestCase):
             run, files, asked = self.measure(folder, WITH_VULKAN='1', LIMIT='60')
         self.assertEqual(run.returncode, 0, run.stdout)
         parts = {part + '.json' for names in adopt.PARTS.values() for part in names}
-        self.assertEqual(files, parts | {'submission.json'})
-        self.assertIn('cuda:0,vulkan:0 --language all', asked)
+        self.assertEqual(files, parts | set(adopt.SUBMISSIONS))
+        self.assertIn('vulkan:0 --n 1Mi,4Mi,10Mi,32Mi,256Mi --type f32 --rounds 7 --language all', asked)
+
+    def test_parts_can_be_measured_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run, files, _ = self.measure(folder, 'rows', 'ladder-f32', WITH_VULKAN='1', LIMIT='60')
+            self.assertEqual((run.returncode, files), (0, {'rows-f32.json', 'rows-f64.json', 'ladder-f32.json', adopt.SUBMISSIONS[0]}))
+            run, _, asked = self.measure(folder, 'row')
+        self.assertEqual(run.returncode, 2)
+        self.assertNotIn('NOT MEASURED', run.stdout)
 
     def test_what_is_said_of_them_is_so(self):
         run = subprocess.run([sys.executable, '-B', os.path.join(DOCS, 'ladder', 'claims.py')], stdout=subprocess.PIPE, text=True)

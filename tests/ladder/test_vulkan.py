@@ -123,6 +123,8 @@ class Rungs(unittest.TestCase):
                          ['from an array', 'texels by rows', 'texels by tiles'] * 2)
         for row in rows:
             self.assertIn(row['verdict'], GOOD if row['name'] != 'maximum' else ['right'], row)
+        alone = report('--device', 'vulkan:0', *SMALL, '--applications', '--rung', 'halving')['rows']
+        self.assertEqual([(row['group'], row['name']) for row in alone][:2], [('rungs', 'halving'), ('applications', 'dot')])
 
     def test_rows_that_are_long(self):
         rows = report('rows', '--device', 'vulkan:0', '--n', '70000', '--columns', '70000', '--rung', 'row-thread', '--type', 'i32',
