@@ -59,14 +59,12 @@ static const char *lack(const lab *l, const application *a) {
         return "this device has no f64";
     if (l->type == REDUCT_F64 && a->language == VULKAN_SLANG)
         return "compiled for f32";
-    if (a->language == VULKAN_SLANG && !facts->local_size_id)
-        return "this device does not take the size of a group as Slang's compiler says it (maintenance4)";
     if (a->needs == VULKAN_NEEDS_SUMS &&
         !(facts->subgroup_arithmetic && facts->subgroup_ballot && facts->subgroup_vote))
         return "no arithmetic of subgroups here";
     if (l->input.pieces != 1)
         return "two arrays in one binding: it holds no more";
-    return NULL;
+    return vulkan_language_lack(a->language, facts);
 }
 
 static bool prepare(run *a, const lab *l, const application *which, report_row *row) {
@@ -158,7 +156,7 @@ void vulkan_run_applications(vulkan_lab *vulkan, const ladder_options *options, 
     for (size_t i = 0; i < sizeof applications / sizeof *applications; i++)
         if (applications[i].language == vulkan->language)
             add(&l, &applications[i]);
-    if (l.type == REDUCT_F32 && vulkan->language != VULKAN_SLANG) /* texels have no 64 bits */
+    if (l.type == REDUCT_F32) /* texels have no 64 bits */
         vulkan_run_textures(vulkan, options, &l.x, &l.input, r);
     gpu_vulkan_input_destroy(vulkan->device, &l.input);
     free((unsigned char *)l.y - l.x.n * reduct_type_size(l.type));

@@ -61,6 +61,9 @@ typedef enum vulkan_language { VULKAN_GLSL, VULKAN_HLSL, VULKAN_SLANG, VULKAN_LA
 const char *vulkan_language_name(vulkan_language language);
 const char *vulkan_language_title(vulkan_language language);
 
+/* What a device lacks for every kernel in it; null if nothing. */
+const char *vulkan_language_lack(vulkan_language language, const gpu_vulkan_facts *facts);
+
 /* What a group takes at once, which decides how many groups there are. */
 typedef enum vulkan_cover {
     VULKAN_COVER_ONE,     /* an element per invocation */

@@ -23,6 +23,12 @@ const char *vulkan_language_title(vulkan_language language) {
     return languages[language].title;
 }
 
+const char *vulkan_language_lack(vulkan_language language, const gpu_vulkan_facts *facts) {
+    if (language == VULKAN_SLANG && !facts->local_size_id)
+        return "this device does not take the size of a group as Slang's compiler says it (maintenance4)";
+    return NULL;
+}
+
 /* vector-loads and exact lack HLSL. In it the first would need its input bound once more, as vectors, and the second the bits of
  * a double, which glslang's has no asuint() for. exact is the library's own kernel, which is GLSL. */
 enum { NOT_HLSL = 1 << VULKAN_HLSL, ONLY_GLSL = NOT_HLSL | 1 << VULKAN_SLANG };
@@ -128,9 +134,7 @@ static const char *lack(const vulkan_run *run) {
         return "this device has no atomics of 64 bits";
     if (language == VULKAN_HLSL && !gpu_is_power_of_two(run->group))
         return "in HLSL compiled for powers of two";
-    if (language == VULKAN_SLANG && !facts->local_size_id)
-        return "this device does not take the size of a group as Slang's compiler says it (maintenance4)";
-    return NULL;
+    return vulkan_language_lack(language, facts);
 }
 
 static bool check_group(const vulkan_run *run, char *why, size_t room) {

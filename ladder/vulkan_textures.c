@@ -1,5 +1,5 @@
-/* Sums of texels on Vulkan devices, beside sums of the same elements in an array. Shaders are in glsl/applications/ and
- * hlsl/applications/. */
+/* Sums of texels on Vulkan devices, beside sums of the same elements in an array. Shaders are in glsl/applications/,
+ * hlsl/applications/ and slang/texture.slang. */
 #include "ladder/vulkan_ladder.h"
 
 #include "gpu/whole.h"
@@ -66,18 +66,23 @@ static gpu_vulkan_image *create_image(vulkan_lab *lab, const ladder_data *data, 
 
 /* Null, and one sentence in the row's note, where it cannot be had. */
 static gpu_vulkan_kernel *create_kernel(vulkan_lab *lab, gpu_texture_way way, report_row *row) {
+    static const unsigned constant_counts[] = {[VULKAN_GLSL] = 2, [VULKAN_HLSL] = 0, [VULKAN_SLANG] = 1};
     char name[64];
-    snprintf(name, sizeof name, "%s/texture_%s_f32", vulkan_language_name(lab->language), gpu_textures[way].file);
+    snprintf(name, sizeof name, "%s/texture_%s_f32%s", vulkan_language_name(lab->language), gpu_textures[way].file,
+             lab->language == VULKAN_SLANG ? "_last" : "");
     const uint32_t constants[] = {GROUP, VULKAN_LAST_GROUP};
     const gpu_vulkan_setup setup = {.shader = rd_vulkan_shader_find(ladder_vulkan_shaders, name),
                                     .buffers = BUFFERS,
                                     .has_image = way != GPU_TEXTURE_ARRAY,
                                     .push_bytes = sizeof(push),
                                     .constants = constants,
-                                    .constant_count = lab->language == VULKAN_GLSL ? 2 : 0};
-    if (!setup.shader)
+                                    .constant_count = constant_counts[lab->language]};
+    const char *lacks = vulkan_language_lack(lab->language, lab->facts);
+    if (lacks)
+        snprintf(row->note, sizeof row->note, "%s", lacks);
+    else if (!setup.shader)
         snprintf(row->note, sizeof row->note, "this build has no shader %s", name);
-    return setup.shader ? gpu_vulkan_kernel_create(lab->device, &setup) : NULL;
+    return setup.shader && !lacks ? gpu_vulkan_kernel_create(lab->device, &setup) : NULL;
 }
 
 static void time_and_judge(reading *r, unsigned rounds, report_row *row) {

@@ -2,8 +2,10 @@
 set(variants i32:store,atomic,last f32:store,atomic,last f64:store,last f64_atomic:atomic)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.slang)
 file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/spirv/*.spv)
-list(REMOVE_ITEM sources ${CMAKE_CURRENT_LIST_DIR}/maximum.slang)
+list(REMOVE_ITEM sources ${CMAKE_CURRENT_LIST_DIR}/maximum.slang ${CMAKE_CURRENT_LIST_DIR}/texture.slang)
 foreach(source IN LISTS sources)
   reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${source} VARIANTS ${variants} DEPENDS ${modules})
 endforeach()
 reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/maximum.slang VARIANTS f32:last DEPENDS ${modules})
+reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/texture.slang
+  VARIANTS array_f32:last rows_f32:last tiles_f32:last DEPENDS ${modules})

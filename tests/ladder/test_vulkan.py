@@ -118,9 +118,9 @@ class Rungs(unittest.TestCase):
         rows = [row for row in rows if row['group'] == 'applications']
         self.assertEqual([(row['language'], row['name']) for row in rows],
                          [('glsl', 'dot'), ('glsl', 'maximum'), ('glsl', 'mean'), *[('glsl', 'texture')] * 3,
-                          *[('hlsl', 'texture')] * 3, ('slang', 'maximum')])
+                          *[('hlsl', 'texture')] * 3, ('slang', 'maximum'), *[('slang', 'texture')] * 3])
         self.assertEqual([row['variant'] for row in rows if row['name'] == 'texture'],
-                         ['from an array', 'texels by rows', 'texels by tiles'] * 2)
+                         ['from an array', 'texels by rows', 'texels by tiles'] * 3)
         for row in rows:
             self.assertIn(row['verdict'], GOOD if row['name'] != 'maximum' else ['right'], row)
         alone = report('--device', 'vulkan:0', *SMALL, '--applications', '--rung', 'halving')['rows']
