@@ -55,7 +55,25 @@ bool ranks_same(size_t count, const char *const *words) {
     return ranks_all(first == mine);
 }
 
-static enum outcome connect(struct ranks *ranks, int argc, char **argv) {
+/* How launchers are told apart. */
+static const char *launcher_of(const char *name) {
+    return strcmp(name, "openmpi") == 0 ? "OpenMPI's mpirun or srun --mpi=pmix" : "MPICH's mpirun or srun --mpi=pmi2";
+}
+
+/* A library that does not understand the launcher takes each process for the only one, and each would reduce all there is. */
+static enum outcome join(const struct ranks *ranks) {
+    int rank = 0, size = 1;
+    mpi->open(&rank, &size);
+    if (rank == ranks->rank && size == ranks->size)
+        return DONE;
+    mpi->close();
+    mpi = NULL;
+    return fail("%d ranks under %s, of which this is number %d, but to MPI it is number %d of %d: the MPI library that "
+                "libreduct_mpi_%s uses does not fit the launcher",
+                ranks->size, launcher_of(library), ranks->rank, rank, size, library);
+}
+
+static enum outcome connect(const struct ranks *ranks, int argc, char **argv) {
     char why[512];
     if (!library)
         return fail("%d ranks, but their launcher connects them to no MPI library; expected mpirun, or srun with "
@@ -63,9 +81,10 @@ static enum outcome connect(struct ranks *ranks, int argc, char **argv) {
                     ranks->size);
     mpi = rd_mpi_load(library, why);
     if (!mpi)
-        return fail("%d ranks under %s's launcher, but libreduct_mpi for it cannot be used: %s", ranks->size,
-                    strcmp(library, "openmpi") == 0 ? "OpenMPI" : "MPICH", why);
-    mpi->open(&ranks->rank, &ranks->size);
+        return fail("%d ranks under %s, but libreduct_mpi_%s cannot be used: %s", ranks->size, launcher_of(library),
+                    library, why);
+    if (join(ranks) != DONE)
+        return FAILED;
     if (ranks_same((size_t)argc, (const char *const *)argv))
         return DONE;
     return ranks_close(fail("the ranks have different command lines; with REDUCT_RANKS=alone in the environment each "

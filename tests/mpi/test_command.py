@@ -143,6 +143,13 @@ class UnderLauncher(unittest.TestCase):
         out, _, status = run(['sum', a], 3, command=alone, REDUCT_RANKS='alone')
         self.assertEqual((out, status), (3 * run(['sum', a])[0], 0))
 
+    def test_library_that_does_not_know_the_launcher(self):
+        """Then MPI takes each process for the only one. As under srun with an MPI library that was built without its interface."""
+        for rank, size in (('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE')):
+            out, said, status = run(['sum', self.file('a.txt', '1')], **{rank: '0', size: '3'})
+            self.assertEqual((out, len(said), status), (b'', 1, 1), said)
+            self.assertRegex(said[0], 'number 0 of 1|cannot be used')  # where the other library is not there
+
     def test_slurm_without_a_connection(self):
         out, said, status = run(['sum', self.file('a.txt', '1')], SLURM_PROCID='0', SLURM_STEP_NUM_TASKS='2')
         self.assertEqual((out, status), (b'', 1))
