@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @pytest.mark.parametrize(
     ("name", "needs", "arguments"),
-    [("processes", None, []), ("with_dask", "dask.array", []), ("torch_batch", "torch", []), ("torch_graph", "torch", ["5"])],
+    [("processes", None, []), ("with_dask", "dask.array", []), ("torch_batch", "torch", []), ("torch_graph", "torch", ["--steps", "5"])],
 )
 def test_example(name, needs, arguments):
     if needs:

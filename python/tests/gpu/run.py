@@ -2,7 +2,7 @@
 
     run.py [ARGUMENT...]     arguments are for pytest
 
-Ends with a line "N passed, N failed", before which there is one for each thing that was not tested.
+Ends with a line "N passed, N failed", before which there is one for each thing that was not tested, and what examples said.
 """
 import os
 import sys
@@ -16,6 +16,7 @@ class Count:
     def __init__(self):
         self.passed = self.failed = 0
         self.skipped = set()
+        self.said = []
 
     def _add(self, report, passes):
         if report.outcome == "failed":
@@ -27,6 +28,8 @@ class Count:
 
     def pytest_runtest_logreport(self, report):
         self._add(report, report.when == "call")
+        if report.when == "call":
+            self.said += [text for name, text in report.user_properties if name == "says"]
 
     def pytest_collectreport(self, report):
         self._add(report, False)
@@ -41,6 +44,8 @@ def main(arguments):
         return 1
     count = Count()
     pytest.main(["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--rootdir", HERE, *arguments, HERE], plugins=[count])
+    for line in count.said:
+        print(line)
     for reason in sorted(count.skipped):
         print(f"The Python package: {reason}")
     print(f"{count.passed} passed, {count.failed} failed")
