@@ -1,5 +1,5 @@
 /* Reductions over GPUs (reduct/nccl.h) on the GPUs of this machine: verified against one CPU that has all of the data, and timed beside
- * plain sums of doubles, in turns within one run:
+ * plain sums of doubles, in turns within one run, by a thread for each GPU:
  *
  *   bench_nccl [--verify] [SECONDS]
  *
@@ -10,6 +10,7 @@
 #include "drivers/nccl.h"
 #include "gpus.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -109,18 +110,23 @@ static void close_case(struct gpus *gpus) {
     }
 }
 
-static void run_exact(const struct gpus *gpus, const uint64_t *counts) {
+static reduct_nccl_field field_of(const struct gpu *gpu, uint64_t count) {
+    return (reduct_nccl_field){.plan = gpu->exact,
+                               .x = pointer(gpu->x, 0),
+                               .y = pointer(gpu->x, 0),
+                               .count = count,
+                               .result = pointer(gpu->seen, 0),
+                               .outcome = pointer(gpu->seen, PLACE)};
+}
+
+/* On all GPUs, by one thread. */
+static void reduce(const struct gpus *gpus, const uint64_t *counts) {
     reduct_error error;
     reduct_nccl_field fields[DEVICES];
     reduct_nccl_rank ranks[DEVICES];
     for (int g = 0; g < gpus->count; g++) {
         const struct gpu *gpu = &gpus->of[g];
-        fields[g] = (reduct_nccl_field){.plan = gpu->exact,
-                                        .x = pointer(gpu->x, 0),
-                                        .y = pointer(gpu->x, 0),
-                                        .count = counts[g],
-                                        .result = pointer(gpu->seen, 0),
-                                        .outcome = pointer(gpu->seen, PLACE)};
+        fields[g] = field_of(gpu, counts[g]);
         ranks[g] = (reduct_nccl_rank){
             .fields = &fields[g], .comm = gpu->comm, .workspace = pointer(gpu->workspace, 0), .stream = gpu->stream};
     }
@@ -184,7 +190,7 @@ static void verify_one(struct gpus *gpus, const reduct_reduction *reduction, con
         first += counts[g];
     }
     wait_for(gpus);
-    run_exact(gpus, counts);
+    reduce(gpus, counts);
     wait_for(gpus);
     const bool good = agrees(gpus, reduction, x);
     if (!good)
@@ -220,66 +226,103 @@ static void verify(struct gpus *gpus) {
  * Timed
  * ------------------------------------------------------------------------------------------------------------------ */
 
-typedef void work(const struct gpus *gpus, const uint64_t *counts);
+/* What a rank does, each in a thread of its own, as in a process of its own. */
+typedef void work(const struct gpu *gpu, uint64_t count);
 
 /* Where NCCL has its numbers. */
 enum place { SEEN, WORKSPACE, ARRAY };
 
-static void exchange(const struct gpus *gpus, enum place place, size_t count, int type) {
-    with_nccl(nccl->ncclGroupStart());
-    for (int g = 0; g < gpus->count; g++) {
-        const struct gpu *gpu = &gpus->of[g];
-        void *at = pointer(place == SEEN ? gpu->seen : place == WORKSPACE ? gpu->workspace : gpu->x, 0);
-        with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpu->comm, gpu->stream));
-    }
-    with_nccl(nccl->ncclGroupEnd());
+static void exchange(const struct gpu *gpu, enum place place, size_t count, int type) {
+    void *at = pointer(place == SEEN ? gpu->seen : place == WORKSPACE ? gpu->workspace : gpu->x, 0);
+    with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpu->comm, gpu->stream));
 }
 
-static void one_double(const struct gpus *gpus, const uint64_t *counts) {
-    (void)counts;
-    exchange(gpus, SEEN, 1, RD_NCCL_FLOAT64);
+static void one_double(const struct gpu *gpu, uint64_t count) {
+    (void)count;
+    exchange(gpu, SEEN, 1, RD_NCCL_FLOAT64);
 }
 
-static void words(const struct gpus *gpus, const uint64_t *counts) {
-    (void)counts;
-    exchange(gpus, WORKSPACE, WORDS, RD_NCCL_INT64);
+static void words(const struct gpu *gpu, uint64_t count) {
+    (void)count;
+    exchange(gpu, WORKSPACE, WORDS, RD_NCCL_INT64);
 }
 
 /* A plain sum on each GPU, and NCCL's of what they came to. */
-static void plain(const struct gpus *gpus, const uint64_t *counts) {
+static void plain(const struct gpu *gpu, uint64_t count) {
     reduct_error error;
-    (void)counts;
-    for (int g = 0; g < gpus->count; g++) {
-        const struct gpu *gpu = &gpus->of[g];
-        must(reduct_cuda_execute(gpu->fast, (const void *[]){pointer(gpu->x, 0)}, (void *[]){pointer(gpu->seen, 0)},
-                                 NULL, NULL, gpu->stream, &error),
-             &error);
-    }
-    exchange(gpus, SEEN, 1, RD_NCCL_FLOAT64);
+    (void)count; /* the plan has it */
+    must(reduct_cuda_execute(gpu->fast, (const void *[]){pointer(gpu->x, 0)}, (void *[]){pointer(gpu->seen, 0)}, NULL,
+                             NULL, gpu->stream, &error),
+         &error);
+    exchange(gpu, SEEN, 1, RD_NCCL_FLOAT64);
 }
 
-/* Seconds of a call among many that follow each other. */
-static double time_of(work *call, const struct gpus *gpus, const uint64_t *counts, int calls) {
+static void exact(const struct gpu *gpu, uint64_t count) {
+    reduct_error error;
+    const reduct_nccl_field field = field_of(gpu, count);
+    must(reduct_nccl_allreduce(&field, 1, gpu->comm, pointer(gpu->workspace, 0), gpu->stream, &error), &error);
+}
+
+/* Tables: the count is how many words each of their numbers has. */
+enum { NUMBERS_OF_TABLE = 1 << 20 };
+
+static void table_of_doubles(const struct gpu *gpu, uint64_t count) {
+    exchange(gpu, ARRAY, NUMBERS_OF_TABLE * count, RD_NCCL_FLOAT64);
+}
+
+static void table_of_integers(const struct gpu *gpu, uint64_t count) {
+    exchange(gpu, ARRAY, NUMBERS_OF_TABLE * count, RD_NCCL_INT64);
+}
+
+struct rank {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const struct gpu *gpu;
+    work *call;
+    uint64_t count;
+    int calls;
+};
+
+static void *run_rank(void *argument) {
+    const struct rank *rank = argument;
+    cuda(driver->cuCtxSetCurrent(rank->gpu->context));
+    pthread_barrier_wait(rank->start);
+    for (int i = 0; i < rank->calls; i++)
+        rank->call(rank->gpu, rank->count);
+    cuda(driver->cuStreamSynchronize(rank->gpu->stream));
+    return NULL;
+}
+
+/* Seconds of a call among many that follow each other, on all GPUs at once. */
+static double time_of(work *call, const struct gpus *gpus, uint64_t count, int calls) {
+    struct rank ranks[DEVICES];
+    pthread_barrier_t start;
     wait_for(gpus);
+    pthread_barrier_init(&start, NULL, (unsigned)gpus->count + 1);
+    for (int g = 0; g < gpus->count; g++) {
+        ranks[g] = (struct rank){.start = &start, .gpu = &gpus->of[g], .call = call, .count = count, .calls = calls};
+        if (pthread_create(&ranks[g].thread, NULL, run_rank, &ranks[g]) != 0)
+            stop("threads", "one could not be started");
+    }
+    pthread_barrier_wait(&start);
     const double began = now();
-    for (int i = 0; i < calls; i++)
-        call(gpus, counts);
-    wait_for(gpus);
-    return (now() - began) / calls;
+    for (int g = 0; g < gpus->count; g++)
+        pthread_join(ranks[g].thread, NULL);
+    const double took = now() - began;
+    pthread_barrier_destroy(&start);
+    return took / calls;
 }
 
 static void time_size(struct gpus *gpus, uint64_t count, double seconds) {
     enum { KINDS = 4 };
-    static work *const kinds[KINDS] = {one_double, words, plain, run_exact};
-    const reduct_reduction exact = {.op = REDUCT_SUM, .element = REDUCT_F64},
+    static work *const kinds[KINDS] = {one_double, words, plain, exact};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
                            fast = {.op = REDUCT_SUM, .element = REDUCT_F64, .mode = REDUCT_FAST};
-    uint64_t counts[DEVICES];
     double least[KINDS];
-    open_case(gpus, &exact, count * sizeof(double));
+    open_case(gpus, &sum, count * sizeof(double));
     for (int g = 0; g < gpus->count; g++) {
         struct gpu *gpu = &gpus->of[g];
         reduct_error error;
-        counts[g] = count;
         cuda(driver->cuCtxSetCurrent(gpu->context));
         cuda(driver->cuMemsetD32Async(gpu->x, HALF, 2 * count, gpu->stream));
         const reduct_plan_options options = {
@@ -287,10 +330,10 @@ static void time_size(struct gpus *gpus, uint64_t count, double seconds) {
         must(reduct_plan_create(&options, &gpu->fast, &error), &error);
     }
     for (int k = 0; k < KINDS; k++)
-        least[k] = time_of(kinds[k], gpus, counts, 1) + 1e9; /* for the first time all is slower */
+        least[k] = time_of(kinds[k], gpus, count, 1) + 1e9; /* for the first time all is slower */
     for (double began = now(); now() - began < seconds;)
         for (int k = 0; k < KINDS; k++) {
-            const double time = time_of(kinds[k], gpus, counts, count > 1 << 24 ? 4 : CALLS);
+            const double time = time_of(kinds[k], gpus, count, count > 1 << 24 ? 4 : CALLS);
             least[k] = time < least[k] ? time : least[k];
         }
     printf("%4d %12llu", gpus->count, (unsigned long long)count);
@@ -320,11 +363,11 @@ static void time_all(struct gpus *gpus, double seconds) {
 /* What NCCL takes for a table of numbers: one double for each, and what exact forms of a number are as long as (docs/mpi.md),
  * two doubles and three integers. The library has no such call over GPUs. */
 static void time_tables(struct gpus *gpus, double seconds) {
-    enum { NUMBERS_OF_TABLE = 1 << 20, KINDS = 3 };
+    enum { KINDS = 3 };
     static const struct {
-        size_t each;
-        int type;
-    } kinds[KINDS] = {{1, RD_NCCL_FLOAT64}, {2, RD_NCCL_FLOAT64}, {3, RD_NCCL_INT64}};
+        work *call;
+        uint64_t each;
+    } kinds[KINDS] = {{table_of_doubles, 1}, {table_of_doubles, 2}, {table_of_integers, 3}};
     double least[KINDS] = {1e9, 1e9, 1e9};
     for (int g = 0; g < gpus->count; g++) {
         struct gpu *gpu = &gpus->of[g];
@@ -334,12 +377,7 @@ static void time_tables(struct gpus *gpus, double seconds) {
     }
     for (double began = now(); now() - began < seconds || least[0] == 1e9;)
         for (int k = 0; k < KINDS; k++) {
-            wait_for(gpus);
-            const double start = now();
-            for (int i = 0; i < CALLS; i++)
-                exchange(gpus, ARRAY, NUMBERS_OF_TABLE * kinds[k].each, kinds[k].type);
-            wait_for(gpus);
-            const double time = (now() - start) / CALLS;
+            const double time = time_of(kinds[k].call, gpus, kinds[k].each, CALLS);
             least[k] = time < least[k] ? time : least[k];
         }
     printf("%4d %12d numbers of a table, by NCCL alone: as one double each %.2f, as two %.2f, as three integers %.2f\n",
