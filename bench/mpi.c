@@ -2,7 +2,7 @@
  *
  *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one]]
  *
- * Each line is one case: the least of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
+ * Each case has two lines, the least and the median of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
  * unless said; `one` leaves it at sums of one number for each rank. docs/scaling.md explains them and what follows. */
 #include <reduct/mpi.h>
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 1 << 20, STATE = 76, SIZES = 6 };
+/* A short message has 8 words: what MPI takes to add these up itself. */
+enum { GROUPS = 1 << 20, MESSAGE = 8, SIZES = 6, KINDS = 4, RUNS = 1 << 17 };
 
 struct data {
     double *x, *results;
@@ -65,59 +66,80 @@ static double time_of(work *call, struct data *data, size_t count) {
     return MPI_Wtime() - began;
 }
 
-/* The least time of several kinds of work, taken in turns; all ranks begin each together, and the last to end counts. */
-static void measure(work *const *works, size_t kinds, struct data *data, const size_t *counts, double seconds,
-                    double *least) {
-    for (size_t k = 0; k < kinds; k++) {
-        least[k] = 1e9;
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least and the median time of several kinds of work. */
+struct times {
+    double least[KINDS], median[KINDS];
+};
+
+/* They are taken in turns; all ranks begin each together, and the last to end counts. */
+static struct times measure(work *const *works, size_t kinds, struct data *data, const size_t *counts, double seconds) {
+    static double all[KINDS][RUNS];
+    struct times times;
+    int runs = 0;
+    for (size_t k = 0; k < kinds; k++)
         time_of(works[k], data, counts[k]); /* for the first time all is slower */
-    }
-    for (double began = MPI_Wtime(), spent = 0; spent < seconds;) {
-        for (int turn = 0; turn < 20; turn++) {
+    for (double began = MPI_Wtime(), spent = 0; spent < seconds && runs < RUNS;) {
+        for (int turn = 0; turn < 20 && runs < RUNS; turn++) {
             for (size_t k = 0; k < kinds; k++) {
                 MPI_Barrier(MPI_COMM_WORLD);
                 double time = time_of(works[k], data, counts[k]);
-                MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-                least[k] = time < least[k] ? time : least[k];
+                MPI_Allreduce(&time, &all[k][runs], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
             }
+            runs++;
             if (counts[0] > 1000)
                 break;
         }
         spent = MPI_Wtime() - began;
         MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
+    for (size_t k = 0; k < kinds; k++) {
+        qsort(all[k], (size_t)runs, sizeof **all, compare);
+        times.least[k] = all[k][0];
+        times.median[k] = all[k][runs / 2];
+    }
+    return times;
 }
 
-static void print(int rank, const char *what, size_t count, const double *least, size_t kinds) {
+static void print_line(const char *what, const char *which, size_t count, const double *time, size_t kinds) {
+    printf("%-20s %-7s %8zu", what, which, count);
+    for (size_t k = 0; k < kinds; k++)
+        printf(" %10.3f", 1e6 * time[k]);
+    printf("%*s   %5.2f\n", (int)(KINDS - kinds) * 11, "", time[1] / time[0]);
+}
+
+static void print(int rank, const char *what, size_t count, const struct times *times, size_t kinds) {
     if (rank != 0)
         return;
-    printf("%-28s %8zu", what, count);
-    for (size_t k = 0; k < kinds; k++)
-        printf(" %10.2f", 1e6 * least[k]);
-    printf("   %5.2f\n", least[1] / least[0]);
+    print_line(what, "least", count, times->least, kinds);
+    print_line("", "median", count, times->median, kinds);
     fflush(stdout);
 }
 
 static void run(int rank, double seconds, bool only_one) {
-    static const size_t ONE[] = {1, 1, STATE, 1}, MANY[] = {GROUPS, GROUPS};
+    static const size_t ONE[] = {1, 1, MESSAGE, 1}, MANY[] = {GROUPS, GROUPS};
     struct data data = {malloc(GROUPS * sizeof(double)), malloc(GROUPS * sizeof(double)),
                         calloc(GROUPS, sizeof(int64_t)), calloc(GROUPS, sizeof(int64_t)), 0};
-    double least[4];
+    struct times times;
     if (!data.x || !data.results || !data.words || !data.sums)
         stop_unless(REDUCT_ERROR_OUT_OF_MEMORY, &(reduct_error){.message = "memory"});
     for (size_t i = 0; i < GROUPS; i++)
         data.x[i] = (double)((i * 2654435761U + (unsigned)rank) % 1000003) / 1000003 - 0.5;
     if (rank == 0)
-        printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "words", "alone");
-    measure((work *const[]){plain, exact_scalar, integers, exact_alone}, 4, &data, ONE, seconds, least);
-    print(rank, "one sum of doubles", 1, least, 4);
+        printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "8 words", "alone");
+    times = measure((work *const[]){plain, exact_scalar, integers, exact_alone}, KINDS, &data, ONE, seconds);
+    print(rank, "one sum of doubles", 1, &times, KINDS);
     if (!only_one) {
-        measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds, least);
-        print(rank, "2^20 sums of doubles", GROUPS, least, 2);
+        times = measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds);
+        print(rank, "2^20 sums of doubles", GROUPS, &times, 2);
     }
     for (size_t i = 0, count = 8; i < SIZES && !only_one; i++, count *= 8) {
-        measure((work *const[]){plain, exact_each}, 2, &data, (size_t[]){count, count}, seconds, least);
-        print(rank, "sums of doubles", count, least, 2);
+        times = measure((work *const[]){plain, exact_each}, 2, &data, (size_t[]){count, count}, seconds);
+        print(rank, "sums of doubles", count, &times, 2);
     }
     free(data.x);
     free(data.results);

@@ -143,6 +143,22 @@ static void merge_messages(void *first, void *second, int *count, MPI_Datatype *
  * Exchanging
  * ------------------------------------------------------------------------------------------------------------------ */
 
+int rm_add(const int64_t *sent, int64_t *received, size_t words, MPI_Comm comm) {
+    int64_t both[2 * RM_WORDS];
+    int ranks = 0, between = 0; /* two groups of ranks, of which the size of the own one says nothing */
+    int code = MPI_Comm_size(comm, &ranks);
+    if (code == MPI_SUCCESS && ranks == 2)
+        code = MPI_Comm_test_inter(comm, &between);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (ranks != 2 || between || words > RM_WORDS)
+        return MPI_Allreduce(sent, received, (int)words, MPI_INT64_T, MPI_SUM, comm);
+    code = MPI_Allgather(sent, (int)words, MPI_INT64_T, both, (int)words, MPI_INT64_T, comm);
+    for (size_t i = 0; i < words && code == MPI_SUCCESS; i++)
+        received[i] = both[i] + both[words + i];
+    return code;
+}
+
 static int make_operation(struct rm_message *message) {
     message->operation = MPI_OP_NULL;
     message->type = MPI_DATATYPE_NULL;
@@ -178,7 +194,9 @@ static int exchange_sums(struct rm_message *message, enum rm_kind kind, MPI_Comm
     int code = MPI_SUCCESS;
     for (size_t done = 0, count; done < message->words && code == MPI_SUCCESS; done += count) {
         count = message->words - done < CALL_MOST ? message->words - done : CALL_MOST;
-        code = reduce(message->sent + done, message->received + done, (int)count, MPI_INT64_T, MPI_SUM, kind, comm);
+        code = kind == RM_ALLREDUCE ? rm_add(message->sent + done, message->received + done, count, comm)
+                                    : reduce(message->sent + done, message->received + done, (int)count, MPI_INT64_T,
+                                             MPI_SUM, kind, comm);
     }
     return code;
 }
@@ -225,7 +243,7 @@ static int exchange_narrow(struct rm_message *message, const struct narrow *narr
         sent[1 + f * width] = state[RM_SEEN];
         memcpy(sent + 2 + f * width, state + narrow->first, narrow->count * sizeof *sent);
     }
-    int code = MPI_Allreduce(sent, received, (int)words, MPI_INT64_T, MPI_SUM, comm);
+    int code = rm_add(sent, received, words, comm);
     if (code != MPI_SUCCESS)
         return code;
     message->received[0] = received[0] & UINT32_MAX;

@@ -146,7 +146,7 @@ enum rm_quick rm_quick_allreduce(const reduct_mpi_field *fields, size_t count, b
         if (!suits(&fields[i], writes) || !pack(&fields[i], sent + 1 + i * WORDS))
             return RM_QUICK_NOT;
     sent[0] = 0;
-    *status = rm_check(MPI_Allreduce(sent, received, (int)(1 + count * WORDS), MPI_INT64_T, MPI_SUM, comm), error);
+    *status = rm_check(rm_add(sent, received, 1 + count * WORDS, comm), error);
     if (*status != REDUCT_OK)
         return RM_QUICK_DONE;
     if (received[0] & UINT32_MAX)
