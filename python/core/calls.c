@@ -6,8 +6,8 @@
 
 struct function {
     const char *name;
-    reduct_operator op;
-    bool population; /* var and std divide by n */
+    reduct_operator op; /* 0: of groups */
+    bool population;    /* var and std divide by n */
 };
 
 /* Below this many elements it costs more to let other threads run than to keep them waiting. */
@@ -49,19 +49,7 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
         reduction.result == REDUCT_U64 && (reduction.element == REDUCT_BOOL || function->op == REDUCT_ARGMIN ||
                                            function->op == REDUCT_ARGMAX || function->op == REDUCT_COUNT_NONZERO);
     reduct_type type = is_count ? REDUCT_I64 : reduction.result; /* as NumPy counts; as many there cannot be */
-    PyObject *number = number_of(type, result);
-    if (!number || !of_numpy)
-        return number;
-    PyObject *arguments = PyTuple_New(1);
-    if (!arguments) {
-        Py_DecRef(number);
-        return NULL;
-    }
-    PyTuple_SetItem(arguments, 0, number);
-    /* To call the class does no more, but takes longer. */
-    PyObject *scalar = state->make_scalar[type]((PyTypeObject *)state->scalars[type], arguments, NULL);
-    Py_DecRef(arguments);
-    return scalar;
+    return of_numpy ? numpy_number(state, type, result) : number_of(type, result);
 }
 
 /* Whether there is no other reading of this object than as such a buffer; no exception if not. */
@@ -139,17 +127,20 @@ static PyObject *general(struct state *state, const char *name, PyObject *const 
 static PyObject *call(PyObject *module, const struct function *function, PyObject *const *arguments, Py_ssize_t count,
                       PyObject *names) {
     struct state *state = PyModule_GetState(module);
-    int inputs = reduct_operator_inputs(function->op);
-    if (count == inputs && !names) {
-        PyObject *result = try_arrays(state, function, arguments, inputs == 2);
-        if (result || PyErr_Occurred())
-            return result;
-    }
+    int inputs = function->op ? reduct_operator_inputs(function->op) : -1;
+    PyObject *result = NULL;
+    if (count == inputs && !names)
+        result = try_arrays(state, function, arguments, inputs == 2);
+    if (!result && !PyErr_Occurred())
+        result = call_again(state, function->name, arguments, count, names);
+    if (result || PyErr_Occurred())
+        return result;
     return general(state, function->name, arguments, count, names);
 }
 
 /* FUNCTION(name, operator, population, signature, first line of its text) */
-#define OPTIONS ", *, where=None, nan='propagate', mode='exact', check=True"
+#define REDUCT_GROUPS ((reduct_operator)0)
+#define OPTIONS       ", *, where=None, nan='propagate', mode='exact', check=True"
 #define FUNCTIONS                                                                                                      \
     FUNCTION(sum, SUM, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS, "Sum, rounded once.")      \
     FUNCTION(prod, PRODUCT, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS,                       \
@@ -190,7 +181,17 @@ static PyObject *call(PyObject *module, const struct function *function, PyObjec
     FUNCTION(all, ALL, false, "x, axis=None, out=None, keepdims=False, *, where=None, nan='propagate', check=True",    \
              "Whether no element is zero.")                                                                            \
     FUNCTION(dot, DOT, false, "x, y, *, dtype=None, out=None, where=None, nan='propagate', mode='exact', check=True",  \
-             "Dot product of two arrays of one axis, rounded once.")
+             "Dot product of two arrays of one axis, rounded once.")                                                   \
+    FUNCTION(index_add, GROUPS, false, "x, ids, values, *, check=True",                                                \
+             "x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is "     \
+             "rounded once.")                                                                                          \
+    FUNCTION(group_sum, GROUPS, false,                                                                                 \
+             "x, ids, n, *, initial=None, skip=False, dtype=None, where=None, nan='propagate', check=True",            \
+             "group_reduce() with the operator 'sum'.")                                                                \
+    FUNCTION(segment_sum, GROUPS, false,                                                                               \
+             "x, offsets=None, *, begins=None, ends=None, length=None, dtype=None, where=None, nan='propagate', "      \
+             "mode='exact', check=True",                                                                               \
+             "segment_reduce() with the operator 'sum'.")
 
 #define FUNCTION(name, op, population, signature, text)                                                                \
     static PyObject *call_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {    \

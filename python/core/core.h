@@ -1,5 +1,5 @@
-/* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), plans (plan.c) and their
- * long calls' look at signals (watch.c), accumulators (accumulator.c), tables of them (table.c). Everything that NumPy's interface
+/* The C part of pyreduct: arrays in (view.c, dlpack.c), whole arrays fast (calls.c), calls made again (again.c), plans (plan.c) and
+ * their long calls' look at signals (watch.c), accumulators (accumulator.c), tables of them (table.c). Everything that NumPy's interface
  * asks beyond that, axes, keywords, kinds of arrays, is Python (pyreduct/_functions.py). */
 #ifndef PYREDUCT_CORE_H
 #define PYREDUCT_CORE_H
@@ -10,6 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <reduct/cuda.h>
 #include <reduct/reduct.h>
 
 #include <stdatomic.h>
@@ -30,6 +31,7 @@ struct state {
     PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
     PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type, and what makes objects of them */
     newfunc make_scalar[TYPES];
+    struct again *again;
 };
 
 /* An array of somebody else's memory. */
@@ -58,6 +60,7 @@ bool view_is_contiguous(const struct view *view);
 struct view *view_in(struct state *state, PyObject *object, const char *name);
 bool view_or_none(struct state *state, PyObject *object, const char *name, const struct view **view);
 bool view_same_lengths(const struct view *x, const struct view *other); /* other: or null */
+bool view_overlaps(const struct view *x, const struct view *other);     /* whether both may have memory in common */
 PyObject *view_type(PyObject *module);
 /* Whether the Python object is an integer that int64_t holds, and it; raises what says so otherwise. */
 bool read_int64(PyObject *object, int64_t *value);
@@ -84,6 +87,8 @@ PyObject *arrow_stream(PyObject *module, PyObject *capsule);
 PyObject *number_keys(PyObject *module, PyObject *arguments);
 
 /* dlpack.c */
+struct dlpack_tensor;
+bool view_of_tensor(const struct dlpack_tensor *tensor, struct view *view);
 bool view_of_capsule(PyObject *capsule, struct view *view);
 void view_release_managed(struct view *view);
 
@@ -119,11 +124,28 @@ bool watch_handle(void);
 /* An executor's stop(). */
 int watch_stops(void *watch);
 
-/* number.c: one number of any type, as Python's int, float or bool. */
+/* number.c: one number of any type, as Python's int, float or bool, or as NumPy's, once an array of it was seen. */
 PyObject *number_of(reduct_type type, const void *bytes);
+PyObject *numpy_number(struct state *state, reduct_type type, const void *bytes);
 
 /* calls.c */
 extern PyMethodDef call_methods[];
+
+/* again.c: the result of a call like an earlier one, or null without an exception if it is for the general function of this name. */
+PyObject *call_again(struct state *state, const char *name, PyObject *const *arguments, Py_ssize_t count,
+                     PyObject *names);
+PyObject *use_tensors(PyObject *module, PyObject *class);
+bool again_begin(struct state *state); /* false with an exception */
+int again_traverse(struct state *state, visitproc visit, void *arg);
+void again_clear(struct state *state);
+void again_free(struct state *state);
+void again_forget(struct state *state);
+
+/* plan.c: executions without the interpreter's lock, if they are long */
+reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, reduct_error *error);
+reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, reduct_cuda_outcome *outcome,
+                         void *workspace, void *stream, reduct_error *error);
+size_t plan_workspace(PyObject *plan);
 
 /* plan.c, accumulator.c, table.c */
 PyObject *plan_type(PyObject *module);

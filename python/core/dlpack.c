@@ -35,7 +35,7 @@ static bool read_device(const struct dlpack_tensor *tensor, struct view *view) {
     }
 }
 
-static bool read_tensor(const struct dlpack_tensor *tensor, struct view *view) {
+bool view_of_tensor(const struct dlpack_tensor *tensor, struct view *view) {
     view->type = type_of(tensor);
     if (!view->type) {
         PyErr_Format(
@@ -80,7 +80,7 @@ bool view_of_capsule(PyObject *capsule, struct view *view) {
                          managed->version.minor, DLPACK_MAJOR_VERSION);
             return false; /* the capsule's destructor releases it */
         }
-        if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
+        if (!view_of_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
             return false;
         view->readonly = managed->flags & (DLPACK_READ_ONLY | DLPACK_IS_COPIED); /* what a copy is told nobody hears */
         view->versioned = true;
@@ -89,7 +89,7 @@ bool view_of_capsule(PyObject *capsule, struct view *view) {
     }
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         struct dlpack_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        if (!read_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor") != 0)
+        if (!view_of_tensor(&managed->tensor, view) || PyCapsule_SetName(capsule, "used_dltensor") != 0)
             return false;
         view->readonly = true; /* for all that is known */
         view->managed = managed;

@@ -1,4 +1,4 @@
-/* The part of DLPack's interface that is read here, https://dmlc.github.io/dlpack/latest/c_api.html, version 1.1. */
+/* The part of DLPack's interface that is read here, https://dmlc.github.io/dlpack/latest/c_api.html, version 1.3. */
 #ifndef PYREDUCT_DLPACK_H
 #define PYREDUCT_DLPACK_H
 
@@ -39,6 +39,17 @@ struct dlpack_versioned {
     void (*release)(struct dlpack_versioned *self);
     uint64_t flags;
     struct dlpack_tensor tensor;
+};
+
+/* In a capsule "dlpack_exchange_api" that a class has as __dlpack_c_exchange_api__. Functions return 0, or raise. */
+struct dlpack_exchange {
+    struct {
+        uint32_t major, minor;
+    } version;
+    const struct dlpack_exchange *previous; /* one of an older version, or null */
+    void (*unused[3])(void);
+    int (*view)(void *object, struct dlpack_tensor *tensor); /* what the object owns; may be null */
+    int (*stream)(int32_t device_type, int32_t device, void **current);
 };
 
 #endif

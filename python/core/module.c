@@ -179,13 +179,17 @@ static PyObject *set_longest(PyObject *module, PyObject *elements) {
     unsigned long long longest = PyLong_AsUnsignedLongLong(elements);
     if (PyErr_Occurred())
         return NULL;
-    ((struct state *)PyModule_GetState(module))->longest = longest;
+    struct state *state = PyModule_GetState(module);
+    state->longest = longest;
+    again_forget(state);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
     {"set_longest", set_longest, METH_O, "set_longest(elements): of the longest call that does not look at signals"},
     {"resolve", resolve, METH_O, "resolve(reduction): name of the result type"},
+    {"use_tensors", use_tensors, METH_O,
+     "use_tensors(class): whether it has DLPack's functions in C, by which calls made again read it"},
     {"use_numpy", use_numpy, METH_VARARGS, "use_numpy(ndarray, scalars): what results of NumPy's arrays are"},
     {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
     {"arrow_stream", arrow_stream, METH_O,
@@ -226,7 +230,8 @@ static bool add_names(PyObject *module) {
 
 static int execute(PyObject *module) {
     struct state *state = PyModule_GetState(module);
-    if (!make_errors(module, state) || PyModule_AddFunctions(module, call_methods) != 0 || !add_names(module))
+    if (!again_begin(state) || !make_errors(module, state) || PyModule_AddFunctions(module, call_methods) != 0 ||
+        !add_names(module))
         return -1;
     state->longest = LONG_ELEMENTS;
     state->view = (PyTypeObject *)view_type(module);
@@ -252,7 +257,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->table);
     Py_VISIT(state->functions);
     Py_VISIT(state->ndarray);
-    return 0;
+    return again_traverse(state, visit, arg);
 }
 
 static int clear(PyObject *module) {
@@ -267,7 +272,13 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->table);
     Py_CLEAR(state->functions);
     Py_CLEAR(state->ndarray);
+    again_clear(state);
     return 0;
+}
+
+static void free_module(void *module) {
+    clear(module);
+    again_free(PyModule_GetState(module));
 }
 
 static PyModuleDef_Slot slots[] = {
@@ -284,7 +295,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,          .m_name = "pyreduct._core", .m_doc = "The part of pyreduct that calls the library.",
     .m_size = sizeof(struct state), .m_methods = methods,       .m_slots = slots,
-    .m_traverse = traverse,         .m_clear = clear,
+    .m_traverse = traverse,         .m_clear = clear,           .m_free = free_module,
 };
 
 PyMODINIT_FUNC PyInit__core(void); /* no header declares it */

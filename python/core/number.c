@@ -1,4 +1,4 @@
-/* One number of any type, as a number of Python's. */
+/* One number of any type, as a number of Python's or NumPy's. */
 #include "core.h"
 
 #include <math.h>
@@ -85,4 +85,17 @@ PyObject *number_of(reduct_type type, const void *bytes) {
     }
     PyErr_SetString(PyExc_SystemError, "a number of no type");
     return NULL;
+}
+
+PyObject *numpy_number(struct state *state, reduct_type type, const void *bytes) {
+    PyObject *number = number_of(type, bytes), *arguments = number ? PyTuple_New(1) : NULL;
+    if (!arguments) {
+        Py_XDECREF(number);
+        return NULL;
+    }
+    PyTuple_SetItem(arguments, 0, number);
+    /* To call the class does no more, but takes longer. */
+    PyObject *scalar = state->make_scalar[type]((PyTypeObject *)state->scalars[type], arguments, NULL);
+    Py_DecRef(arguments);
+    return scalar;
 }

@@ -1,8 +1,6 @@
 /* The class Plan: what the library's plans are, made from shapes and executed on views. */
 #include "core.h"
 
-#include <reduct/cuda.h>
-
 #include <string.h>
 
 enum { INPUTS_MAX = 5, REDUCTIONS_MAX = 64 };
@@ -240,13 +238,23 @@ static reduct_status execute_watched(const struct request *request, const void *
     return status;
 }
 
-/* execute(inputs, results) */
+reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, reduct_error *error) {
+    const struct plan_object *self = (const struct plan_object *)plan;
+    PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
+    reduct_status status = reduct_plan_execute(self->plan, inputs, results, NULL, error);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    return status;
+}
+
+/* execute(inputs, results, times): more than once to measure what it takes without Python. */
 static PyObject *execute(PyObject *object, PyObject *arguments) {
     struct plan_object *self = (struct plan_object *)object;
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *input_views, *result_views;
+    unsigned long long times = 1;
     void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
-    if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views) ||
+    if (!PyArg_ParseTuple(arguments, "O!O!|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &times) ||
         addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
         return NULL;
@@ -256,10 +264,9 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
     if (self->request) {
         status = execute_watched(self->request, (const void *const *)inputs, results, &interrupted, &error);
     } else {
-        PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
-        status = reduct_plan_execute(self->plan, (const void *const *)inputs, results, NULL, &error);
-        if (thread)
-            PyEval_RestoreThread(thread);
+        do
+            status = plan_execute(object, (const void *const *)inputs, results, &error);
+        while (status == REDUCT_OK && times-- > 1);
     }
     if (interrupted)
         return NULL;
@@ -268,22 +275,37 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* queue(inputs, results, outcome, workspace, stream): the last three are addresses, and 0 for none. */
+/* Also where an earlier one keeps it waiting, as a stream that is full does. */
+reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, reduct_cuda_outcome *outcome,
+                         void *workspace, void *stream, reduct_error *error) {
+    reduct_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        reduct_cuda_execute(((struct plan_object *)plan)->plan, inputs, results, outcome, workspace, stream, error);
+    Py_END_ALLOW_THREADS return status;
+}
+
+size_t plan_workspace(PyObject *plan) {
+    return reduct_cuda_workspace_size(((struct plan_object *)plan)->plan);
+}
+
+/* queue(inputs, results, outcome, workspace, stream, times): the three before the last are addresses, and 0 for none; more than once to
+ * measure what it takes without Python. */
 static PyObject *queue(PyObject *object, PyObject *arguments) {
-    struct plan_object *self = (struct plan_object *)object;
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *input_views, *result_views;
-    unsigned long long outcome, workspace, stream;
+    unsigned long long outcome, workspace, stream, times = 1;
     void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
-    if (!PyArg_ParseTuple(arguments, "O!O!KKK", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &outcome,
-                          &workspace, &stream) ||
+    if (!PyArg_ParseTuple(arguments, "O!O!KKK|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &outcome,
+                          &workspace, &stream, &times) ||
         addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
         return NULL;
     reduct_error error = {0};
-    reduct_status status =
-        reduct_cuda_execute(self->plan, (const void *const *)inputs, results, (reduct_cuda_outcome *)(uintptr_t)outcome,
-                            (void *)(uintptr_t)workspace, (struct CUstream_st *)(uintptr_t)stream, &error);
+    reduct_status status;
+    do
+        status = plan_queue(object, (const void *const *)inputs, results, (reduct_cuda_outcome *)(uintptr_t)outcome,
+                            (void *)(uintptr_t)workspace, (void *)(uintptr_t)stream, &error);
+    while (status == REDUCT_OK && times-- > 1);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);
     Py_RETURN_NONE;
@@ -305,7 +327,7 @@ static PyObject *get_device(PyObject *self, void *unused) {
 
 static PyObject *get_workspace(PyObject *self, void *unused) {
     (void)unused;
-    return PyLong_FromSize_t(reduct_cuda_workspace_size(((struct plan_object *)self)->plan));
+    return PyLong_FromSize_t(plan_workspace(self));
 }
 
 static PyObject *get_may_stop(PyObject *self, void *unused) {
@@ -318,9 +340,9 @@ static PyMethodDef methods[] = {
      "segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device)"},
     {"groups", new_groups, METH_VARARGS | METH_CLASS,
      "groups(reductions, count, elements, index, width, skip, with_initial, mask, device)"},
-    {"execute", execute, METH_VARARGS, "execute(inputs, results)"},
+    {"execute", execute, METH_VARARGS, "execute(inputs, results, times=1)"},
     {"queue", queue, METH_VARARGS,
-     "queue(inputs, results, outcome, workspace, stream): asynchronously, on a CUDA device"},
+     "queue(inputs, results, outcome, workspace, stream, times=1): asynchronously, on a CUDA device"},
     {NULL, NULL, 0, NULL},
 };
 

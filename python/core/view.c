@@ -443,17 +443,19 @@ static void extent(const struct view *view, int64_t range[2]) {
     }
 }
 
-static PyObject *overlaps(PyObject *self, PyObject *other) {
-    if (Py_TYPE(self) != Py_TYPE(other)) {
-        PyErr_SetString(PyExc_TypeError, "expected a View");
-        return NULL;
-    }
+bool view_overlaps(const struct view *x, const struct view *other) {
     int64_t ours[2], theirs[2];
-    extent(VIEW(self), ours);
-    extent(VIEW(other), theirs);
-    int64_t size = (int64_t)reduct_type_size(VIEW(self)->type),
-            other_size = (int64_t)reduct_type_size(VIEW(other)->type);
-    return PyBool_FromLong(ours[0] < theirs[1] + other_size && theirs[0] < ours[1] + size && ours[0] && theirs[0]);
+    extent(x, ours);
+    extent(other, theirs);
+    int64_t size = (int64_t)reduct_type_size(x->type), other_size = (int64_t)reduct_type_size(other->type);
+    return ours[0] < theirs[1] + other_size && theirs[0] < ours[1] + size && ours[0] && theirs[0];
+}
+
+static PyObject *overlaps(PyObject *self, PyObject *other) {
+    if (Py_TYPE(self) == Py_TYPE(other))
+        return PyBool_FromLong(view_overlaps(VIEW(self), VIEW(other)));
+    PyErr_SetString(PyExc_TypeError, "expected a View");
+    return NULL;
 }
 
 /* fill(bytes): writes all elements. */

@@ -24,6 +24,7 @@ def test_quick():
         for row in table["rows"]:
             assert any(name.startswith("pyreduct") for name in row["seconds"]) and len(row["seconds"]) > 1
             assert all(0 < seconds < math.inf for seconds in row["seconds"].values())
+    assert all("C" in row["seconds"] for row in measured["tables"][0]["rows"])
 
 
 def test_tables(capsys):
@@ -31,6 +32,8 @@ def test_tables(capsys):
     assert capsys.readouterr().out == (
         "\nTitle\n\n| | x | y | z |\n|---|---:|---:|---:|\n| a | 50 ns | 200.0 us |  |\n| b |  |  | 1,000,000.0 us |\n"
     )
+    bench.print_table({"title": "Title", "rows": [{"label": "a", "seconds": {"C": 5e-8, "pyreduct": 2e-7}}]})
+    assert capsys.readouterr().out.endswith("| | C | pyreduct | pyreduct - C |\n|---|---:|---:|---:|\n| a | 50 ns | 200 ns | 150 ns |\n")
 
 
 def test_all_are_right():

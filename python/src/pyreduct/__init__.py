@@ -26,6 +26,8 @@ from ._core import (
     argmin,
     count_nonzero,
     dot,
+    group_sum,
+    index_add,
     max,
     mean,
     min,
@@ -33,6 +35,7 @@ from ._core import (
     prod,
     ptp,
     rms,
+    segment_sum,
     std,
     sum,
     sumsq,
@@ -40,7 +43,7 @@ from ._core import (
 )
 from ._accumulator import Accumulator
 from ._functions import FUNCTIONS as _FUNCTIONS
-from ._functions import AxisError, average, count, group_reduce, index_add, minmax, segment_reduce, several, vecdot
+from ._functions import AxisError, average, count, group_reduce, minmax, segment_reduce, several, vecdot
 from ._groups import Groups, group_by
 from ._table import Table
 

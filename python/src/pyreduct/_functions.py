@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core, _cuda
 from ._kinds import kind_of, type_of
@@ -157,58 +157,77 @@ def _inputs_of(ops: tuple[str, ...], view: Any, y: Any, axis: Any, broadcast: bo
     return [view, other], shape, strides
 
 
-def reduce(
+class Prepared(NamedTuple):
+    """A call before it is run."""
+
+    plan: Any
+    inputs: tuple[Any, ...]  # views
+    names: tuple[str, ...]  # and which of the arguments each is of
+    shape: tuple[int, ...]  # of results
+    types: tuple[str, ...]
+    kind: Any  # of x and of results
+    fallible: bool  # whether the data decide about success
+    target: Any = None  # a view of out
+    direct: bool = False  # whether results are written there at once
+
+
+def _prepared(
     x: Any, ops: tuple[str, ...], y: Any = None, *, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    where: Any = None, nan: str = "propagate", mode: str = "exact", flags: int = 0, check: bool = True, broadcast: bool = False,
-) -> list[Any]:  # fmt: skip
-    """All operators in one pass."""
+    where: Any = None, nan: str = "propagate", mode: str = "exact", flags: int = 0, broadcast: bool = False, second: str = "y",
+) -> Prepared:  # fmt: skip
     kind = kind_of(x)
     view = kind.view(x, "x")
-    shape, mask_strides = view.shape, None
+    shape, mask_strides, target, names = view.shape, None, None, ["x"]
     if y is None:
         inputs, strides = [view], (view.strides,)
     else:
         inputs, shape, strides = _inputs_of(ops, view, y, axis, broadcast)
+        names.append(second)
     if where is not None:
         inputs.append(_mask_of(where))
+        names.append("where")
         mask_strides = _broadcast(inputs[-1], shape, "where")
+    wanted, axes, devices = type_of(dtype), axes_of(axis, len(shape)), inputs
     if out is not None:
-        return [_reduce_to(out, x, kind, ops, inputs, shape, strides, axis, dtype, keepdims, nan, mode, flags, mask_strides, check)]
-    plan, results, types, fallible = _prepare(
-        ops, view.type, shape, strides, axes_of(axis, len(shape)), type_of(dtype), bool(keepdims), nan, mode, flags, kind.signed,
-        mask_strides, _device(inputs), None,
-    )  # fmt: skip
-    made = [kind.output(results, each, x) for each in types]
-    _run(plan, tuple(inputs), tuple([each for _, each in made]), x, kind, fallible, check, results)
-    return [kind.finish(array, each) for (array, _), each in zip(made, types)]
-
-
-def _reduce_to(
-    out: Any, x: Any, kind: Any, ops: tuple[str, ...], inputs: list[Any], shape: tuple[int, ...], strides: tuple[Any, ...], axis: Any,
-    dtype: Any, keepdims: bool, nan: str, mode: str, flags: int, mask_strides: Any, check: bool,
-) -> Any:  # fmt: skip
-    """The same of one operator, into an array that there is."""
-    target = kind_of(out).writable(out, "out")
-    if target.device >= 0 and not kind.queues:
-        raise TypeError(f"out: on a CUDA device; expected host memory, where results of a {type(x).__name__} are formed")
-    wanted = type_of(dtype) or (None if ops[0] in _COUNTS else target.type)
-    axes = axes_of(axis, len(shape))
-    common = (ops, inputs[0].type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device([*inputs, target]))
+        target = kind_of(out).writable(out, "out")
+        if target.device >= 0 and not kind.queues:
+            raise TypeError(f"out: on a CUDA device; expected host memory, where results of a {type(x).__name__} are formed")
+        wanted, devices = wanted or (None if ops[0] in _COUNTS else target.type), [*inputs, target]
+    common = (ops, view.type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device(devices))
     plan, results, types, fallible = _prepare(*common, None)
-    _check_out(target, types[0], results)
-    if plan.may_stop or any(target.overlaps(each) for each in inputs):
-        made, room = kind.output(results, types[0], x)
-        _run(plan, tuple(inputs), (room,), x, kind, fallible, check, results)
-        if target.device < 0:
-            target.assign(room)
-        else:
-            out[...] = kind.finish(made, types[0])
-        return out
-    if not target.contiguous:
-        kept = tuple(stride for place, stride in enumerate(target.strides) if not keepdims or not axes >> place & 1)
-        plan = _prepare(*common, kept)[0]
-    _run(plan, tuple(inputs), (target,), x, kind, fallible, check, results)
-    return out
+    direct = False
+    if target is not None:
+        _check_out(target, types[0], results)
+        direct = not plan.may_stop and not any(target.overlaps(each) for each in inputs)
+        if direct and not target.contiguous:
+            kept = tuple(stride for place, stride in enumerate(target.strides) if not keepdims or not axes >> place & 1)
+            plan = _prepare(*common, kept)[0]
+    return Prepared(plan, tuple(inputs), tuple(names), results, types, kind, fallible, target, direct)
+
+
+def reduce(x: Any, ops: tuple[str, ...], y: Any = None, *, out: Any = None, check: bool = True, **options: Any) -> list[Any]:
+    """All operators in one pass."""
+    plan, inputs, _, shape, types, kind, fallible, target, direct = _prepared(x, ops, y, out=out, **options)
+    if direct:
+        _run(plan, inputs, (target,), x, kind, fallible, check, shape)
+        return [out]
+    made = [kind.output(shape, each, x) for each in types]
+    _run(plan, inputs, tuple([each for _, each in made]), x, kind, fallible, check, shape)
+    if target is None:
+        return [kind.finish(array, each) for (array, _), each in zip(made, types)]
+    if target.device < 0:
+        target.assign(made[0][1])
+    else:
+        out[...] = kind.finish(made[0][0], types[0])
+    return [out]
+
+
+def _reduced(x: Any, ops: tuple[str, ...], y: Any = None, **options: Any) -> Any:
+    return reduce(x, ops, y, **options)[0]
+
+
+def _only_prepared(x: Any, ops: tuple[str, ...], y: Any = None, *, check: bool = True, **options: Any) -> Prepared:
+    return _prepared(x, ops, y, **options)
 
 
 def _common(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
@@ -217,18 +236,15 @@ def _common(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(b if a == 1 else a for a, b in pairs)
 
 
-def _one(x: Any, op: str, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, nan: str, mode: str, check: bool, flags: int = 0) -> Any:
-    return reduce(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=flags, check=check)[0]
-
-
 # ------------------------------------------------------------------------------------------------------------------------------
-# The functions, in whose signatures NumPy's order is kept
+# The functions, in whose signatures NumPy's order is kept. What they do with their arguments is _reduced() or, for calls that are made
+# again, _only_prepared().
 # ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _numeric(op: str) -> Any:
+def _numeric(op: str, act: Any) -> Any:
     def function(x, axis=None, dtype=None, out=None, keepdims=False, *, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-        return _one(x, op, axis, dtype, out, keepdims, where, nan, mode, check)
+        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
 
     return function
 
@@ -239,16 +255,17 @@ def _flags_of(ddof: Any) -> int:
     return POPULATION if ddof == 0 else 0
 
 
-def _spread(op: str) -> Any:
+def _spread(op: str, act: Any) -> Any:
     def function(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-        return _one(x, op, axis, dtype, out, keepdims, where, nan, mode, check, _flags_of(ddof))
+        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check,
+                   flags=_flags_of(ddof))  # fmt: skip
 
     return function
 
 
-def _extreme(op: str) -> Any:
+def _extreme(op: str, act: Any) -> Any:
     def function(x, axis=None, out=None, keepdims=False, *, dtype=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-        return _one(x, op, axis, dtype, out, keepdims, where, nan, mode, check)
+        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
 
     return function
 
@@ -256,38 +273,44 @@ def _extreme(op: str) -> Any:
 _NORMS = {1: "norm1", 2: "norm2", math.inf: "norminf"}
 
 
-def norm(x, ord=2, axis=None, keepdims=False, *, dtype=None, out=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-    op = _NORMS.get(2 if ord is None else ord)
-    if op is None:
-        raise ValueError(f"ord: {ord!r}; expected 1, 2 or math.inf")
-    return _one(x, op, axis, dtype, out, keepdims, where, nan, mode, check)
+def _norm(act: Any) -> Any:
+    def function(x, ord=2, axis=None, keepdims=False, *, dtype=None, out=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
+        op = _NORMS.get(2 if ord is None else ord)
+        if op is None:
+            raise ValueError(f"ord: {ord!r}; expected 1, 2 or math.inf")
+        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
+
+    return function
 
 
-def dot(x, y, *, dtype=None, out=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-    shapes = kind_of(x).view(x, "x").shape, kind_of(y).view(y, "y").shape
-    if len(shapes[0]) != 1 or shapes[0] != shapes[1]:
-        raise ValueError(f"x, y: shapes {shapes[0]} and {shapes[1]}; expected two of one axis and of one length (vecdot() takes more)")
-    return reduce(x, ("dot",), y, dtype=dtype, out=out, where=where, nan=nan, mode=mode, check=check)[0]
+def _dot(act: Any) -> Any:
+    def function(x, y, *, dtype=None, out=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
+        shapes = kind_of(x).view(x, "x").shape, kind_of(y).view(y, "y").shape
+        if len(shapes[0]) != 1 or shapes[0] != shapes[1]:
+            raise ValueError(f"x, y: shapes {shapes[0]} and {shapes[1]}; expected two of one axis and of one length (vecdot() takes more)")
+        return act(x, ("dot",), y, dtype=dtype, out=out, where=where, nan=nan, mode=mode, check=check)
+
+    return function
 
 
 def vecdot(x, y, *, axis=-1, keepdims=False, dtype=None, out=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
     """Dot products along axes, which follow the rules of broadcasting; each is rounded once."""
-    return reduce(x, ("dot",), y, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check,
-                  broadcast=True)[0]  # fmt: skip
+    return _reduced(x, ("dot",), y, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check,
+                    broadcast=True)  # fmt: skip
 
 
 def average(x, axis=None, weights=None, *, keepdims=False, dtype=None, out=None, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
     """Mean weighted by a second array of the same type, rounded once; the mean without one. Weights of one axis belong to the axis
     that is reduced; others have the shape of x."""
     if weights is None:
-        return _one(x, "mean", axis, dtype, out, keepdims, where, nan, "exact", check)
-    return reduce(x, ("weighted_mean",), weights, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan,
-                  check=check)[0]  # fmt: skip
+        return _reduced(x, ("mean",), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
+    return _reduced(x, ("weighted_mean",), weights, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan,
+                    check=check)  # fmt: skip
 
 
 def count(x, axis=None, *, keepdims=False, out=None, where=None, check=True):  # type: ignore[no-untyped-def]
     """Number of elements that are not NaN."""
-    return _one(x, "count", axis, None, out, keepdims, where, "propagate", "exact", check)
+    return _reduced(x, ("count",), axis=axis, out=out, keepdims=keepdims, where=where, check=check)
 
 
 def minmax(x, axis=None, *, keepdims=False, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
@@ -353,12 +376,10 @@ def _segment_inputs(kind: Any, view: Any, offsets: Any, begins: Any, ends: Any, 
     return bounds, segments, bounds[0].type, 0
 
 
-def segment_reduce(
+def _prepared_segments(
     x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: Any = None, dtype: Any = None, where: Any = None,
     nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
-) -> Any:  # fmt: skip
-    """Reduces stretches of an array of one axis to one result each. Segment i is x[offsets[i]:offsets[i + 1]], or
-    x[begins[i]:ends[i]], or the i-th of those with this length."""
+) -> Prepared:  # fmt: skip
     op = _ALIASES.get(op, op)
     if _INPUTS.get(op) != 1 or op == "minmax":
         raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
@@ -370,15 +391,30 @@ def segment_reduce(
     flags = _flags_of(ddof)
     result = result_type(op, view.type, type_of(dtype), mode, nan, flags, kind.signed)
     inputs = [view, *bounds]
+    names = ["x", *(("offsets",), ("begins", "ends"))[begins is not None][: len(bounds)]]
     if where is not None:
         inputs.append(_mask_of(where))
+        names.append("where")
         if inputs[-1].shape != view.shape or not inputs[-1].contiguous:
             raise ValueError(f"where: shape {inputs[-1].shape}; expected that of x, contiguous")
     reductions = ((op, view.type, result, mode, nan, flags),)
     plan = _segments_plan(reductions, segments, view.shape[0], index, each, begins is not None, int(where is not None), 0, _device(inputs))
-    made, target = kind.output((segments,), _stored(op, result), x)
-    _run(plan, tuple(inputs), (target,), x, kind, index is not None or _can_fail(reductions), check, (segments,))
-    return kind.finish(made, _stored(op, result))
+    fallible = index is not None or _can_fail(reductions)
+    return Prepared(plan, tuple(inputs), tuple(names), (segments,), (_stored(op, result),), kind, fallible)
+
+
+def segment_reduce(
+    x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: Any = None, dtype: Any = None, where: Any = None,
+    nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
+) -> Any:  # fmt: skip
+    """Reduces stretches of an array of one axis to one result each. Segment i is x[offsets[i]:offsets[i + 1]], or
+    x[begins[i]:ends[i]], or the i-th of those with this length."""
+    plan, inputs, _, shape, (stored,), kind, fallible, *_ = _prepared_segments(
+        x, op, offsets, begins=begins, ends=ends, length=length, dtype=dtype, where=where, nan=nan, mode=mode, ddof=ddof
+    )
+    made, target = kind.output(shape, stored, x)
+    _run(plan, inputs, (target,), x, kind, fallible, check, shape)
+    return kind.finish(made, stored)
 
 
 def _segment(op: str) -> Any:
@@ -404,11 +440,10 @@ def group_reduce(
     return group_several(x, (op,), ids, n, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof, check=check)[0]
 
 
-def group_several(
+def _prepared_groups(
     x: Any, ops: Any, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
     nan: str = "propagate", ddof: Any = 0, check: bool = True,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
+) -> Prepared:  # fmt: skip
     names = [_ALIASES.get(op, op) for op in ops]
     for op in names:
         if _INPUTS.get(op) != 1 or op == "minmax":
@@ -423,26 +458,36 @@ def group_several(
     if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1] or not index.contiguous:
         raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]}, contiguous, of u8 to u64, i32 or i64")
     shape = (groups, *view.shape[1:])
-    inputs = [view, index]
+    inputs, given = [view, index], ["x", "ids"]
     if where is not None:
         inputs.append(_mask_of(where))
+        given.append("where")
         if len(view.shape) > 1 or inputs[-1].shape != view.shape or not inputs[-1].contiguous:
             raise ValueError("where: expected one axis, contiguous, for an x of one")
     if initial is not None:
         inputs.append(kind_of(initial).view(initial, "initial"))
+        given.append("initial")
         if inputs[-1].type != view.type or inputs[-1].shape != shape or not inputs[-1].contiguous:
             raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}, contiguous")
     flags = _flags_of(ddof)
     results = [result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed) for op in names]
     reductions = tuple((op, view.type, result, "exact", nan, flags) for op, result in zip(names, results))
     width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
-    stored = [_stored(op, result) for op, result in zip(names, results)]
-    made = [kind.output(shape, each, x) for each in stored]
+    stored = tuple(_stored(op, result) for op, result in zip(names, results))
+    plan = None
     if 0 not in shape[1:]:
         plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
                             _device(inputs))  # fmt: skip
-        _run(plan, tuple(inputs), tuple(target for _, target in made), x, kind, True, check, shape)
-    return tuple(kind.finish(array, each) for (array, _), each in zip(made, stored))
+    return Prepared(plan, tuple(inputs), tuple(given), shape, stored, kind, True)
+
+
+def group_several(x: Any, ops: Any, ids: Any, n: Any, *, check: bool = True, **options: Any) -> tuple[Any, ...]:
+    """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
+    plan, inputs, _, shape, types, kind, fallible, *_ = _prepared_groups(x, ops, ids, n, **options)
+    made = [kind.output(shape, each, x) for each in types]
+    if plan is not None:
+        _run(plan, inputs, tuple(target for _, target in made), x, kind, fallible, check, shape)
+    return tuple(kind.finish(array, each) for (array, _), each in zip(made, types))
 
 
 def _group(op: str) -> Any:
@@ -454,34 +499,82 @@ def _group(op: str) -> Any:
     return function
 
 
-def index_add(x: Any, ids: Any, values: Any, *, check: bool = True) -> Any:
-    """x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is rounded once."""
-    view = kind_of(x).view(x, "x")
-    return group_reduce(values, "sum", ids, view.shape[0], initial=x, dtype=view.type, check=check)
+def _index_add(act: Any) -> Any:
+    def function(x, ids, values, *, check=True):  # type: ignore[no-untyped-def]
+        view = kind_of(x).view(x, "x")
+        return act(values, ("sum",), ids, view.shape[0], initial=x, dtype=view.type, check=check)
+
+    return function
 
 
-# By the names that they have in the package, which are those of Python's own functions.
-FUNCTIONS = {
-    "sum": _numeric("sum"),
-    "prod": _numeric("product"),
-    "mean": _numeric("mean"),
-    "rms": _numeric("rms"),
-    "sumsq": _numeric("sumsq"),
-    "var": _spread("var"),
-    "std": _spread("std"),
-    "min": _extreme("min"),
-    "max": _extreme("max"),
-    "ptp": _extreme("ptp"),
-    "argmin": _extreme("argmin"),
-    "argmax": _extreme("argmax"),
-    "any": _extreme("any"),
-    "all": _extreme("all"),
-    "count_nonzero": _extreme("count_nonzero"),
-    "norm": norm,
-    "dot": dot,
-}
-for _name, _function in FUNCTIONS.items():
-    _function.__name__ = _function.__qualname__ = _name
+def _functions(act: Any) -> dict[str, Any]:
+    """By the names that they have in the package, which are those of Python's own functions."""
+    functions = {
+        "sum": _numeric("sum", act),
+        "prod": _numeric("product", act),
+        "mean": _numeric("mean", act),
+        "rms": _numeric("rms", act),
+        "sumsq": _numeric("sumsq", act),
+        "var": _spread("var", act),
+        "std": _spread("std", act),
+        "min": _extreme("min", act),
+        "max": _extreme("max", act),
+        "ptp": _extreme("ptp", act),
+        "argmin": _extreme("argmin", act),
+        "argmax": _extreme("argmax", act),
+        "any": _extreme("any", act),
+        "all": _extreme("all", act),
+        "count_nonzero": _extreme("count_nonzero", act),
+        "norm": _norm(act),
+        "dot": _dot(act),
+    }
+    for name, function in functions.items():
+        function.__name__ = function.__qualname__ = name
+    return functions
+
+
+FUNCTIONS = _functions(_reduced)
 FUNCTIONS |= {f"nan{name}": _without_nan(name) for name in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax")}
 FUNCTIONS |= {f"segment_{op}": _segment(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
 FUNCTIONS |= {f"group_{op}": _group(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
+FUNCTIONS["index_add"] = _index_add(lambda *arguments, **options: group_several(*arguments, **options)[0])
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+# Calls that are made again: what is found out once
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _prepared_sum_of_groups(x: Any, ids: Any, n: Any, **options: Any) -> Prepared:
+    return _prepared_groups(x, ("sum",), ids, n, **options)
+
+
+def _prepared_sum_of_segments(x: Any, offsets: Any = None, **options: Any) -> Prepared:
+    return _prepared_segments(x, "sum", offsets, **options)
+
+
+PREPARED = _functions(_only_prepared)
+PREPARED |= {"index_add": _index_add(_prepared_groups), "group_sum": _prepared_sum_of_groups, "segment_sum": _prepared_sum_of_segments}
+_RENAMED = {"index_add": {"x": "values", "initial": "x"}}  # arguments that have other names in what index_add() calls
+
+
+def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | None) -> Any:
+    """For a function of _core, whose last arguments have these keywords: what serves all calls like this one, as again.c reads it. None
+    if such calls are for the functions above, as those are that wait for a GPU, or look at signals."""
+    function, named = PREPARED[name], keywords or ()
+    plain = len(arguments) - len(named)
+    options = dict(zip(named, arguments[plain:]))
+    prepared = function(*arguments[:plain], **options)
+    plan, inputs, names, shape, types, kind, fallible, target, direct = prepared
+    on_device = inputs[0].device >= 0
+    if plan is None or plan.may_stop or (on_device and fallible and options.get("check", True)) or (target is not None and not direct):
+        return None
+    recipe = kind.recipe(shape, types[0], inputs[0].device) if hasattr(kind, "recipe") else None
+    if recipe is None:
+        return None
+    code = function.__code__
+    given = [*code.co_varnames[: code.co_argcount][:plain], *named]
+    renamed = _RENAMED.get(name, {})
+    places = tuple(given.index(renamed.get(each, each)) for each in names)
+    number = types[0] if kind.numbers and not shape and target is None else None
+    return plan, places, -1 if target is None else given.index("out"), number, recipe, kind

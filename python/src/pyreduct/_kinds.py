@@ -1,8 +1,9 @@
 """Kinds of arrays: how each is looked into, and how results of its kind are made.
 
 A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
-array and a View of it; finish(array, type), what the caller gets; signed, whether sums of unsigned elements are signed; queues, whether
-executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream() and to_host() for it.
+array and a View of it; finish(array, type), what the caller gets; recipe(shape, type, device), the function, arguments and keywords
+that make an array of which that is true as it is, or None; numbers, whether results of no axes are numbers instead; signed, whether sums of unsigned elements are signed; queues, whether
+executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream(), capturing() and to_host() for it.
 """
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ def _of_interface(interface: dict[str, Any], device: int, owner: Any, name: str,
 class NumPy:
     """numpy.ndarray and NumPy's scalars. numpy.bool of bytes and bfloat16 of the package ml_dtypes are among the types."""
 
+    numbers = True
     signed = False
     queues = False
 
@@ -80,6 +82,9 @@ class NumPy:
         made = self.numpy.empty(shape, self.dtype(kind))
         return made, self.writable(made, "out")
 
+    def recipe(self, shape: tuple[int, ...], kind: str, device: int) -> Any:
+        return (self.numpy.empty, (shape, self.types[kind]), {}) if kind in self.types else None
+
     def finish(self, made: Any, kind: str) -> Any:
         if kind in WIDE:
             flat = made.reshape(-1, SIZES[kind] // 8)
@@ -92,6 +97,7 @@ class NumPy:
 class Torch:
     """torch.Tensor, on a CPU or a CUDA device."""
 
+    numbers = False
     signed = True  # torch.uint64 has few functions
     queues = True
 
@@ -101,6 +107,7 @@ class Torch:
         self.torch = torch
         self.types = {short: getattr(torch, long) for short, long in LONG.items() if hasattr(torch, long)}
         self.names = {dtype: short for short, dtype in self.types.items()}
+        self.exchanges = _core.use_tensors(torch.Tensor)
 
     def dtype(self, kind: str) -> Any:
         return self.types[kind]
@@ -127,6 +134,12 @@ class Torch:
         made = self.torch.empty(shape, dtype=self.types[kind], device=like.device)
         return made, self.view(made, "out")
 
+    def recipe(self, shape: tuple[int, ...], kind: str, device: int) -> Any:
+        if not self.exchanges or kind not in self.types:
+            return None
+        place = self.torch.device("cpu") if device < 0 else self.torch.device("cuda", device)
+        return self.torch.empty, (shape,), {"dtype": self.types[kind], "device": place}
+
     def finish(self, made: Any, kind: str) -> Any:
         return made
 
@@ -136,6 +149,10 @@ class Torch:
 
     def stream(self, like: Any) -> int:
         return int(self.torch.cuda.current_stream(like.device).cuda_stream)
+
+    def capturing(self, like: Any) -> bool:
+        with self.torch.cuda.device(like.device):
+            return bool(self.torch.cuda.is_current_stream_capturing())
 
     def synchronize(self, like: Any) -> None:
         self.torch.cuda.current_stream(like.device).synchronize()

@@ -4,7 +4,8 @@
 
 Each figure is the least of many short runs, in turns. What is compared with is what is installed: NumPy, math.fsum, PyTorch, xsum,
 bitrep and CuPy. On a CUDA device, calls are queued one after another, and waited for after each run of them; arrays are those of PyTorch
-and CuPy. With --json all of it is one object: what it ran on, and for each table its title and rows, in seconds.
+and CuPy. C is the library's function in a loop of C, with the same arrays, in the same stream. With --json all of it is one object: what it
+ran on, and for each table its title and rows, in seconds.
 """
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyreduct
-from pyreduct import _core
+from pyreduct import _core, _functions
 
 Call = Callable[[], Any]
 Rows = Iterator[tuple[str, dict[str, Call]]]
@@ -30,17 +31,34 @@ def nothing() -> None:
     pass
 
 
+class InC:
+    """What a function of _core does with these arguments, many times in C: an execution of its plan, into the same array."""
+
+    times = 100
+
+    def __init__(self, name: str, *arguments: Any, **keywords: Any) -> None:
+        call = _functions.PREPARED[name](*arguments, **keywords)
+        self.room, target = call.kind.output(call.shape, call.types[0], arguments[0])
+        views = call.inputs, (target,)
+        self.run: Any = call.plan.execute if target.device < 0 else call.plan.queue
+        self.arguments = views if target.device < 0 else (*views, 0, 0, call.kind.stream(arguments[0]))
+
+    def __call__(self) -> None:
+        self.run(*self.arguments, self.times)
+
+
 def least(calls: list[Call], seconds: float, finish: Call = nothing) -> list[float]:
     """The shortest time that each took, in seconds per call; they take turns, so that what else the machine does meets all. What
     was queued is waited for by finish()."""
     repeats = []
+    run = 2e-4 if finish is nothing else 2e-3  # in which waiting is little
     for call in calls:
         call()  # what happens once: imports, threads
         finish()
         start = time.perf_counter()
         call()
         finish()
-        repeats.append(max(1, int(2e-4 / max(time.perf_counter() - start, 1e-9))))
+        repeats.append(max(1, int(run / max(time.perf_counter() - start, 1e-9))))
     best = [math.inf] * len(calls)
     end = time.perf_counter() + seconds
     while True:
@@ -49,7 +67,7 @@ def least(calls: list[Call], seconds: float, finish: Call = nothing) -> list[flo
             for _ in range(repeats[which]):
                 call()
             finish()
-            best[which] = min(best[which], (time.perf_counter() - start) / repeats[which])
+            best[which] = min(best[which], (time.perf_counter() - start) / repeats[which] / getattr(call, "times", 1))
         if time.perf_counter() > end:
             return best
 
@@ -77,16 +95,18 @@ def small_calls() -> Rows:
     import numpy
 
     x, matrix = numpy.ones(8), numpy.ones((8, 8))
-    for label, ours, theirs in (
-        ("sum(x)", lambda: pyreduct.sum(x), lambda: numpy.sum(x)),
-        ("mean(x)", lambda: pyreduct.mean(x), lambda: numpy.mean(x)),
-        ("var(x)", lambda: pyreduct.var(x), lambda: numpy.var(x)),
-        ("max(x)", lambda: pyreduct.max(x), lambda: numpy.max(x)),
-        ("dot(x, x)", lambda: pyreduct.dot(x, x), lambda: numpy.dot(x, x)),
-        ("sum(m, axis=1)", lambda: pyreduct.sum(matrix, axis=1), lambda: numpy.sum(matrix, axis=1)),
-        ("sum(m, where=m > 0)", lambda: pyreduct.sum(matrix, where=matrix > 0), lambda: numpy.sum(matrix, where=matrix > 0)),
+    mask, room = matrix > 0, numpy.zeros(8)
+    for label, ours, theirs, in_c in (
+        ("sum(x)", lambda: pyreduct.sum(x), lambda: numpy.sum(x), InC("sum", x)),
+        ("mean(x)", lambda: pyreduct.mean(x), lambda: numpy.mean(x), InC("mean", x)),
+        ("var(x)", lambda: pyreduct.var(x), lambda: numpy.var(x), InC("var", x)),
+        ("max(x)", lambda: pyreduct.max(x), lambda: numpy.max(x), InC("max", x)),
+        ("dot(x, x)", lambda: pyreduct.dot(x, x), lambda: numpy.dot(x, x), InC("dot", x, x)),
+        ("sum(m, 1)", lambda: pyreduct.sum(matrix, 1), lambda: numpy.sum(matrix, 1), InC("sum", matrix, 1)),
+        ("sum(m, axis=1, out=r)", lambda: pyreduct.sum(matrix, axis=1, out=room), lambda: numpy.sum(matrix, axis=1, out=room), InC("sum", matrix, 1)),
+        ("sum(m, where=k)", lambda: pyreduct.sum(matrix, where=mask), lambda: numpy.sum(matrix, where=mask), InC("sum", matrix, where=mask)),
     ):
-        yield f"`{label}`", {"pyreduct": ours, "numpy": theirs}
+        yield f"`{label}`", {"C": in_c, "pyreduct": ours, "numpy": theirs}
 
 
 def lists(exponents: list[int]) -> Rows:
@@ -189,6 +209,32 @@ def libraries() -> dict[str, Any]:
     return found
 
 
+def calls_on_device(scale: int) -> Rows:
+    """What a call costs beyond C's, of PyTorch's tensors: into one that is there, and into a new one."""
+    import torch
+
+    numbers = torch.Generator().manual_seed(1)
+    for length, width in ((2**10, 1), (2**20, 1), (2**6, 2**6), (2**14, 2**6), (2**22, 2**6)):
+        length = max(length // scale, 1)
+        x = torch.randn(length, width, generator=numbers).cuda()
+        x = x[:, 0].clone() if width == 1 else x
+        axis, out = (None, x.new_empty(())) if width == 1 else (1, x.new_empty(length))
+        yield f"`sum(x)`, {length}" if width == 1 else f"`sum(m, 1)`, {length} x {width}", {
+            "C": InC("sum", x, axis),
+            "pyreduct, out=": lambda x=x, axis=axis, out=out: pyreduct.sum(x, axis, out=out),  # type: ignore[misc]
+            "pyreduct": lambda x=x, axis=axis: pyreduct.sum(x, axis),  # type: ignore[misc]
+            "torch": lambda x=x, axis=axis: x.sum(axis),  # type: ignore[misc]
+        }
+    for count, n in ((2**10, 2**6), (2**16, 2**10), (2**22, 2**20)):
+        count = max(count // scale, 1)
+        values, ids, start = torch.randn(count, generator=numbers).cuda(), torch.randint(n, (count,), generator=numbers).cuda(), torch.zeros(n).cuda()
+        yield f"`index_add(s, i, x, check=False)`, {count} to {n}", {
+            "C": InC("index_add", start, ids, values, check=False),
+            "pyreduct": lambda v=values, i=ids, s=start: pyreduct.index_add(s, i, v, check=False),  # type: ignore[misc]
+            "torch": lambda v=values, i=ids, s=start: s.index_add(0, i, v),  # type: ignore[misc]
+        }
+
+
 def on_device(cases: list[tuple[str, Any, Any]], found: dict[str, Any]) -> Rows:
     """Of cases (label, array, axis)."""
     for label, x, axis in cases:
@@ -235,6 +281,8 @@ def tables(quick: bool) -> Iterator[tuple[str, Rows]]:
 
 
 def tables_on_device(quick: bool, found: dict[str, Any]) -> Iterator[tuple[str, Rows]]:
+    if "torch" in found:
+        yield "Calls, and what they take beyond C", calls_on_device(16 if quick else 1)
     exponents = [10, 16] if quick else [10, 16, 20, 24, 27]
     for dtype in ("float64", "float32"):
         yield f"sum of {dtype}, by elements", on_device([(f"2^{each}", random(2**each, dtype=dtype), None) for each in exponents], found)
@@ -254,10 +302,17 @@ def show(seconds: float | None) -> str:
 
 
 def print_table(table: dict[str, Any]) -> None:
-    names = list(dict.fromkeys(name for row in table["rows"] for name in row["seconds"]))
+    rows = [(row["label"], row["seconds"] | beyond_c(row["seconds"])) for row in table["rows"]]
+    names = list(dict.fromkeys(name for _, seconds in rows for name in seconds))
     print(f"\n{table['title']}\n\n| | {' | '.join(names)} |\n|---|{'---:|' * len(names)}")
-    for row in table["rows"]:
-        print(f"| {row['label']} | {' | '.join(show(row['seconds'].get(name)) for name in names)} |", flush=True)
+    for label, seconds in rows:
+        print(f"| {label} | {' | '.join(show(seconds.get(name)) for name in names)} |", flush=True)
+
+
+def beyond_c(seconds: dict[str, float]) -> dict[str, float]:
+    """What Python adds."""
+    ours = [name for name in seconds if name.startswith("pyreduct") and "C" in seconds]
+    return {f"{name} - C": seconds[name] - seconds["C"] for name in ours}
 
 
 def processor() -> str:
@@ -301,7 +356,7 @@ def main(arguments: list[str]) -> int:
     if not options.json:
         print(", ".join(value if name in ("date", "processor", "device") else f"{name} {value}" for name, value in where.items()))
     for title, rows in tables_on_device(options.quick, found) if found else tables(options.quick):
-        done.append(measure(title, rows, 0.05 if options.quick else 1.0, finish))
+        done.append(measure(title, rows, 0.05 if options.quick else 0.5 if found else 1.0, finish))
         if not options.json:
             print_table(done[-1])
     if options.json:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import _functions
+from . import _core, _functions
 from ._kinds import kind_named
 from ._types import type_name
 
@@ -197,7 +197,7 @@ def _index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
 
 def _exact_index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
     x, index, source = (each.detach().contiguous() for each in (x, index, source))
-    result: Tensor = _functions.index_add(x, index, source, check=not (x.is_cuda and torch.cuda.is_current_stream_capturing()))
+    result: Tensor = _core.index_add(x, index, source, check=not (x.is_cuda and torch.cuda.is_current_stream_capturing()))
     return result
 
 
