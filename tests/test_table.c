@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
-#include "values.h"
+#include "cuda/table.h"
+#include "cuda_support.h"
 
 enum { GROUPS = 7, MOST = 3000, REDUCTIONS = 3 };
 
@@ -39,6 +39,71 @@ void *__wrap_calloc(size_t count, size_t size) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Devices
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *devices[TEST_MAX_DEVICES];
+static size_t device_count;
+
+static bool is_cuda(const char *device) {
+    return device && strncmp(device, "cuda", 4) == 0;
+}
+
+/* One of the devices to test; every now and then the CPU, as tables of different devices are merged and load each other's bytes. */
+static const char *any_device(struct rng *rng) {
+    return rng_below(rng, 5) ? devices[rng_below(rng, device_count)] : "cpu";
+}
+
+static int find_devices(void **state) {
+    (void)state;
+    const char *why;
+    bool any = false;
+    device_count = test_devices(devices);
+    for (size_t i = 0; i < device_count; i++)
+        any = any || is_cuda(devices[i]);
+    if (any && !gpu_open(&why)) {
+        print_message("%s\n", why);
+        return -1;
+    }
+    return 0;
+}
+
+/* Arrays where a call has them: any of them in the memory of a device, if there is one. */
+struct arrays {
+    rd_cu_address there[4];
+    size_t count;
+};
+
+static const void *put(struct rng *rng, struct arrays *arrays, const char *device, const void *array, size_t bytes) {
+    if (!is_cuda(device) || !array || !rng_below(rng, 4))
+        return array;
+    const rd_cu_address there = gpu_copy_of(array, bytes ? bytes : 1);
+    arrays->there[arrays->count++] = there;
+    return gpu_pointer(there, 0);
+}
+
+static void put_batch(struct rng *rng, struct arrays *arrays, const char *device, reduct_table_batch *batch,
+                      size_t element, size_t mask_bytes) {
+    arrays->count = 0;
+    batch->x = put(rng, arrays, device, batch->x, batch->count * element);
+    batch->y = put(rng, arrays, device, batch->y, batch->count * element);
+    if (batch->index)
+        batch->indices = put(rng, arrays, device, batch->indices, batch->count * reduct_type_size(batch->index));
+    if (batch->mask_kind)
+        batch->mask = put(rng, arrays, device, batch->mask, mask_bytes);
+}
+
+static void drop(struct arrays *arrays) {
+    while (arrays->count)
+        gpu_free(arrays->there[--arrays->count]);
+}
+
+/* Whether batches of a few elements go to the device, too. */
+static void choose_way(struct rng *rng) {
+    rd_cuda_table_least = rng_below(rng, 4) ? 0 : 1 << 14;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * A table, and beside it the list of its elements
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -47,6 +112,7 @@ struct work {
     const struct test_type *type;
     bool two;
     reduct_table *table;
+    const char *device;
     uint64_t groups;
     size_t count;
     uint64_t index[MOST]; /* of each element; UINT64_MAX: it is in no group */
@@ -59,11 +125,12 @@ static void *at(const struct work *work, const double *array, size_t i) {
     return (char *)(uintptr_t)array + i * work->type->size;
 }
 
-static reduct_table *make_table(const struct work *work, uint64_t groups, unsigned threads) {
+static reduct_table *make_table(const struct work *work, const char *device, uint64_t groups, unsigned threads) {
     reduct_table *table = NULL;
     test_status(reduct_table_create(&(reduct_table_options){.reductions = work->reduction,
                                                             .reduction_count = REDUCTIONS,
                                                             .groups = groups,
+                                                            .device = device,
                                                             .threads = threads},
                                     &table, NULL),
                 REDUCT_OK);
@@ -92,7 +159,9 @@ static void begin(struct rng *rng, struct work *work) {
     }
     work->groups = 1 + rng_below(rng, GROUPS);
     work->count = 0;
-    work->table = make_table(work, work->groups, (unsigned)rng_below(rng, 4));
+    work->device = any_device(rng);
+    work->table = make_table(work, work->device, work->groups, (unsigned)rng_below(rng, 4));
+    choose_way(rng);
 }
 
 /* The elements of a group, one after another; where each was is kept for indices. */
@@ -204,7 +273,10 @@ static void add(struct rng *rng, struct work *work) {
         if (batch.mask_kind == REDUCT_MASK_BYTES ? !mask[entry] : !(mask[entry / 8] >> entry % 8 & 1))
             work->index[first + i] = UINT64_MAX;
     }
+    struct arrays arrays;
+    put_batch(rng, &arrays, work->device, &batch, work->type->size, sizeof mask);
     test_status(reduct_table_add(work->table, &batch, NULL), REDUCT_OK);
+    drop(&arrays);
     work->count += count;
 }
 
@@ -216,9 +288,12 @@ static void add_group(struct rng *rng, struct work *work) {
     make_elements(rng, work, count);
     for (size_t i = 0; i < count; i++)
         work->index[first + i] = group;
-    test_status(reduct_table_add_group(work->table, group, at(work, work->x, first),
-                                       work->two ? at(work, work->y, first) : NULL, count, NULL),
-                REDUCT_OK);
+    reduct_table_batch batch = {
+        .x = at(work, work->x, first), .y = work->two ? at(work, work->y, first) : NULL, .count = count};
+    struct arrays arrays;
+    put_batch(rng, &arrays, work->device, &batch, work->type->size, 0);
+    test_status(reduct_table_add_group(work->table, group, batch.x, batch.y, count, NULL), REDUCT_OK);
+    drop(&arrays);
     work->count += count;
 }
 
@@ -226,17 +301,20 @@ static void add_group(struct rng *rng, struct work *work) {
 static void take_out(struct rng *rng, struct work *work) {
     static uint64_t indices[MOST];
     const size_t first = rng_below(rng, work->count + 1), count = rng_below(rng, work->count - first + 1);
-    const reduct_table_batch batch = {.x = at(work, work->x, first),
-                                      .y = work->two ? at(work, work->y, first) : NULL,
-                                      .count = count,
-                                      .indices = indices,
-                                      .index = REDUCT_U64,
-                                      .skip = 1};
+    reduct_table_batch batch = {.x = at(work, work->x, first),
+                                .y = work->two ? at(work, work->y, first) : NULL,
+                                .count = count,
+                                .indices = indices,
+                                .index = REDUCT_U64,
+                                .skip = 1};
+    struct arrays arrays;
     memcpy(indices, work->index + first, count * sizeof *indices);
     bool possible = true;
     for (size_t i = 0; i < REDUCTIONS; i++)
         possible &= test_removes(&work->reduction[i]);
+    put_batch(rng, &arrays, work->device, &batch, work->type->size, 0);
     test_status(reduct_table_remove(work->table, &batch, NULL), possible ? REDUCT_OK : REDUCT_ERROR_UNSUPPORTED);
+    drop(&arrays);
     for (size_t i = 0; possible && i < count; i++)
         work->index[first + i] = UINT64_MAX;
 }
@@ -249,11 +327,13 @@ static size_t save(const reduct_table *table, unsigned char **bytes) {
     return size;
 }
 
-static void through_bytes(struct work *work) {
+static void through_bytes(struct rng *rng, struct work *work) {
     unsigned char *bytes, *again;
     const size_t size = save(work->table, &bytes);
     reduct_table_destroy(work->table);
-    test_status(reduct_table_load(bytes, size, NULL, &work->table, NULL), REDUCT_OK);
+    work->device = any_device(rng);
+    test_status(reduct_table_load(bytes, size, &(reduct_table_options){.device = work->device}, &work->table, NULL),
+                REDUCT_OK);
     assert_int_equal(save(work->table, &again), size);
     assert_memory_equal(bytes, again, size);
     assert_int_equal(reduct_table_groups(work->table), work->groups);
@@ -268,7 +348,8 @@ static void merge(struct rng *rng, struct work *work) {
     theirs = *work;
     theirs.groups = 1 + rng_below(rng, GROUPS);
     theirs.count = 0;
-    theirs.table = make_table(&theirs, theirs.groups, 1);
+    theirs.device = any_device(rng);
+    theirs.table = make_table(&theirs, theirs.device, theirs.groups, 1);
     add(rng, &theirs);
     for (uint64_t g = 0; g < theirs.groups; g++)
         mapping[g] = rng_below(rng, work->groups);
@@ -289,7 +370,7 @@ static void merge(struct rng *rng, struct work *work) {
 /* Bytes of a table that got all at once, and what was taken out never. Of indices only the places are the same. */
 static void check_bytes(const struct work *work) {
     unsigned char *got, *expected;
-    reduct_table *once = make_table(work, work->groups, 1);
+    reduct_table *once = make_table(work, "cpu", work->groups, 1);
     const reduct_table_batch batch = {.x = work->x,
                                       .y = work->two ? work->y : NULL,
                                       .count = work->count,
@@ -324,7 +405,7 @@ static void any_steps(void **state) {
                 take_out(&rng, &ours);
                 break;
             case 5:
-                through_bytes(&ours);
+                through_bytes(&rng, &ours);
                 break;
             case 6:
                 merge(&rng, &ours);
@@ -347,8 +428,7 @@ enum { MANY = 1000003, BIG = 3000000 };
 
 /* Sums of values over 60 binades in a million groups, on any number of threads; what is merged from parts; and what is left of
  * it when half has been taken out. */
-static void many_groups(void **state) {
-    (void)state;
+static void many_groups_on(const char *device) {
     const uint64_t groups = test_scaled(MANY, 5003), count = test_scaled(BIG, 100000);
     const reduct_reduction reductions[2] = {{.op = REDUCT_SUM, .element = REDUCT_F64},
                                             {.op = REDUCT_COUNT, .element = REDUCT_F64}};
@@ -363,13 +443,18 @@ static void many_groups(void **state) {
     for (unsigned t = 0; t < 3;
          t++) { /* one thread, four, and half of it twice, of which the second half is taken out again */
         reduct_table *table = NULL;
+        struct arrays arrays;
         reduct_table_batch batch = {.x = x, .count = count, .indices = index, .index = REDUCT_U32};
+        put_batch(&rng, &arrays, device, &batch, sizeof *x, 0);
         test_status(reduct_table_create(&(reduct_table_options){.reductions = reductions,
                                                                 .reduction_count = 2,
                                                                 .groups = groups,
+                                                                .device = t ? device : "cpu",
                                                                 .threads = t == 1 ? 4 : 1},
                                         &table, NULL),
                     REDUCT_OK);
+        if (!t) /* as the others are to be */
+            batch.x = x, batch.indices = index;
         test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
         if (t == 2) {
             batch.count = count / 2;
@@ -381,6 +466,7 @@ static void many_groups(void **state) {
         assert_memory_equal(bytes[t], bytes[0], size[0]);
         test_status(reduct_table_result(table, 0, REDUCT_DEFAULT, index[0], 1, &result, NULL, NULL), REDUCT_OK);
         reduct_table_destroy(table);
+        drop(&arrays);
     }
     size_t kept = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -392,6 +478,13 @@ static void many_groups(void **state) {
         free(bytes[t]);
     free(x);
     free(index);
+}
+
+static void many_groups(void **state) {
+    (void)state;
+    rd_cuda_table_least = 0;
+    for (size_t i = 0; i < (is_cuda(devices[0]) ? device_count : 1); i++)
+        many_groups_on(devices[i]);
 }
 
 /* Elements whose exponents range so widely that every group spills, with a NaN and infinities among them. */
@@ -413,7 +506,9 @@ static void no_memory(void **state) {
     reduct_reduction reductions[3];
     for (size_t i = 0; i < 3; i++)
         reductions[i] = test_reduction(ops[i], REDUCT_F64, REDUCT_DEFAULT);
-    const reduct_table_options options = {.reductions = reductions, .reduction_count = 3, .groups = 5, .threads = 1};
+    const reduct_table_options options = {
+        .reductions = reductions, .reduction_count = 3, .groups = 5, .device = devices[0], .threads = 1};
+    rd_cuda_table_least = 0;
     fill_widely(x, index, COUNT);
     for (int what = 0; what < 2; what++) {
         bool failed = true;
@@ -460,12 +555,15 @@ static void refused(void **state) {
     uint8_t index[4] = {0, 1, 1, 0};
     unsigned char *before, *after;
     reduct_error error;
+    rd_cuda_table_least = 0;
     for (int nan = 0; nan < 2; nan++) {
         reduct_table *table = NULL;
         sum.nan = nan ? REDUCT_NAN_ERROR : REDUCT_NAN_PROPAGATE;
-        test_status(reduct_table_create(&(reduct_table_options){.reductions = &sum, .reduction_count = 1, .groups = 2},
-                                        &table, NULL),
-                    REDUCT_OK);
+        test_status(
+            reduct_table_create(
+                &(reduct_table_options){.reductions = &sum, .reduction_count = 1, .groups = 2, .device = devices[0]},
+                &table, NULL),
+            REDUCT_OK);
         reduct_table_batch batch = {.x = x, .count = 4, .indices = index, .index = REDUCT_U8};
         test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
         const size_t size = save(table, &before);
@@ -632,5 +730,5 @@ int main(void) {
         cmocka_unit_test(damaged),   cmocka_unit_test(numbered),
         cmocka_unit_test(runs),      cmocka_unit_test(keys_without_memory),
     };
-    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

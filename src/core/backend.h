@@ -8,6 +8,7 @@
 struct rd_partial;
 struct rd_many;
 struct rd_execution;
+struct rd_table_change;
 
 /* One device of a backend, chosen by name; lives as long as the process. */
 struct rd_device {
@@ -89,6 +90,10 @@ struct rd_backend {
     /* Executes a plan of many (core/many.h), whose pointers have been checked. Null where only whole arrays are reduced. */
     reduct_status (*execute_many)(const struct rd_many *many, const struct rd_execution *execution,
                                   reduct_error *error);
+
+    /* Adds elements to a table of a device, or takes them out (state/table.h), wherever they are. Null where all are in host memory. */
+    reduct_status (*change_table)(const struct rd_device *device, reduct_table *table,
+                                  const struct rd_table_change *change, reduct_error *error);
 };
 
 /* All backends, the preferred one first; ends with null. */

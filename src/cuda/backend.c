@@ -10,6 +10,7 @@
 #include "cuda/prepared.h"
 #include "cuda/set.h"
 #include "cuda/synchronous.h"
+#include "cuda/table.h"
 
 #include <stdlib.h>
 
@@ -143,4 +144,5 @@ const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .accumulate = cuda_accumulate,
                                            .prepare_many = rd_cuda_prepare_many,
                                            .release_many = rd_cuda_release_many,
-                                           .execute_many = rd_cuda_execute_many};
+                                           .execute_many = rd_cuda_execute_many,
+                                           .change_table = rd_cuda_change_table};

@@ -236,7 +236,7 @@ static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_r
 }
 
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
-                                     struct rd_cuda_groups_pass *pass, reduct_error *error) {
+                                     bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
     struct kernels kernels;
@@ -252,7 +252,7 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
     if (pass->groups.step < RD_CUDA_GROUPS_STEP_LEAST)
         return refuse(context, "2^37 elements or more", error);
     /* Extremes see what was found; of sums, which results have elements enough. */
-    const bool counted = !kernels.pick && pass->groups.call.minimum > 0,
+    const bool counted = !kernels.pick && (pass->groups.call.minimum > 0 || fetched),
                nans = element->kind == RD_FLOAT &&
                       (kernels.pick ? reduction->nan != REDUCT_NAN_IGNORE : reduction->nan == REDUCT_NAN_ERROR);
     pass->groups.is_pick = (uint8_t)kernels.pick;
@@ -267,6 +267,8 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
         status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_begin", &pass->begin, error);
     if (status == REDUCT_OK && kernels.floats)
         status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_clear", &pass->clear, error);
+    if (status == REDUCT_OK && kernels.floats && fetched)
+        status = find_kernel(context, kernels.image, "special", kernels.kind[0], &pass->special, error);
     place_zeros(pass, counted, nans);
     pass->finish_threads = kernels.pick ? RD_CUDA_THREADS : RD_CUDA_GROUPS_ROUNDING;
     place_rest(pass);
@@ -444,19 +446,26 @@ static rd_cu_result start_rest(const struct launches *launches, uint64_t first) 
     return result;
 }
 
+/* All of them, after what must be zero is. */
+static rd_cu_result start_scans(const struct launches *launches) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    struct rd_cuda_groups first_launch = launches->groups;
+    first_launch.grid[0] = launches->grid[0];
+    first_launch.zero_vectors = pass->zero_bytes / 16;
+    rd_cu_result result = launch(launches, pass->begin, &first_launch,
+                                 at_most(rd_divide_up(first_launch.zero_vectors, RD_CUDA_THREADS),
+                                         (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
+                                 RD_CUDA_THREADS, 0);
+    for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
+        result = start_scan(launches, s);
+    return result;
+}
+
 rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
     const struct launches launches = make_launches(pass, addresses, stream);
     const uint64_t results = pass->groups.results, room = pass->groups.rest_room;
-    struct rd_cuda_groups first_launch = launches.groups;
-    first_launch.grid[0] = launches.grid[0];
-    first_launch.zero_vectors = pass->zero_bytes / 16;
-    rd_cu_result result = launch(&launches, pass->begin, &first_launch,
-                                 at_most(rd_divide_up(first_launch.zero_vectors, RD_CUDA_THREADS),
-                                         (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
-                                 RD_CUDA_THREADS, 0);
-    for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
-        result = start_scan(&launches, s);
+    rd_cu_result result = start_scans(&launches);
     /* At least once, for an index outside. */
     for (uint64_t first = 0; result == RD_CU_SUCCESS && (first < results || first == 0); first += room ? room : 1) {
         struct rd_cuda_groups groups = launches.groups;
@@ -471,4 +480,26 @@ rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                             pass->finish_threads, 0);
     }
     return result;
+}
+
+rd_cu_result rd_cuda_groups_collect(const struct rd_cuda_groups_pass *pass,
+                                    const struct rd_cuda_groups_addresses *addresses, void *special,
+                                    rd_cu_stream stream) {
+    const struct launches launches = make_launches(pass, addresses, stream);
+    rd_cu_result result = start_scans(&launches);
+    if (result != RD_CU_SUCCESS || !pass->special)
+        return result;
+    struct rd_cuda_groups groups = aim(&launches, 0, false);
+    groups.counted = special;
+    return launch(&launches, pass->special, &groups,
+                  at_most(rd_divide_up(groups.call.count, RD_CUDA_THREADS),
+                          (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
+                  RD_CUDA_THREADS, 0);
+}
+
+rd_cu_result rd_cuda_groups_collect_rest(const struct rd_cuda_groups_pass *pass,
+                                         const struct rd_cuda_groups_addresses *addresses, uint64_t first,
+                                         rd_cu_stream stream) {
+    const struct launches launches = make_launches(pass, addresses, stream);
+    return start_rest(&launches, first);
 }

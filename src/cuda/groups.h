@@ -29,15 +29,16 @@ struct rd_cuda_groups_pass {
                                            * least and of the greatest */
     unsigned finish_threads;             /* of a block */
     rd_cu_function begin, clear, finish; /* `clear` may be null: nothing is put aside */
+    rd_cu_function special;              /* of sums of floats whose planes are fetched */
     size_t counted, nan_below, notes;    /* where in the workspace; SIZE_MAX: nowhere */
     size_t zero_bytes, bytes;            /* of a workspace, which begins with what must be zero */
     unsigned element_bytes;
     bool with_initial;
 };
 
-/* With the context current. */
+/* `fetched`: for rd_cuda_groups_collect(). With the context current. */
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
-                                     struct rd_cuda_groups_pass *pass, reduct_error *error);
+                                     bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error);
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {
@@ -49,5 +50,17 @@ struct rd_cuda_groups_addresses {
 };
 rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
+
+/* Queues a pass without its end: planes are left in the workspace, and of sums which elements count. `special`, of sums of floats, is
+ * where planes of counts are, all zero (kernels/groups.h). */
+rd_cu_result rd_cuda_groups_collect(const struct rd_cuda_groups_pass *pass,
+                                    const struct rd_cuda_groups_addresses *addresses, void *special,
+                                    rd_cu_stream stream);
+
+/* Then queues that the rest of the planes is filled for the results from `first` on, as many as there is room for, where a header says
+ * that there is any. */
+rd_cu_result rd_cuda_groups_collect_rest(const struct rd_cuda_groups_pass *pass,
+                                         const struct rd_cuda_groups_addresses *addresses, uint64_t first,
+                                         rd_cu_stream stream);
 
 #endif

@@ -229,7 +229,7 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     struct rd_cuda_many *to = &pass->masked.many;
     char name[64];
     if (rd_many_is_grouped(many)) {
-        reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, &pass->groups, error);
+        reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, false, &pass->groups, error);
         pass->table_bytes = pass->groups.bytes;
         return status;
     }

@@ -12,6 +12,7 @@
 #include "cuda/partials.h"
 #include "cuda/prepared.h"
 #include "cuda/synchronous.h"
+#include "cuda/table.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -358,6 +359,28 @@ static reduct_status set_execute_many(const struct rd_many *many, const struct r
     return status;
 }
 
+/* On the device in whose memory any of the data lie. */
+static reduct_status set_change_table(const struct rd_device *device, reduct_table *table,
+                                      const struct rd_table_change *change, reduct_error *error) {
+    const struct set *set = device->private;
+    const struct {
+        const char *name;
+        const void *data;
+    } arrays[] = {{"x", change->batch->x},
+                  {"y", change->batch->y},
+                  {"indices", change->batch->indices},
+                  {"mask", change->batch->mask_kind ? change->batch->mask : NULL}};
+    struct place place = {.member = 0};
+    reduct_status status = REDUCT_OK;
+    rd_environment caller = rd_environment_enter();
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == REDUCT_OK; i++)
+        status = look(set, arrays[i].name, arrays[i].data, &place, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_change_table(&set->member[place.member], table, change, error);
+    rd_environment_leave(caller);
+    return status;
+}
+
 /* Found by names that are those of CUDA, so that it is in no list of backends and opens nothing itself. */
 static const struct rd_backend set_backend = {.name = "cuda",
                                               .prepare = set_prepare,
@@ -367,4 +390,5 @@ static const struct rd_backend set_backend = {.name = "cuda",
                                               .accumulate = set_accumulate,
                                               .prepare_many = set_prepare_many,
                                               .release_many = set_release_many,
-                                              .execute_many = set_execute_many};
+                                              .execute_many = set_execute_many,
+                                              .change_table = set_change_table};

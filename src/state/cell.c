@@ -880,6 +880,116 @@ void rd_cell_separate(const struct rd_cells *cells, void *cell, const void *othe
     sums->seen -= taken->seen;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Parts
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+bool rd_cell_may_hold(const struct rd_cells *cells, const void *cell, const struct rd_cell_part *part) {
+    const struct rd_cell_sums *sums = cell;
+    const struct rd_cell_counts *counts = cell;
+    bool holds = rd_cell_seen(cell) >= part->seen;
+    switch (cells->kind) {
+    case RD_CELL_SUMS:
+        holds = holds && rd_cell_ignored(sums) >= part->ignored;
+        for (int i = 0; i < RD_SPECIALS; i++)
+            holds = holds && rd_cell_special(sums, (enum rd_special)i) >= part->special[i];
+        break;
+    case RD_CELL_COUNTS:
+        holds = holds && counts->ignored >= part->ignored && counts->counted >= part->counted;
+        break;
+    case RD_CELL_EXTREMES:
+    case RD_CELL_BITS:
+        break;
+    }
+    return holds;
+}
+
+/* Adds a digit to its field. What lies below the least term is zero. */
+static bool put_digit(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_digit *digit,
+                      bool removes, bool margin) {
+    bool negative = digit->value < 0;
+    uint64_t magnitude = negative ? -(uint64_t)digit->value : (uint64_t)digit->value;
+    int bit = digit->exponent - cells->exponent[digit->field];
+    if (bit < 0) {
+        magnitude = bit > -64 ? magnitude >> -bit : 0;
+        bit = 0;
+    }
+    return put_anywhere(cells, cell, digit->field, magnitude, negative != removes, (unsigned)bit, margin);
+}
+
+static bool take_specials(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_cell_part *part,
+                          bool removes) {
+    uint64_t special[RD_SPECIALS], ignored = rd_cell_ignored(cell);
+    ignored += removes ? -part->ignored : part->ignored;
+    for (int i = 0; i < RD_SPECIALS; i++)
+        special[i] = rd_cell_special(cell, (enum rd_special)i) + (removes ? -part->special[i] : part->special[i]);
+    return rd_cell_count_specials(cells, cell, ignored, special);
+}
+
+/* As for elements that are undone: the last one first, without a margin, there is no need of memory. */
+static void untake_digits(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_cell_part *part,
+                          size_t digits, bool removes) {
+    while (digits-- > 0)
+        put_digit(cells, cell, &part->digit[digits], !removes, false);
+}
+
+static bool take_sums(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_cell_part *part,
+                      bool removes) {
+    size_t done = 0;
+    while (done < part->digits && put_digit(cells, cell, &part->digit[done], removes, true))
+        done++;
+    if (done == part->digits && take_specials(cells, cell, part, removes)) {
+        cell->seen += removes ? -part->seen : part->seen;
+        return true;
+    }
+    untake_digits(cells, cell, part, done, removes);
+    return false;
+}
+
+static void take_extreme(const struct rd_cells *cells, struct rd_cell_extremes *cell, const struct rd_cell_part *part) {
+    const struct rd_operator *op = rd_operator(cells->reduction.op);
+    const struct rd_type type = rd_compared_type(&cells->reduction);
+    const bool both = op->combine == RD_BOTH;
+    const int64_t flip = op->combine == RD_GREATEST ? 0 : -1;
+    if (part->nan)
+        note_nan(cell, part->nan - 1);
+    if (part->found)
+        take_key(cell, rd_order_of(part->extreme, &type) ^ flip, both ? rd_order_of(part->other, &type) : 0,
+                 part->other, both);
+    cell->seen += part->seen;
+    cell->ignored += part->ignored;
+}
+
+bool rd_cell_take(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes) {
+    struct rd_cell_counts *counts = cell;
+    struct rd_cell_bits *bits = cell;
+    switch (cells->kind) {
+    case RD_CELL_SUMS:
+        return take_sums(cells, cell, part, removes);
+    case RD_CELL_EXTREMES:
+        take_extreme(cells, cell, part);
+        break;
+    case RD_CELL_COUNTS:
+        counts->seen += removes ? -part->seen : part->seen;
+        counts->ignored += removes ? -part->ignored : part->ignored;
+        counts->counted += removes ? -part->counted : part->counted;
+        break;
+    case RD_CELL_BITS:
+        bits->seen += removes ? -part->seen : part->seen;
+        bits->bits =
+            rd_operator(cells->reduction.op)->combine == RD_XOR ? bits->bits ^ part->bits : bits->bits | part->bits;
+        break;
+    }
+    return true;
+}
+
+void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes) {
+    struct rd_cell_sums *sums = cell; /* others do not fail, and come last */
+    take_specials(cells, sums, part, !removes);
+    sums->seen -= removes ? -part->seen : part->seen;
+    untake_digits(cells, sums, part, part->digits, removes);
+}
+
 void rd_cell_clear(const struct rd_cells *cells, void *cell) {
     if (cells->kind == RD_CELL_SUMS)
         free(((struct rd_cell_sums *)cell)->spill);

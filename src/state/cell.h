@@ -60,6 +60,34 @@ bool rd_cell_combine(const struct rd_cells *cells, void *cell, const void *other
 /* Takes a cell out that was just combined. */
 void rd_cell_separate(const struct rd_cells *cells, void *cell, const void *other);
 
+/* What elements of a cell came to elsewhere, such as on a device. */
+struct rd_digit {
+    int64_t value; /* times 2^exponent: so much of a field's sum */
+    int16_t exponent, field;
+};
+struct rd_cell_part {
+    uint64_t seen, ignored;
+    uint64_t special[4]; /* of sums, counts in the order of the saved form */
+    const struct rd_digit *digit;
+    size_t digits;
+    bool found;       /* an extreme, */
+    uint64_t extreme; /* its bits, and */
+    uint64_t other;   /* its index, or the bits of the greatest where both are wanted */
+    uint64_t nan;     /* one more than the index of the first NaN, or 0 */
+    uint64_t counted; /* of counts */
+    uint64_t bits;    /* by which the combination differs from that of nothing */
+};
+
+/* Whether a cell can have elements that are to be taken out. */
+bool rd_cell_may_hold(const struct rd_cells *cells, const void *cell, const struct rd_cell_part *part);
+
+/* Adds a part, or takes it out, of a cell that may hold it. False, and nothing is done, where there is no memory, which only sums can
+ * need. */
+bool rd_cell_take(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes);
+
+/* Takes back what was just done. */
+void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes);
+
 /* Frees what a cell points to; it then holds nothing. */
 void rd_cell_clear(const struct rd_cells *cells, void *cell);
 

@@ -16,8 +16,7 @@
  * Making
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_status check_options(const reduct_table_options *options, reduct_error *error) {
-    struct rd_device device;
+static reduct_status check_options(const reduct_table_options *options, struct rd_device *device, reduct_error *error) {
     if (!options->reductions || !options->reduction_count)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "reductions: %s; expected at least one",
                        options->reductions ? "none" : "null pointer");
@@ -27,10 +26,10 @@ static reduct_status check_options(const reduct_table_options *options, reduct_e
     if (status == REDUCT_OK)
         status = rd_check_executor(options->executor, error);
     if (status == REDUCT_OK)
-        status = rd_device_open(options->device, NULL, &device, error);
-    if (status == REDUCT_OK && device.backend != &rd_cpu_backend)
-        status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "device: %s has no tables in this version; expected cpu",
-                         device.name);
+        status = rd_device_open(options->device, NULL, device, error);
+    if (status == REDUCT_OK && device->backend != &rd_cpu_backend && !device->backend->change_table)
+        status = rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "device: %s has no tables; expected cpu or one cuda:N",
+                         device->name);
     return status;
 }
 
@@ -67,7 +66,8 @@ static reduct_status no_memory(size_t bytes, reduct_error *error) {
 }
 
 reduct_status rd_table_make(const reduct_table_options *options, reduct_table **table, reduct_error *error) {
-    reduct_status status = check_options(options, error);
+    struct rd_device device;
+    reduct_status status = check_options(options, &device, error);
     if (status != REDUCT_OK)
         return status;
     size_t count = options->reduction_count,
@@ -81,6 +81,7 @@ reduct_status rd_table_make(const reduct_table_options *options, reduct_table **
     made->cells = (struct rd_cells *)(made->reduction + count);
     made->state_of = (size_t *)(made->cells + count);
     made->cell = (unsigned char **)(made->state_of + count);
+    made->device = device;
     made->crew = (struct rd_crew){options->threads, NULL};
     if (options->executor) {
         made->executor = *options->executor;
@@ -273,6 +274,70 @@ reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other,
         if (table->cells[s].kind != RD_CELL_SUMS)
             merge_state(table, other, mapping, s);
     table->seen += other->seen;
+    return REDUCT_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Parts from a device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static struct rd_cell_part part_of(const struct rd_table_parts *parts, size_t s, uint64_t number) {
+    struct rd_cell_part part = {.seen = 0};
+    parts->part(parts->context, s, number, &part);
+    return part;
+}
+
+static bool may_hold_all(const reduct_table *table, const struct rd_table_parts *parts) {
+    for (size_t s = 0; s < table->states; s++)
+        for (uint64_t i = 0; i < parts->groups; i++) {
+            struct rd_cell_part part = part_of(parts, s, i);
+            if (!rd_cell_may_hold(&table->cells[s], rd_table_cell(table, s, parts->first + i), &part))
+                return false;
+        }
+    return true;
+}
+
+/* The parts of a state; returns how many before there was no memory. */
+static uint64_t take_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
+    for (uint64_t i = 0; i < parts->groups; i++) {
+        struct rd_cell_part part = part_of(parts, s, i);
+        if (part.seen &&
+            !rd_cell_take(&table->cells[s], rd_table_cell(table, s, parts->first + i), &part, parts->removes))
+            return i;
+    }
+    return parts->groups;
+}
+
+static void untake_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s, uint64_t done) {
+    while (done-- > 0) {
+        struct rd_cell_part part = part_of(parts, s, done);
+        if (part.seen)
+            rd_cell_untake(&table->cells[s], rd_table_cell(table, s, parts->first + done), &part, parts->removes);
+    }
+}
+
+/* Sums come first: only they can fail. */
+reduct_status rd_table_take(reduct_table *table, const struct rd_table_parts *parts, bool *missing,
+                            reduct_error *error) {
+    uint64_t done = 0;
+    size_t s = 0;
+    *missing = parts->removes && !may_hold_all(table, parts);
+    if (*missing)
+        return REDUCT_OK;
+    for (; s < table->states; s++)
+        if (table->cells[s].kind == RD_CELL_SUMS && (done = take_state(table, parts, s)) < parts->groups)
+            break;
+    if (s < table->states) {
+        untake_state(table, parts, s, done);
+        while (s-- > 0)
+            if (table->cells[s].kind == RD_CELL_SUMS)
+                untake_state(table, parts, s, parts->groups);
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: words for all exponents could not be allocated");
+    }
+    for (s = 0; s < table->states; s++)
+        if (table->cells[s].kind != RD_CELL_SUMS)
+            take_state(table, parts, s);
+    table->seen += parts->removes ? 0 : parts->elements;
     return REDUCT_OK;
 }
 

@@ -14,9 +14,34 @@ struct reduct_table {
     uint64_t groups, room;          /* cells in use, and allocated; the others are empty */
     uint64_t seen;                  /* elements presented, which is where the next one's index starts */
     const reduct_reduction *widest; /* the reduction that reads most arrays */
+    struct rd_device device;
     struct rd_crew crew;
     reduct_executor executor; /* the caller's, if one was given */
 };
+
+/* What is added, or taken out: elements with an index each or, where there are no indices, all of one group. Its pointers were
+ * checked, but not what they point to. */
+struct rd_table_change {
+    const reduct_table_batch *batch;
+    uint64_t group;
+    bool removes;
+};
+
+/* Makes a change whose arrays are in host memory. */
+reduct_status rd_table_change_here(reduct_table *table, const struct rd_table_change *change, reduct_error *error);
+
+/* What the elements of a change came to on a device: for group `first + number` of the table and each state a part, of which
+ * `part` fills in what the state's cells need. */
+struct rd_table_parts {
+    uint64_t first, groups, elements;
+    bool removes;
+    void (*part)(void *context, size_t state, uint64_t number, struct rd_cell_part *part);
+    void *context;
+};
+
+/* Adds the parts, or takes them out. Where an element cannot have been there, nothing is done and `missing` is set. */
+reduct_status rd_table_take(reduct_table *table, const struct rd_table_parts *parts, bool *missing,
+                            reduct_error *error);
 
 static inline void *rd_table_cell(const reduct_table *table, size_t state, uint64_t group) {
     return table->cell[state] + group * table->cells[state].size;

@@ -403,6 +403,18 @@ static reduct_status add(struct addition *addition, reduct_error *error) {
     return status;
 }
 
+reduct_status rd_table_change_here(reduct_table *table, const struct rd_table_change *change, reduct_error *error) {
+    struct addition addition = {
+        .table = table, .batch = change->batch, .group = change->group, .removes = change->removes};
+    return add(&addition, error);
+}
+
+static reduct_status make_change(reduct_table *table, const struct rd_table_change *change, reduct_error *error) {
+    const struct rd_backend *backend = table->device.backend;
+    return backend->change_table ? backend->change_table(&table->device, table, change, error)
+                                 : rd_table_change_here(table, change, error);
+}
+
 static reduct_status add_batch(reduct_table *table, const reduct_table_batch *batch, bool removes,
                                reduct_error *error) {
     if (!table || !batch)
@@ -412,8 +424,9 @@ static reduct_status add_batch(reduct_table *table, const reduct_table_batch *ba
         status = check_batch(table, batch, removes, error);
     if (status == REDUCT_OK)
         status = check_indices(batch, error);
-    struct addition addition = {.table = table, .batch = batch, .removes = removes};
-    return status == REDUCT_OK ? add(&addition, error) : status;
+    return status == REDUCT_OK
+               ? make_change(table, &(struct rd_table_change){.batch = batch, .removes = removes}, error)
+               : status;
 }
 
 reduct_status reduct_table_add(reduct_table *table, const reduct_table_batch *batch, reduct_error *error) {
@@ -427,12 +440,12 @@ reduct_status reduct_table_remove(reduct_table *table, const reduct_table_batch 
 reduct_status reduct_table_add_group(reduct_table *table, uint64_t group, const void *x, const void *y, uint64_t count,
                                      reduct_error *error) {
     const reduct_table_batch batch = {.x = x, .y = y, .count = count};
-    struct addition addition = {.table = table, .batch = &batch, .group = group};
     if (!table)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "table: null pointer");
     if (group >= table->groups)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "group: %llu of %llu", (unsigned long long)group,
                        (unsigned long long)table->groups);
     reduct_status status = check_batch(table, &batch, false, error);
-    return status == REDUCT_OK ? add(&addition, error) : status;
+    return status == REDUCT_OK ? make_change(table, &(struct rd_table_change){.batch = &batch, .group = group}, error)
+                               : status;
 }

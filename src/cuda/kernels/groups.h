@@ -18,7 +18,7 @@ struct rd_cuda_groups_header {
     uint32_t low_below;  /* planes of the grid that elements aside reach: UINT32_MAX less the lowest one; 0: none */
     uint32_t high_above; /* the highest, plus one */
     uint32_t scattered;  /* results come in no order: of parts, each has a launch */
-    uint32_t reserved;
+    uint32_t special;    /* groups_special found some element */
 };
 
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
@@ -43,7 +43,8 @@ struct rd_cuda_groups {
     struct rd_cuda_groups_grid grid
         [2]; /* of terms, and of squares for moments; of weights, and of products; of extremes, and of places; of the least, and of the
                         * greatest. Scans have theirs first */
-    uint64_t *counted; /* a plane: elements that count; null where nobody asks */
+    uint64_t *
+        counted; /* a plane: elements that count; null where nobody asks. Of groups_special, planes: RD_CUDA_GROUPS_SPECIALS */
     uint64_t
         *nan_below;    /* a plane: ~(row + 1) of the first NaN, of initial values ~0; 0: none. Null where nobody asks */
     uint32_t *notes;   /* a plane: RD_CUDA_GROUPS_... */
@@ -75,6 +76,17 @@ enum {
     RD_CUDA_GROUPS_MINUS_ZERO = 8,
     RD_CUDA_GROUPS_OTHER = 16,
     RD_CUDA_GROUPS_FOUND = 32
+};
+
+/* Planes of counts that tables ask for of sums of floats: terms that are NaN, infinities of either sign, terms that are -0 (of values that
+ * have no sign their elements), and NaNs that are ignored. */
+enum {
+    RD_CUDA_GROUPS_NANS,
+    RD_CUDA_GROUPS_INFINITIES,
+    RD_CUDA_GROUPS_NEGATIVE_INFINITIES,
+    RD_CUDA_GROUPS_NEGATIVE_ZEROS,
+    RD_CUDA_GROUPS_IGNORED,
+    RD_CUDA_GROUPS_SPECIALS
 };
 
 enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };

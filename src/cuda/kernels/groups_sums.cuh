@@ -19,6 +19,9 @@
  * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Whether the
  * lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.
  *
+ * Tables (state/table.h) take the planes as they are, and count what is special in a pass of its own, groups_special, which looks at
+ * indices only of what it finds.
+ *
  * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted; whether others did is found out by looking at all
  * elements once more, only then. */
 #pragma once
@@ -589,6 +592,46 @@ template <class T> __device__ __forceinline__ void rest(const rd_cuda_groups &gr
         add_to_rest<T>(groups, window, all ? i : grid.aside[i]);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is special, for tables
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Of which planes an element is, as bits; the same as for cells (state/cell.c). */
+template <class T>
+__device__ __forceinline__ unsigned find_special(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y) {
+    const unsigned transform = groups.call.transform;
+    const bool weighted = transform == RD_WEIGHTED, pair = weighted || transform == RD_PRODUCT;
+    const Term a = T::element(groups, x), b = T::element(groups, y);
+    const bool nan = a.special == NO_NUMBER || b.special == NO_NUMBER, zero = a.is_zero() || b.is_zero(),
+               negative =
+                   (pair ? x ^ y : x) >> (8 * T::BYTES - 1) & 1; /* of a NaN, too, whose sign conversions may lose */
+    if (nan && groups.call.nan == REDUCT_NAN_IGNORE)
+        return 1u << RD_CUDA_GROUPS_IGNORED;
+    const unsigned zeros = zero && negative ? 1u << RD_CUDA_GROUPS_NEGATIVE_ZEROS : 0;
+    if (!nan && a.special == FINITE && b.special == FINITE)
+        return zeros;
+    if (nan || zero || (weighted && b.special == INFINITE))
+        return zeros | 1u << RD_CUDA_GROUPS_NANS;
+    return negative && transform != RD_ABSOLUTE && transform != RD_SQUARE ? 1u << RD_CUDA_GROUPS_NEGATIVE_INFINITIES
+                                                                          : 1u << RD_CUDA_GROUPS_INFINITIES;
+}
+
+template <class T> __device__ __forceinline__ void special(const rd_cuda_groups &groups) {
+    const u64 count = groups.call.count, step = (u64)gridDim.x * THREADS;
+#pragma unroll 4
+    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
+        const typename T::Bits x = element_at<T>(groups.call.x, i);
+        const unsigned found = find_special<T>(groups, x, groups.call.y ? element_at<T>(groups.call.y, i) : x);
+        const unsigned result = found ? result_of(groups, i) : NOWHERE;
+        if (result == NOWHERE)
+            continue;
+        raise_to(&groups.grid[0].header->special, 1);
+        for (unsigned plane = 0; plane < RD_CUDA_GROUPS_SPECIALS; plane++)
+            if (found >> plane & 1)
+                add_word(groups.counted + plane * groups.results + result, 1, false);
+    }
+}
+
 } // namespace
 
 /* The kernels of a kind of terms: names end alike. */
@@ -606,4 +649,8 @@ template <class T> __device__ __forceinline__ void rest(const rd_cuda_groups &gr
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
         groups_rest_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                            \
         rest<Terms<__VA_ARGS__>>(groups);                                                                              \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
+        groups_special_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                         \
+        special<Terms<__VA_ARGS__>>(groups);                                                                           \
     }
