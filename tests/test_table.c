@@ -205,8 +205,15 @@ static void check(const struct work *work) {
     for (size_t which = 0; which < REDUCTIONS; which++) {
         unsigned char results[GROUPS * ORACLE_RESULT_BYTES] = {0};
         reduct_outcome outcomes[GROUPS];
-        test_status(reduct_table_result(work->table, which, REDUCT_DEFAULT, 0, work->groups, results, outcomes, NULL),
+        const bool there = is_cuda(work->device) && which % 2;
+        const rd_cu_address memory = there ? gpu_copy_of(results, sizeof results) : 0;
+        test_status(reduct_table_result(work->table, which, REDUCT_DEFAULT, 0, work->groups,
+                                        there ? gpu_pointer(memory, 0) : results, outcomes, NULL),
                     REDUCT_OK);
+        if (there) {
+            gpu_download(results, memory, sizeof results);
+            gpu_free(memory);
+        }
         for (uint64_t g = 0; g < work->groups; g++)
             check_group(work, &oracle, results, outcomes, which, g);
     }
@@ -585,6 +592,43 @@ static void refused(void **state) {
     }
 }
 
+/* Of an index outside and a NaN the first one is named. Only the arrays count that a reduction reads which refuses NaNs. */
+static void refused_first(void **state) {
+    (void)state;
+    reduct_reduction reductions[2] = {test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT),
+                                      test_reduction(REDUCT_DOT, REDUCT_F32, REDUCT_DEFAULT)};
+    rd_cuda_table_least = 0;
+    for (int which = 0; which < 2; which++)
+        for (int outside = 0; outside < 4; outside++) {
+            reduct_table *table = NULL;
+            reduct_error error;
+            float x[4] = {1, 2, NAN, 3}, y[4] = {1, NAN, 2, 3};
+            int32_t index[4] = {0, 1, 1, 0};
+            const int nan = which ? 1 : 2, first = outside < nan ? outside : nan;
+            reductions[which].nan = REDUCT_NAN_ERROR;
+            reductions[!which].nan = REDUCT_NAN_PROPAGATE;
+            index[outside] = outside % 2 ? -1 : 2;
+            test_status(reduct_table_create(
+                            &(reduct_table_options){
+                                .reductions = reductions, .reduction_count = 2, .groups = 2, .device = devices[0]},
+                            &table, NULL),
+                        REDUCT_OK);
+            reduct_table_batch batch = {.x = x, .y = y, .count = 4, .indices = index, .index = REDUCT_I32};
+            test_status(reduct_table_add(table, &batch, &error),
+                        outside <= nan ? REDUCT_ERROR_ARGUMENT : REDUCT_ERROR_NAN);
+            assert_int_equal(error.index, first);
+            batch.skip = 1; /* then only the NaN is left, unless its own index is outside */
+            if (which)
+                x[1] = 0;
+            else
+                x[2] = 0;
+            y[1] = which ? 0 : NAN;
+            batch.count = which ? 2 : 4;
+            test_status(reduct_table_add(table, &batch, &error), REDUCT_OK);
+            reduct_table_destroy(table);
+        }
+}
+
 /* Every byte changed, every length: said to be damaged, and nothing else happens. */
 static void damaged(void **state) {
     (void)state;
@@ -725,10 +769,9 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups),
-        cmocka_unit_test(no_memory), cmocka_unit_test(refused),
-        cmocka_unit_test(damaged),   cmocka_unit_test(numbered),
-        cmocka_unit_test(runs),      cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups),   cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),   cmocka_unit_test(refused_first), cmocka_unit_test(damaged),
+        cmocka_unit_test(numbered),  cmocka_unit_test(runs),          cmocka_unit_test(keys_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

@@ -54,6 +54,9 @@ struct rd_backend {
     /* The number of the device in whose memory an address lies, or -1. Null where data are never in a device's own memory. */
     int (*owner)(const void *memory);
 
+    /* Copies from host memory into that of the device of this number. Null where owner() is. */
+    reduct_status (*put)(int device, void *to, const void *from, size_t bytes, reduct_error *error);
+
     /* Checks that the device does the reduction, and finds all that need not be found at each execution: everything but
      * `kept` is set. */
     reduct_status (*prepare)(struct rd_prepared *prepared, reduct_error *error);

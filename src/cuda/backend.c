@@ -137,6 +137,7 @@ static reduct_status cuda_accumulate(const struct rd_prepared *prepared, const v
 const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .open = rd_cuda_open,
                                            .owner = rd_cuda_owner,
+                                           .put = rd_cuda_put,
                                            .prepare = cuda_prepare,
                                            .only_many = cuda_only_many,
                                            .release = cuda_release,

@@ -383,6 +383,8 @@ static reduct_status set_change_table(const struct rd_device *device, reduct_tab
 
 /* Found by names that are those of CUDA, so that it is in no list of backends and opens nothing itself. */
 static const struct rd_backend set_backend = {.name = "cuda",
+                                              .owner = rd_cuda_owner,
+                                              .put = rd_cuda_put,
                                               .prepare = set_prepare,
                                               .only_many = set_only_many,
                                               .release = set_release,

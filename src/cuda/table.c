@@ -13,13 +13,11 @@
 #include "cuda/groups.h"
 #include "family/family.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t rd_cuda_table_least = 1 << 14;
-
-/* Digits of a part: of two fields, windows and the rest. */
-enum { DIGITS_MOST = 384 };
 
 /* More elements than this are left to the host: kernels count up to some. */
 #define ELEMENTS_MOST ((uint64_t)1 << 36)
@@ -58,7 +56,6 @@ struct work {
     unsigned copies;
     struct found *found; /* of states, and then those of BESIDE */
     bool beside[BESIDE];
-    struct rd_digit digit[DIGITS_MOST];
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -343,24 +340,23 @@ static uint64_t seen_of(const struct work *work, uint64_t group) {
     return found->counted[group] + (found->special ? found->special[RD_CUDA_GROUPS_IGNORED * work->groups + group] : 0);
 }
 
-static void take_digits(struct work *work, const struct found *found, uint64_t group, struct rd_cell_part *part) {
+static void take_digits(const struct work *work, const struct found *found, uint64_t group, struct rd_digit *digit,
+                        struct rd_cell_part *part) {
     size_t digits = 0;
     for (unsigned s = 0; s < found->pass.scans; s++) {
         const struct planes *planes = &found->planes[s];
         for (unsigned k = 0; k < planes->count; k++) {
             const int64_t value = (int64_t)planes->window[k * work->groups + group];
             if (value)
-                work->digit[digits++] =
-                    (struct rd_digit){value, (int16_t)(planes->unit + (int)k * planes->step), (int16_t)s};
+                digit[digits++] = (struct rd_digit){value, (int16_t)(planes->unit + (int)k * planes->step), (int16_t)s};
         }
         for (uint32_t k = planes->low; k < planes->high; k++) {
             const int64_t value = (int64_t)planes->rest[(k - planes->low) * work->groups + group];
             if (value)
-                work->digit[digits++] =
-                    (struct rd_digit){value, (int16_t)(planes->base + (int)k * planes->step), (int16_t)s};
+                digit[digits++] = (struct rd_digit){value, (int16_t)(planes->base + (int)k * planes->step), (int16_t)s};
         }
     }
-    part->digit = work->digit;
+    part->digit = digit;
     part->digits = digits;
 }
 
@@ -389,8 +385,9 @@ static void take_extreme(const struct work *work, const struct found *found, con
         part->other = ~found->planes[1].window[group] + work->table->seen;
 }
 
-static void take_part(void *context, size_t s, uint64_t group, struct rd_cell_part *part) {
-    struct work *work = context;
+static void take_part(const void *context, size_t s, uint64_t group, struct rd_digit digits[RD_DIGITS_MOST],
+                      struct rd_cell_part *part) {
+    const struct work *work = context;
     const struct rd_cells *cells = &work->table->cells[s];
     const struct found *found = &work->found[s], *present = &work->found[work->table->states + PRESENT];
     part->seen = seen_of(work, group);
@@ -403,7 +400,7 @@ static void take_part(void *context, size_t s, uint64_t group, struct rd_cell_pa
                 part->special[i] = special[i * work->groups];
             part->ignored = special[RD_CUDA_GROUPS_IGNORED * work->groups];
         }
-        take_digits(work, found, group, part);
+        take_digits(work, found, group, digits, part);
         return;
     }
     if (of_floats(cells) && cells->reduction.nan == REDUCT_NAN_IGNORE)
@@ -564,5 +561,27 @@ reduct_status rd_cuda_change_table(const struct rd_device *device, reduct_table 
     }
     rd_environment_leave(caller);
     free(work);
+    return status;
+}
+
+reduct_status rd_cuda_put(int device, void *to, const void *from, size_t bytes, reduct_error *error) {
+    const struct rd_cuda_name *name;
+    struct rd_cuda_stay stay;
+    char text[16];
+    snprintf(text, sizeof text, "%d", device);
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = rd_cuda_device_open(text, &name, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_enter(name->device, &stay, error);
+    if (status == REDUCT_OK) {
+        const rd_cuda_driver *driver = name->device->driver;
+        rd_cu_result result = driver->cuMemcpyHtoDAsync((rd_cu_address)(uintptr_t)to, from, bytes, NULL);
+        if (result == RD_CU_SUCCESS)
+            result = driver->cuStreamSynchronize(NULL);
+        if (result != RD_CU_SUCCESS)
+            status = rd_cuda_fail(name->device, result, "to copy results", error);
+        rd_cuda_leave(name->device, &stay);
+    }
+    rd_environment_leave(caller);
     return status;
 }

@@ -10,4 +10,7 @@ extern uint64_t rd_cuda_table_least;
 reduct_status rd_cuda_change_table(const struct rd_device *device, reduct_table *table,
                                    const struct rd_table_change *change, reduct_error *error);
 
+/* Copies results to the memory of a device. */
+reduct_status rd_cuda_put(int device, void *to, const void *from, size_t bytes, reduct_error *error);
+
 #endif

@@ -6,9 +6,11 @@
 #include "core/status.h"
 #include "core/system.h"
 #include "cpu/backend.h"
+#include "cpu/team.h"
 #include "family/family.h"
 #include "state/saved.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,57 +283,110 @@ reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other,
  * Parts from a device
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static struct rd_cell_part part_of(const struct rd_table_parts *parts, size_t s, uint64_t number) {
-    struct rd_cell_part part = {.seen = 0};
-    parts->part(parts->context, s, number, &part);
-    return part;
+/* Groups of a state that a thread takes. */
+struct range {
+    const reduct_table *table;
+    const struct rd_table_parts *parts;
+    size_t state;
+    uint64_t first, end, done; /* all before `done` are */
+};
+
+/* The fewest groups for which a thread pays; the most ranges of a state. */
+enum { RANGE_LEAST = 4096, RANGES_MOST = 64 };
+
+/* The next part of a range, and its cell. */
+static void *next_cell(const struct range *range, struct rd_digit *digits, struct rd_cell_part *part) {
+    *part = (struct rd_cell_part){.seen = 0};
+    range->parts->part(range->parts->context, range->state, range->done, digits, part);
+    return rd_table_cell(range->table, range->state, range->parts->first + range->done);
+}
+
+static void take_range(struct range *range) {
+    const struct rd_cells *cells = &range->table->cells[range->state];
+    struct rd_digit digits[RD_DIGITS_MOST];
+    struct rd_cell_part part;
+    for (range->done = range->first; range->done < range->end; range->done++) {
+        void *cell = next_cell(range, digits, &part);
+        if (part.seen && !rd_cell_take(cells, cell, &part, range->parts->removes))
+            return;
+    }
+}
+
+static void untake_range(struct range *range) {
+    struct rd_digit digits[RD_DIGITS_MOST];
+    struct rd_cell_part part;
+    while (range->done-- > range->first) {
+        void *cell = next_cell(range, digits, &part);
+        if (part.seen)
+            rd_cell_untake(&range->table->cells[range->state], cell, &part, range->parts->removes);
+    }
 }
 
 static bool may_hold_all(const reduct_table *table, const struct rd_table_parts *parts) {
+    struct rd_digit digits[RD_DIGITS_MOST];
+    struct rd_cell_part part;
     for (size_t s = 0; s < table->states; s++)
-        for (uint64_t i = 0; i < parts->groups; i++) {
-            struct rd_cell_part part = part_of(parts, s, i);
-            if (!rd_cell_may_hold(&table->cells[s], rd_table_cell(table, s, parts->first + i), &part))
+        for (struct range all = {table, parts, s, 0, 0, 0}; all.done < parts->groups; all.done++) {
+            const void *cell = next_cell(&all, digits, &part);
+            if (!rd_cell_may_hold(&table->cells[s], cell, &part))
                 return false;
         }
     return true;
 }
 
-/* The parts of a state; returns how many before there was no memory. */
-static uint64_t take_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
-    for (uint64_t i = 0; i < parts->groups; i++) {
-        struct rd_cell_part part = part_of(parts, s, i);
-        if (part.seen &&
-            !rd_cell_take(&table->cells[s], rd_table_cell(table, s, parts->first + i), &part, parts->removes))
-            return i;
-    }
-    return parts->groups;
+struct ranges {
+    struct range *range;
+    unsigned count;
+    atomic_uint next;
+};
+
+static void take_ranges(void *context) {
+    struct ranges *ranges = context;
+    for (unsigned i; (i = atomic_fetch_add(&ranges->next, 1)) < ranges->count;)
+        take_range(&ranges->range[i]);
 }
 
-static void untake_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s, uint64_t done) {
-    while (done-- > 0) {
-        struct rd_cell_part part = part_of(parts, s, done);
-        if (part.seen)
-            rd_cell_untake(&table->cells[s], rd_table_cell(table, s, parts->first + done), &part, parts->removes);
+/* The parts of a state: all of them, or none where there was no memory. */
+static bool take_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
+    struct range range[RANGES_MOST];
+    const uint64_t useful = parts->groups / RANGE_LEAST + 1;
+    const unsigned count = rd_team_threads(&table->crew, useful < RANGES_MOST ? useful : RANGES_MOST,
+                                           parts->groups * table->cells[s].size);
+    struct ranges ranges = {range, count, 0};
+    bool failed = false;
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t each = parts->groups / count, more = parts->groups % count;
+        range[i] =
+            (struct range){table, parts, s, each * i + more * i / count, each * (i + 1) + more * (i + 1) / count, 0};
     }
+    if (count > 1)
+        rd_team_run(&table->crew, count, take_ranges, &ranges);
+    else
+        take_ranges(&ranges);
+    for (unsigned i = 0; i < count; i++)
+        failed = failed || range[i].done < range[i].end;
+    for (unsigned i = 0; failed && i < count; i++)
+        untake_range(&range[i]);
+    return !failed;
+}
+
+static void untake_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
+    untake_range(&(struct range){table, parts, s, 0, parts->groups, parts->groups});
 }
 
 /* Sums come first: only they can fail. */
 reduct_status rd_table_take(reduct_table *table, const struct rd_table_parts *parts, bool *missing,
                             reduct_error *error) {
-    uint64_t done = 0;
     size_t s = 0;
     *missing = parts->removes && !may_hold_all(table, parts);
     if (*missing)
         return REDUCT_OK;
-    for (; s < table->states; s++)
-        if (table->cells[s].kind == RD_CELL_SUMS && (done = take_state(table, parts, s)) < parts->groups)
-            break;
+    while (s < table->states && (table->cells[s].kind != RD_CELL_SUMS || take_state(table, parts, s)))
+        s++;
     if (s < table->states) {
-        untake_state(table, parts, s, done);
         while (s-- > 0)
             if (table->cells[s].kind == RD_CELL_SUMS)
-                untake_state(table, parts, s, parts->groups);
+                untake_state(table, parts, s);
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: words for all exponents could not be allocated");
     }
     for (s = 0; s < table->states; s++)
@@ -359,6 +414,28 @@ static bool may_fail(const reduct_reduction *reduction, reduct_type type) {
     return rd_minimum(reduction) > 0 || (rd_family(reduction) == RD_INTEGER_SUM && !wraps);
 }
 
+/* To host memory. */
+static reduct_status finish_all(const reduct_table *table, size_t which, const reduct_reduction *as, uint64_t first,
+                                uint64_t count, size_t size, void *results, reduct_outcome *outcomes,
+                                reduct_error *error) {
+    unsigned char unused[64];
+    reduct_status status = REDUCT_OK;
+    for (uint64_t i = 0; status == REDUCT_OK && !outcomes && may_fail(as, as->result) && i < count; i++) {
+        status = finish(table, which, as->result, first + i, unused, error);
+        if (status != REDUCT_OK && error)
+            error->index = first + i;
+    }
+    for (uint64_t i = 0; status == REDUCT_OK && i < count; i++) {
+        unsigned char *result = (unsigned char *)results + i * size;
+        reduct_status one = finish(table, which, as->result, first + i, result, NULL);
+        if (one != REDUCT_OK)
+            rd_store_failed(as, result);
+        if (outcomes)
+            outcomes[i] = (reduct_outcome){.status = one, .index = UINT64_MAX};
+    }
+    return status;
+}
+
 reduct_status reduct_table_result(const reduct_table *table, size_t which, reduct_type type, uint64_t first,
                                   uint64_t count, void *results, reduct_outcome *outcomes, reduct_error *error) {
     if (!table || (!results && count))
@@ -371,20 +448,17 @@ reduct_status reduct_table_result(const reduct_table *table, size_t which, reduc
     reduct_reduction as = table->reduction[which];
     as.result = type == REDUCT_DEFAULT ? as.result : type;
     reduct_status status = rd_result_check(&as, as.result, error);
-    size_t size = status == REDUCT_OK ? rd_result_size(&as) : 0;
-    unsigned char unused[64];
-    for (uint64_t i = 0; status == REDUCT_OK && !outcomes && may_fail(&as, as.result) && i < count; i++) {
-        status = finish(table, which, as.result, first + i, unused, error);
-        if (status != REDUCT_OK && error)
-            error->index = first + i;
-    }
-    for (uint64_t i = 0; status == REDUCT_OK && i < count; i++) {
-        unsigned char *result = (unsigned char *)results + i * size;
-        reduct_status one = finish(table, which, as.result, first + i, result, NULL);
-        if (one != REDUCT_OK)
-            rd_store_failed(&as, result);
-        if (outcomes)
-            outcomes[i] = (reduct_outcome){.status = one, .index = UINT64_MAX};
-    }
+    const size_t size = status == REDUCT_OK ? rd_result_size(&as) : 0;
+    const int owner = size && count && table->device.backend->owner ? table->device.backend->owner(results) : -1;
+    if (status != REDUCT_OK || owner < 0)
+        return status == REDUCT_OK ? finish_all(table, which, &as, first, count, size, results, outcomes, error)
+                                   : status;
+    void *staged = malloc((size_t)count * size);
+    if (!staged)
+        return no_memory((size_t)count * size, error);
+    status = finish_all(table, which, &as, first, count, size, staged, outcomes, error);
+    if (status == REDUCT_OK)
+        status = table->device.backend->put(owner, results, staged, (size_t)count * size, error);
+    free(staged);
     return status;
 }

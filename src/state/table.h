@@ -30,13 +30,17 @@ struct rd_table_change {
 /* Makes a change whose arrays are in host memory. */
 reduct_status rd_table_change_here(reduct_table *table, const struct rd_table_change *change, reduct_error *error);
 
+/* Digits of a part: of two fields, as many planes as kernels have (cuda/kernels/groups.h). */
+enum { RD_DIGITS_MOST = 384 };
+
 /* What the elements of a change came to on a device: for group `first + number` of the table and each state a part, of which
  * `part` fills in what the state's cells need. */
 struct rd_table_parts {
     uint64_t first, groups, elements;
     bool removes;
-    void (*part)(void *context, size_t state, uint64_t number, struct rd_cell_part *part);
-    void *context;
+    void (*part)(const void *context, size_t state, uint64_t number, struct rd_digit digits[RD_DIGITS_MOST],
+                 struct rd_cell_part *part); /* digits: room for the part's. Called by several threads */
+    const void *context;
 };
 
 /* Adds the parts, or takes them out. Where an element cannot have been there, nothing is done and `missing` is set. */

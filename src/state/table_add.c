@@ -133,16 +133,31 @@ static reduct_status check_indices(const reduct_table_batch *batch, reduct_error
     return REDUCT_OK;
 }
 
-/* The state whose reductions refuse NaNs, or null: they do so before anything is added. */
-static const struct rd_cells *refusing_state(const reduct_table *table) {
+/* Whether reductions of a state refuse NaNs: they do so before anything is added. */
+static bool refuses(const struct rd_cells *cells) {
+    return cells->reduction.nan == REDUCT_NAN_ERROR && rd_type(cells->reduction.element)->kind == RD_FLOAT;
+}
+
+static bool any_refuses(const reduct_table *table) {
     for (size_t s = 0; s < table->states; s++)
-        if (table->cells[s].reduction.nan == REDUCT_NAN_ERROR)
-            return &table->cells[s];
-    return NULL;
+        if (refuses(&table->cells[s]))
+            return true;
+    return false;
+}
+
+/* Whether an element, or the pair, is a NaN to a state that refuses them. */
+static bool is_refused(const reduct_table *table, const void *x, const void *y) {
+    for (size_t s = 0; s < table->states; s++) {
+        const struct rd_cells *cells = &table->cells[s];
+        if (refuses(cells) &&
+            rd_cells_refused(cells, x, rd_operator(cells->reduction.op)->inputs == 2 ? y : NULL, 1) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* The same of a block in which something is not as usual. */
-static reduct_status check_each(struct addition *addition, const struct rd_cells *refusing, uint64_t from, size_t count,
+static reduct_status check_each(struct addition *addition, bool refusing, uint64_t from, size_t count,
                                 const uint64_t *group, reduct_error *error) {
     const reduct_table *table = addition->table;
     const reduct_table_batch *batch = addition->batch;
@@ -155,7 +170,7 @@ static reduct_status check_each(struct addition *addition, const struct rd_cells
         addition->leaves_out |= masked || outside;
         const unsigned char *x = (const unsigned char *)batch->x + i * bytes,
                             *y = batch->y ? (const unsigned char *)batch->y + i * bytes : NULL;
-        if (refusing && !masked && !outside && rd_cells_refused(refusing, x, y, 1) == 0)
+        if (refusing && !masked && !outside && is_refused(table, x, y))
             return rd_fail_at(error, REDUCT_ERROR_NAN, i, "element %llu is NaN", (unsigned long long)i);
     }
     return REDUCT_OK;
@@ -165,7 +180,7 @@ static reduct_status check_each(struct addition *addition, const struct rd_cells
 static reduct_status check_elements(struct addition *addition, struct block *block, reduct_error *error) {
     const reduct_table *table = addition->table;
     const reduct_table_batch *batch = addition->batch;
-    const struct rd_cells *refusing = refusing_state(table);
+    const bool refusing = any_refuses(table);
     reduct_status status = REDUCT_OK;
     for (uint64_t from = 0; status == REDUCT_OK && from < batch->count; from += BLOCK) {
         size_t count = batch->count - from < BLOCK ? (size_t)(batch->count - from) : BLOCK;
