@@ -58,9 +58,6 @@ reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const voi
     if (offset > INT64_MAX - count)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "offset: %llu; expected at most 2^63 entries of the mask in all",
                        (unsigned long long)offset);
-    if (!backend->accumulate_masked)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "mask: %s takes none in this version; expected device cpu",
-                       prepared->device.name);
     reduct_status status = rd_check_inputs(&prepared->reduction, x, y, count, error);
     if (status == REDUCT_OK)
         status = check_input("mask", mask, true, count, 1, error);

@@ -96,11 +96,12 @@ int test_cuda_bits(void);
 int test_cuda_calls(void);
 int test_cuda_auto(void);
 int test_cuda_several(void);
+int test_cuda_masks(void);
 int test_cuda_faults(void);
 int test_cuda_groups(void);
 int test_cuda_set(void);
 
-/* Whether the devices have an operator, and it means something for elements of a type. */
+/* Whether the devices have a kernel of whole arrays for an operator, and it means something for elements of a type. */
 bool gpu_has(reduct_operator op, reduct_type element);
 
 #endif

@@ -1287,7 +1287,7 @@ static bool plans_and_accumulators_agree(void) {
         for (unsigned choice = 0; choice < 2 * 3 * 4; choice++)
             for (unsigned count = 0; count <= 3; count++)
                 for (unsigned nans = 0; nans < 1U << count; nans++) {
-                    if (!test_has(test_operators[o].op, REDUCT_F64))
+                    if (!oracle_has(test_operators[o].op, REDUCT_F64))
                         continue;
                     reduct_reduction reduction = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
                     reduction.mode = (reduct_mode)(choice % 2);

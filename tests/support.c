@@ -141,16 +141,6 @@ const char *test_device(void) {
     return name;
 }
 
-bool test_cuda_has(reduct_operator op) {
-    return op != REDUCT_MINMAX && op != REDUCT_PTP && op != REDUCT_WEIGHTED_MEAN;
-}
-
-bool test_has(reduct_operator op, reduct_type element) {
-    const char *const named = getenv("REDUCT_TEST_DEVICES");
-    const bool on_cuda = named && strstr(named, "cuda");
-    return oracle_has(op, element) && (!on_cuda || test_cuda_has(op));
-}
-
 bool test_removes(const reduct_reduction *reduction) {
     switch (reduction->op) {
     case REDUCT_MIN:

@@ -57,12 +57,6 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]);
  * need one device, whichever it is. */
 const char *test_device(void);
 
-/* Whether CUDA devices have an operator. */
-bool test_cuda_has(reduct_operator op);
-
-/* Whether an operator means something for elements of a type, and the devices to test have it. */
-bool test_has(reduct_operator op, reduct_type element);
-
 /* Whether states and tables can take elements of a reduction out again. */
 bool test_removes(const reduct_reduction *reduction);
 

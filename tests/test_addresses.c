@@ -60,7 +60,7 @@ static void stop(struct context *context) {
 
 static void check_at(struct context *context, const struct test_type *type, reduct_operator op, char *x, char *y,
                      size_t count, const char *where) {
-    if (!test_has(op, type->type))
+    if (!oracle_has(op, type->type))
         return;
     static const char *const float_names[] = {"normal", "300_binades", "sparse", "anything"};
     static const char *const integer_names[] = {"raw", "limits", "one_limit", "small_integer"};
@@ -158,7 +158,7 @@ static void guarded_threads(void **state) {
         distribution_named(type->class == FLOAT ? "60_binades" : "raw")->fill(&rng, type, x, NULL, count);
         oracle_read(&oracle, type->type, x, NULL, count);
         for (size_t o = 0; o < test_operator_count; o++) {
-            if (test_operators[o].inputs == 2 || !test_has(test_operators[o].op, type->type))
+            if (test_operators[o].inputs == 2 || !oracle_has(test_operators[o].op, type->type))
                 continue;
             const reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
             const struct oracle_result expected = oracle_expect(&oracle, &reduction);

@@ -71,7 +71,7 @@ static void one_plan_for_all(void **state) {
     for (size_t o = 0; o < test_operator_count; o++)
         for (int mode = REDUCT_EXACT; mode <= REDUCT_FAST; mode++) {
             reduct_reduction reduction = {.op = test_operators[o].op, .element = REDUCT_F64, .mode = (reduct_mode)mode};
-            if (!test_has(reduction.op, REDUCT_F64))
+            if (!oracle_has(reduction.op, REDUCT_F64))
                 continue;
             const reduct_plan_options options = {.reductions = &reduction,
                                                  .reduction_count = 1,

@@ -130,7 +130,7 @@ static void operators_of_many(void **state) {
         const reduct_operator op = test_operators[k / (sizeof counts / sizeof *counts)].op;
         const size_t count = counts[k % (sizeof counts / sizeof *counts)];
         const struct test_type *type = elements[rng_below(&rng, element_count)];
-        if (test_cuda_has(op))
+        if (gpu_has(op, type->type) || !oracle_has(op, type->type))
             continue;
         const struct distribution *distribution;
         do
@@ -155,23 +155,6 @@ static void operators_of_many(void **state) {
     gpu_free(device);
     free(x);
     free(y);
-}
-
-/* Operators that whole arrays have no kernels for are refused by name, by accumulators. */
-static void operators_refused(void **state) {
-    (void)state;
-    for (size_t o = 0; o < test_operator_count; o++) {
-        const reduct_reduction reduction = {.op = test_operators[o].op, .element = REDUCT_I32};
-        reduct_accumulator *accumulator = NULL;
-        reduct_error error = {0};
-        if (test_cuda_has(reduction.op))
-            continue;
-        test_status(
-            reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &reduction, .device = gpu.name},
-                                      &accumulator, &error),
-            REDUCT_ERROR_UNSUPPORTED);
-        assert_null(accumulator);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1151,25 +1134,12 @@ static void no_context(void **state) {
 
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(operators_refused),
-        cmocka_unit_test(outcomes),
-        cmocka_unit_test(kinds_of_memory),
-        cmocka_unit_test(workspaces),
-        cmocka_unit_test(driver_calls),
-        cmocka_unit_test(many_workspaces),
-        cmocka_unit_test(graphs),
-        cmocka_unit_test(chained),
-        cmocka_unit_test(streams),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(host_data),
-        cmocka_unit_test(split_data),
-        cmocka_unit_test(contexts),
-        cmocka_unit_test(no_context),
-        cmocka_unit_test(masks),
-        cmocka_unit_test(operators_of_many),
+        cmocka_unit_test(names),        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
+        cmocka_unit_test(outcomes),     cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
+        cmocka_unit_test(driver_calls), cmocka_unit_test(many_workspaces), cmocka_unit_test(graphs),
+        cmocka_unit_test(chained),      cmocka_unit_test(streams),         cmocka_unit_test(threads),
+        cmocka_unit_test(host_data),    cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
+        cmocka_unit_test(no_context),   cmocka_unit_test(masks),           cmocka_unit_test(operators_of_many),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

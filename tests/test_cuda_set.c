@@ -160,6 +160,82 @@ static void slices(void **state) {
     free(host);
 }
 
+static reduct_accumulator *accumulator_on(const reduct_reduction *reduction, const char *device) {
+    reduct_accumulator *accumulator = NULL;
+    test_status(reduct_accumulator_create(&(reduct_accumulator_options){.reduction = reduction, .device = device},
+                                          &accumulator, NULL),
+                REDUCT_OK);
+    return accumulator;
+}
+
+static void add(reduct_accumulator *accumulator, const void *x, bool two, uint64_t count, reduct_mask kind,
+                const void *mask, uint64_t offset) {
+    const void *y = two ? x : NULL;
+    test_status(kind ? reduct_accumulator_add_masked(accumulator, x, y, count, kind, mask, offset, NULL)
+                     : reduct_accumulator_add(accumulator, x, y, count, NULL),
+                REDUCT_OK);
+}
+
+static void compare_saved(const reduct_accumulator *got, const reduct_accumulator *expected, const char *what,
+                          int kind) {
+    unsigned char a[4096], b[4096];
+    size_t size_a = sizeof a, size_b = sizeof b;
+    test_status(reduct_accumulator_save(got, a, &size_a, NULL), REDUCT_OK);
+    test_status(reduct_accumulator_save(expected, b, &size_b, NULL), REDUCT_OK);
+    if (size_a != size_b || memcmp(a, b, size_a) != 0)
+        test_fail("%s, mask %d: other bytes than the CPU's", what, kind);
+}
+
+/* A mask that is in another device's memory than the array. */
+static void check_refused(const void *x, const unsigned char *mask) {
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
+    const rd_cu_address elsewhere = copy_on(0, mask, 100);
+    reduct_accumulator *accumulator = accumulator_on(&sum, "cuda:all");
+    reduct_error error = {0};
+    test_status(reduct_accumulator_add_masked(accumulator, x, NULL, 100, REDUCT_MASK_BYTES, gpu_pointer(elsewhere, 0),
+                                              0, &error),
+                REDUCT_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "mask: in the memory of cuda:0"));
+    reduct_accumulator_destroy(accumulator);
+    gpu_free(elsewhere);
+}
+
+/* Masked arrays, and operators that whole arrays have no kernels for: a half on the host, one in the memory of the last device. */
+static void masks(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM,    REDUCT_ARGMAX,        REDUCT_VAR,    REDUCT_PTP,
+                                          REDUCT_MINMAX, REDUCT_WEIGHTED_MEAN, REDUCT_PRODUCT};
+    enum { ELEMENTS = BYTES / sizeof(float), HALF = ELEMENTS / 2 };
+    struct rng rng = rng_of(test_seed() + 502);
+    const int last = gpu.driver->devices - 1;
+    float *x = test_alloc(BYTES);
+    unsigned char *mask = test_alloc(ELEMENTS);
+    distribution_named("60_binades")->fill(&rng, test_type(REDUCT_F32), x, NULL, ELEMENTS);
+    for (size_t i = 0; i < ELEMENTS; i++)
+        mask[i] = (unsigned char)rng_below(&rng, 3);
+    const rd_cu_address x_there = copy_on(last, x, BYTES), mask_there = copy_on(last, mask, ELEMENTS);
+    const float *there = gpu_pointer(x_there, 0);
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+        for (int kind = REDUCT_MASK_NONE; kind <= REDUCT_MASK_BITS; kind++) {
+            const reduct_reduction reduction = test_reduction(ops[o], REDUCT_F32, REDUCT_DEFAULT);
+            const bool two = test_operator(ops[o])->inputs == 2;
+            reduct_accumulator *got = accumulator_on(&reduction, "cuda:all"),
+                               *expected = accumulator_on(&reduction, "cpu");
+            add(got, x, two, HALF, (reduct_mask)kind, mask, 0);
+            add(got, there + HALF, two, ELEMENTS - HALF, (reduct_mask)kind, gpu_pointer(mask_there, 0), HALF);
+            add(expected, x, two, ELEMENTS, (reduct_mask)kind, mask, 0);
+            compare_saved(got, expected, test_operator(ops[o])->name, kind);
+            reduct_accumulator_destroy(got);
+            reduct_accumulator_destroy(expected);
+        }
+    if (last > 0)
+        check_refused(there, mask);
+    gpu_free(x_there);
+    gpu_free(mask_there);
+    free(x);
+    free(mask);
+}
+
 /* Arrays that no one device has. */
 static void apart(void **state) {
     (void)state;
@@ -227,6 +303,7 @@ static void many(void **state) {
 
 int test_cuda_set(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),  cmocka_unit_test(host_data), cmocka_unit_test(nans),
-                                       cmocka_unit_test(slices), cmocka_unit_test(apart),     cmocka_unit_test(many)};
+                                       cmocka_unit_test(slices), cmocka_unit_test(masks),     cmocka_unit_test(apart),
+                                       cmocka_unit_test(many)};
     return cmocka_run_group_tests_name("set", tests, NULL, NULL);
 }

@@ -190,7 +190,7 @@ static void hostile(void **state) {
         const struct test_type *type = elements[rng_below(&rng, element_count)];
         const struct distribution *distribution = distribution_named(names[rng_below(&rng, 11)]);
         const struct test_operator *op = &test_operators[rng_below(&rng, test_operator_count)];
-        if (!distribution_suits(distribution, type) || !test_has(op->op, type->type))
+        if (!distribution_suits(distribution, type) || !oracle_has(op->op, type->type))
             continue;
         const bool two = op->inputs == 2;
         const size_t count = 2 + rng_below(&rng, rng_below(&rng, 4) ? 300 : 2998);
@@ -240,7 +240,7 @@ static void hostile_fast(void **state) {
         for (size_t d = 0; d < device_count; d++)
             for (int single = 0; single < 2; single++) {
                 const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
-                if (!test_has(test_operators[o].op, type->type))
+                if (!oracle_has(test_operators[o].op, type->type))
                     continue;
                 distribution_named("60_binades")->fill(&rng, type, x, y, 3000);
                 reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);

@@ -226,7 +226,7 @@ static void check_everything(struct rng *rng) {
     for (size_t d = 0; d < device_count; d++)
         for (size_t o = 0; o < test_operator_count; o++)
             for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
-                if (!is_chosen(rng) || !test_has(test_operators[o].op, data.type->type))
+                if (!is_chosen(rng) || !oracle_has(test_operators[o].op, data.type->type))
                     continue;
                 reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
                 reduction.flags = rng_next(rng) & 1 ? REDUCT_POPULATION : 0;
@@ -309,7 +309,7 @@ static void zeros(void **state) {
                 put_nan(&rng, rng_below(&rng, data.count));
             read_data();
             for (size_t o = 0; o < test_operator_count; o++) {
-                if (!test_has(test_operators[o].op, data.type->type))
+                if (!oracle_has(test_operators[o].op, data.type->type))
                     continue;
                 const char *device = devices[rng_below(&rng, device_count)];
                 const reduct_reduction reduction =
@@ -408,7 +408,7 @@ static void in_parts(void **state) {
                 for (int nan = REDUCT_NAN_PROPAGATE; nan <= REDUCT_NAN_ERROR; nan++) {
                     reduct_reduction reduction = fast(test_operators[o].op, (reduct_nan)nan, REDUCT_DEFAULT);
                     reduction.flags = rng_next(&rng) & 1 ? REDUCT_POPULATION : 0;
-                    if (test_has(reduction.op, reduction.element) &&
+                    if (oracle_has(reduction.op, reduction.element) &&
                         (nan != REDUCT_NAN_ERROR || !oracle_of(reduction.op)->nans) && is_chosen(&rng))
                         check_accumulators(&rng, &reduction);
                 }
@@ -429,7 +429,7 @@ static void nan_in_parts(void **state) {
             read_data();
             for (size_t o = 0; o < test_operator_count; o++) {
                 const reduct_reduction reduction = fast(test_operators[o].op, REDUCT_NAN_ERROR, REDUCT_DEFAULT);
-                if (!test_has(reduction.op, reduction.element))
+                if (!oracle_has(reduction.op, reduction.element))
                     continue;
                 reduct_accumulator *accumulator = make(&reduction, devices[rng_below(&rng, device_count)]);
                 struct test_outcome got = test_outcome();

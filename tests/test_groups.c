@@ -85,7 +85,7 @@ static void choose_reductions(struct grouped *grouped, bool sums) {
         do
             op = sums ? SUMS[rng_below(rng, sizeof SUMS / sizeof *SUMS)]
                       : test_operators[rng_below(rng, test_operator_count)].op;
-        while (!test_has(op, grouped->type->type));
+        while (!oracle_has(op, grouped->type->type));
         grouped->reduction[i] = (reduct_reduction){.op = op,
                                                    .element = grouped->type->type,
                                                    .result = test_pick_result(rng, op, grouped->type->type),
@@ -652,7 +652,7 @@ static void same_bits(void **state) {
         const size_t only = plain ? 0 : rng_below(&rng, 2 * sizeof OPERATORS / sizeof *OPERATORS); /* or all at once */
         for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++)
             if ((i == only || only >= sizeof OPERATORS / sizeof *OPERATORS) &&
-                test_has(OPERATORS[i], crowd.type->type)) {
+                oracle_has(OPERATORS[i], crowd.type->type)) {
                 crowd.reduction[crowd.reductions++] =
                     (reduct_reduction){.op = OPERATORS[i], .element = crowd.type->type, .nan = (reduct_nan)(round % 2)};
                 in_order = in_order || OPERATORS[i] == REDUCT_ARGMIN;

@@ -74,7 +74,7 @@ static void check_data(struct matrix *matrix, const struct test_type *type, cons
     for (size_t o = 0; o < test_operator_count; o++)
         for (int policy = REDUCT_NAN_PROPAGATE; policy <= REDUCT_NAN_ERROR; policy++) {
             const struct test_operator *op = &test_operators[o];
-            if (!test_has(op->op, type->type))
+            if (!oracle_has(op->op, type->type))
                 continue;
             reduct_reduction asked = {.op = op->op, .element = type->type, .nan = (reduct_nan)policy};
             asked.result = pick_result(&matrix->rng, op->op, type->type);

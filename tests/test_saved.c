@@ -71,7 +71,7 @@ static void for_each_reduction(void (*check)(struct rng *rng, const struct saved
                 reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
                 reduction.mode = (reduct_mode)mode;
                 reduction.flags = (uint32_t)rng_below(&rng, 4);
-                if (!test_has(reduction.op, reduction.element))
+                if (!oracle_has(reduction.op, reduction.element))
                     continue;
                 save_some(&saved, &rng, &reduction);
                 check(&rng, &saved);

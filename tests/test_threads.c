@@ -70,7 +70,7 @@ static void check_mode(reduct_mode mode, const char *const *names, size_t name_c
             struct data data = make_data(&rng, elements[e], names[n], least + rng_below(&rng, 70000));
             for (size_t o = 0; o < test_operator_count; o++) {
                 reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
-                if (!test_has(reduction.op, reduction.element))
+                if (!oracle_has(reduction.op, reduction.element))
                     continue;
                 reduction.mode = mode;
                 reduction.nan = (reduct_nan)rng_below(&rng, 3);

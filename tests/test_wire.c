@@ -152,7 +152,7 @@ static void for_each(void (*check)(struct rng *rng, const reduct_reduction *redu
         for (size_t e = 0; e < element_count; e++)
             for (int choice = 0; choice < 4; choice++) {
                 const reduct_operator op = test_operators[o].op;
-                if (!test_has(op, elements[e]->type) || (op == REDUCT_PRODUCT && elements[e]->class == FLOAT))
+                if (!oracle_has(op, elements[e]->type) || (op == REDUCT_PRODUCT && elements[e]->class == FLOAT))
                     continue;
                 reduct_reduction reduction = test_reduction(op, elements[e]->type, REDUCT_DEFAULT);
                 reduction.mode = (reduct_mode)(choice & 1);

@@ -461,8 +461,9 @@ REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator,
                                                 uint64_t count, reduct_error *error);
 
 /* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are
- * seen, so that indices count them, but not counted. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (on any device but the CPU),
- * _NAN, _TOO_LARGE, _OUT_OF_MEMORY or _CALLBACK; the accumulator is then as it was before the call. */
+ * seen, so that indices count them, but not counted. Where `x` is in a device's memory the mask must be, too. Fails with
+ * REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE, _OUT_OF_MEMORY, _DEVICE_LOST or _CALLBACK; the accumulator is then as it was before the
+ * call. */
 REDUCT_API reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
                                                        uint64_t count, reduct_mask kind, const void *mask,
                                                        uint64_t offset, reduct_error *error);

@@ -75,8 +75,7 @@ struct rd_backend {
     reduct_status (*accumulate)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                                 void *workspace, struct rd_partial *partial, reduct_error *error);
 
-    /* accumulate() of the elements that a mask lets count, from its entry number `offset` on; `partial` may already hold elements. Null
-     * where there are no masks. */
+    /* accumulate() of the elements that a mask lets count, from its entry number `offset` on. */
     reduct_status (*accumulate_masked)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                                        reduct_mask kind, const void *mask, uint64_t offset, struct rd_partial *partial,
                                        reduct_error *error);

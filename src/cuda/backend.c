@@ -33,8 +33,6 @@ static reduct_status make_workspace(struct rd_cuda_context *context, rd_cu_addre
 
 static reduct_status cuda_prepare(struct rd_prepared *prepared, reduct_error *error) {
     const bool has_launch = prepared->use != RD_FOR_MANY;
-    if (has_launch && !rd_cuda_has_kernel(&prepared->reduction))
-        return rd_cuda_refuse(cuda_name(prepared)->text, &prepared->reduction, error);
     struct rd_cuda_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", sizeof *kept);
@@ -95,43 +93,67 @@ reduct_status rd_cuda_launch_here(const struct rd_prepared *prepared, struct rd_
     return REDUCT_OK;
 }
 
+/* Where the arrays lie: all on the device, or all on the host. */
+static reduct_status find_memory(const struct rd_cuda_device *device, const struct rd_cuda_array *array, bool *there,
+                                 reduct_error *error) {
+    const void *const others[] = {array->y, array->mask};
+    static const char *const names[] = {"y", "mask"};
+    *there = rd_cuda_on_device(device, array->x);
+    for (int i = 0; i < 2; i++)
+        if (others[i] && rd_cuda_on_device(device, others[i]) != *there)
+            return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
+                           *there ? names[i] : "x", *there ? "x" : names[i]);
+    return REDUCT_OK;
+}
+
 /* With the context current. */
-static reduct_status accumulate_here(const struct rd_prepared *prepared, struct rd_cuda_context *context, const void *x,
-                                     const void *y, uint64_t count, struct rd_partial *partial, reduct_error *error) {
+static reduct_status accumulate_here(const struct rd_prepared *prepared, struct rd_cuda_context *context,
+                                     const struct rd_cuda_array *array, struct rd_partial *partial,
+                                     reduct_error *error) {
     struct rd_cuda_launch launch;
-    reduct_status status = rd_cuda_launch_here(prepared, context, &launch, error);
-    if (status != REDUCT_OK)
-        return status;
-    const bool x_there = rd_cuda_on_device(context->device, x),
-               y_there = y ? rd_cuda_on_device(context->device, y) : x_there;
-    if (x_there != y_there)
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: in host memory, while %s is in device memory",
-                       x_there ? "y" : "x", x_there ? "x" : "y");
+    const struct rd_cuda_launch *const launches[] = {&launch};
+    bool there = false;
     uint64_t taken = 0;
-    status = rd_cuda_fill_block(context->device, x, x_there, count, partial, &taken, error);
-    if (status != REDUCT_OK || taken == count)
+    reduct_status status = rd_cuda_launch_here(prepared, context, &launch, error);
+    if (status == REDUCT_OK)
+        status = find_memory(context->device, array, &there, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_begin_by_cpu(context->device, array, there, partial, &taken, error);
+    if (status != REDUCT_OK || taken == array->count)
         return status;
-    x = (const unsigned char *)x + taken * launch.element_bytes;
-    return x_there ? rd_cuda_reduce_there(&launch, x, y, count - taken, partial, error)
-                   : rd_cuda_reduce_from_host((const struct rd_cuda_launch *const[]){&launch}, 1, x, y, count - taken,
-                                              &prepared->crew, partial, error);
+    const struct rd_cuda_array rest = rd_cuda_part_of(array, taken, array->count - taken, launch.element_bytes);
+    return there ? rd_cuda_reduce_there(&launch, &rest, partial, error)
+                 : rd_cuda_reduce_from_host(launches, 1, &rest, &prepared->crew, partial, error);
 }
 
 /* The driver may do arithmetic of its own, and leaves traces of it in the environment. */
-static reduct_status cuda_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
-                                     void *workspace, struct rd_partial *partial, reduct_error *error) {
-    (void)workspace;
-    if (!count)
+static reduct_status accumulate(const struct rd_prepared *prepared, const struct rd_cuda_array *array,
+                                struct rd_partial *partial, reduct_error *error) {
+    if (!array->count)
         return REDUCT_OK;
     struct rd_cuda_stay stay;
     rd_environment caller = rd_environment_enter();
     reduct_status status = rd_cuda_enter(cuda_name(prepared)->device, &stay, error);
     if (status == REDUCT_OK) {
-        status = accumulate_here(prepared, stay.context, x, y, count, partial, error);
+        status = accumulate_here(prepared, stay.context, array, partial, error);
         rd_cuda_leave(stay.context->device, &stay);
     }
     rd_environment_leave(caller);
     return status;
+}
+
+static reduct_status cuda_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                                     void *workspace, struct rd_partial *partial, reduct_error *error) {
+    (void)workspace;
+    const struct rd_cuda_array array = {.x = x, .y = y, .count = count};
+    return accumulate(prepared, &array, partial, error);
+}
+
+static reduct_status cuda_accumulate_masked(const struct rd_prepared *prepared, const void *x, const void *y,
+                                            uint64_t count, reduct_mask kind, const void *mask, uint64_t offset,
+                                            struct rd_partial *partial, reduct_error *error) {
+    const struct rd_cuda_array array = {x, y, count, kind, mask, offset};
+    return accumulate(prepared, &array, partial, error);
 }
 
 const struct rd_backend rd_cuda_backend = {.name = "cuda",
@@ -143,6 +165,7 @@ const struct rd_backend rd_cuda_backend = {.name = "cuda",
                                            .release = cuda_release,
                                            .workspace = cuda_workspace,
                                            .accumulate = cuda_accumulate,
+                                           .accumulate_masked = cuda_accumulate_masked,
                                            .prepare_many = rd_cuda_prepare_many,
                                            .release_many = rd_cuda_release_many,
                                            .execute_many = rd_cuda_execute_many,

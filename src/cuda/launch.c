@@ -51,11 +51,6 @@ bool rd_cuda_has_kernel(const reduct_reduction *reduction) {
     return true;
 }
 
-reduct_status rd_cuda_refuse(const char *device, const reduct_reduction *reduction, reduct_error *error) {
-    return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "op: %s does not compute %s in this version; expected device cpu",
-                   device, rd_operator(reduction->op)->name);
-}
-
 /* `integers` as in struct rd_cuda_name. */
 static struct kernel kernel_of(const reduct_reduction *reduction, bool integers) {
     const struct rd_type *type = rd_type(reduction->element);
@@ -176,6 +171,10 @@ static reduct_status find_grid(struct rd_cuda_context *context, const struct ker
 
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                   struct rd_cuda_launch *launch, reduct_error *error) {
+    if (!rd_cuda_has_kernel(reduction)) {
+        *launch = (struct rd_cuda_launch){.context = context, .element_bytes = rd_type(reduction->element)->bytes};
+        return REDUCT_OK;
+    }
     const struct kernel kernel = kernel_of(reduction, integers);
     const enum rd_family family = rd_family(reduction);
     const enum rd_transform transform = rd_operator(reduction->op)->transform;

@@ -7,8 +7,8 @@
 
 struct rd_cuda_launch {
     struct rd_cuda_context *context;
-    rd_cu_function function;
     unsigned element_bytes;
+    rd_cu_function function; /* null: there is none, nor anything of what follows */
     unsigned most_blocks,
         most_ringed;          /* of use; the latter where launches are given a ring, which they may unless it is 0 */
     unsigned tile_bytes;      /* of each array, that a block takes at a time */
@@ -18,11 +18,10 @@ struct rd_cuda_launch {
     struct rd_cuda_call call; /* what every launch is told */
 };
 
-/* Whether there is a kernel for the operator. Element types are not looked at. */
+/* Whether there is a kernel of whole arrays for the operator. Element types are not looked at. */
 bool rd_cuda_has_kernel(const reduct_reduction *reduction);
-reduct_status rd_cuda_refuse(const char *device, const reduct_reduction *reduction, reduct_error *error);
 
-/* `integers` as in struct rd_cuda_name. With the context current. */
+/* `integers` as in struct rd_cuda_name. Where there is no kernel, only what is said below is known. With the context current. */
 reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers, const reduct_reduction *reduction,
                                   struct rd_cuda_launch *launch, reduct_error *error);
 

@@ -221,15 +221,26 @@ static const char *way_of(const struct rd_cuda_pass *pass, const struct rd_many 
     return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "many_tiles" : "many";
 }
 
-static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduct_error *error) {
-    const struct rd_many *many = plan->many;
+/* A pass that leaves its table as it is: one piece more is waited for than comes, so that none is the last. There are at most as many
+ * as a grid of another kernel has blocks. */
+static void leave_open(struct rd_cuda_pass *pass, const struct kernel *kernel) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t together = rd_divide_up(to->pieces, RD_CUDA_BLOCKS);
+    to->piece = to->pieces > 1 ? to->piece * together : to->call.count;
+    pass->came = to->tasks = rd_divide_up(to->call.count, to->piece);
+    to->pieces = pass->came + 1;
+    to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * pass->came : kernel->grid_words;
+    pass->table_bytes = to->table_words * sizeof(uint64_t);
+}
+
+reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
+                                   struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
-    struct rd_cuda_pass *pass = &plan->pass[which];
     struct rd_cuda_many *to = &pass->masked.many;
     char name[64];
     if (rd_many_is_grouped(many)) {
-        reduct_status status = rd_cuda_groups_prepare(plan->context, many, which, false, &pass->groups, error);
+        reduct_status status = rd_cuda_groups_prepare(context, many, which, false, &pass->groups, error);
         pass->table_bytes = pass->groups.bytes;
         return status;
     }
@@ -251,9 +262,11 @@ static reduct_status prepare_pass(struct rd_cuda_plan *plan, size_t which, reduc
     }
     if (many->mask)
         describe_mask(&pass->masked, many);
-    share_out(pass, many, &kernel, element->bytes, (unsigned)plan->context->device->multiprocessors);
+    share_out(pass, many, &kernel, element->bytes, (unsigned)context->device->multiprocessors);
+    if (open)
+        leave_open(pass, &kernel);
     snprintf(name, sizeof name, "%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
-    return rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
+    return rd_cuda_kernel(context, kernel.image, name, &pass->function, error);
 }
 
 static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) {
@@ -285,7 +298,7 @@ static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *err
     reduct_status status = prepare_several(plan, error);
     for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
         if (!plan->pass[i].shared)
-            status = prepare_pass(plan, i, error);
+            status = rd_cuda_pass_prepare(plan->context, plan->many, i, false, &plan->pass[i], error);
         if (status == REDUCT_OK && plan->pass[i].table_bytes > plan->table_bytes)
             plan->table_bytes = plan->pass[i].table_bytes;
     }
@@ -356,10 +369,10 @@ static void make_dense(struct rd_cuda_many *many) {
         many->axis[k].result_stride = step;
 }
 
-rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
-                                const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream) {
-    const struct rd_cuda_pass *pass = &plan->pass[which];
-    if (rd_many_is_grouped(plan->many)) {
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *plan,
+                                const struct rd_cuda_pass *pass, const struct rd_cuda_addresses *addresses, bool dense,
+                                rd_cu_stream stream) {
+    if (rd_many_is_grouped(plan)) {
         const struct rd_cuda_groups_addresses own = {.input = {addresses->input[0], addresses->input[1]},
                                                      .indices = addresses->indices,
                                                      .mask = addresses->mask,
@@ -370,12 +383,12 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
                                                      .workspace = addresses->table};
         return rd_cuda_groups_start(&pass->groups, &own, stream);
     }
-    const struct rd_layout *layout = &plan->many->layout;
-    const unsigned bytes = rd_type(plan->many->reduction[which].element)->bytes;
+    const struct rd_layout *layout = &plan->layout;
+    const unsigned bytes = rd_type(plan->reduction[0].element)->bytes;
     struct rd_cuda_masked masked;
     struct rd_cuda_many *many = &masked.many;
     *many = pass->masked.many;
-    if (plan->many->mask) {
+    if (plan->mask) {
         masked = pass->masked;
         masked.mask = addresses->mask;
     }
@@ -383,8 +396,8 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     many->vectors = pass->may_be_vectors;
     for (unsigned i = 0; i < 2; i++)
         if (input[i]) {
-            input[i] = (const unsigned char *)input[i] +
-                       (rd_many_is_segmented(plan->many) ? 0 : layout->first[i]) * (int64_t)bytes;
+            input[i] =
+                (const unsigned char *)input[i] + (rd_many_is_segmented(plan) ? 0 : layout->first[i]) * (int64_t)bytes;
             many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
         }
     many->call.x = input[0];
@@ -399,8 +412,8 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
     if (dense)
         make_dense(many);
     void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
-    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0,
-                                                         stream, arguments, NULL);
+    return context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0, stream,
+                                                   arguments, NULL);
 }
 
 /* Where the array begins that the pass of several reads. */
@@ -415,7 +428,7 @@ static rd_cu_result start_one(const struct rd_cuda_plan *plan, size_t which, con
     return plan->pass[which].shared
                ? rd_cuda_several_answer(&plan->several, plan->many, which, addresses->result, addresses->outcome,
                                         addresses->failure, rounding, addresses->table, stream)
-               : rd_cuda_pass_start(plan, which, addresses, dense, stream);
+               : rd_cuda_pass_start(plan->context, plan->many, &plan->pass[which], addresses, dense, stream);
 }
 
 size_t rd_cuda_many_workspace(const struct rd_many *many) {
@@ -717,7 +730,7 @@ static reduct_status release(const struct rd_cuda_plan *plan, const struct rd_ex
                                                      (rd_cu_address)(uintptr_t)run->addresses.result, bytes, NULL);
         } else { /* now that none fails */
             run->addresses.result = to;
-            result = rd_cuda_pass_start(plan, which, &run->addresses, false, NULL);
+            result = rd_cuda_pass_start(plan->context, many, &plan->pass[which], &run->addresses, false, NULL);
         }
         if (result == RD_CU_SUCCESS)
             result = stay->driver->cuStreamSynchronize(NULL);

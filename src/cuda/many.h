@@ -16,6 +16,7 @@ struct rd_cuda_pass {
     unsigned blocks;
     bool may_be_vectors; /* where inputs are aligned */
     size_t table_bytes;
+    uint64_t came;                     /* of passes that are left open: pieces */
     struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */
 };
 
@@ -35,6 +36,11 @@ void rd_cuda_release_many(struct rd_many *many);
 reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_execution *execution,
                                    reduct_error *error);
 
+/* Finds a pass of a plan, which is zero before, or, if `open`, one over a single array that leaves in the table what its pieces come
+ * to, and writes no result (pieces.h). With the context current. */
+reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
+                                   struct rd_cuda_pass *pass, reduct_error *error);
+
 /* Queues a pass. Addresses are the device's; the outcomes and the failure may be null. If `dense`, results go one after another,
  * whatever the layout says. With the context current. */
 struct rd_cuda_addresses {
@@ -45,8 +51,9 @@ struct rd_cuda_addresses {
     uint64_t *failure; /* as in kernels/many.h */
     bool keeps;        /* likewise */
 };
-rd_cu_result rd_cuda_pass_start(const struct rd_cuda_plan *plan, size_t which,
-                                const struct rd_cuda_addresses *addresses, bool dense, rd_cu_stream stream);
+rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *many,
+                                const struct rd_cuda_pass *pass, const struct rd_cuda_addresses *addresses, bool dense,
+                                rd_cu_stream stream);
 
 /* Bytes of a workspace; what executions in streams queue, into memory that the device can access. */
 size_t rd_cuda_many_workspace(const struct rd_many *many);

@@ -2,8 +2,10 @@
 #include "cuda/partials.h"
 
 #include "core/reduction.h"
+#include "core/status.h"
 #include "cpu/backend.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of limbs as kernels leave them: their carries are still to come, and nobody has counted how many additions went into them. */
@@ -92,29 +94,77 @@ uint64_t rd_cuda_next_part(const struct rd_partial *partial, uint64_t before, ui
     return has_tree(partial) && aligned && left / 2 >= aligned && aligned < part ? aligned : part;
 }
 
-reduct_status rd_cuda_fill_block(const struct rd_cuda_device *device, const void *x, bool on_device, uint64_t count,
-                                 struct rd_partial *partial, uint64_t *taken, reduct_error *error) {
-    double copy[RD_PRODUCT_BLOCK];
+/* Memory for elements and entries of a mask that come from the device. */
+struct room {
+    unsigned char x[8 << 16], y[8 << 16], mask[(1 << 16) + 1];
+};
+
+enum { ROOM_ELEMENTS = 1 << 16 };
+
+static reduct_status fetch(const struct rd_cuda_device *device, unsigned element_bytes, struct rd_cuda_array *array,
+                           struct room *room, reduct_error *error) {
+    const struct {
+        void *to;
+        const unsigned char **from;
+        uint64_t bytes;
+    } copies[] = {{room->x, &array->x, array->count * element_bytes},
+                  {room->y, &array->y, array->y ? array->count * element_bytes : 0},
+                  {room->mask, &array->mask, rd_cuda_mask_bytes(array)}};
+    rd_cu_result result = RD_CU_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        if (copies[i].bytes && result == RD_CU_SUCCESS) {
+            result = device->driver->cuMemcpyDtoHAsync(copies[i].to, (rd_cu_address)(uintptr_t)*copies[i].from,
+                                                       (size_t)copies[i].bytes, NULL);
+            *copies[i].from = copies[i].to;
+        }
+    if (result == RD_CU_SUCCESS)
+        result = device->driver->cuStreamSynchronize(NULL);
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(device, result, "to copy", error);
+}
+
+/* Adds an array in host memory. */
+static reduct_status add_here(const struct rd_prepared *cpu, const struct rd_cuda_array *array,
+                              struct rd_partial *partial, reduct_error *error) {
     struct rd_partial begun;
-    struct rd_prepared cpu;
-    *taken = -rd_cuda_elements_before(partial) % RD_PRODUCT_BLOCK;
-    *taken = *taken < count ? *taken : count;
-    if (!*taken)
-        return REDUCT_OK;
-    size_t bytes = (size_t)*taken * rd_type(partial->reduction.element)->bytes;
-    if (on_device) {
-        rd_cu_result result = device->driver->cuMemcpyDtoHAsync(copy, (rd_cu_address)(uintptr_t)x, bytes, NULL);
-        if (result == RD_CU_SUCCESS)
-            result = device->driver->cuStreamSynchronize(NULL);
-        if (result != RD_CU_SUCCESS)
-            return rd_cuda_fail(device, result, "to copy", error);
-    }
-    reduct_status status = rd_prepare(&partial->reduction, &(struct rd_place){.device = "cpu", .crew = {1, NULL}},
-                                      RD_FOR_ARRAYS, &cpu, error);
     rd_partial_begin(&begun, partial);
-    if (status == REDUCT_OK)
-        status = rd_cpu_backend.accumulate(&cpu, on_device ? copy : x, NULL, *taken, NULL, &begun, error);
+    reduct_status status = array->kind
+                               ? rd_cpu_backend.accumulate_masked(cpu, array->x, array->y, array->count, array->kind,
+                                                                  array->mask, array->offset, &begun, error)
+                               : rd_cpu_backend.accumulate(cpu, array->x, array->y, array->count, NULL, &begun, error);
     if (status == REDUCT_OK)
         rd_partial_follow(partial, &begun);
     return status;
+}
+
+reduct_status rd_cuda_add_by_cpu(const struct rd_cuda_device *device, const struct rd_cuda_array *array, bool on_device,
+                                 struct rd_partial *partial, reduct_error *error) {
+    const unsigned element_bytes = rd_type(partial->reduction.element)->bytes;
+    struct rd_prepared cpu;
+    struct room *room = NULL;
+    reduct_status status = rd_prepare(&partial->reduction, &(struct rd_place){.device = "cpu", .crew = {1, NULL}},
+                                      RD_FOR_ARRAYS, &cpu, error);
+    if (status != REDUCT_OK || !on_device)
+        return status == REDUCT_OK ? add_here(&cpu, array, partial, error) : status;
+    if (!(room = malloc(sizeof *room)))
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *room);
+    for (uint64_t at = 0, some; status == REDUCT_OK && at < array->count; at += some) {
+        some = array->count - at < ROOM_ELEMENTS ? array->count - at : ROOM_ELEMENTS;
+        struct rd_cuda_array part = rd_cuda_part_of(array, at, some, element_bytes);
+        status = fetch(device, element_bytes, &part, room, error);
+        if (status == REDUCT_OK)
+            status = add_here(&cpu, &part, partial, error);
+    }
+    free(room);
+    return status;
+}
+
+reduct_status rd_cuda_begin_by_cpu(const struct rd_cuda_device *device, const struct rd_cuda_array *array,
+                                   bool on_device, struct rd_partial *partial, uint64_t *taken, reduct_error *error) {
+    const uint64_t missing =
+        array->kind && has_tree(partial) ? array->count : -rd_cuda_elements_before(partial) % RD_PRODUCT_BLOCK;
+    *taken = missing < array->count ? missing : array->count;
+    if (!*taken)
+        return REDUCT_OK;
+    const struct rd_cuda_array part = rd_cuda_part_of(array, 0, *taken, rd_type(partial->reduction.element)->bytes);
+    return rd_cuda_add_by_cpu(device, &part, on_device, partial, error);
 }

@@ -2,6 +2,7 @@
 #ifndef RD_CUDA_PARTIALS_H
 #define RD_CUDA_PARTIALS_H
 
+#include "cuda/array.h"
 #include "cuda/device.h"
 #include "state/partial.h"
 
@@ -18,8 +19,13 @@ uint64_t rd_cuda_elements_before(const struct rd_partial *partial);
  * tree no more than a subtree of theirs has its place for. */
 uint64_t rd_cuda_next_part(const struct rd_partial *partial, uint64_t before, uint64_t left, uint64_t most);
 
-/* Before launches: the CPU multiplies what is missing of a block of the tree, `taken` elements. With the context current. */
-reduct_status rd_cuda_fill_block(const struct rd_cuda_device *device, const void *x, bool on_device, uint64_t count,
-                                 struct rd_partial *partial, uint64_t *taken, reduct_error *error);
+/* Before launches: the CPU takes what these cannot: what is missing of a block of the tree, and all of a product of which a mask
+ * leaves out elements. So many are `taken`. With the context current, if the array is on the device. */
+reduct_status rd_cuda_begin_by_cpu(const struct rd_cuda_device *device, const struct rd_cuda_array *array,
+                                   bool on_device, struct rd_partial *partial, uint64_t *taken, reduct_error *error);
+
+/* Adds an array by the CPU. Likewise. */
+reduct_status rd_cuda_add_by_cpu(const struct rd_cuda_device *device, const struct rd_cuda_array *array, bool on_device,
+                                 struct rd_partial *partial, reduct_error *error);
 
 #endif

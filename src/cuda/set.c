@@ -243,7 +243,7 @@ static reduct_status make_launches(const struct rd_prepared *prepared, struct rd
     return REDUCT_OK;
 }
 
-static reduct_status share_out(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+static reduct_status share_out(const struct rd_prepared *prepared, const struct rd_cuda_array *array,
                                struct rd_partial *partial, reduct_error *error) {
     const struct set *set = set_of(prepared);
     const struct rd_cuda_launch *each[RD_CUDA_DEVICES_MAX];
@@ -254,33 +254,64 @@ static reduct_status share_out(const struct rd_prepared *prepared, const void *x
     uint64_t taken = 0;
     reduct_status status = make_launches(prepared, launches, each, error);
     if (status == REDUCT_OK)
-        status = rd_cuda_fill_block(device_of(&set->member[0]), x, false, count, partial, &taken, error);
-    if (status == REDUCT_OK && taken < count)
-        status =
-            rd_cuda_reduce_from_host(each, set->count, (const unsigned char *)x + taken * launches[0].element_bytes, y,
-                                     count - taken, &prepared->crew, partial, error);
+        status = rd_cuda_begin_by_cpu(device_of(&set->member[0]), array, false, partial, &taken, error);
+    if (status == REDUCT_OK && taken < array->count) {
+        const struct rd_cuda_array rest =
+            rd_cuda_part_of(array, taken, array->count - taken, launches[0].element_bytes);
+        status = rd_cuda_reduce_from_host(each, set->count, &rest, &prepared->crew, partial, error);
+    }
     free(launches);
+    return status;
+}
+
+static bool any_on_device(const struct rd_cuda_device *device, const struct rd_cuda_array *array) {
+    return rd_cuda_on_device(device, array->x) || (array->y && rd_cuda_on_device(device, array->y)) ||
+           (array->mask && rd_cuda_on_device(device, array->mask));
+}
+
+/* Adds an array, by the device in whose memory it lies or by all. */
+static reduct_status add(const struct rd_prepared *prepared, const struct rd_cuda_array *array,
+                         struct rd_partial *partial, reduct_error *error) {
+    const struct set *set = set_of(prepared);
+    const struct rd_prepared *members = prepared->kept, *member;
+    struct place place = {.member = 0};
+    reduct_status status = look(set, "x", array->x, &place, error);
+    if (status == REDUCT_OK)
+        status = look(set, "y", array->y, &place, error);
+    if (status == REDUCT_OK)
+        status = look(set, "mask", array->mask, &place, error);
+    if (status != REDUCT_OK)
+        return status;
+    member = &members[place.member];
+    if (!any_on_device(device_of(&member->device), array))
+        return share_out(prepared, array, partial, error);
+    return array->kind ? rd_cuda_backend.accumulate_masked(member, array->x, array->y, array->count, array->kind,
+                                                           array->mask, array->offset, partial, error)
+                       : rd_cuda_backend.accumulate(member, array->x, array->y, array->count, NULL, partial, error);
+}
+
+static reduct_status accumulate(const struct rd_prepared *prepared, const struct rd_cuda_array *array,
+                                struct rd_partial *partial, reduct_error *error) {
+    if (!array->count)
+        return REDUCT_OK;
+    rd_environment caller = rd_environment_enter();
+    reduct_status status = add(prepared, array, partial, error);
+    rd_environment_leave(caller);
     return status;
 }
 
 static reduct_status set_accumulate(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
                                     void *workspace, struct rd_partial *partial, reduct_error *error) {
-    const struct set *set = set_of(prepared);
-    const struct rd_prepared *members = prepared->kept;
-    struct place place = {.member = 0};
-    if (!count)
-        return REDUCT_OK;
-    rd_environment caller = rd_environment_enter();
-    reduct_status status = look(set, "x", x, &place, error);
-    if (status == REDUCT_OK)
-        status = look(set, "y", y, &place, error);
-    const struct rd_cuda_device *device = device_of(&set->member[place.member]);
-    if (status == REDUCT_OK && !rd_cuda_on_device(device, x) && !(y && rd_cuda_on_device(device, y)))
-        status = share_out(prepared, x, y, count, partial, error);
-    else if (status == REDUCT_OK)
-        status = rd_cuda_backend.accumulate(&members[place.member], x, y, count, workspace, partial, error);
-    rd_environment_leave(caller);
-    return status;
+    (void)workspace;
+    const struct rd_cuda_array array = {.x = x, .y = y, .count = count};
+    return accumulate(prepared, &array, partial, error);
+}
+
+static reduct_status set_accumulate_masked(const struct rd_prepared *prepared, const void *x, const void *y,
+                                           uint64_t count, reduct_mask kind, const void *mask, uint64_t offset,
+                                           struct rd_partial *partial, reduct_error *error) {
+    const struct rd_cuda_array array = {x, y, count, kind, mask, offset};
+    return accumulate(prepared, &array, partial, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -390,6 +421,7 @@ static const struct rd_backend set_backend = {.name = "cuda",
                                               .release = set_release,
                                               .workspace = set_workspace,
                                               .accumulate = set_accumulate,
+                                              .accumulate_masked = set_accumulate_masked,
                                               .prepare_many = set_prepare_many,
                                               .release_many = set_release_many,
                                               .execute_many = set_execute_many,

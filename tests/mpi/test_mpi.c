@@ -103,7 +103,7 @@ static reduct_reduction any_reduction(struct rng *rng, const struct test_type *t
     reduct_reduction reduction;
     do {
         const reduct_operator op = test_operators[rng_below(rng, test_operator_count)].op;
-        if (!test_has(op, type->type))
+        if (!oracle_has(op, type->type))
             continue;
         reduction = test_reduction(op, type->type, REDUCT_DEFAULT);
         if (has_words(&reduction))

@@ -68,7 +68,17 @@ enum {
 /* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers, and of single bytes. */
 #define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 1 ? 32 : (bytes) == 2 ? 16 : 64 / (bytes))
 
-/* Slices of a grid: 42 bits each, from the lowest bit that a term may have up (many_sums.cuh). */
-enum { RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };
+/* Slices of a grid: so many bits each, from the lowest bit that a term may have up, and how many there are (many_sums.cuh). */
+enum { RD_CUDA_GRID_STEP = 42, RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };
+enum { RD_CUDA_LOWEST_F32 = -149, RD_CUDA_LOWEST_F32_SQUARES = -298, RD_CUDA_LOWEST_F64 = -1074 };
+
+/* Flags in such a table. OTHER: a term was other than -0. FAILED: slices do not hold the sum. */
+enum {
+    RD_CUDA_NAN_CAME = 1,
+    RD_CUDA_PLUS_CAME = 2,
+    RD_CUDA_MINUS_CAME = 4,
+    RD_CUDA_OTHER_CAME = 8,
+    RD_CUDA_FAILED = 16
+};
 
 #endif

@@ -22,18 +22,20 @@
 
 namespace {
 
-constexpr int GRID_STEP = 42, ADDS_MAX = 480;
+constexpr int GRID_STEP = RD_CUDA_GRID_STEP, ADDS_MAX = 480;
 
 /* The lowest unit, and how many there are: up to the highest for which 1.5 * 2^52 units are a finite number. */
 template <class T, bool SQUARES> struct GridOf;
-template <> struct GridOf<float, false> { static constexpr int LOWEST = -149, COUNT = RD_CUDA_GRID_F32; };
-template <> struct GridOf<float, true> { static constexpr int LOWEST = -298, COUNT = RD_CUDA_GRID_F32_SQUARES; };
-template <bool SQUARES> struct GridOf<double, SQUARES> {
-    static constexpr int LOWEST = -1074, COUNT = RD_CUDA_GRID_F64;
+template <> struct GridOf<float, false> { static constexpr int LOWEST = RD_CUDA_LOWEST_F32, COUNT = RD_CUDA_GRID_F32; };
+template <> struct GridOf<float, true> {
+    static constexpr int LOWEST = RD_CUDA_LOWEST_F32_SQUARES, COUNT = RD_CUDA_GRID_F32_SQUARES;
 };
-static_assert(-149 + GRID_STEP * RD_CUDA_GRID_F32 >= 128, "the grid of f32 holds every element");
-static_assert(-298 + GRID_STEP * RD_CUDA_GRID_F32_SQUARES >= 256, "and of every square");
-static_assert(-1074 + GRID_STEP * (RD_CUDA_GRID_F64 - 1) <= 1023 - 52, "slices of f64 begin at numbers");
+template <bool SQUARES> struct GridOf<double, SQUARES> {
+    static constexpr int LOWEST = RD_CUDA_LOWEST_F64, COUNT = RD_CUDA_GRID_F64;
+};
+static_assert(RD_CUDA_LOWEST_F32 + GRID_STEP * RD_CUDA_GRID_F32 >= 128, "the grid of f32 holds every element");
+static_assert(RD_CUDA_LOWEST_F32_SQUARES + GRID_STEP * RD_CUDA_GRID_F32_SQUARES >= 256, "and of every square");
+static_assert(RD_CUDA_LOWEST_F64 + GRID_STEP * (RD_CUDA_GRID_F64 - 1) <= 1023 - 52, "slices of f64 begin at numbers");
 
 /* What merged states of a warp hold until they are rounded, by lane: slices that are not used are not written. */
 template <int K> struct Waiting {
@@ -237,9 +239,15 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             nan_below; /* NaNs that do not count, and what is masked out; ~index of the first NaN, where that is an error */
         unsigned flags;
     };
-    /* Also of tables. OTHER: a term was other than -0. FAILED: slices do not hold the sum. EXACT: the
-     * sum is a double, and waits in shared memory. */
-    enum { NAN_CAME = 1, PLUS_CAME = 2, MINUS_CAME = 4, OTHER_CAME = 8, FAILED = 16, EXACT = 32 };
+    /* Those of tables; and EXACT: the sum is a double, and waits in shared memory. */
+    enum {
+        NAN_CAME = RD_CUDA_NAN_CAME,
+        PLUS_CAME = RD_CUDA_PLUS_CAME,
+        MINUS_CAME = RD_CUDA_MINUS_CAME,
+        OTHER_CAME = RD_CUDA_OTHER_CAME,
+        FAILED = RD_CUDA_FAILED,
+        EXACT = 32
+    };
 
     /* The slices wait in shared memory, where there is room; the sum too, where it is known without any. */
     struct Kept {
