@@ -98,7 +98,7 @@ static struct several make(uint64_t seed) {
     struct rng *rng = &test.rng;
     do
         test.type = &test_types[rng_below(rng, test_type_count)];
-    while (!test.type->element || (test.type->class != FLOAT && rng_below(rng, 4)));
+    while (!test.type->element);
     const bool often_shared = rng_below(rng, 4) != 0;
     test.reductions = rng_below(rng, 8) ? 2 + rng_below(rng, 6) : REDUCTIONS_MOST;
     for (size_t i = 0; i < test.reductions; i++)
@@ -265,23 +265,32 @@ static void check_case(uint64_t seed) {
     check_calls(make(seed));
 }
 
-/* Numbers of either sign, each a little larger than the one before: every tile has better extremes, by little. */
+/* Numbers of either sign, each a little larger than the one before as far as the type has so many: tile after tile has better extremes,
+ * by little. */
 static void growing(void **state) {
     (void)state;
     static const reduct_operator ops[] = {REDUCT_MIN, REDUCT_ARGMAX, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_VAR};
-    static const reduct_type types[] = {REDUCT_F32, REDUCT_F64};
-    for (int t = 0; t < 2; t++) {
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    for (size_t e = 0; e < element_count; e++) {
+        const struct test_type *type = elements[e];
         struct several test = {.rng = rng_of(test_seed()),
-                               .type = test_type(types[t]),
+                               .type = type,
                                .reductions = sizeof ops / sizeof *ops,
                                .values = "growing",
                                .count = gpu.small ? 12 << 13 : 3 << 20}; /* whole tiles: others are always looked at */
-        const double step = types[t] == REDUCT_F32 ? 0x1p-22 : 0x1p-50;
+        const int bits = type->class == FLOAT ? type->precision - 2 : type->precision;
+        const uint64_t most = ((uint64_t)1 << (bits < 40 ? bits : 40)) - 1, every = test.count / most + 1;
         for (size_t i = 0; i < test.reductions; i++)
-            test.reduction[i] = test_reduction(ops[i], types[t], REDUCT_DEFAULT);
-        test.memory = test_alloc(((size_t)test.count + SHIFT_MOST) * test.type->size);
-        for (uint64_t i = 0; i < test.count + SHIFT_MOST; i++)
-            values_put(test.type, test.memory, i, (i % 2 ? -1 : 1) * (1 + (double)i * step));
+            test.reduction[i] = test_reduction(ops[i], type->type, REDUCT_DEFAULT);
+        test.memory = test_alloc(((size_t)test.count + SHIFT_MOST) * type->size);
+        for (uint64_t i = 0; i < test.count + SHIFT_MOST; i++) {
+            const uint64_t step = i / every < most ? i / every : most, sign = (uint64_t)1 << (8 * type->size - 1);
+            if (type->class == FLOAT) /* from 1.5 up */
+                values_put_bits(type, test.memory, i, (values_infinity(type) / 2 + step) | (i % 2 ? sign : 0));
+            else
+                values_put_bits(type, test.memory, i, type->class == SIGNED && i % 2 ? 0 - step : step);
+        }
         check_calls(test);
     }
 }

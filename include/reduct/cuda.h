@@ -54,7 +54,7 @@ typedef struct reduct_cuda_outcome {
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups several. Of several
- * reductions of one array of f32 or f64, those that follow from its sum, its squares, its extremes and its NaNs share a launch
+ * reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch
  * that reads it, and one that rounds their results. Allocates nothing, waits for nothing, and can be captured in a CUDA graph. On
  * compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends (programmatic dependent
  * launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A graph then has an edge of that kind

@@ -187,14 +187,20 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
                      error);
 }
 
-reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element, const char *name,
+reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element,
+                                          const struct rd_cuda_several_kernels *kernels, bool squares,
                                           struct rd_cuda_launch *launch, reduct_error *error) {
-    struct kernel kernel = {.image = RD_CUDA_SEVERAL_IMAGE, .ring_caches = RD_CUDA_RING_L2_EXACT, .claims = true};
-    snprintf(kernel.name, sizeof kernel.name, "%s", name);
-    launch->call = (struct rd_cuda_call){.nan = REDUCT_NAN_ERROR, .is_float = true};
+    struct kernel kernel = {.ring_caches = RD_CUDA_RING_L2_EXACT, .claims = true};
+    const unsigned vectors = RD_CUDA_VECTORS(RD_EXACT_SUM, RD_MOMENTS);
+    snprintf(kernel.image, sizeof kernel.image, "%s", kernels->image);
+    snprintf(kernel.name, sizeof kernel.name, "%s", kernels->pass);
+    launch->call = (struct rd_cuda_call){.nan = REDUCT_NAN_ERROR,
+                                         .transform = squares ? RD_MOMENTS : RD_IDENTITY,
+                                         .is_float = rd_type(element)->kind == RD_FLOAT,
+                                         .of_f16 = element == REDUCT_F16};
     launch->element_bytes = rd_type(element)->bytes;
-    launch->tile_bytes = RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(RD_EXACT_SUM, RD_MOMENTS));
-    return find_grid(context, &kernel, true, launch, error);
+    launch->tile_bytes = RD_CUDA_TILE_BYTES(vectors / (kernels->halves ? RD_CUDA_FEWER_OF_HALVES : 1));
+    return find_grid(context, &kernel, !kernels->halves, launch, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

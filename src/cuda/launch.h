@@ -27,8 +27,12 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
 
 /* The launch of a kernel that takes several reductions of one array in one pass, which reads it as exact sums do. With the context
  * current. */
-#define RD_CUDA_SEVERAL_IMAGE "kernels/several"
-reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element, const char *name,
+struct rd_cuda_several_kernels {
+    char image[32], pass[32], answers[32]; /* the last rounds what the pass comes to */
+    bool halves;                           /* elements of 16 bits are taken as f32 */
+};
+reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element,
+                                          const struct rd_cuda_several_kernels *kernels, bool squares,
                                           struct rd_cuda_launch *launch, reduct_error *error);
 
 /* A transform as kernels are named. A magnitude of an unsigned integer is that integer. */

@@ -6,15 +6,13 @@
 
 #include <stdio.h>
 
-/* One result of a contiguous array of floats. */
+/* One result of a contiguous array. */
 static bool is_whole(const struct rd_many *many) {
     const struct rd_layout *layout = &many->layout;
-    const struct rd_type *element = rd_type(many->reduction[0].element);
     if (rd_many_is_segmented(many) || rd_many_is_grouped(many) || many->mask || layout->kept_axes ||
         layout->results != 1)
         return false;
-    return element->kind == RD_FLOAT && element->bytes >= 4 &&
-           (layout->reduced_axes == 0 || (layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1));
+    return layout->reduced_axes == 0 || (layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1);
 }
 
 bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
@@ -25,12 +23,12 @@ bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
     case RD_FAST_SUM: /* as plans of many have it: exact */
+    case RD_INTEGER_SUM:
         return op->transform == RD_IDENTITY || op->transform == RD_SQUARE || op->transform == RD_MOMENTS;
     case RD_EXTREME:
         return op->transform == RD_IDENTITY;
     case RD_COUNT:
         return op->transform == RD_PRESENT;
-    case RD_INTEGER_SUM:
     case RD_FLOAT_PRODUCT:
     case RD_INTEGER_PRODUCT:
     case RD_BITS:
@@ -39,21 +37,36 @@ bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
     return false;
 }
 
+/* Kernels of floats come with squares and without; both types of 16 bits share one, which takes them as f32. */
+static struct rd_cuda_several_kernels kernels_of(const struct rd_type *element, bool squares) {
+    struct rd_cuda_several_kernels kernels = {.halves = element->kind == RD_FLOAT && element->bytes == 2};
+    const bool is_float = element->kind == RD_FLOAT;
+    snprintf(kernels.image, sizeof kernels.image, is_float ? "kernels/several" : "kernels/several_integers");
+    if (is_float)
+        snprintf(kernels.pass, sizeof kernels.pass, "several_%s_%s", squares ? "moments" : "identity",
+                 kernels.halves ? "half" : element->name);
+    else
+        snprintf(kernels.pass, sizeof kernels.pass, "several_%s", element->name);
+    snprintf(kernels.answers, sizeof kernels.answers, "answers_%s",
+             !is_float        ? "integers"
+             : kernels.halves ? "f32"
+                              : element->name);
+    return kernels;
+}
+
 reduct_status rd_cuda_several_prepare(struct rd_cuda_context *context, const struct rd_many *many,
                                       struct rd_cuda_several *several, reduct_error *error) {
-    const reduct_type element = many->reduction[0].element;
-    const char *type = rd_type(element)->name;
+    const struct rd_type *element = rd_type(many->reduction[0].element);
     bool squares = false;
-    char name[48];
     for (size_t i = 0; i < many->reductions; i++) {
         const enum rd_transform transform = rd_operator(many->reduction[i].op)->transform;
         squares = squares || (rd_cuda_several_may_take(many, i) && (transform == RD_SQUARE || transform == RD_MOMENTS));
     }
-    snprintf(name, sizeof name, "several_%s_%s", squares ? "moments" : "identity", type);
-    reduct_status status = rd_cuda_launch_make_several(context, element, name, &several->launch, error);
-    snprintf(name, sizeof name, "answers_%s", type);
+    const struct rd_cuda_several_kernels kernels = kernels_of(element, squares);
+    reduct_status status =
+        rd_cuda_launch_make_several(context, many->reduction[0].element, &kernels, squares, &several->launch, error);
     if (status == REDUCT_OK)
-        status = rd_cuda_kernel(context, RD_CUDA_SEVERAL_IMAGE, name, &several->answers, error);
+        status = rd_cuda_kernel(context, kernels.image, kernels.answers, &several->answers, error);
     several->launch.call.count = many->layout.count;
     several->there = status == REDUCT_OK;
     if (several->there)

@@ -1,4 +1,4 @@
-/* Several reductions of one array in one pass: of plans that reduce a whole array of floats to one result each. */
+/* Several reductions of one array in one pass: of plans that reduce a whole array to one result each. */
 #ifndef RD_CUDA_SEVERAL_PLAN_H
 #define RD_CUDA_SEVERAL_PLAN_H
 

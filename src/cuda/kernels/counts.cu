@@ -6,10 +6,6 @@
 
 namespace {
 
-template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
-template <int PLACES> constexpr bool IS_FLOAT<Half<PLACES>> = true;
-template <> constexpr bool IS_FLOAT<Truth> = false;
-
 __device__ __forceinline__ u64 bits_of(double x) {
     return (u64)__double_as_longlong(x);
 }

@@ -64,3 +64,10 @@ template <class T> constexpr bool IS_HALF = false;
 template <int PLACES> constexpr bool IS_HALF<Half<PLACES>> = true;
 template <class T> constexpr bool IS_TRUTH = false;
 template <> constexpr bool IS_TRUTH<Truth> = true;
+
+template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
+template <int PLACES> constexpr bool IS_FLOAT<Half<PLACES>> = true;
+template <> constexpr bool IS_FLOAT<Truth> = false;
+template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
+template <int PLACES> constexpr bool IS_SIGNED<Half<PLACES>> = true;
+template <> constexpr bool IS_SIGNED<Truth> = false;

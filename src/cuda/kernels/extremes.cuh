@@ -7,13 +7,6 @@
 
 namespace {
 
-template <class T> constexpr bool IS_FLOAT = (T)0.5 != (T)0;
-template <int PLACES> constexpr bool IS_FLOAT<Half<PLACES>> = true;
-template <> constexpr bool IS_FLOAT<Truth> = false;
-template <class T> constexpr bool IS_SIGNED = (T)-1 < (T)0;
-template <int PLACES> constexpr bool IS_SIGNED<Half<PLACES>> = true;
-template <> constexpr bool IS_SIGNED<Truth> = false;
-
 template <int BYTES> struct Unsigned { typedef unsigned Key; };
 template <> struct Unsigned<8> { typedef u64 Key; };
 

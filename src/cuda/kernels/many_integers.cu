@@ -1,5 +1,6 @@
 /* Sums of integers, of their magnitudes, squares and products, many results; by their size, as whether they are signed is known
  * when the kernel runs. A lane adds up a tile in as many bits as it takes, and tiles in 128 bits, or 192 for products of 64. */
+#include "integer_results.cuh"
 #include "many_slots.cuh"
 #include "quotient.cuh"
 
@@ -174,32 +175,16 @@ template <int BYTES, bool TWO, bool WITH_MASK = false, bool WEIGHTED = false> st
     /* A value that is an integer or a float. */
     static __device__ __forceinline__ unsigned finish_words(const rd_cuda_call &own, const Kept &kept,
                                                             uint64_t (&word)[4]) {
-        constexpr unsigned FINISHES =
-            FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_SQUARE, RD_ADD> | FINISHES_OF<RD_MOMENTS, RD_ADD>;
-        u64 sum[3] = {(u64)kept.sum, (u64)(kept.sum >> 64), (u64)(kept.sum >> 127)};
         if constexpr (WEIGHTED) {
-            u64 weights[4] = {sum[0], sum[1], sum[2], sum[2]}, over[4];
+            const u64 above = (u64)(kept.sum >> 127);
+            u64 weights[4] = {(u64)kept.sum, (u64)(kept.sum >> 64), above, above}, over[4];
             for (int w = 0; w < 4; w++)
                 over[w] = w < 3 ? kept.product[w < 3 ? w : 0] : (u64)((i64)kept.product[2] >> 63);
             word[0] = round_quotient(over, 0, weights, 0, own, true);
             return REDUCT_OK;
+        } else {
+            return finish_integers(own, kept.sum, kept.product, word);
         }
-        if (own.transform == RD_MOMENTS) {
-            const u64 squares[4] = {kept.product[0], kept.product[1], kept.product[2], 0};
-            u64 bits = 0;
-            round_moments<FINISHES>(sum, 0, squares, 0, own, bits);
-            word[0] = bits;
-            return REDUCT_OK;
-        }
-        const bool products = own.transform == RD_SQUARE || own.transform == RD_PRODUCT;
-        if (products)
-            for (int w = 0; w < 3; w++)
-                sum[w] = kept.product[w];
-        if (own.result_class == RD_FLOAT)
-            word[0] = round_words<FINISHES>(sum, 0, own, false);
-        else if (!to_result(sum, own, word) && !own.wrap)
-            return REDUCT_ERROR_OVERFLOW;
-        return REDUCT_OK;
     }
 
     static __device__ __noinline__ void finish(const rd_cuda_many &many, const Kept kept, u64 result) {

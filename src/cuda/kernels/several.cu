@@ -14,11 +14,12 @@
 
 namespace {
 
-/* Both extremes of what a warp has seen, in keys of which the smaller is better: those of the greatest are complemented. */
-template <class T, class Part> struct Ends {
+/* Both extremes of what a warp has seen, in keys of which the smaller is better: those of the greatest are complemented. Elements are
+ * taken as T, and read as Stored, in tiles of so many vectors. */
+template <class T, class Part, class Stored, int VECTORS> struct Ends {
     typedef Order<T> O;
     typedef typename O::Key Key;
-    static constexpr u64 TILE = (u64)THREADS * Part::VECTORS;
+    static constexpr u64 TILE = (u64)THREADS * VECTORS;
 
     struct Memory {
         u64 index[2][WARPS]; /* of each warp's best */
@@ -32,8 +33,8 @@ template <class T, class Part> struct Ends {
     Key best[2];            /* the warp's */
     unsigned quiet;         /* tiles whose largest magnitude, as ranges have it, is less have no better element */
 
-    __device__ __forceinline__ Ends(Memory &m, const rd_cuda_call &call, const Span<T> &span, bool ring)
-        : memory(m), first(call.first + span.head), whole(span.vectors / TILE * TILE * Span<T>::PER_VECTOR),
+    __device__ __forceinline__ Ends(Memory &m, const rd_cuda_call &call, const Span<Stored> &span, bool ring)
+        : memory(m), first(call.first + span.head), whole(span.vectors / TILE * TILE * Span<Stored>::PER_VECTOR),
           tail(call.first + span.tail), last(call.first + span.n),
           partial(span.vectors % TILE && (ring ? 0 : span.vectors / TILE % gridDim.x) == blockIdx.x), quiet(0) {
         best[0] = best[1] = O::MASK;
@@ -194,7 +195,7 @@ __device__ __forceinline__ void leave_findings(const rd_cuda_call &call, Sums &s
 
 template <class T, int TRANSFORM> __device__ __forceinline__ void several(const rd_cuda_call &call) {
     typedef Sums<T, TRANSFORM, DoubleWindow, false> Method;
-    typedef Ends<T, typename Method::Part> Both;
+    typedef Ends<T, typename Method::Part, T, Method::VECTORS> Both;
     __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
     __shared__ typename Both::Memory of_ends;
     __shared__ RingOf<RD_EXACT_SUM, TRANSFORM> ring;
@@ -208,6 +209,44 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void several(const 
     wait_for_previous();
     const StrayTile<T> strays(span, nullptr, (T)-0.0);
     for_tiles<false, T, Method::VECTORS>(call, span, ring, family, strays);
+    let_next_come();
+    leave_findings(call, sums, ends);
+}
+
+/* The same of elements of 16 bits, which are widened to f32. */
+template <int TRANSFORM, class Sums, class Ends> struct WidenedSumsAndEnds {
+    typedef Widening<TRANSFORM> Widen;
+    typedef typename Widen::Raw Raw;
+    Sums &sums;
+    Ends &ends;
+    const bool of_f16;
+
+    static __device__ __forceinline__ uint4 padding() {
+        return Widen::padding();
+    }
+    __device__ __forceinline__ void take(const Raw &x, const Raw &, u64 index) {
+        typename Sums::Part wide = of_f16 ? Widen::template widen<F16>(x) : Widen::template widen<BF16>(x);
+        sums.take(wide, wide, index, [&](const typename Sums::Range &range) { ends.take(wide, index, range); });
+    }
+};
+
+template <int TRANSFORM> __device__ __forceinline__ void several_halves(const rd_cuda_call &call) {
+    typedef Sums<float, TRANSFORM, DoubleWindow, true> Method;
+    constexpr int VECTORS = Method::VECTORS / RD_CUDA_FEWER_OF_HALVES;
+    typedef Ends<float, typename Method::Part, AnyHalf, VECTORS> Both;
+    __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
+    __shared__ typename Both::Memory of_ends;
+    NoRing no_ring;
+    Method sums(*reinterpret_cast<typename Method::Shared *>(memory), call);
+    const Span<AnyHalf> span(call.x, call.count, false);
+    Both ends(of_ends, call, span, false);
+    WidenedSumsAndEnds<TRANSFORM, Method, Both> family = {sums, ends, call.of_f16 != 0};
+    if (threadIdx.x == 0)
+        fetch_first_tile<false, VECTORS>(call, span);
+    sums.open();
+    wait_for_previous();
+    const StrayTile<AnyHalf> strays(span, nullptr, 0x8000);
+    for_tiles<false, AnyHalf, VECTORS>(call, span, no_ring, family, strays);
     let_next_come();
     leave_findings(call, sums, ends);
 }
@@ -270,10 +309,22 @@ __device__ __forceinline__ void apply_policy(const rd_cuda_call &call, rd_cuda_p
     partial.nan_index = UINT64_MAX;
 }
 
-/* An element of the type that a kernel reads. */
+/* An element as the kernel took it. */
 template <class T> __device__ __forceinline__ u64 element_of(u64 key, int end) {
     typedef Order<T> O;
     return O::element((typename O::Key)(end ? ~key & O::MASK : key), false);
+}
+
+/* An element as the result has it: one of 16 bits was widened. */
+__device__ __forceinline__ u64 narrow_element(const rd_cuda_call &call, u64 bits) {
+    if (call.result_bytes != 2)
+        return bits;
+    if (call.result_precision == 8)
+        return bits >> 16;
+    const unsigned sign = (unsigned)bits >> 16 & 0x8000, magnitude = (unsigned)bits & 0x7fffffff;
+    const unsigned scaled =
+        __float_as_uint(__uint_as_float(magnitude) * 0x1p-112f); /* exact: as Half widens, in reverse */
+    return sign | (magnitude >= 0x7f800000 ? F16::INFINITE : scaled >> 13);
 }
 
 /* The values of both extremes, or their difference: two results, or one. By one thread. */
@@ -291,6 +342,9 @@ __device__ void finish_ends(const rd_cuda_call &call, const rd_cuda_partial &par
         value[0] = value[1] = rd_nan_bits(&type);
     else if (call.finish == RD_RANGE)
         value[0] = range_of_floats(call, infinity, value[0], value[1]);
+    else
+        for (int i = 0; i < 2; i++)
+            value[i] = narrow_element(call, value[i]);
     store_result(call.result, &value[0], call.result_bytes);
     if (call.finish != RD_RANGE)
         store_result(static_cast<unsigned char *>(call.result) + call.result_bytes, &value[1], call.result_bytes);
@@ -316,7 +370,7 @@ __device__ void finish_one(const rd_cuda_call &call, rd_cuda_partial &partial, c
         store_result(call.result, &none, call.result_bytes);
         partial.found = findings.end[end].index != UINT64_MAX;
         partial.index = findings.end[end].index;
-        partial.extreme = element_of<T>(findings.end[end].key, end);
+        partial.extreme = narrow_element(call, element_of<T>(findings.end[end].key, end));
         if (call.transform == RD_SQUARE) {
             partial.plus_infinities += partial.minus_infinities;
             partial.minus_infinities = 0;
@@ -401,3 +455,5 @@ template <class T> __device__ __forceinline__ void answer(const rd_cuda_answers 
 
 KERNELS(f32, float)
 KERNELS(f64, double)
+RD_CUDA_KERNEL(several_identity_half, RD_CUDA_RESIDENT_EXACT, several_halves<RD_IDENTITY>)
+RD_CUDA_KERNEL(several_moments_half, RD_CUDA_RESIDENT_EXACT, several_halves<RD_MOMENTS>)

@@ -1,4 +1,4 @@
-/* Several reductions of one array of floats in one pass. Two launches: a kernel reads the array and leaves all that results
+/* Several reductions of one array in one pass. Two launches: a kernel reads the array and leaves all that results
  * follow from; then each result is rounded by a block of its own. Plain C, shared by kernels and host. */
 #ifndef RD_CUDA_SEVERAL_H
 #define RD_CUDA_SEVERAL_H
@@ -7,11 +7,16 @@
 
 /* What one pass comes to. */
 struct rd_cuda_findings {
-    /* The sum of the elements and, if asked for, that of their squares; infinities and NaNs as if NaN were an error: policies are
+    /* Of floats: the sum of the elements and, if asked for, that of their squares; infinities and NaNs as if NaN were an error: policies are
      * those of the results. */
     struct rd_cuda_partial
-        partial;       /* if it is `in_limbs`; otherwise the following is all there is, and no NaN or infinity */
-    int64_t piece[32]; /* sums as lanes have them (Sums::Totals in exact.cuh), and their units */
+        partial; /* if it is `in_limbs`; otherwise the following is all there is, and no NaN or infinity */
+    union {
+        int64_t piece[32]; /* sums as lanes have them (Sums::Totals in exact.cuh), and, below, their units */
+        struct {           /* of integers: all there is but the ends; in two's complement */
+            uint64_t terms[2], squares[3];
+        };
+    };
     int32_t unit[2];
     uint32_t in_limbs, nonzero; /* nonzero: as in the partial result */
     /* Of the least and of the greatest element that is a number: its key, of the greatest complemented, and its index, UINT64_MAX
