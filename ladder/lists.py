@@ -64,6 +64,7 @@ def page():
     tables = {'GPU_LIST': {name: {key: rung[key] for key in ('finish', 'idea')}
                            for name, rung in RUNGS['gpu'].items() if not rung['only_cuda']},
               'CPU_LIST': {name: {'idea': rung['idea']} for name, rung in RUNGS['cpu'].items()},
+              'ROWS_LIST': {name: {'idea': rung['idea']} for name, rung in RUNGS['rows'].items()},
               'FINISH_LIST': {name: finish['idea'] for name, finish in FINISHES.items()},
               'SOURCES': [{'id': source['id'], 'name': name, 'machine': f'{source["machine"]}, {source["n"] >> 20} Mi',
                            'n': source['n'], 'seconds': source['seconds']} for name, source in SOURCES.items()]}

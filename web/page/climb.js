@@ -3,15 +3,15 @@ import { makePipeline, moduleText, text } from './kernels.js';
 import { GPU_RUNGS } from './rungs.js';
 
 /* Threads of a fixed grid. WebGPU does not say how many a device holds at once; the largest hold about this many. */
-const GRID_THREADS = 2 ** 18;
+export const GRID_THREADS = 2 ** 18;
 
 /* How a fixed grid shrinks with the array: a thread should have at least this much to do. */
 const LEAST_PER_THREAD = 16;
 
-const ceilDivide = (a, b) => Math.floor((a + b - 1) / b);
+export const ceilDivide = (a, b) => Math.floor((a + b - 1) / b);
 
 /* A row of workgroups is limited; larger grids take several rows, and a few workgroups too many, which find nothing. */
-function gridOf(groups, longestRow) {
+export function gridOf(groups, longestRow) {
     const rows = ceilDivide(groups, longestRow);
     return [ceilDivide(groups, rows), rows];
 }
@@ -120,8 +120,9 @@ export class Climb {
         return this.shapes.get(n);
     }
 
-    launch(pipeline, input, output, n, grid) {
-        const entries = [input, output, this.shape(n)].map((buffer, binding) => ({ binding, resource: { buffer } }));
+    /* shape: what shape() makes a buffer of. */
+    launch(pipeline, input, output, shape, grid) {
+        const entries = [input, output, this.shape(shape)].map((buffer, binding) => ({ binding, resource: { buffer } }));
         const group = this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
         return { pipeline, group, grid, output };
     }
@@ -174,7 +175,13 @@ export class Climb {
 
     /* The sum that the last run left, after its submission. */
     async result() {
-        const count = this.finish === 'host' ? this.groups(this.n) : 1;
+        const values = await this.read(this.finish === 'host' ? this.groups(this.n) : 1);
+        const sum = values.reduce((total, value) => total + value, 0);
+        return this.type === 'f32' ? Math.fround(sum) : sum | 0;
+    }
+
+    /* The first `count` numbers that the last launch of a run left. */
+    async read(count) {
         const { output } = this.runs[0].at(-1);
         const staging = this.device.createBuffer({
             label: 'result',
@@ -186,9 +193,7 @@ export class Climb {
             encoder.copyBufferToBuffer(output, 0, staging, 0, 4 * count);
             this.device.queue.submit([encoder.finish()]);
             await staging.mapAsync(GPUMapMode.READ);
-            const values = new (this.type === 'f32' ? Float32Array : Int32Array)(staging.getMappedRange());
-            const sum = values.reduce((total, value) => total + value, 0);
-            return this.type === 'f32' ? Math.fround(sum) : sum | 0;
+            return new (this.type === 'f32' ? Float32Array : Int32Array)(staging.getMappedRange().slice(0));
         } finally {
             staging.destroy();
         }

@@ -5,6 +5,7 @@
 import { KINDS, fill } from './data.js';
 import { load } from '../reduct/index.js';
 import { statistics } from './stopwatch.js';
+import { sumsOf } from './sums.js';
 
 const ROUNDS = 5;
 const WARM_SECONDS = 0.15;
@@ -12,7 +13,7 @@ const ROUND_SECONDS = 0.02;
 const MOST_REPEATS = 2 ** 16;
 
 let reduct = null; /* the library, or null where it could not be loaded */
-let held = null; /* {x, at, n, type}: the numbers, in WebAssembly's memory at `at` if it is there */
+let held = null; /* {x, at, n, type, columns}: the numbers, in WebAssembly's memory at `at` if it is there */
 
 const calls = { open, make, measure };
 
@@ -31,14 +32,17 @@ function typedArray(type, n) {
     return type === 'f32' ? new Float32Array(n) : new Int32Array(n);
 }
 
-/* Makes the numbers. Answers with a copy of them and what their sum must be. */
-function make({ kind, n, seed }) {
+/* Makes the numbers. Answers with a copy of them and what their sum must be; or with columns, those of rows and of columns. */
+function make({ kind, n, seed, columns }) {
     release();
     const { type } = KINDS[kind];
     const x = typedArray(type, n);
     fill(x, kind, seed);
-    const expected = expect(x, type, kind);
+    const expected = columns
+        ? { ...sumsOf(x, columns, type), judge: 'JavaScript, in pairs of f64, which lose no bit here' }
+        : expect(x, type, kind);
     hold(x, type);
+    held.columns = columns;
     return { type, expected, numbers: x, transfer: reduct ? [x.buffer] : [] };
 }
 
@@ -102,11 +106,45 @@ function exactSum() {
     }
 }
 
+const heldNumbers = () =>
+    held.x ?? new (held.type === 'f32' ? Float32Array : Int32Array)(reduct.exports.memory.buffer, held.at, held.n);
+
+/* A loop for each row. */
+function loopRows(x, columns, sums) {
+    for (let row = 0, i = 0; row < sums.length; row++) {
+        let sum = 0;
+        for (const end = i + columns; i < end; i++) sum += x[i];
+        sums[row] = sum;
+    }
+    return sums;
+}
+
+/* A call of the library for each row. */
+function exactRows(sums) {
+    const { type, at, columns } = held;
+    const { exports } = reduct;
+    const out = exports.malloc(8);
+    try {
+        for (let row = 0; row < sums.length; row++) {
+            const status = exports[`reduct_sum_${type}`](at + 4 * columns * row, columns, out);
+            if (status !== 0) throw new Error(`the library answers with status ${status}`);
+            const view = new DataView(exports.memory.buffer, out, 8);
+            sums[row] = type === 'f32' ? view.getFloat32(0, true) : Number(view.getBigInt64(0, true));
+        }
+        return sums;
+    } finally {
+        exports.free(out);
+    }
+}
+
 function runnerOf(rung) {
+    if (held.columns) {
+        const sums = typedArray(held.type, Math.floor(held.n / held.columns));
+        if (rung === 'js') return () => loopRows(heldNumbers(), held.columns, sums);
+        return rung === 'cpu-exact' && reduct ? () => exactRows(sums) : null;
+    }
     if (rung === 'js') {
-        const x =
-            held.x ??
-            new (held.type === 'f32' ? Float32Array : Int32Array)(reduct.exports.memory.buffer, held.at, held.n);
+        const x = heldNumbers();
         return () => loop(x);
     }
     if (!reduct) return null;

@@ -29,12 +29,13 @@ export class Cpu {
         return this.call('open');
     }
 
-    /* {type, numbers, expected: {value, rounded, magnitude, bits?, judge}} */
-    make(kind, n, seed) {
-        return this.call('make', { kind, n, seed });
+    /* {type, numbers, expected: {value, rounded, magnitude, bits?, judge}}; with columns, expected: {rows, columns, judge}, as
+     * sums.js makes them. */
+    make(kind, n, seed, columns) {
+        return this.call('make', { kind, n, seed, columns });
     }
 
-    /* {value, seconds, spread, rounds, clock}; value is null where the rung cannot run. */
+    /* {value, seconds, spread, rounds, clock}; value is null where the rung cannot run, and one for each row where there are rows. */
     measure(rung) {
         return this.call('measure', { rung });
     }

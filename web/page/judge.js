@@ -29,6 +29,24 @@ export function judge(value, expected, type, depth) {
     };
 }
 
+/* The same of many results at once, `sums` being {value, rounded, magnitude} of arrays: the worst of them, with its number, what it
+ * is, what it should be, and how many there are. */
+export function judgeAll(values, sums, type, depth) {
+    const one = i => ({ value: sums.value[i], rounded: sums.rounded[i], magnitude: sums.magnitude[i] });
+    let which = 0;
+    let worst = -1;
+    for (let i = 0; i < values.length; i++) {
+        if (Object.is(values[i], sums.rounded[i])) continue;
+        const error = Math.abs(values[i] - sums.value[i]);
+        const bound = depth * 2 ** -24 * sums.magnitude[i] + unitInLastPlace(sums.value[i]) / 2;
+        const bad = type === 'f32' && depth > 0 && error <= bound ? error / bound : Infinity;
+        if (bad <= worst) continue;
+        [which, worst] = [i, bad];
+    }
+    const value = values[which];
+    return { value, which, of: values.length, should: sums.rounded[which], ...judge(value, one(which), type, depth) };
+}
+
 /* On numbers that cancel, bounds are too wide to tell whether threads raced. But a specimen without its mistake gives what its
  * repair gives, to the last bit, unless the finish changes the order: they are compared once the repair has run. */
 export function judgeSpecimen(specimen, repair) {

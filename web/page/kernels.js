@@ -23,10 +23,12 @@ async function fetchText(name) {
     return response.text();
 }
 
-/* One module: the element type, what all rungs share, a finish, the helpers, the rung, which may bring its own text. `enable` must come first. */
+/* One module: the element type, what all rungs share, a finish where rungs have one, the helpers, the rung, which may bring its own
+ * text. `enable` must come first. */
 export async function moduleText(rung, finish, type) {
-    const names = ['rung', finishText(finish, type), ...(rung.helpers ?? [])];
-    const own = rung.text ?? text(rung.id);
+    const shared = rung.take ? ['rows/rows'] : ['rung', finishText(finish, type)];
+    const names = [...shared, ...(rung.helpers ?? [])];
+    const own = rung.text ?? text(rung.file ?? rung.id);
     const enable = rung.feature === 'subgroups' ? 'enable subgroups;\n' : '';
     return `${enable}alias number = ${type};\n${(await Promise.all([...names.map(text), own])).join('\n')}`;
 }

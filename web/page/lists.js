@@ -92,6 +92,30 @@ export const CPU_LIST = {
     }
 };
 
+export const ROWS_LIST = {
+    "row-thread": {
+        "idea": "a thread per row: neighbouring threads read addresses a whole row apart"
+    },
+    "row-block": {
+        "idea": "a block per row: neighbouring threads, neighbouring elements"
+    },
+    "row-warp": {
+        "idea": "a warp per row: no shared memory, no barrier"
+    },
+    "rows-per-warp": {
+        "idea": "several rows per warp, a few lanes each"
+    },
+    "row-vectors": {
+        "idea": "16 bytes per load, several rows and loads under way per warp"
+    },
+    "column-tiles": {
+        "idea": "sums of columns: tiles of 32 columns, so that any shape makes many blocks"
+    },
+    "row-exact": {
+        "idea": "the library: the infinitely precise sum of each row, rounded once"
+    }
+};
+
 export const FINISH_LIST = {
     "host": "the CPU reads the block sums and adds them",
     "atomic": "each block adds its sum to the result",

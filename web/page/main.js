@@ -9,7 +9,7 @@ import { byId, element } from './dom.js';
 import { bytes, count, counted, left, parseCount } from './format.js';
 import { CLOCKS, circumstances, json, markdown, note, summary } from './report.js';
 import { isSlow, mostElements, openGpu, workgroupSizes } from './gpu.js';
-import { openTarget, rungList } from './sources.js';
+import { openTarget, rowRungList, rungList } from './sources.js';
 import { setUpExercises } from './exercises.js';
 import { setUpFiles } from './file.js';
 import { setUpStepper } from './stepper.js';
@@ -130,7 +130,8 @@ function showChoices() {
     byId('size').replaceChildren(
         ...sizes.map(size => option(String(size), String(size), size === Math.min(256, sizes.at(-1)))),
     );
-    byId('size').disabled = byId('finish').disabled = sizes.length === 0;
+    byId('size').disabled = sizes.length === 0;
+    chooseLadder();
     byId('finish').replaceChildren(
         option('own', 'each rung’s own'),
         ...Object.keys(FINISHES).map(name => option(name)),
@@ -154,8 +155,15 @@ function settings() {
                 `found '${byId('count').value}'.`,
         );
     const kind = byId('kind').value;
+    const columns = climbsRows() ? parseCount(byId('columns').value) : undefined;
+    if (climbsRows() && !(columns >= 1 && columns <= n))
+        throw new RangeError(
+            `Row: expected a whole number of elements from 1 to ${count(n)}, as many as there are; ` +
+                `found '${byId('columns').value}'.`,
+        );
     return {
         n,
+        columns,
         kind,
         type: KINDS[kind].type,
         seed: SEED,
@@ -164,6 +172,14 @@ function settings() {
         library: state.library,
         mine: state.mine,
     };
+}
+
+const climbsRows = () => byId('ladder').value === 'rows';
+
+/* Rows have no finish: each sum belongs to one thread in the end. */
+function chooseLadder() {
+    byId('columns').disabled = !climbsRows();
+    byId('finish').disabled = climbsRows() || byId('size').options.length === 0;
 }
 
 function showProblem(message) {
@@ -234,6 +250,8 @@ async function run(event) {
 function runWith(rung) {
     if (state.abort) return;
     state.mine = rung;
+    byId('ladder').value = 'sum';
+    chooseLadder();
     byId('settings').requestSubmit();
 }
 
@@ -262,6 +280,7 @@ function show(report) {
     byId('target').replaceChildren(...targetLine(report));
     byId('table').replaceChildren(ladderTable(report));
     byId('table-note').textContent = note(report);
+    byId('bits-part').hidden = Boolean(report.columns);
     byId('bits').replaceChildren(bitsTable(report));
     byId('copied').textContent = '';
     redraw();
@@ -298,7 +317,9 @@ document.querySelectorAll('input[name="metric"]').forEach(input => input.addEven
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 byId('copy-json').addEventListener('click', () => copy(json));
 byId('copy-markdown').addEventListener('click', () => copy(markdown));
+byId('ladder').addEventListener('change', chooseLadder);
 byId('rung-list').replaceChildren(...rungList());
+byId('row-rung-list').replaceChildren(...rowRungList());
 addEventListener('hashchange', openTarget);
 openTarget();
 setUpFiles();

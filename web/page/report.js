@@ -38,7 +38,8 @@ export function circumstances(report) {
         ? `GPU: ${report.device.name}; workgroups of ${report.workgroup}; clock: ${CLOCKS[report.clock]}; ` +
           `${copies(report.copies)} of the array in turn.`
         : `No GPU: ${report.missing}`;
-    return `${counted(report.n, 'element')} (${KINDS[report.kind].label}). ${gpu}`;
+    const rows = report.columns ? ` in rows of ${report.columns}` : '';
+    return `${counted(report.n, 'element')}${rows} (${KINDS[report.kind].label}). ${gpu}`;
 }
 
 /* The run in a few sentences. */
@@ -51,7 +52,7 @@ export function summary(report) {
     const wrong = report.rows.filter(row => row.right === false && !row.specimen);
     const speed = `${time(best.seconds)}, ${rate(best.bytesPerSecond)} GB/s`;
     return [
-        misses(report.rows),
+        misses(report),
         `${best.name} is the fastest: ${speed}, ${factor(best.speedup)} times the first rung.`,
         exact && exact !== best ? `The exact sum takes ${time(exact.seconds)}.` : '',
         report.bits ? sameness(report.bits) : '',
@@ -60,14 +61,16 @@ export function summary(report) {
 }
 
 /* How ordinary sums fare beside the exact ones. */
-function misses(rows) {
+function misses({ rows, columns }) {
     const ordinary = rows.filter(row => row.seconds && !row.specimen && row.ulp !== null && !row.id.endsWith('exact'));
     const missed = ordinary.filter(row => !row.rounded);
     const exact = rows.find(row => row.id.endsWith('exact') && row.rounded);
     if (!missed.length || !exact) return '';
     const lost = missed.filter(row => row.lost).length;
     const digits = lost ? `, ${lost} of them with no digit left` : '';
-    return `${missed.length} of ${ordinary.length} ordinary sums are not the right one${digits}; the exact sum is.`;
+    return columns
+        ? `${missed.length} of ${ordinary.length} ordinary ways give sums that are not the right ones${digits}; exact sums are.`
+        : `${missed.length} of ${ordinary.length} ordinary sums are not the right one${digits}; the exact sum is.`;
 }
 
 function sameness(bits) {
@@ -90,11 +93,11 @@ export function note(report) {
     const cached = 'what fits into a cache is served from there';
     return [
         report.copies ? `Runs take ${copies(report.copies)} of the array in turn, ${all} in all; ${cached}.` : '',
-        `The exact sum is by ${report.expected.judge}.`,
+        `The exact ${report.columns ? 'sums are' : 'sum is'} by ${report.expected.judge}.`,
         report.type === 'f32'
-            ? 'Errors are distances from it, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.'
+            ? 'Errors are distances from the exact value, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.'
             : '',
-        'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
+        report.columns ? '' : 'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
     ].join(' ');
 }
 

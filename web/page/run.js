@@ -1,8 +1,9 @@
 /* One run of the page: the numbers, every rung on the GPU and on the CPU, the exact results of both, as a report. */
 import { Climb } from './climb.js';
-import { CPU_RUNGS, GPU_RUNGS, nameOf } from './rungs.js';
+import { RowsClimb, whyNot } from './rows.js';
+import { CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS, nameOf } from './rungs.js';
 import { Stopwatch } from './stopwatch.js';
-import { bitsOf, depthOnCpu, judge, judgeSpecimen } from './judge.js';
+import { bitsOf, depthOnCpu, judge, judgeAll, judgeSpecimen } from './judge.js';
 import { GpuReduct } from '../reduct/index.js';
 
 /* Runs take several copies of the array in turn, this much in all, so that they are not served from a cache alone. */
@@ -43,15 +44,22 @@ class ExactClimb {
     }
 }
 
-/* Which GPU rungs run, and why the others do not. */
+/* Lanes of the smallest subgroup that a device may have, where it does not say. */
+const LEAST_LANES = 4;
+
+/* Which GPU rungs run, and why the others do not. settings.columns: of the ladder of rows, how long a row is. */
 export function plan(gpu, settings) {
-    return [...GPU_RUNGS, settings.mine].filter(Boolean).map(rung => {
+    const rungs = settings.columns ? ROW_RUNGS : [...GPU_RUNGS, settings.mine];
+    return rungs.filter(Boolean).map(rung => {
         if (gpu.missing) return { rung, without: 'no WebGPU' };
         if (rung.feature && !gpu.features.includes(rung.feature))
             return { rung, without: `this GPU's driver or browser does not offer ${rung.feature}` };
         if (rung.engine && settings.type !== 'f32') return { rung, without: 'the exact kernel is for f32' };
         if (rung.engine && !settings.library) return { rung, without: 'its last rounding needs the WebAssembly part' };
-        return { rung, finish: rung.engine || settings.finish === 'own' ? rung.finish : settings.finish };
+        const refused = settings.columns ? whyNot(rung, settings.columns) : null;
+        if (refused) return { rung, without: refused };
+        const own = rung.engine || settings.columns || settings.finish === 'own';
+        return { rung, finish: own ? rung.finish : settings.finish };
     });
 }
 
@@ -69,8 +77,9 @@ export class Run {
      * after what the devices are at; from then on nothing is told or shown, and report() has what was done before. */
     constructor(gpu, cpu, settings, { tell, signal, show = () => {} }) {
         const planned = plan(gpu, settings);
-        Object.assign(this, { gpu, cpu, settings, tell, show, signal, planned, done: 0, bits: null });
-        this.rows = [...planned.map(gpuRow), ...CPU_RUNGS.map(cpuRow)];
+        const cpuRungs = settings.columns ? ROW_CPU_RUNGS : CPU_RUNGS;
+        Object.assign(this, { gpu, cpu, settings, tell, show, signal, planned, cpuRungs, done: 0, bits: null });
+        this.rows = [...planned.map(gpuRow), ...cpuRungs.map(cpuRow)];
         this.steps = this.rows.filter(row => row.pending).length + 2;
         this.spent = { gpu: [], cpu: [] }; /* seconds that each rung took, timing included */
     }
@@ -84,7 +93,12 @@ export class Run {
     async all() {
         const { cpu, settings } = this;
         this.step('making the numbers');
-        const { numbers, type, expected } = await cpu.make(settings.kind, settings.n, settings.seed);
+        const { numbers, type, expected } = await cpu.make(
+            settings.kind,
+            settings.n,
+            settings.seed,
+            settings.columns,
+        );
         Object.assign(this, { type, expected });
         await this.runGpu(numbers);
         await this.runCpu();
@@ -123,18 +137,19 @@ export class Run {
     }
 
     async runCpu() {
-        for (const rung of CPU_RUNGS) {
+        const { columns, library, n } = this.settings;
+        for (const rung of this.cpuRungs) {
             this.step(`${nameOf(rung)} on the CPU`);
             const { value, ...times } = await this.cpu.measure(rung.id);
-            const without = this.settings.library ? 'for f32 only' : 'needs the WebAssembly part';
+            const without = library ? 'for f32 only' : 'needs the WebAssembly part';
             this.settle(
                 this.row('cpu', rung.id),
                 value === null
                     ? { without }
                     : this.judged(
                           times,
-                          this.type === 'f32' ? Math.fround(value) : value,
-                          depthOnCpu(rung.id, this.settings.n),
+                          this.type === 'f32' && !columns ? Math.fround(value) : value,
+                          depthOnCpu(rung.id, columns ?? n),
                       ),
             );
         }
@@ -154,7 +169,7 @@ export class Run {
             for (const { rung, finish } of this.planned.filter(({ without }) => !without))
                 await this.measure(rung, finish, arrays, stopwatch);
             this.step('the bits of both');
-            if (this.type === 'f32' && this.settings.library) this.bits = await this.exactBits(arrays);
+            if (this.type === 'f32' && this.settings.library && !this.settings.columns) this.bits = await this.exactBits(arrays);
         } finally {
             stopwatch.destroy();
             arrays.forEach(array => array.destroy());
@@ -185,8 +200,11 @@ export class Run {
 
     async climb(rung, finish, arrays) {
         const { settings, type } = this;
-        if (rung.engine) return new ExactClimb(await this.engine(), arrays, settings.n).prepare();
-        return new Climb(this.gpu.device, arrays, { n: settings.n, type, size: settings.size }).prepare(rung, finish);
+        const { columns, n, size } = settings;
+        const lanes = this.gpu.description.subgroups?.least ?? LEAST_LANES;
+        if (columns) return new RowsClimb(this.gpu.device, arrays, { n, columns, type, size, lanes }).prepare(rung);
+        if (rung.engine) return new ExactClimb(await this.engine(), arrays, n).prepare();
+        return new Climb(this.gpu.device, arrays, { n, type, size }).prepare(rung, finish);
     }
 
     /* A rung that fails is a row that says so; the others go on. */
@@ -194,7 +212,7 @@ export class Run {
         this.step(`${rung.id} on the GPU`);
         const measured = await this.guarded(() => this.timed(rung, finish, arrays, stopwatch));
         const { error, times, value, depth } = measured;
-        this.settle(this.row('gpu', rung.id), error ? { error } : this.judged(times, value, depth));
+        this.settle(this.row('gpu', rung.id), error ? { error } : this.judged(times, value, depth, rung.columns));
     }
 
     async timed(rung, finish, arrays, stopwatch) {
@@ -221,12 +239,16 @@ export class Run {
         return result;
     }
 
-    judged(times, value, depth) {
+    /* value: the sum, or all sums of rows, or of columns. */
+    judged(times, value, depth, byColumns) {
+        const { expected, type } = this;
+        const found = this.settings.columns
+            ? judgeAll(value, byColumns ? expected.columns : expected.rows, type, depth)
+            : { value, ...judge(value, expected, type, depth) };
         return {
             ...times,
-            value,
-            bits: bitsOf(value, this.type),
-            ...judge(value, this.expected, this.type, depth),
+            ...found,
+            bits: bitsOf(found.value, type),
             bytesPerSecond: (4 * this.settings.n) / times.seconds,
         };
     }
@@ -272,6 +294,7 @@ export class Run {
             missing: gpu.missing ?? null,
             browser: navigator.userAgent,
             n: settings.n,
+            columns: settings.columns ?? null,
             type,
             kind: settings.kind,
             seed: settings.seed,
@@ -281,8 +304,8 @@ export class Run {
             clock: gpu.missing ? null : gpu.timestamps ? 'timestamp' : 'wall',
             library: settings.library ?? null,
             expected: {
-                value: expected.value,
-                rounded: expected.rounded,
+                value: expected.value ?? null,
+                rounded: expected.rounded ?? null,
                 judge: expected.judge,
                 bits: expected.bits ?? null,
             },

@@ -1,6 +1,6 @@
 /* The ladder as data: which texts make up each rung, and how it divides the work. Names, finishes, ideas and what others
  * published are those of all languages: lists.js has them from ladder/*.def. */
-import { CPU_LIST, FINISH_LIST, GPU_LIST, SOURCES } from './lists.js';
+import { CPU_LIST, FINISH_LIST, GPU_LIST, ROWS_LIST, SOURCES } from './lists.js';
 
 /* An idea as a sentence in WebGPU's words. */
 function sentence(idea) {
@@ -46,6 +46,21 @@ export const GPU_RUNGS = Object.entries(GPU_LIST)
     .filter(([id]) => id in WGSL)
     .map(([id, { finish, idea }]) => ({ id, finish, idea: sentence(idea), ...WGSL[id] }));
 
+/* The ladder of rows. take: who takes a row. */
+const ROWS = {
+    'row-thread': { take: 'thread' },
+    'row-block': { take: 'workgroup', helpers: ['tree'] },
+    'row-warp': { take: 'subgroup', feature: 'subgroups', helpers: ['rows/subgroups'] },
+    'rows-per-warp': { take: 'lanes', feature: 'subgroups', helpers: ['rows/subgroups'] },
+    'row-vectors': { take: 'vectors', feature: 'subgroups', helpers: ['rows/subgroups'] },
+    'column-tiles': { take: 'tiles', columns: true },
+};
+
+/* Those of the list that there are in WGSL, in its order: all but the library's. columns: the sums are of columns. */
+export const ROW_RUNGS = Object.entries(ROWS_LIST)
+    .filter(([id]) => id in ROWS)
+    .map(([id, { idea }]) => ({ id, idea: sentence(idea), finish: '', file: `rows/${id}`, ...ROWS[id] }));
+
 const cpuRung = (id, more) => ({ id, idea: sentence(CPU_LIST[id].idea), ...more });
 
 /* Of the CPU's ladder what a page can run, and the loop that one writes there first. */
@@ -68,6 +83,9 @@ export const CPU_RUNGS = [
         idea: 'The C library: the infinitely precise sum, rounded once.',
     }),
 ];
+
+/* Beside the ladder of rows. */
+export const ROW_CPU_RUNGS = CPU_RUNGS.filter(({ id }) => id === 'js' || id === 'cpu-exact');
 
 export const FINISHES = Object.fromEntries(
     Object.entries(FINISH_LIST).map(([id, idea]) => [id, idea.replaceAll('block', 'workgroup')]),

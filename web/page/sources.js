@@ -1,6 +1,6 @@
 /* Each rung's diagram and source, opened on demand. */
 import { element } from './dom.js';
-import { FINISHES, GPU_RUNGS } from './rungs.js';
+import { FINISHES, GPU_RUNGS, ROW_RUNGS } from './rungs.js';
 import { text } from './kernels.js';
 
 const EDITION = document.documentElement.lang.startsWith('zh') ? 'docs/zh/ladder/' : 'docs/ladder/';
@@ -73,8 +73,8 @@ function diagram(name, alt) {
 }
 
 async function fillRung(body, rung) {
-    body.append(diagram(rung.id, `Diagram of ${rung.id}: ${rung.idea}`));
-    for (const name of [rung.id, ...(rung.helpers ?? [])]) body.append(await codeBlock(name, rung.faulty));
+    if (!rung.take) body.append(diagram(rung.id, `Diagram of ${rung.id}: ${rung.idea}`));
+    for (const name of [rung.file ?? rung.id, ...(rung.helpers ?? [])]) body.append(await codeBlock(name, rung.faulty));
     body.querySelectorAll('pre').forEach(showFaulty);
 }
 
@@ -92,8 +92,19 @@ function drawer(id, title, idea, fillBody) {
     return made;
 }
 
+const drawers = rungs =>
+    rungs.map(rung => drawer(`rung-${rung.id}`, rung.id, rung.idea, body => fillRung(body, rung)));
+
+/* The ladder of rows, and one diagram for all of it. */
+export function rowRungList() {
+    const shared = drawer('rung-rows', 'rows', 'What the rungs share: who takes a row.', async body => {
+        body.append(diagram('rows', 'Diagram of the ladder of rows'));
+        body.append(await codeBlock('rows/rows'));
+    });
+    return [...drawers(ROW_RUNGS), shared];
+}
+
 export function rungList() {
-    const list = GPU_RUNGS.map(rung => drawer(`rung-${rung.id}`, rung.id, rung.idea, body => fillRung(body, rung)));
     const finishes = drawer(
         'rung-finishes',
         'finishes',
@@ -104,7 +115,7 @@ export function rungList() {
                 body.append(await codeBlock(name));
         },
     );
-    return [...list, finishes];
+    return [...drawers(GPU_RUNGS), finishes];
 }
 
 /* Opens the rung that a link names. */

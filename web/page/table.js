@@ -30,7 +30,8 @@ function published(row) {
 }
 
 /* The verdict, the digits with those marked that differ from the right ones, the bits. */
-function result(row, { expected: { rounded }, type }) {
+function result(row, { expected, type }) {
+    const rounded = row.should ?? expected.rounded;
     const { same, different } =
         rounded === null ? { same: shortest(row.value, type), different: '' } : compared(row.value, rounded, type);
     return element(
@@ -39,11 +40,19 @@ function result(row, { expected: { rounded }, type }) {
         mark(row),
         element('span', { class: 'digits' }, same, different ? element('mark', {}, different) : null),
         element('code', { class: 'bits' }, row.bits),
+        row.of > 1 ? element('small', {}, row.rounded ? `sum 0 of ${row.of}` : `sum ${row.which}, the worst of ${row.of}`) : null,
     );
 }
 
 /* Above the table: what all of its sums should be. */
 export function targetLine(report) {
+    if (report.columns)
+        return [
+            'A sum for each row, and in column-tiles for each column: all of them are checked, and of each rung the worst is shown. ' +
+                'Digits that differ are ',
+            element('mark', {}, 'marked'),
+            '.',
+        ];
     const sum = target(report);
     if (!sum) return ['What the sum should be, nothing here can tell without the WebAssembly part.'];
     if (report.type !== 'f32') return ['Every sum should be ', element('strong', {}, sum.exact), '.'];
@@ -85,7 +94,7 @@ function rowOf(row, best, report) {
         ),
         bandwidth(row, best),
         element('td', { class: 'number' }, factor(row.speedup)),
-        published(row),
+        report.columns ? null : published(row),
     );
 }
 
@@ -126,7 +135,7 @@ export function ladderTable(report) {
             element(
                 'tr',
                 {},
-                ...HEADS.map(([text, kind]) => element('th', { scope: 'col', class: kind ?? null }, text)),
+                ...HEADS.slice(0, report.columns ? -1 : HEADS.length).map(([text, kind]) => element('th', { scope: 'col', class: kind ?? null }, text)),
             ),
         ),
         ...(report.rows.some(row => row.device === 'gpu') ? [body('gpu')] : []),

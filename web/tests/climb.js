@@ -1,7 +1,9 @@
 /* The page's ladder without a browser: the same modules on Dawn for Node, on the Vulkan driver that VK_ICD_FILENAMES
  * names. Prints the run as Markdown; ends with 1 if a rung that is no specimen is wrong or bits differ.
  *
- *   node web/tests/climb.js [--n 10Mi] [--size 256] [--finish own] [--kind uniform] [--json]
+ *   node web/tests/climb.js [--n 10Mi] [--size 256] [--finish own] [--kind uniform] [--columns 64] [--json]
+ *
+ * --columns climbs the ladder of rows, of so many elements each.
  *
  * Needs web/wasm/build and `npm install` in web/reduct. */
 import { readFile } from 'node:fs/promises';
@@ -15,6 +17,7 @@ const { values: options } = parseArgs({
         size: { type: 'string', default: '256' },
         finish: { type: 'string', default: 'own' },
         kind: { type: 'string', default: 'uniform' },
+        columns: { type: 'string' },
         json: { type: 'boolean' },
     },
 });
@@ -45,8 +48,8 @@ class Cpu {
         });
     }
 
-    make(kind, n, seed) {
-        return this.call({ call: 'make', kind, n, seed });
+    make(kind, n, seed, columns) {
+        return this.call({ call: 'make', kind, n, seed, columns });
     }
 
     measure(rung) {
@@ -67,6 +70,7 @@ const { library, missing } = await cpu.open();
 if (missing) throw new Error(missing);
 const settings = {
     n: parseCount(options.n),
+    columns: options.columns && parseCount(options.columns),
     kind: options.kind,
     type: KINDS[options.kind].type,
     seed: 1,

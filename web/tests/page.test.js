@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
 import { fill } from '../page/data.js';
-import { CPU_RUNGS, GPU_RUNGS } from '../page/rungs.js';
+import { CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS } from '../page/rungs.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const command = process.env.REDUCT;
@@ -110,6 +110,82 @@ test('i32: sums of integers are right to the last one', async () => {
     fill(x, 'integers', 1);
     const sum = x.reduce((a, b) => a + b);
     for (const row of result.rows.filter(row => row.seconds && !row.specimen)) assert.equal(row.value, sum, row.id);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+async function runRows(page, columns, what) {
+    await page.selectOption('#ladder', 'rows');
+    await page.fill('#columns', columns);
+    await run(page, what);
+}
+
+test('the ladder of rows: every rung is there, right and timed', async () => {
+    const { page, context, problems } = await open({ prepare: allowClipboard });
+    for (const kind of ['uniform', 'cancelling', 'integers']) {
+        await runRows(page, '60', { kind, count: '20000' });
+        const result = await report(page);
+        assert.deepEqual([result.columns, result.bits], [60, null]);
+        assert.deepEqual(
+            result.rows.map(row => row.id),
+            [...ROW_RUNGS, ...ROW_CPU_RUNGS].map(rung => rung.id),
+        );
+        for (const row of result.rows) {
+            assert.ok(row.seconds > 0 && row.bytesPerSecond > 0, `${row.id} was timed: ${row.error ?? row.without}`);
+            assert.equal(row.right, true, `${row.device} ${row.id} of ${kind}: ${row.value}`);
+            assert.equal(row.of, row.id === 'column-tiles' ? 60 : 333, row.id);
+        }
+        for (const row of result.rows.filter(row => kind === 'integers' || row.id === 'cpu-exact'))
+            assert.equal(row.rounded, true, row.id);
+    }
+    assert.match(await page.textContent('#circumstances'), /^20\D?000 elements in rows of 60/);
+    assert.equal(await page.isVisible('#bits'), false);
+    assert.equal(await page.isDisabled('#finish'), true);
+    await page.click('[data-rung="gpu row-warp"] a');
+    await page.waitForSelector('#rung-row-warp pre');
+    assert.match(await page.textContent('#rung-row-warp'), /Rung row-warp.*subgroups\.wgsl.*fn deal/s);
+    await page.selectOption('#ladder', 'sum');
+    await run(page, { count: '1000' });
+    assert.equal(await page.isVisible('#bits'), true);
+    assert.match(await verdict(page, 'halving'), /^(right|within bound)$/);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('rows: a rung that forgets some, lengths that cannot be, subgroups that are not there', async () => {
+    const { page, context } = await open({
+        prepare: async page => {
+            await page.route('**/row-block.wgsl', async route => {
+                const response = await route.fetch();
+                const text = await response.text();
+                await route.fulfill({ response, body: text.replace('row += groups(grid)', 'row += 2 * groups(grid)') });
+            });
+            await page.addInitScript(() => {
+                const { has } = GPUSupportedFeatures.prototype;
+                GPUSupportedFeatures.prototype.has = function (name) {
+                    return name !== 'subgroups' && has.call(this, name);
+                };
+            });
+        },
+    });
+    await runRows(page, '6', { count: '60000' });
+    assert.equal(await verdict(page, 'row-block'), 'wrong');
+    assert.match(await page.textContent('#summary'), /Wrong here: row-block/);
+    assert.match(await verdict(page, 'row-thread'), /^(right|within bound)$/);
+    assert.match(await page.textContent('[data-rung="gpu row-warp"]'), /does not offer subgroups/);
+    assert.match(await page.textContent('[data-rung="gpu row-block"] small'), /^sum \d+, the worst of 10000$/);
+    for (const columns of ['0', 'x', '60001', '1.5']) {
+        await runRows(page, columns, { count: '60000' });
+        assert.match(await page.textContent('#problem'), /expected a whole number of elements from 1 to .*found/, columns);
+    }
+    await context.close();
+});
+
+test('rows in Chinese', async () => {
+    const { page, context, problems } = await openPage(browser, new URL('zh.html', hurried.address).href);
+    assert.match(await page.textContent('#rows-head'), /每行一个和/);
+    await runRows(page, '64', { count: '6400' });
+    assert.match(await verdict(page, 'rows-per-warp'), /^(right|within bound)$/);
     assert.deepEqual(problems, []);
     await context.close();
 });
