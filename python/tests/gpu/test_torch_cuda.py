@@ -98,6 +98,13 @@ def test_errors():
     with pytest.raises(OverflowError, match="^result 1"):
         pyreduct.sum(x, 1)
     assert pyreduct.sum(x, 1, check=False)[0].item() == 2
+    many = torch.zeros(5000, 2, dtype=torch.int64, device=DEVICE)  # more outcomes than are fetched before it is known that one fails
+    assert not pyreduct.sum(many, 1).any()
+    many[4321] = 2**62
+    with pytest.raises(OverflowError, match="^result 4321"):
+        pyreduct.sum(many, 1)
+    with pytest.raises(ValueError):
+        pyreduct.group_sum(many[:, 0], many[:, 0], 3000)
     gaps = torch.tensor([0.0, float("nan"), 2.0], device=DEVICE)
     with pytest.raises(pyreduct.NanError) as caught:
         pyreduct.sum(gaps, nan="error")
