@@ -230,10 +230,10 @@ static void verify(struct gpus *gpus) {
 typedef void work(const struct gpu *gpu, uint64_t count);
 
 /* Where NCCL has its numbers. */
-enum place { SEEN, WORKSPACE, ARRAY };
+enum place { SEEN, WORKSPACE };
 
 static void exchange(const struct gpu *gpu, enum place place, size_t count, int type) {
-    void *at = pointer(place == SEEN ? gpu->seen : place == WORKSPACE ? gpu->workspace : gpu->x, 0);
+    void *at = pointer(place == SEEN ? gpu->seen : gpu->workspace, 0);
     with_nccl(nccl->ncclAllReduce(at, at, count, type, RD_NCCL_SUM, gpu->comm, gpu->stream));
 }
 
@@ -261,17 +261,6 @@ static void exact(const struct gpu *gpu, uint64_t count) {
     reduct_error error;
     const reduct_nccl_field field = field_of(gpu, count);
     must(reduct_nccl_allreduce(&field, 1, gpu->comm, pointer(gpu->workspace, 0), gpu->stream, &error), &error);
-}
-
-/* Tables: the count is how many words each of their numbers has. */
-enum { NUMBERS_OF_TABLE = 1 << 20 };
-
-static void table_of_doubles(const struct gpu *gpu, uint64_t count) {
-    exchange(gpu, ARRAY, NUMBERS_OF_TABLE * count, RD_NCCL_FLOAT64);
-}
-
-static void table_of_integers(const struct gpu *gpu, uint64_t count) {
-    exchange(gpu, ARRAY, NUMBERS_OF_TABLE * count, RD_NCCL_INT64);
 }
 
 struct rank {
@@ -360,30 +349,147 @@ static void time_all(struct gpus *gpus, double seconds) {
     }
 }
 
-/* What NCCL takes for a table of numbers: one double for each, and what exact forms of a number are as long as (docs/mpi.md),
- * two doubles and three integers. The library has no such call over GPUs. */
-static void time_tables(struct gpus *gpus, double seconds) {
-    enum { KINDS = 3 };
-    static const struct {
-        work *call;
-        uint64_t each;
-    } kinds[KINDS] = {{table_of_doubles, 1}, {table_of_doubles, 2}, {table_of_integers, 3}};
-    double least[KINDS] = {1e9, 1e9, 1e9};
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables: arrays that are summed element by element
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { TABLE = 1 << 20 };
+
+static reduct_nccl_each part_of(const struct gpu *gpu) {
+    return (reduct_nccl_each){.type = REDUCT_F64,
+                              .x = pointer(gpu->x, 0),
+                              .results = pointer(gpu->x, TABLE * sizeof(double)),
+                              .count = TABLE,
+                              .outcome = pointer(gpu->seen, PLACE),
+                              .comm = gpu->comm,
+                              .workspace = pointer(gpu->workspace, 0),
+                              .stream = gpu->stream};
+}
+
+static void exact_table(const struct gpu *gpu, uint64_t count) {
+    const reduct_nccl_each part = part_of(gpu);
+    reduct_error error;
+    (void)count;
+    must(reduct_nccl_allreduce_each(&part, 1, &error), &error);
+}
+
+/* On all GPUs, by one thread. */
+static void reduce_tables(const struct gpus *gpus) {
+    reduct_nccl_each parts[DEVICES];
+    reduct_error error;
+    for (int g = 0; g < gpus->count; g++)
+        parts[g] = part_of(&gpus->of[g]);
+    must(reduct_nccl_allreduce_each(parts, (size_t)gpus->count, &error), &error);
+}
+
+static void doubles_of_table(const struct gpu *gpu, uint64_t count) {
+    (void)count;
+    exchange(gpu, WORKSPACE, TABLE, RD_NCCL_FLOAT64);
+}
+
+static void integers_of_table(const struct gpu *gpu, uint64_t count) {
+    (void)count;
+    exchange(gpu, WORKSPACE, 3 * TABLE, RD_NCCL_INT64);
+}
+
+/* Elements that cancel but for their last bits, so that plain sums of more than two would be others. */
+static void fill_table(double *x, uint64_t rank) {
+    uint64_t state = 54321 + rank;
+    for (size_t i = 0; i < TABLE; i++) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        x[i] = (double)(int64_t)state * (i % 2 ? 1e-20 : rank % 2 ? -1e-9 : 1e-9);
+    }
+}
+
+static void open_tables(struct gpus *gpus, double *x) {
+    reduct_error error;
     for (int g = 0; g < gpus->count; g++) {
         struct gpu *gpu = &gpus->of[g];
+        size_t workspace = 0;
         cuda(driver->cuCtxSetCurrent(gpu->context));
-        cuda(driver->cuMemAlloc(&gpu->x, NUMBERS_OF_TABLE * 3 * sizeof(double)));
-        cuda(driver->cuMemsetD8Async(gpu->x, 0, NUMBERS_OF_TABLE * 3 * sizeof(double), gpu->stream));
+        cuda(driver->cuMemAlloc(&gpu->x, 3 * TABLE * sizeof(double)));
+        const reduct_nccl_each part = part_of(gpu);
+        must(reduct_nccl_prepare_each(&part, &workspace, &error), &error);
+        cuda(driver->cuMemAlloc(&gpu->workspace, workspace));
+        fill_table(x, (uint64_t)g);
+        cuda(driver->cuMemcpyHtoDAsync(gpu->x, x, TABLE * sizeof *x, gpu->stream));
+        cuda(driver->cuStreamSynchronize(gpu->stream));
     }
+}
+
+/* Every rank's table is that of one CPU, which has for each element an accumulator of what all ranks have. */
+static bool table_agrees(const struct gpus *gpus, double *x) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    double *all = malloc(TABLE * DEVICES * sizeof *all), *expected = malloc(TABLE * sizeof *expected);
+    reduct_error error;
+    reduct_plan *plan = NULL;
+    const uint64_t ranks = (uint64_t)gpus->count;
+    const reduct_plan_options options = {.reductions = &sum,
+                                         .reduction_count = 1,
+                                         .kind = REDUCT_SHAPE,
+                                         .shape = {TABLE, ranks, 1, (int64_t)ranks, 1, 0},
+                                         .device = "cpu"};
+    if (!all || !expected)
+        stop("memory", "none");
+    for (uint64_t r = 0; r < ranks; r++) {
+        fill_table(x, r);
+        for (size_t i = 0; i < TABLE; i++)
+            all[i * ranks + r] = x[i];
+    }
+    must(reduct_plan_create(&options, &plan, &error), &error);
+    must(reduct_plan_execute(plan, (const void *[]){all}, (void *[]){expected}, NULL, &error), &error);
+    reduct_plan_destroy(plan);
+    bool same = true;
+    for (int g = 0; g < gpus->count; g++) {
+        const struct gpu *gpu = &gpus->of[g];
+        reduct_cuda_outcome outcome;
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemcpyDtoHAsync(x, gpu->x + TABLE * sizeof *x, TABLE * sizeof *x, gpu->stream));
+        cuda(driver->cuMemcpyDtoHAsync(&outcome, gpu->seen + PLACE, sizeof outcome, gpu->stream));
+        cuda(driver->cuStreamSynchronize(gpu->stream));
+        same = same && outcome.status == REDUCT_OK && memcmp(x, expected, TABLE * sizeof *x) == 0;
+    }
+    free(all);
+    free(expected);
+    return same;
+}
+
+static void time_tables(const struct gpus *gpus, double seconds) {
+    enum { KINDS = 3 };
+    static work *const kinds[KINDS] = {doubles_of_table, integers_of_table, exact_table};
+    double least[KINDS] = {1e9, 1e9, 1e9};
     for (double began = now(); now() - began < seconds || least[0] == 1e9;)
         for (int k = 0; k < KINDS; k++) {
-            const double time = time_of(kinds[k].call, gpus, kinds[k].each, CALLS);
+            const double time = time_of(kinds[k], gpus, 0, CALLS);
             least[k] = time < least[k] ? time : least[k];
         }
-    printf("%4d %12d numbers of a table, by NCCL alone: as one double each %.2f, as two %.2f, as three integers %.2f\n",
-           gpus->count, NUMBERS_OF_TABLE, 1e6 * least[0], 1e6 * least[1], 1e6 * least[2]);
-    for (int g = 0; g < gpus->count; g++)
+    printf("%4d a table of %d doubles: plain %.2f, exact %.2f, of which NCCL alone takes %.2f for three integers each; "
+           "ratio "
+           "%.3f\n",
+           gpus->count, TABLE, 1e6 * least[0], 1e6 * least[2], 1e6 * least[1], least[2] / least[0]);
+}
+
+/* Verifies, and times where SECONDS are to be spent. */
+static void run_tables(struct gpus *gpus, double seconds) {
+    double *x = malloc(TABLE * sizeof *x);
+    if (!x)
+        stop("memory", "none");
+    open_tables(gpus, x);
+    reduce_tables(gpus);
+    wait_for(gpus);
+    const bool good = table_agrees(gpus, x);
+    if (!good)
+        printf("FAILED: a table on %d GPUs\n", gpus->count);
+    passed += good;
+    failed += !good;
+    if (seconds > 0)
+        time_tables(gpus, seconds);
+    for (int g = 0; g < gpus->count; g++) {
+        cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
+        cuda(driver->cuMemFree(gpus->of[g].workspace));
         cuda(driver->cuMemFree(gpus->of[g].x));
+    }
+    free(x);
 }
 
 int main(int argc, char **argv) {
@@ -404,10 +510,9 @@ int main(int argc, char **argv) {
         static struct gpus gpus;
         open_gpus(&gpus, count);
         verify(&gpus);
-        if (!only_verify) {
+        if (!only_verify)
             time_all(&gpus, seconds);
-            time_tables(&gpus, seconds);
-        }
+        run_tables(&gpus, only_verify ? 0 : seconds);
         close_gpus(&gpus);
     }
     printf("%d passed, %d failed\n", passed, failed);

@@ -11,8 +11,8 @@ struct CUstream_st;
 
 /* Numbers of nccl.h that are used. */
 enum { RD_NCCL_SUCCESS = 0, RD_NCCL_IN_PROGRESS = 7 };
-enum { RD_NCCL_INT64 = 4, RD_NCCL_UINT64 = 5, RD_NCCL_FLOAT64 = 8 };
-enum { RD_NCCL_SUM = 0 };
+enum { RD_NCCL_INT32 = 2, RD_NCCL_INT64 = 4, RD_NCCL_UINT64 = 5, RD_NCCL_FLOAT64 = 8 };
+enum { RD_NCCL_SUM = 0, RD_NCCL_MAX = 2 };
 
 /* FUNCTION(name, parameters): each returns an ncclResult_t. */
 /* clang-format off */

@@ -81,6 +81,40 @@ typedef struct reduct_nccl_rank {
 REDUCT_API reduct_status reduct_nccl_allreduce_ranks(const reduct_nccl_rank *ranks, size_t rank_count,
                                                      size_t field_count, reduct_error *error);
 
+/* Arrays that are summed element by element, as ncclAllReduce() does with ncclSum, but exactly: one rank's part in it.
+ * Zero-initialise it, then set what matters. */
+typedef struct reduct_nccl_each {
+    reduct_type type;             /* REDUCT_F64 or REDUCT_F32 */
+    unsigned words;               /* of 64 bits that are sent for each element, up to 42; 0: three of f64, two of f32 */
+    const void *x;                /* this rank's array, as inputs in reduct/cuda.h */
+    void *results;                /* results[i] is the sum of x[i] of all ranks, rounded once; may be x */
+    uint64_t count;               /* of elements, the same on all ranks */
+    reduct_cuda_outcome *outcome; /* one, as in reduct/cuda.h, or null */
+    struct ncclComm *comm;
+    void *workspace;            /* in the device's memory, aligned to 256; calls that share one must not overlap */
+    struct CUstream_st *stream; /* of the context that the CUDA runtime uses; null for its default stream */
+    uint64_t reserved[4];       /* zero */
+} reduct_nccl_each;
+
+/* Makes the device ready for such a call, so that it can be captured, and writes the bytes of workspace that it needs. Of the part
+ * type, words, count and comm are looked at. Not collective. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE or
+ * _DEVICE_LOST. */
+REDUCT_API reduct_status reduct_nccl_prepare_each(const reduct_nccl_each *part, size_t *workspace_bytes,
+                                                  reduct_error *error);
+
+/* Queues the sums of all elements, for the rank, or the ranks, that the calling thread has. Type, words and count are the same on all
+ * ranks. A small exchange comes first, of which exponents there are, then one of all words.
+ *
+ * Elements go in windows of 4096. How far apart the exponents of those of a window may be that are finite and not zero, of all ranks
+ * together, depends on the words: with three, on 2 ranks, largest and smallest of doubles may be 2^125 apart, on 8 ranks 2^111, on 1024
+ * ranks 2^62; with two words 2^63, 2^51 and 2^9. 34 words are enough for any doubles on 2 ranks, 42 on any number of ranks. Where a window is wider, no
+ * result is written, and the outcome on all ranks is REDUCT_ERROR_UNSUPPORTED with the index of the first element of the first such
+ * window. NaNs and infinities may be anywhere.
+ *
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (other types; more than 2048 ranks), _NO_DEVICE or _DEVICE_LOST. */
+REDUCT_API reduct_status reduct_nccl_allreduce_each(const reduct_nccl_each *parts, size_t part_count,
+                                                    reduct_error *error);
+
 #ifdef __cplusplus
 }
 #endif

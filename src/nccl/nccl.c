@@ -11,7 +11,7 @@
 #include "cuda/backend.h"
 #include "cuda/kernels/ranks.h"
 #include "cuda/prepared.h"
-#include "drivers/nccl.h"
+#include "nccl/calls.h"
 
 #include <reduct/nccl.h>
 
@@ -99,7 +99,7 @@ struct part {
     size_t bytes;
 };
 
-static reduct_status fail_nccl(const rd_nccl *nccl, int result, reduct_error *error) {
+reduct_status rd_nccl_fail(const rd_nccl *nccl, int result, reduct_error *error) {
     if (result == RD_NCCL_SUCCESS)
         return REDUCT_OK;
     if (result == RD_NCCL_IN_PROGRESS)
@@ -176,7 +176,7 @@ static reduct_status open_part(const reduct_nccl_rank *rank, size_t fields, int 
         result = part->nccl->ncclCommUserRank(rank->comm, &part->rank);
     if (result == RD_NCCL_SUCCESS)
         result = part->nccl->ncclCommCuDevice(rank->comm, &device);
-    reduct_status status = fail_nccl(part->nccl, result, error);
+    reduct_status status = rd_nccl_fail(part->nccl, result, error);
     for (size_t i = 0; status == REDUCT_OK && i < fields; i++)
         status = check_plan(part, i, device, error);
     if (status != REDUCT_OK)
@@ -348,7 +348,7 @@ static reduct_status reduce(const reduct_nccl_rank *ranks, size_t count, size_t 
     }
     const int ended = part.nccl->ncclGroupEnd();
     if (status == REDUCT_OK)
-        status = fail_nccl(part.nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
+        status = rd_nccl_fail(part.nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
     for (size_t r = 0; status == REDUCT_OK && r < count; r++) {
         status = find_part(&ranks[r], count, fields, root, &part, error);
         if (status == REDUCT_OK)

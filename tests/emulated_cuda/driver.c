@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "cuda/kernels/each.h"
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/many.h"
 #include "cuda/kernels/ranks.h"
@@ -436,8 +437,9 @@ struct CUfunc_st {
         void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
         void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
         void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
+        void (*each_kernel)(struct rd_cuda_each each);          /* each_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers;
+    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_each;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -548,7 +550,8 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_masked = strncmp(name, "masked_", 7) == 0,
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0,
-                               .takes_answers = strncmp(name, "answers_", 8) == 0};
+                               .takes_answers = strncmp(name, "answers_", 8) == 0,
+                               .takes_each = strncmp(name, "each_", 5) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -612,6 +615,7 @@ struct launch {
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
         struct rd_cuda_answers answers;
+        struct rd_cuda_each each;
         struct {
             void (*call)(void *argument); /* on the host; then there is no function */
             void *argument;
@@ -634,6 +638,8 @@ static void run_thread(void *argument) {
         launch->function->ranks_kernel(launch->ranks);
     else if (launch->function->takes_answers)
         launch->function->answers_kernel(launch->answers);
+    else if (launch->function->takes_each)
+        launch->function->each_kernel(launch->each);
     else
         launch->function->kernel(launch->call);
 }
@@ -728,8 +734,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra) {
     (void)extra;
-    bool any_shape = (function->call != NULL || function->takes_groups) && block_x % EMULATED_WARP == 0 &&
-                     block_x <= EMULATED_THREADS_MOST;
+    bool any_shape = (function->call != NULL || function->takes_groups || function->takes_each) &&
+                     block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
     bool any_grid = any_shape || ((function->takes_many || function->takes_masked) && block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
@@ -750,9 +756,12 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call && function->takes_answers)
         launch.answers = *(const struct rd_cuda_answers *)arguments[0];
+    else if (!function->call && function->takes_each)
+        launch.each = *(const struct rd_cuda_each *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
-    if (!function->call && !function->takes_groups && !function->takes_ranks && !reaches(&launch.call))
+    if (!function->call && !function->takes_groups && !function->takes_ranks && !function->takes_each &&
+        !reaches(&launch.call))
         return INVALID_VALUE;
     __atomic_fetch_add(&launches[current_device()], 1, __ATOMIC_RELAXED);
     if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */

@@ -71,6 +71,18 @@ static void add_all(const struct group *group, const struct round *round) {
     free(sums);
 }
 
+static void find_greatest(const struct group *group, const struct round *round) {
+    for (size_t i = 0; i < round->of[0].count; i++) {
+        int32_t greatest = INT32_MIN;
+        for (int r = 0; r < group->size; r++) {
+            const int32_t own = ((const int32_t *)round->of[r].sent)[i];
+            greatest = own > greatest ? own : greatest;
+        }
+        for (int r = 0; r < group->size; r++)
+            ((int32_t *)round->of[r].received)[i] = greatest;
+    }
+}
+
 static void add_all_doubles(const struct group *group, const struct round *round) {
     for (size_t i = 0; i < round->of[0].count; i++) {
         double sum = 0;
@@ -100,6 +112,8 @@ static void complete(struct group *group, struct round *round) {
             complain("ranks call different functions, or with other counts or types");
     if (round->of[0].gathers)
         gather_all(group, round);
+    else if (round->of[0].type == RD_NCCL_INT32)
+        find_greatest(group, round);
     else if (round->of[0].type == RD_NCCL_FLOAT64)
         add_all_doubles(group, round);
     else
@@ -205,7 +219,8 @@ API int ncclAllReduce(const void *sent, void *received, size_t count, int type, 
                       struct CUstream_st *stream);
 API int ncclAllReduce(const void *sent, void *received, size_t count, int type, int operation, struct ncclComm *comm,
                       struct CUstream_st *stream) {
-    if (operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_FLOAT64))
+    if (operation == RD_NCCL_MAX ? type != RD_NCCL_INT32
+                                 : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_FLOAT64))
         return INVALID_ARGUMENT;
     return add(&(struct operation){false, sent, received, count, type, comm, stream});
 }

@@ -402,6 +402,335 @@ static void refused(void **state) {
     close_data(&job);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Arrays, element by element
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { WINDOW = 4096, ELEMENTS = 3 * WINDOW + 100, WORDS_MOST = 42 };
+
+/* Parts of all ranks, and what they come to. */
+struct table {
+    const struct test_type *type;
+    int ranks;
+    size_t count;
+    unsigned words;
+    bool in_place, fits;
+    size_t unfit; /* the first element of the first window that is too wide */
+    unsigned char *x[RANKS], *expected, *got;
+    struct ncclComm *comm[RANKS];
+    rd_cu_address there[RANKS], results[RANKS], workspace[RANKS], outcome[RANKS];
+};
+
+/* How many powers of two apart the elements of a window may be, from the header's contract: so many bits in words, each with
+ * room for the ranks, but for four counters and the significand. */
+static int spread_of(const struct table *table) {
+    const int words = table->words ? (int)table->words : table->type->size == 8 ? 3 : 2;
+    int bits = 0;
+    while (1 << bits < table->ranks)
+        bits++;
+    return words * (63 - bits) - 4 * (bits + 1) - (table->type->size == 8 ? 53 : 24);
+}
+
+/* The exponent of a finite number other than zero; of subnormal ones the least that normal ones have. */
+static int exponent_of(const struct test_type *type, const void *x, size_t i) {
+    const int stored = type->size == 8 ? 52 : 23, fields = type->size == 8 ? 2047 : 255;
+    const int field = (int)(values_bits(type, x, i) >> stored & (uint64_t)fields);
+    return field ? field : 1;
+}
+
+static bool has_exponent(const struct test_type *type, const void *x, size_t i) {
+    const uint64_t magnitude = values_bits(type, x, i) << (64 - 8 * type->size) << 1;
+    return magnitude && exponent_of(type, x, i) != (type->size == 8 ? 2047 : 255);
+}
+
+static void find_unfit(struct table *table) {
+    const int spread = spread_of(table);
+    table->fits = true;
+    for (size_t first = 0; first < table->count && table->fits; first += WINDOW) {
+        int high = 0, low = INT32_MAX;
+        for (int r = 0; r < table->ranks; r++)
+            for (size_t i = first; i < first + WINDOW && i < table->count; i++) {
+                if (!has_exponent(table->type, table->x[r], i))
+                    continue;
+                const int exponent = exponent_of(table->type, table->x[r], i);
+                high = exponent > high ? exponent : high;
+                low = exponent < low ? exponent : low;
+            }
+        table->fits = high == 0 || high - low <= spread;
+        table->unfit = first;
+    }
+}
+
+/* The oracle's sum of what all ranks have of each element. */
+static void expect_table(struct table *table) {
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, table->type->type, table->type->type);
+    for (size_t i = 0; i < table->count; i++) {
+        unsigned char of_all[RANKS * 8];
+        struct oracle oracle;
+        for (int r = 0; r < table->ranks; r++)
+            memcpy(of_all + (size_t)r * table->type->size, table->x[r] + i * table->type->size, table->type->size);
+        oracle_init(&oracle);
+        oracle_read(&oracle, table->type->type, of_all, NULL, (uint64_t)table->ranks);
+        const struct oracle_result result = oracle_expect(&oracle, &sum);
+        oracle_clear(&oracle);
+        memcpy(table->expected + i * table->type->size, result.bytes, table->type->size);
+    }
+}
+
+/* Any numbers; or those within as many powers of two as there may be, at both edges, or one more; with zeros and what is not finite. */
+static void fill_table(struct rng *rng, struct table *table) {
+    const struct distribution *distribution;
+    do
+        distribution = &distributions[rng_below(rng, distribution_count)];
+    while (!distribution_suits(distribution, table->type));
+    const bool wide = rng_below(rng, 3) == 0, over = rng_below(rng, 4) == 0;
+    const int fields = table->type->size == 8 ? 2046 : 254, stored = table->type->size == 8 ? 52 : 23;
+    int spread = spread_of(table) + over;
+    spread = spread < 0 ? 0 : spread < fields - 1 ? spread : fields - 1;
+    const int low = 1 + (int)rng_below(rng, (uint64_t)(fields - spread));
+    for (int r = 0; r < table->ranks; r++) {
+        distribution->fill(rng, table->type, table->x[r], NULL, table->count);
+        for (size_t i = 0; i < table->count && !wide; i++) {
+            const uint64_t kind = rng_below(rng, 200),
+                           field = (uint64_t)(low + (kind & 1   ? (int)rng_below(rng, (uint64_t)spread + 1)
+                                                     : kind & 2 ? spread
+                                                                : 0));
+            uint64_t bits = field << stored | (kind & 4   ? rng_next(rng) >> (64 - stored)
+                                               : kind & 8 ? ((uint64_t)1 << stored) - 1
+                                                          : 0);
+            if (kind < 20)
+                bits = 0;
+            else if (kind < 22)
+                bits = (uint64_t)(fields + 1) << stored | (kind == 20 && rng_below(rng, 2)) << (stored - 1);
+            bits |= (rng_next(rng) & 1) << (8 * table->type->size - 1);
+            values_put_bits(table->type, table->x[r], i, bits);
+        }
+    }
+    find_unfit(table);
+    expect_table(table);
+}
+
+static reduct_nccl_each part_of(const struct table *table, int r, rd_cu_stream stream) {
+    return (reduct_nccl_each){.type = table->type->type,
+                              .words = table->words,
+                              .x = gpu_pointer(table->there[r], 0),
+                              .results = gpu_pointer(table->in_place ? table->there[r] : table->results[r], 0),
+                              .count = table->count,
+                              .outcome = gpu_pointer(table->outcome[r], 0),
+                              .comm = table->comm[r],
+                              .workspace = gpu_pointer(table->workspace[r], 0),
+                              .stream = stream};
+}
+
+static void open_table(struct table *table) {
+    static const int devices[RANKS] = {0};
+    const size_t bytes = ELEMENTS * table->type->size;
+    size_t workspace = 0;
+    assert_int_equal(nccl->ncclCommInitAll(table->comm, table->ranks, devices), 0);
+    for (int r = 0; r < table->ranks; r++) {
+        const reduct_nccl_each part = part_of(table, r, NULL);
+        test_status(reduct_nccl_prepare_each(&part, &workspace, NULL), REDUCT_OK);
+        table->workspace[r] = gpu_alloc(workspace);
+        table->there[r] = gpu_copy_of(table->x[r], bytes);
+        table->results[r] = gpu_alloc(bytes);
+        table->outcome[r] = gpu_alloc(sizeof(reduct_cuda_outcome));
+        gpu_fill(table->results[r], ORACLE_UNTOUCHED, bytes);
+        gpu_fill(table->workspace[r], 0xa5, workspace);
+        gpu_fill(table->outcome[r], 0xa5, sizeof(reduct_cuda_outcome));
+    }
+}
+
+static void close_table(struct table *table) {
+    for (int r = 0; r < table->ranks; r++) {
+        const rd_cu_address all[] = {table->workspace[r], table->there[r], table->results[r], table->outcome[r]};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            gpu_free(all[i]);
+        assert_int_equal(nccl->ncclCommDestroy(table->comm[r]), 0);
+    }
+}
+
+static void check_table(const struct table *table) {
+    for (int r = 0; r < table->ranks; r++) {
+        reduct_cuda_outcome outcome;
+        gpu_download(&outcome, table->outcome[r], sizeof outcome);
+        assert_int_equal(outcome.status, table->fits ? REDUCT_OK : REDUCT_ERROR_UNSUPPORTED);
+        assert_true(outcome.index == (table->fits ? UINT64_MAX : table->unfit) && outcome.reserved == 0);
+        gpu_download(table->got, table->in_place ? table->there[r] : table->results[r], ELEMENTS * table->type->size);
+        for (size_t i = 0; i < ELEMENTS * table->type->size; i++) {
+            const unsigned char untouched = table->in_place ? table->x[r][i] : ORACLE_UNTOUCHED,
+                                expected = table->fits && i < table->count * table->type->size ? table->expected[i]
+                                                                                               : untouched;
+            if (table->got[i] != expected)
+                test_fail("%s, %d ranks, %u words: element %zu of rank %d has other bits than the sum",
+                          table->type->name, table->ranks, table->words, i / table->type->size, r);
+        }
+    }
+}
+
+static void add_table(const struct table *table, rd_cu_stream stream) {
+    reduct_nccl_each parts[RANKS];
+    reduct_error error = {.message = ""};
+    for (int r = 0; r < table->ranks; r++)
+        parts[r] = part_of(table, r, stream);
+    if (reduct_nccl_allreduce_each(parts, (size_t)table->ranks, &error) != REDUCT_OK)
+        test_fail("reduct_nccl_allreduce_each: %s", error.message);
+}
+
+static void open_arrays(struct table *table) {
+    for (int r = 0; r < RANKS; r++)
+        table->x[r] = test_alloc(ELEMENTS * sizeof(double));
+    table->expected = test_alloc(ELEMENTS * sizeof(double));
+    table->got = test_alloc(ELEMENTS * sizeof(double));
+}
+
+static void close_arrays(struct table *table) {
+    for (int r = 0; r < RANKS; r++)
+        free(table->x[r]);
+    free(table->expected);
+    free(table->got);
+}
+
+static void each(void **state) {
+    (void)state;
+    static const unsigned words[] = {0, 2, 3, 1, 5, 12, WORDS_MOST};
+    struct rng rng = rng_of(test_seed() + 504);
+    static struct table table;
+    int fitted = 0, unfitted = 0;
+    open_arrays(&table);
+    for (uint64_t i = 0, times = test_scaled(120, 60); i < times; i++) {
+        table.type = test_type(i & 1 ? REDUCT_F32 : REDUCT_F64);
+        table.ranks = 1 + (int)rng_below(&rng, RANKS);
+        table.words = words[rng_below(&rng, sizeof words / sizeof *words)];
+        table.count = rng_below(&rng, rng_below(&rng, 6) ? 60 : ELEMENTS + 1);
+        table.in_place = rng_below(&rng, 2);
+        fill_table(&rng, &table);
+        open_table(&table);
+        add_table(&table, NULL);
+        check_table(&table);
+        close_table(&table);
+        *(table.fits ? &fitted : &unfitted) += 1;
+    }
+    assert_true(fitted > 5 && unfitted > 5);
+    close_arrays(&table);
+}
+
+struct table_worker {
+    const struct table *table;
+    int rank;
+    bool captured;
+    pthread_t thread;
+};
+
+/* One rank by a thread of its own, at once or some times as a graph. */
+static void *add_part(void *argument) {
+    const struct table_worker *worker = argument;
+    rd_cu_stream stream = NULL;
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
+    CU(gpu.driver->cuStreamCreate(&stream, RD_CU_STREAM_NON_BLOCKING));
+    const reduct_nccl_each part = part_of(worker->table, worker->rank, stream);
+    if (worker->captured)
+        CU(gpu.cuStreamBeginCapture(stream, 0));
+    test_status(reduct_nccl_allreduce_each(&part, 1, NULL), REDUCT_OK);
+    if (worker->captured) {
+        CU(gpu.cuStreamEndCapture(stream, &graph));
+        CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+        for (int i = 0; i < LAUNCHES; i++)
+            CU(gpu.cuGraphLaunch(exec, stream));
+        CU(gpu.cuGraphExecDestroy(exec));
+        CU(gpu.cuGraphDestroy(graph));
+    }
+    CU(gpu.driver->cuStreamSynchronize(stream));
+    CU(gpu.driver->cuStreamDestroy(stream));
+    return NULL;
+}
+
+static void each_apart(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 505);
+    static struct table table;
+    open_arrays(&table);
+    for (int i = 0; i < 8; i++) {
+        struct table_worker workers[RANKS];
+        table.type = test_type(i & 1 ? REDUCT_F32 : REDUCT_F64);
+        table.ranks = 4;
+        table.count = 5000;
+        table.in_place = false; /* so that it can be launched again */
+        fill_table(&rng, &table);
+        open_table(&table);
+        for (int r = 0; r < table.ranks; r++) {
+            workers[r] = (struct table_worker){.table = &table, .rank = r, .captured = i & 2};
+            assert_int_equal(pthread_create(&workers[r].thread, NULL, add_part, &workers[r]), 0);
+        }
+        for (int r = 0; r < table.ranks; r++)
+            pthread_join(workers[r].thread, NULL);
+        check_table(&table);
+        close_table(&table);
+    }
+    close_arrays(&table);
+}
+
+static void check_each_refused(const reduct_nccl_each *parts, size_t count, reduct_status status, const char *named) {
+    reduct_error error = {.message = ""};
+    if (reduct_nccl_allreduce_each(parts, count, &error) != status || !strstr(error.message, named))
+        test_fail("expected status %d and '%s', got %d: %s", (int)status, named, (int)error.status, error.message);
+    assert_int_equal(reduct_nccl_allreduce_each(parts, count, NULL), status);
+}
+
+static void each_refused(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 506);
+    static struct table table;
+    size_t bytes = 77;
+    struct ncclComm *elsewhere = NULL;
+    open_arrays(&table);
+    table.type = test_type(REDUCT_F64);
+    table.ranks = 2;
+    table.count = 10;
+    table.words = WORDS_MOST;
+    fill_table(&rng, &table);
+    open_table(&table);
+    const reduct_nccl_each good = part_of(&table, 0, NULL);
+    reduct_nccl_each bad[2];
+    check_each_refused(NULL, 1, REDUCT_ERROR_ARGUMENT, "parts");
+    check_each_refused(&good, 0, REDUCT_ERROR_ARGUMENT, "part_count");
+#define REFUSED(member, value, status, named)                                                                          \
+    bad[0] = good;                                                                                                     \
+    bad[0].member = value;                                                                                             \
+    check_each_refused(bad, 1, status, named)
+    REFUSED(type, REDUCT_F16, REDUCT_ERROR_UNSUPPORTED, "parts[0].type");
+    REFUSED(type, (reduct_type)99, REDUCT_ERROR_ARGUMENT, "parts[0].type");
+    REFUSED(words, WORDS_MOST + 1, REDUCT_ERROR_ARGUMENT, "parts[0].words: 43");
+    REFUSED(x, NULL, REDUCT_ERROR_ARGUMENT, "parts[0].x");
+    REFUSED(x, (const char *)good.x + 4, REDUCT_ERROR_ARGUMENT, "parts[0].x");
+    REFUSED(results, NULL, REDUCT_ERROR_ARGUMENT, "parts[0].results");
+    REFUSED(count, ((uint64_t)1 << 41) + 1, REDUCT_ERROR_ARGUMENT, "parts[0].count");
+    REFUSED(outcome, (void *)((char *)good.outcome + 4), REDUCT_ERROR_ARGUMENT, "parts[0].outcome");
+    REFUSED(comm, NULL, REDUCT_ERROR_ARGUMENT, "parts[0].comm");
+    REFUSED(workspace, NULL, REDUCT_ERROR_ARGUMENT, "parts[0].workspace");
+    REFUSED(workspace, (char *)good.workspace + 8, REDUCT_ERROR_ARGUMENT, "parts[0].workspace");
+    REFUSED(reserved[3], 1, REDUCT_ERROR_ARGUMENT, "reserved");
+#undef REFUSED
+    bad[0] = good;
+    bad[1] = part_of(&table, 1, NULL);
+    bad[1].count = 9;
+    check_each_refused(bad, 2, REDUCT_ERROR_ARGUMENT, "parts[1]");
+    assert_int_equal(nccl->ncclCommInitAll(&elsewhere, 1, (const int[]){1}), 0);
+    bad[0].comm = elsewhere;
+    check_each_refused(bad, 1, REDUCT_ERROR_NO_DEVICE, "cuda:1");
+    assert_int_equal(nccl->ncclCommDestroy(elsewhere), 0);
+    test_status(reduct_nccl_prepare_each(NULL, &bytes, NULL), REDUCT_ERROR_ARGUMENT);
+    test_status(reduct_nccl_prepare_each(&good, NULL, NULL), REDUCT_ERROR_ARGUMENT);
+    bad[0].comm = NULL;
+    test_status(reduct_nccl_prepare_each(bad, &bytes, NULL), REDUCT_ERROR_ARGUMENT);
+    assert_int_equal(bytes, 77);
+    add_table(&table, NULL);
+    check_table(&table);
+    close_table(&table);
+    close_arrays(&table);
+}
+
 int main(void) {
     const char *why = "";
     if (!gpu_open(&why) || !(nccl = rd_nccl_open(&why))) {
@@ -409,8 +738,9 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators), cmocka_unit_test(splits), cmocka_unit_test(threads),
-        cmocka_unit_test(roots),     cmocka_unit_test(graphs), cmocka_unit_test(refused),
+        cmocka_unit_test(operators), cmocka_unit_test(splits),     cmocka_unit_test(threads),
+        cmocka_unit_test(roots),     cmocka_unit_test(graphs),     cmocka_unit_test(refused),
+        cmocka_unit_test(each),      cmocka_unit_test(each_apart), cmocka_unit_test(each_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
