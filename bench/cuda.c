@@ -26,6 +26,9 @@ static const matrix_standard standards[] = {
       "columns:16Ki,columns:256Ki,columns:4Mi"}},
     {"Sums of rows of other data and types",
      {"sum", "f64,f32", "wide,full", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki"}},
+    {"Sums of rows and columns of 16 bits",
+     {"sum", "f16,bf16", "normal", "2^28", NULL, NULL, "0",
+      "rows:64,rows:256,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,columns:16Ki,columns:256Ki"}},
     {"Sums by groups",
      {"sum", "f64,f32", "normal", "2^26", NULL, NULL, "0",
       "groups:1,groups:100,groups:1000,groups:10000,groups:100000,groups:1000000,groups:10000000,skewed:100,skewed:"
@@ -34,6 +37,8 @@ static const matrix_standard standards[] = {
       "sorted:10000000"}},
     {"Other operators by groups",
      {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000"}},
+    {"Sums by groups of 16 bits",
+     {"sum", "f16,bf16", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000"}},
     {"Sums by groups of other data",
      {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000"}},
     {"Other operators of rows",

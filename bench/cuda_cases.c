@@ -119,7 +119,7 @@ static const struct {
     {REDUCT_F64, GPU_PEER_F64, 1}, {REDUCT_F32, GPU_PEER_F32, 1}, {REDUCT_I8, GPU_PEER_I8, 1},
     {REDUCT_I16, GPU_PEER_I16, 1}, {REDUCT_I32, GPU_PEER_I32, 1}, {REDUCT_I64, GPU_PEER_I64, 1},
     {REDUCT_U8, GPU_PEER_U8, 0},   {REDUCT_U16, GPU_PEER_U16, 0}, {REDUCT_U32, GPU_PEER_U32, 0},
-    {REDUCT_U64, GPU_PEER_U64, 0},
+    {REDUCT_U64, GPU_PEER_U64, 0}, {REDUCT_F16, GPU_PEER_F16, 1}, {REDUCT_BF16, GPU_PEER_BF16, 1},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -172,8 +172,7 @@ bool cuda_same_ops(const cuda_case *a, const cuda_case *b) {
 
 const char *cuda_peer_name(const cuda_case *which) {
     size_t peer = which->others.count ? PEER_OPS : find_peer(which->op);
-    bool segmented =
-        peer < PEER_OPS && peer_ops[peer].segmented && (which->type == REDUCT_F64 || which->type == REDUCT_F32);
+    bool segmented = peer < PEER_OPS && peer_ops[peer].segmented && reduct_type_is_float(which->type);
     switch (which->shape.kind) {
     case BENCH_WHOLE:
         return peer < PEER_OPS ? peer_ops[peer].name : NULL;
@@ -226,6 +225,10 @@ static void fill_host(cuda_lab *lab, uint64_t elements) {
         measure_fill_f64(lab->host, elements, lab->data, lab->settings.seed, lab->team);
     else if (lab->type == REDUCT_F32)
         measure_fill_f32(lab->host, elements, lab->data, lab->settings.seed, lab->team);
+    else if (lab->type == REDUCT_F16)
+        measure_fill_f16(lab->host, elements, lab->data, lab->settings.seed, lab->team);
+    else if (lab->type == REDUCT_BF16)
+        measure_fill_bf16(lab->host, elements, lab->data, lab->settings.seed, lab->team);
     else
         measure_fill_integers(lab->host, elements, (unsigned)size, types[find_type(lab->type)].is_signed,
                               lab->settings.seed, lab->team);
@@ -383,7 +386,7 @@ static gpu_cuda_work *work_of(cuda_way way) {
 static reduct_reduction reduction_of(const cuda_case *which, reduct_mode mode) {
     bool wide = which->op == REDUCT_DOT && !reduct_type_is_float(which->type);
     return (reduct_reduction){
-        .op = which->op, .element = which->type, .mode = mode, .result = wide ? REDUCT_I128 : REDUCT_DEFAULT};
+        .op = which->op, .element = which->type, .mode = mode, .result = wide ? REDUCT_I128 : which->result};
 }
 
 static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const char *device, reduct_plan **plan,
@@ -462,7 +465,7 @@ static void close_job(cuda_job *job) {
  * Checks
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Writes what the CPU gives for the same data; exact. */
+/* Writes what the CPU gives for the same data; exact. What it gives of another operator is of the default type, or of which->result. */
 static void reduce_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op, void *results) {
     cuda_case own = *which;
     reduct_plan *plan = NULL;
@@ -498,14 +501,17 @@ static judge_exact on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_op
     return exact;
 }
 
+/* Of floats; as f64, which holds what may leave the range of their type. */
 static double real_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
-    judge_exact exact = on_cpu(lab, which, op);
-    return judge_real(exact.type, &exact.value);
+    cuda_case as_f64 = *which;
+    as_f64.result = REDUCT_F64;
+    judge_exact exact = on_cpu(lab, &as_f64, op);
+    return exact.value.f64;
 }
 
 /* Each result of a matrix; to be freed. */
-static unsigned char *each_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
-    unsigned char *each = program_allocate(cuda_result_count(which) * reduct_type_size(result_type_of(which, op)));
+static void *each_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_operator op) {
+    void *each = program_allocate(cuda_result_count(which) * reduct_type_size(result_type_of(which, op)));
     reduce_on_cpu(lab, which, op, each);
     return each;
 }
@@ -558,9 +564,18 @@ static double bound_of(cuda_way way, uint64_t n) {
 /* What the results must be. */
 typedef struct expectation {
     judge_exact whole, others[BENCH_OTHERS];
-    unsigned char *each,
-        *scales; /* of a matrix instead: each result, and the sum of its absolute terms, of the same type */
+    unsigned char *each; /* of a matrix instead: each result, and the sum of its absolute terms, of f64 */
+    double *scales;
 } expectation;
+
+/* What a result may be off by that was added up where rounding errors are relative to `scale`. Numbers of 16 bits are added as f32,
+ * and the result is rounded to theirs, to which it is half a unit, or a whole one where errors before have carried it over. */
+static double bound_at(const cuda_job *job, uint64_t n, double scale, double value) {
+    const reduct_type type = job->which.type;
+    const bool halves = reduct_type_size(type) == 2;
+    return judge_roundoff(halves ? REDUCT_F32 : type) * bound_of(job->way, n) * scale +
+           (halves && isfinite(value) ? judge_unit(job->result, value) : 0);
+}
 
 /* What a result may be off by; infinite where it overflowed on the way, of which no bound speaks. */
 static double tolerance(cuda_job *job, const judge_exact *exact, const judge_value *got) {
@@ -569,7 +584,7 @@ static double tolerance(cuda_job *job, const judge_exact *exact, const judge_val
         return 0;
     if (job->scale == 0)
         job->scale = scale_of(job->lab, which, judge_real(exact->type, &exact->value));
-    double bound = judge_roundoff(which->type) * bound_of(job->way, which->n) * job->scale;
+    double bound = bound_at(job, which->n, job->scale, judge_real(exact->type, &exact->value));
     return isfinite(bound) && isfinite(judge_real(exact->type, got)) ? bound : INFINITY;
 }
 
@@ -610,8 +625,7 @@ static void judge_each(cuda_job *job, const expectation *expected, const unsigne
         if (memcmp(expected->each + i * size, seen + i * size, size) == 0)
             continue;
         if (job->way != CUDA_EXACT && rounds(which))
-            bound = judge_roundoff(which->type) * bound_of(job->way, length_of(which)) *
-                    judge_real(type, expected->scales + i * size);
+            bound = bound_at(job, length_of(which), expected->scales[i], judge_real(type, expected->each + i * size));
         double off = fabs(judge_real(type, seen + i * size) - judge_real(type, expected->each + i * size)) / bound;
         if (!(off <= furthest)) { /* also where it is a NaN */
             furthest = off;
@@ -687,8 +701,10 @@ static expectation expect(const cuda_lab *lab, const cuda_case *which, bool scal
             expected.others[i] = on_cpu(lab, which, which->others.op[i]);
         return expected;
     }
+    cuda_case as_f64 = *which;
+    as_f64.result = REDUCT_F64;
     return (expectation){.each = each_on_cpu(lab, which, which->op),
-                         .scales = scaled && rounds(which) ? each_on_cpu(lab, which, REDUCT_NORM1) : NULL};
+                         .scales = scaled && rounds(which) ? each_on_cpu(lab, &as_f64, REDUCT_NORM1) : NULL};
 }
 
 /* Makes ready what the case has. Returns 0; 1 when there are too few elements. */
@@ -713,7 +729,7 @@ static int open_jobs(cuda_lab *lab, const cuda_case *which, cuda_job jobs[CUDA_W
     if (lab->peers && cuda_peer_name(which))
         open_peer(&jobs[CUDA_PEER], jobs[CUDA_EXACT].result, &result->runs[CUDA_PEER]);
     if (cuda_lab_has_gpu_to_gpu(lab) && whole && which->op == REDUCT_SUM && !which->others.count &&
-        reduct_type_is_float(which->type) && !which->offset)
+        reduct_type_size(which->type) >= 4 && reduct_type_is_float(which->type) && !which->offset)
         open_peer(&jobs[CUDA_GPU_TO_GPU], jobs[CUDA_EXACT].result, &result->runs[CUDA_GPU_TO_GPU]);
     return 0;
 }

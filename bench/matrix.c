@@ -156,7 +156,7 @@ static const struct {
     },
     {
         [LIST_OP] = {set_gpu_op, "sum,mean,min,max,argmin,argmax,dot,norm1,norm2,norminf,var"},
-        [LIST_TYPE] = {set_gpu_type, "f64,f32,i8,i16,i32,i64,u8,u16,u32,u64"},
+        [LIST_TYPE] = {set_gpu_type, "f64,f32,f16,bf16,i8,i16,i32,i64,u8,u16,u32,u64"},
         [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
         [LIST_SIZE] = {set_size, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^23,2^24,2^26,2^28,2^30"},
         [LIST_DEVICE] = {set_device, NULL},

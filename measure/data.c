@@ -99,6 +99,41 @@ static float draw_f32(measure_random *random, measure_data data) {
     }
 }
 
+/* Floats of 16 bits: so many bits of their significands are stored, and what is added to their exponents. */
+typedef struct half {
+    int stored, bias;
+} half;
+static const half f16 = {10, 15}, bf16 = {7, 127};
+
+/* Rounded to nearest, ties to even; of magnitudes that the type holds. */
+static uint16_t round_to_half(double value, half type) {
+    int exponent;
+    frexp(value, &exponent); /* value < 2^exponent */
+    exponent = exponent - 1 > 1 - type.bias ? exponent - 1 : 1 - type.bias;
+    const uint16_t sign = signbit(value) ? 0x8000 : 0,
+                   significand = (uint16_t)nearbyint(ldexp(fabs(value), type.stored - exponent));
+    /* The hidden bit, where there is one, and a carry raise the exponent. */
+    return (uint16_t)(sign | (((uint16_t)(exponent + type.bias - 1) << type.stored) + significand));
+}
+
+static uint16_t any_half(measure_random *random, half type, uint64_t least, uint64_t count) {
+    uint64_t exponent = least + (measure_random_bits(random) >> 32) * count / (UINT64_C(1) << 32);
+    uint64_t others = measure_random_bits(random) >> 48 & (0x8000 | ((UINT64_C(1) << type.stored) - 1));
+    return (uint16_t)(others | exponent << type.stored);
+}
+
+static uint16_t draw_half(measure_random *random, measure_data data, half type) {
+    const int exponents = 2 * type.bias + 1, binades = exponents - 1 < 60 ? exponents - 1 : 60;
+    switch (data) {
+    case MEASURE_WIDE:
+        return any_half(random, type, (uint64_t)(type.bias - binades / 2 + (binades < 60)), (uint64_t)binades);
+    case MEASURE_FULL:
+        return any_half(random, type, 0, (uint64_t)exponents);
+    default:
+        return round_to_half(draw_f64(random, data), type);
+    }
+}
+
 typedef struct fill {
     void *values;
     size_t count;
@@ -127,6 +162,16 @@ static void piece_f32(const fill *job, size_t begin, size_t end, measure_random 
         ((float *)job->values)[i] = draw_f32(random, job->data);
 }
 
+static void piece_f16(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((uint16_t *)job->values)[i] = draw_half(random, job->data, f16);
+}
+
+static void piece_bf16(const fill *job, size_t begin, size_t end, measure_random *random) {
+    for (size_t i = begin; i < end; i++)
+        ((uint16_t *)job->values)[i] = draw_half(random, job->data, bf16);
+}
+
 static int32_t draw_i32(measure_random *random) {
     return (int32_t)(uint32_t)(measure_random_bits(random) >> 32);
 }
@@ -152,6 +197,14 @@ void measure_fill_f64(double *values, size_t count, measure_data data, uint64_t 
 
 void measure_fill_f32(float *values, size_t count, measure_data data, uint64_t seed, measure_team *team) {
     measure_team_run(team, fill_share, &(fill){values, count, data, seed, piece_f32});
+}
+
+void measure_fill_f16(uint16_t *values, size_t count, measure_data data, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, data, seed, piece_f16});
+}
+
+void measure_fill_bf16(uint16_t *values, size_t count, measure_data data, uint64_t seed, measure_team *team) {
+    measure_team_run(team, fill_share, &(fill){values, count, data, seed, piece_bf16});
 }
 
 void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team *team) {

@@ -24,8 +24,9 @@ uint64_t measure_random_at(uint64_t i);
 typedef enum measure_data {
     MEASURE_UNIFORM, /* [0, 1) */
     MEASURE_NORMAL,  /* mean 0, deviation 1 */
-    MEASURE_WIDE,    /* random sign and significand, exponents uniform over 60 binades around 1 */
-    MEASURE_FULL     /* the same over every exponent of the type, subnormals included */
+    MEASURE_WIDE, /* random sign and significand, exponents uniform over 60 binades around 1; of binary16, which has fewer,
+                      * over all 30 */
+    MEASURE_FULL /* the same over every exponent of the type, subnormals included */
 } measure_data;
 
 enum { MEASURE_DATA_COUNT = 4 };
@@ -37,6 +38,8 @@ const char *measure_data_name(measure_data data);
  * is spread over the team's members, which also spreads the memory over the nodes of a machine that has several. */
 void measure_fill_f64(double *values, size_t count, measure_data data, uint64_t seed, measure_team *team);
 void measure_fill_f32(float *values, size_t count, measure_data data, uint64_t seed, measure_team *team);
+void measure_fill_f16(uint16_t *values, size_t count, measure_data data, uint64_t seed, measure_team *team);
+void measure_fill_bf16(uint16_t *values, size_t count, measure_data data, uint64_t seed, measure_team *team);
 void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team *team);
 void measure_fill_i32(int32_t *values, size_t count, uint64_t seed, measure_team *team);
 

@@ -13,16 +13,46 @@
  * Numbers
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* Of a floating-point type: bits of a significand, the hidden one included, and the exponent of the smallest number. */
+typedef struct format {
+    int digits, least;
+} format;
+
+static format format_of(reduct_type type) {
+    switch (type) {
+    case REDUCT_F16:
+        return (format){11, -24};
+    case REDUCT_BF16:
+        return (format){8, -133};
+    case REDUCT_F32:
+        return (format){24, -149};
+    default:
+        return (format){53, -1074};
+    }
+}
+
 double judge_roundoff(reduct_type type) {
-    return type == REDUCT_F32 ? 0x1p-24 : 0x1p-53;
+    return ldexp(1, -format_of(type).digits);
 }
 
 double judge_unit(reduct_type type, double value) {
-    int exponent, digits = type == REDUCT_F32 ? 24 : 53, least = type == REDUCT_F32 ? -149 : -1074;
+    const format of = format_of(type);
+    int exponent;
     if (value == 0)
-        return ldexp(1, least);
+        return ldexp(1, of.least);
     frexp(value, &exponent);
-    return ldexp(1, exponent - digits > least ? exponent - digits : least);
+    return ldexp(1, exponent - of.digits > of.least ? exponent - of.digits : of.least);
+}
+
+/* A float of 16 bits. */
+static double half_of(reduct_type type, const void *value) {
+    const int stored = format_of(type).digits - 1, most = (1 << (15 - stored)) - 1;
+    uint16_t bits;
+    memcpy(&bits, value, sizeof bits);
+    const int field = bits >> stored & most, significand = bits & ((1 << stored) - 1);
+    double magnitude = field ? ldexp(significand + (1 << stored), field - 1) : significand;
+    magnitude = field == most ? (significand ? (double)NAN : INFINITY) : ldexp(magnitude, format_of(type).least);
+    return bits >> 15 ? -magnitude : magnitude;
 }
 
 /* An integer of any width, brought to 64 bits with its sign. */
@@ -49,13 +79,29 @@ double judge_real(reduct_type type, const void *value) {
         return (double)*(const float *)value;
     if (type == REDUCT_F64)
         return *(const double *)value;
+    if (reduct_type_is_float(type))
+        return half_of(type, value);
     return is_signed(type) ? (double)integer_of(type, value) : (double)magnitude_of(type, value);
+}
+
+/* Whether text is the number when it is read as one of the type; of 16 bits, surely. */
+static bool reads_back(reduct_type type, const char *text, double real) {
+    switch (type) {
+    case REDUCT_F16:
+    case REDUCT_BF16:
+        return isfinite(real) ? fabs(strtod(text, NULL) - real) < judge_unit(type, real) / 4
+                              : strtod(text, NULL) == real;
+    case REDUCT_F32:
+        return (double)strtof(text, NULL) == real;
+    default:
+        return strtod(text, NULL) == real;
+    }
 }
 
 static void real_text(reduct_type type, double real, char *text, size_t room) {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, room, "%.*g", digits, real);
-        if ((type == REDUCT_F32 ? (double)strtof(text, NULL) : strtod(text, NULL)) == real)
+        if (reads_back(type, text, real))
             return;
     }
 }
@@ -74,9 +120,10 @@ char *judge_text(reduct_type type, const void *value, char *text, size_t room) {
  * What rounding takes off
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* An exact result of f32 elements once more as f64: its 29 more bits show what rounding to f32 took off. */
-static reduct_status rest_by_f64(judge_exact *exact, reduct_operator op, const void *x, const void *y, uint64_t n) {
-    reduct_reduction wider = {.op = op, .element = REDUCT_F32, .result = REDUCT_F64};
+/* An exact result of elements of at most 32 bits once more as f64: its 29 more bits, or more, show what rounding took off. */
+static reduct_status rest_by_f64(judge_exact *exact, reduct_operator op, reduct_type element, const void *x,
+                                 const void *y, uint64_t n) {
+    reduct_reduction wider = {.op = op, .element = element, .result = REDUCT_F64};
     reduct_plan_options options = {.reductions = &wider,
                                    .reduction_count = 1,
                                    .shape = {.outer = 1, .n = n, .inner = 1, .stride = 1},
@@ -90,7 +137,7 @@ static reduct_status rest_by_f64(judge_exact *exact, reduct_operator op, const v
     status = reduct_plan_execute(plan, (const void *[]){x, y}, &result, NULL, NULL);
     reduct_plan_destroy(plan);
     if (status == REDUCT_OK)
-        exact->rest = value - (double)exact->value.f32;
+        exact->rest = value - judge_real(exact->type, &exact->value);
     return status;
 }
 
@@ -234,8 +281,8 @@ reduct_status judge_find_rest(judge_exact *exact, reduct_operator op, reduct_typ
     exact->rest = NAN;
     if (!isfinite(judge_real(exact->type, &exact->value)))
         return REDUCT_OK;
-    if (element == REDUCT_F32 && exact->type == REDUCT_F32)
-        status = rest_by_f64(exact, op, x, y, n);
+    if (reduct_type_is_float(element) && element != REDUCT_F64 && exact->type == element)
+        status = rest_by_f64(exact, op, element, x, y, n);
     else if (element == REDUCT_F64 && exact->type == REDUCT_F64 && find_equation(op, (double)n, &of))
         status = rest_by_ledger(exact, &of, x, y, n);
     if (!isfinite(exact->rest))

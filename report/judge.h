@@ -9,7 +9,7 @@
 
 #include <reduct/reduct.h>
 
-/* A result of f32, f64 or an integer type. */
+/* A result of a floating-point or an integer type. */
 typedef union judge_value {
     unsigned char bytes[32];
     float f32;

@@ -97,6 +97,16 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.find(table, 'exact sum over every exponent')[:2], ['**missed** by 1 of 1', '20.8% (30.0%)'])
         self.assertEqual(self.find(table, 'exact min, max')[:2], ['**missed** by 1 of 1', '1.310 (1.300)'])
 
+    def test_halves(self):
+        def matrix(kind, shape, rate):
+            return [{**each, 'group': f'sum, normal data, {shape}'} for each in sums(kind, 2, 1 << 28, 1.0, 1.0, rate)]
+
+        what = 'exact sum of f16 and bf16'
+        table, _ = targets(matrix('bf16', 'rows of 64', 3.3e12), matrix('f16', '2^10 columns', 4.1e12), matrix('f16', '100 groups', 1e12))
+        self.assertEqual(self.find(table, what)[0], 'met')
+        table, _ = targets(matrix('bf16', 'rows of 2^10', 3.3e12), sums('f16', 2, 1 << 28, 1.0, 1.0, 4.1e12))
+        self.assertEqual(self.find(table, what), ['**missed** by 1 of 2', '68.8% (83.3%)', 'sum bf16 2^28, normal, rows of 2^10'])
+
     def test_gpu_to_gpu(self):
         what = 'exact sum against CUB gpu_to_gpu'
         rows = (sums_beside_gpu_to_gpu('f64', 8, 1 << 28, 0.971), sums_beside_gpu_to_gpu('f32', 4, 1 << 10, 0.512))

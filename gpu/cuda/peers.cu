@@ -4,6 +4,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -30,6 +32,22 @@ template <typename T>
 using Sum =
     std::conditional_t<std::is_floating_point_v<T>, T, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
+template <typename T> constexpr bool IS_HALF = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+
+// Floats of 16 bits are added as f32: in their own type sums of many would be of no use.
+struct PlusFloat {
+    __host__ __device__ float operator()(float a, float b) const {
+        return a + b;
+    }
+};
+
+template <typename T> int sum_of(void *scratch, size_t *bytes, const T *x, void *to, uint64_t n, cudaStream_t stream) {
+    if constexpr (IS_HALF<T>)
+        return cub::DeviceReduce::Reduce(scratch, *bytes, x, static_cast<T *>(to), n, PlusFloat(), 0.0f, stream);
+    else
+        return cub::DeviceReduce::Sum(scratch, *bytes, x, static_cast<Sum<T> *>(to), n, stream);
+}
+
 template <typename T>
 int reduce_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
               cudaStream_t stream) {
@@ -38,7 +56,7 @@ int reduce_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, vo
     int64_t *index = static_cast<int64_t *>(to);
     switch (op) {
     case GPU_PEER_SUM:
-        return cub::DeviceReduce::Sum(scratch, *bytes, x, static_cast<Sum<T> *>(to), n, stream);
+        return sum_of(scratch, bytes, x, to, n, stream);
     case GPU_PEER_MIN:
         return cub::DeviceReduce::Min(scratch, *bytes, x, result, n, stream);
     case GPU_PEER_MAX:
@@ -53,9 +71,10 @@ int reduce_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, vo
 int reduce(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
            void *stream) {
     using function = int(gpu_peer_op, void *, size_t *, const void *, void *, uint64_t, cudaStream_t);
-    static function *const functions[] = {
-        reduce_of<double>,  reduce_of<float>,   reduce_of<int8_t>,   reduce_of<int16_t>,  reduce_of<int32_t>,
-        reduce_of<int64_t>, reduce_of<uint8_t>, reduce_of<uint16_t>, reduce_of<uint32_t>, reduce_of<uint64_t>};
+    static function *const functions[] = {reduce_of<double>,   reduce_of<float>,    reduce_of<int8_t>,
+                                          reduce_of<int16_t>,  reduce_of<int32_t>,  reduce_of<int64_t>,
+                                          reduce_of<uint8_t>,  reduce_of<uint16_t>, reduce_of<uint32_t>,
+                                          reduce_of<uint64_t>, reduce_of<__half>,   reduce_of<__nv_bfloat16>};
     return functions[type](op, scratch, bytes, from, to, n, static_cast<cudaStream_t>(stream));
 }
 
@@ -80,7 +99,11 @@ int segmented_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from,
         return cudaErrorNotSupported;
     switch (op) {
     case GPU_PEER_SUM:
-        return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, size, stream);
+        if constexpr (IS_HALF<T>)
+            return cub::DeviceSegmentedReduce::Reduce(scratch, *bytes, x, results, segments, size, PlusFloat(), 0.0f,
+                                                      stream);
+        else
+            return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, size, stream);
     case GPU_PEER_MIN:
         return cub::DeviceSegmentedReduce::Min(scratch, *bytes, x, results, segments, size, stream);
     case GPU_PEER_MAX:
@@ -92,7 +115,11 @@ int segmented_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from,
     const auto begins = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), Begin{length});
     switch (op) {
     case GPU_PEER_SUM:
-        return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
+        if constexpr (IS_HALF<T>)
+            return cub::DeviceSegmentedReduce::Reduce(scratch, *bytes, x, results, segments, begins, begins + 1,
+                                                      PlusFloat(), 0.0f, stream);
+        else
+            return cub::DeviceSegmentedReduce::Sum(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
     case GPU_PEER_MIN:
         return cub::DeviceSegmentedReduce::Min(scratch, *bytes, x, results, segments, begins, begins + 1, stream);
     case GPU_PEER_MAX:
@@ -105,10 +132,14 @@ int segmented_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from,
 
 int segmented(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to,
               uint64_t segments, uint64_t length, void *stream) {
-    return (type == GPU_PEER_F64 ? segmented_of<double> : segmented_of<float>)(op, scratch, bytes, from, to,
-                                                                               static_cast<int64_t>(segments),
-                                                                               static_cast<int64_t>(length),
-                                                                               static_cast<cudaStream_t>(stream));
+    const auto function = type == GPU_PEER_F64    ? segmented_of<double>
+                          : type == GPU_PEER_F32  ? segmented_of<float>
+                          : type == GPU_PEER_F16  ? segmented_of<__half>
+                          : type == GPU_PEER_BF16 ? segmented_of<__nv_bfloat16>
+                                                  : nullptr;
+    return function ? function(op, scratch, bytes, from, to, static_cast<int64_t>(segments),
+                               static_cast<int64_t>(length), static_cast<cudaStream_t>(stream))
+                    : cudaErrorNotSupported;
 }
 
 #if HAS_GPU_TO_GPU
@@ -192,7 +223,7 @@ struct Plus {
 };
 
 // Sums of the groups that there are, to where they belong.
-template <typename T> __global__ void spread(const uint32_t *group, const T *sum, const int *count, T *to) {
+template <typename S, typename T> __global__ void spread(const uint32_t *group, const S *sum, const int *count, T *to) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *count; i += gridDim.x * blockDim.x)
         to[group[i]] = sum[i];
 }
@@ -212,18 +243,21 @@ struct Parts {
 template <typename T>
 int sum_by_group_of(void *scratch, size_t *bytes, const uint32_t *group, const void *from, void *to, int n,
                     int64_t groups, cudaStream_t stream) {
+    using S = std::conditional_t<IS_HALF<T>, float, T>;
+    const std::conditional_t<IS_HALF<T>, PlusFloat, Plus> plus;
     const T *x = static_cast<const T *>(from);
     T *result = static_cast<T *>(to);
     Parts parts = {static_cast<char *>(scratch), 0};
     uint32_t *sorted_group = parts.take<uint32_t>(n), *found = parts.take<uint32_t>(groups);
-    T *sorted = parts.take<T>(n), *sum = parts.take<T>(groups);
+    T *sorted = parts.take<T>(n);
+    S *sum = parts.take<S>(groups);
     int *count = parts.take<int>(1), bits = 1;
     size_t to_sort = 0, to_reduce = 0;
     while (bits < 32 && groups >> bits)
         bits++;
     int error = cub::DeviceRadixSort::SortPairs(nullptr, to_sort, group, sorted_group, x, sorted, n, 0, bits, stream);
     if (!error)
-        error = cub::DeviceReduce::ReduceByKey(nullptr, to_reduce, sorted_group, found, sorted, sum, count, Plus(), n,
+        error = cub::DeviceReduce::ReduceByKey(nullptr, to_reduce, sorted_group, found, sorted, sum, count, plus, n,
                                                stream);
     char *room = parts.take<char>(to_sort > to_reduce ? to_sort : to_reduce);
     if (!scratch)
@@ -233,7 +267,7 @@ int sum_by_group_of(void *scratch, size_t *bytes, const uint32_t *group, const v
     error = cub::DeviceRadixSort::SortPairs(room, to_sort, group, sorted_group, x, sorted, n, 0, bits, stream);
     if (!error)
         error =
-            cub::DeviceReduce::ReduceByKey(room, to_reduce, sorted_group, found, sorted, sum, count, Plus(), n, stream);
+            cub::DeviceReduce::ReduceByKey(room, to_reduce, sorted_group, found, sorted, sum, count, plus, n, stream);
     if (!error)
         error = cudaMemsetAsync(result, 0, groups * sizeof(T), stream);
     if (!error)
@@ -245,10 +279,14 @@ int sum_by_group(gpu_peer_type type, void *scratch, size_t *bytes, const uint32_
                  uint64_t n, uint64_t groups, void *stream) {
     if (n >> 31 || groups >> 31)
         return cudaErrorInvalidValue;
-    return (type == GPU_PEER_F64 ? sum_by_group_of<double> : sum_by_group_of<float>)(scratch, bytes, group, from, to,
-                                                                                     static_cast<int>(n),
-                                                                                     static_cast<int64_t>(groups),
-                                                                                     static_cast<cudaStream_t>(stream));
+    const auto function = type == GPU_PEER_F64    ? sum_by_group_of<double>
+                          : type == GPU_PEER_F32  ? sum_by_group_of<float>
+                          : type == GPU_PEER_F16  ? sum_by_group_of<__half>
+                          : type == GPU_PEER_BF16 ? sum_by_group_of<__nv_bfloat16>
+                                                  : nullptr;
+    return function ? function(scratch, bytes, group, from, to, static_cast<int>(n), static_cast<int64_t>(groups),
+                               static_cast<cudaStream_t>(stream))
+                    : cudaErrorNotSupported;
 }
 
 // In the element type; i32 are added as unsigned numbers, which wrap.
@@ -303,7 +341,7 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_3(void) {
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_4(void) {
     static const gpu_peers peers = {CUB_VERSION,  THRUST_VERSION, open_device,    reduce,     segmented, HAS_LENGTH,
                                     sum_by_group, sum_in_type,    gpu_to_gpu_sum, thrust_sum, text};
     return &peers;

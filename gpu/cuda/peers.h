@@ -19,7 +19,9 @@ enum gpu_peer_type {
     GPU_PEER_U8,
     GPU_PEER_U16,
     GPU_PEER_U32,
-    GPU_PEER_U64
+    GPU_PEER_U64,
+    GPU_PEER_F16,
+    GPU_PEER_BF16
 };
 
 typedef struct gpu_peers {
@@ -30,18 +32,18 @@ typedef struct gpu_peers {
 
     /* cub::DeviceReduce: with `scratch` null only *scratch_bytes is written. `to` is on the device, 16 bytes aligned to 16:
      * the result comes first, of the element type; for sums of integers i64 or u64, so that it fits; for indices i64,
-     * with the extreme behind it. */
+     * with the extreme behind it. Floats of 16 bits are added as f32, here and below, and the sum is rounded to theirs. */
     int (*reduce)(enum gpu_peer_op op, enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from,
                   void *to, uint64_t n, void *stream);
 
-    /* cub::DeviceSegmentedReduce of f64 or f32: Sum, Min or Max of `segments` stretches of `length` elements each, one after
+    /* cub::DeviceSegmentedReduce of floats: Sum, Min or Max of `segments` stretches of `length` elements each, one after
      * another, otherwise as `reduce`. With CUB's functions for one length, or, where this CUB has none, with offsets that
      * are computed as they are read. */
     int (*segmented)(enum gpu_peer_op op, enum gpu_peer_type type, void *scratch, size_t *scratch_bytes,
                      const void *from, void *to, uint64_t segments, uint64_t length, void *stream);
     int segmented_has_length; /* 1 if this CUB has functions for one length */
 
-    /* cub::DeviceRadixSort::SortPairs and cub::DeviceReduce::ReduceByKey of f64 or f32: sums by the numbers of the groups that
+    /* cub::DeviceRadixSort::SortPairs and cub::DeviceReduce::ReduceByKey of floats: sums by the numbers of the groups that
      * elements are of, fewer than 2^31 of both, to where each group's belongs; 0 for groups without elements. Otherwise as
      * `reduce`. */
     int (*sum_by_group)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const uint32_t *group,
@@ -64,7 +66,7 @@ typedef struct gpu_peers {
 
 /* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
 #define GPU_PEERS_FILE   "gpu_cuda_peers.so"
-#define GPU_PEERS_SYMBOL "gpu_cuda_peers_3"
+#define GPU_PEERS_SYMBOL "gpu_cuda_peers_4"
 typedef const gpu_peers *gpu_cuda_peers_function(void);
 
 #endif

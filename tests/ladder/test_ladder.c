@@ -1,6 +1,7 @@
 /* What all ladders share: passes, names, data, the judge; and the CPU's loops for every short length. */
 #include "ladder/ladder.h"
 #include "ladder/mine.h"
+#include "measure/data.h"
 #include "report/judge.h"
 
 #include "ladder/cpu/cpu.h"
@@ -328,6 +329,81 @@ static void rests_of_f32(void **state) {
     assert_true(judge_result(&exact, &exact.value, 0).ulp == 0.25);
 }
 
+/* One number as one of another type, as the library rounds it. */
+static void convert(reduct_type from, const void *x, reduct_type to, void *result) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = from, .result = to};
+    const reduct_plan_options options = {
+        .reductions = &sum, .reduction_count = 1, .shape = {.n = 1}, .device = "cpu", .threads = 1};
+    reduct_plan *plan = NULL;
+    assert_int_equal(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    assert_int_equal(reduct_plan_execute(plan, &x, &result, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+}
+
+/* All numbers of 16 bits are what the library takes them for, and read back from their text. */
+static void judge_halves(void **state) {
+    (void)state;
+    static const reduct_type types[] = {REDUCT_F16, REDUCT_BF16};
+    for (int t = 0; t < 2; t++)
+        for (unsigned number = 0; number < 1 << 16; number++) {
+            const uint16_t bits = (uint16_t)number;
+            uint16_t back = 0;
+            char text[48];
+            double value = 0;
+            convert(types[t], &bits, REDUCT_F64, &value);
+            const double got = judge_real(types[t], &bits);
+            if (isnan(value)) {
+                assert_true(isnan(got));
+                continue;
+            }
+            assert_true(got == value && signbit(got) == signbit(value));
+            value = strtod(judge_text(types[t], &bits, text, sizeof text), NULL);
+            convert(REDUCT_F64, &value, types[t], &back);
+            assert_int_equal(back, bits);
+        }
+    assert_true(judge_roundoff(REDUCT_F16) == 0x1p-11 && judge_roundoff(REDUCT_BF16) == 0x1p-8);
+    assert_true(judge_unit(REDUCT_F16, 1) == 0x1p-10 && judge_unit(REDUCT_F16, 0x1p-20) == 0x1p-24);
+    assert_true(judge_unit(REDUCT_BF16, 1) == 0x1p-7 && judge_unit(REDUCT_BF16, 0) == 0x1p-133);
+    const uint16_t x[] = {0x3c00, 0x1000}; /* 1, 2^-11: half a unit */
+    judge_exact exact = {.type = REDUCT_F16};
+    memcpy(&exact.value, x, sizeof *x);
+    assert_int_equal(judge_find_rest(&exact, REDUCT_SUM, REDUCT_F16, x, NULL, 2), REDUCT_OK);
+    assert_true(exact.rest == 0x1p-11);
+    assert_true(judge_result(&exact, x, 0).ulp == 0.5);
+}
+
+/* Data of 16 bits are those of f64, rounded as the library does it; or their bits are drawn, over all exponents that they are said to
+ * have. */
+static void half_data(void **state) {
+    (void)state;
+    enum { COUNT = 5000 };
+    static uint16_t half[COUNT];
+    static double real[COUNT];
+    measure_team *team = measure_team_create(1);
+    for (int t = 0; t < 2; t++)
+        for (int data = 0; data < MEASURE_DATA_COUNT; data++) {
+            const reduct_type type = t ? REDUCT_BF16 : REDUCT_F16;
+            (t ? measure_fill_bf16 : measure_fill_f16)(half, COUNT, (measure_data)data, 7, team);
+            measure_fill_f64(real, COUNT, (measure_data)data, 7, team);
+            const int stored = t ? 7 : 10, most = t ? 255 : 31;
+            int least = most, greatest = 0;
+            for (size_t i = 0; i < COUNT; i++) {
+                uint16_t expected = half[i];
+                const int exponent = half[i] >> stored & most;
+                if (data == MEASURE_UNIFORM || data == MEASURE_NORMAL)
+                    convert(REDUCT_F64, &real[i], type, &expected);
+                assert_int_equal(half[i], expected);
+                least = exponent < least ? exponent : least;
+                greatest = exponent > greatest ? exponent : greatest;
+            }
+            if (data == MEASURE_FULL)
+                assert_true(least == 0 && greatest == most - 1);
+            if (data == MEASURE_WIDE)
+                assert_true(least == (t ? 127 - 30 : 1) && greatest == (t ? 127 + 29 : 30));
+        }
+    measure_team_destroy(team);
+}
+
 static void judge_doubles(void **state) {
     (void)state;
     ladder_data data = {.type = REDUCT_F64, .real = 0.1, .exact = "0.1", .magnitude = 0.1};
@@ -445,6 +521,8 @@ int main(void) {
         cmocka_unit_test(judge_floats),
         cmocka_unit_test(judge_doubles),
         cmocka_unit_test(judge_from_the_exact_value),
+        cmocka_unit_test(judge_halves),
+        cmocka_unit_test(half_data),
         cmocka_unit_test(rests_of_sums),
         cmocka_unit_test(rests_of_roots_and_means),
         cmocka_unit_test(rests_of_f32),
