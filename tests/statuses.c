@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/table.h"
 #include "cuda_support.h"
 #include "support.h"
 #include "values.h"
@@ -892,19 +893,21 @@ static void call_state_save_and_load(void) {
 
 enum { TABLES = 4, GROUPS_MOST = 6, TABLE_SAVED = 1 << 16 };
 static reduct_table *tables[TABLES];
+static bool of_device[TABLES]; /* which may be given memory of the device */
 
 static reduct_table *any_table(void) {
     return rarely() ? NULL : tables[rng_below(&rng, TABLES)];
 }
 
-static void keep_table(const char *function, reduct_status status, reduct_table *made) {
+static void keep_table(const char *function, reduct_status status, const char *device, reduct_table *made) {
     if ((status == REDUCT_OK) != (made != NULL))
         broken(function, "a table in spite of a failure, or none", status);
-    reduct_table **place = &tables[rng_below(&rng, TABLES)];
+    const size_t place = rng_below(&rng, TABLES);
     if (!made)
         return;
-    reduct_table_destroy(*place);
-    *place = made;
+    reduct_table_destroy(tables[place]);
+    tables[place] = made;
+    of_device[place] = device && strncmp(device, "cuda", 4) == 0;
 }
 
 static void call_table_create(void) {
@@ -922,7 +925,7 @@ static void call_table_create(void) {
     const reduct_status status =
         end_call("reduct_table_create",
                  reduct_table_create(rarely() ? NULL : &options, null ? NULL : &made, watch->passed), watch, false);
-    keep_table("reduct_table_create", status, made);
+    keep_table("reduct_table_create", status, options.device, made);
 }
 
 static void call_table_resize(void) {
@@ -1022,10 +1025,17 @@ static void call_table_result(void) {
     reduct_outcome outcomes[GROUPS_MOST + 1];
     struct watch *watch = begin_call();
     const bool each = rarely();
+    static rd_cu_address room;
+    void *output = watch->output;
+    for (size_t i = 0; i < TABLES; i++)
+        if (table && table == tables[i] && of_device[i] && rng_next(&rng) & 1) {
+            room = room ? room : gpu_alloc(sizeof watch->output);
+            output = gpu_pointer(room, 0);
+        }
     end_call("reduct_table_result",
-             reduct_table_result(table, which, type, first, count, rarely() ? NULL : watch->output,
-                                 each ? outcomes : NULL, watch->passed),
-             watch, true);
+             reduct_table_result(table, which, type, first, count, rarely() ? NULL : output, each ? outcomes : NULL,
+                                 watch->passed),
+             watch, output == watch->output);
 }
 
 static void call_table_save_and_load(void) {
@@ -1052,7 +1062,7 @@ static void call_table_save_and_load(void) {
     const reduct_status status = end_call(
         "reduct_table_load",
         reduct_table_load(rarely() ? NULL : bytes, size, &options, null ? NULL : &made, watch->passed), watch, false);
-    keep_table("reduct_table_load", status, made);
+    keep_table("reduct_table_load", status, options.device, made);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1299,6 +1309,7 @@ static bool plans_and_accumulators_agree(void) {
 }
 
 int main(void) {
+    rd_cuda_table_least = 0;
     static void (*const calls[])(void) = {call_type_parse,
                                           call_operator_parse,
                                           call_mode_parse,

@@ -101,6 +101,49 @@ static void no_memory(void **state) {
     free(chunks);
 }
 
+/* A table whose device has no room for what a batch comes to has the host add it. */
+static void table_without_memory(void **state) {
+    (void)state;
+    enum { GROUPS = 3 };
+    rd_cu_address *chunks = test_alloc(CHUNKS_MOST * sizeof *chunks);
+    uint32_t *index = test_alloc(COUNT * sizeof *index);
+    const reduct_reduction reductions[2] = {test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT),
+                                            test_reduction(REDUCT_ARGMAX, REDUCT_F64, REDUCT_DEFAULT)};
+    unsigned char *bytes[3];
+    size_t size[3] = {0};
+    reduct_table *table[3];
+    for (size_t i = 0; i < COUNT; i++)
+        index[i] = (uint32_t)(i * i % GROUPS);
+    const rd_cu_address there = gpu_copy_of(index, COUNT * sizeof *index);
+    reduct_table_batch batch = {.x = fixture.host, .count = COUNT, .indices = index, .index = REDUCT_U32};
+    for (int i = 0; i < 3; i++) { /* the CPU's, one with memory, one without */
+        test_status(reduct_table_create(&(reduct_table_options){.reductions = reductions,
+                                                                .reduction_count = 2,
+                                                                .groups = GROUPS,
+                                                                .device = i ? gpu.name : "cpu"},
+                                        &table[i], NULL),
+                    REDUCT_OK);
+        if (i)
+            batch.x = gpu_pointer(fixture.device, 0), batch.indices = gpu_pointer(there, 0);
+        const size_t count = i == 2 ? take_all(chunks) : 0;
+        const reduct_status status = reduct_table_add(table[i], &batch, NULL);
+        for (size_t k = 0; k < count; k++)
+            gpu_free(chunks[k]);
+        test_status(status, REDUCT_OK);
+        test_status(reduct_table_save(table[i], NULL, &size[i], NULL), REDUCT_OK);
+        bytes[i] = test_alloc(size[i]);
+        test_status(reduct_table_save(table[i], bytes[i], &size[i], NULL), REDUCT_OK);
+        assert_int_equal(size[i], size[0]);
+        assert_memory_equal(bytes[i], bytes[0], size[0]);
+        reduct_table_destroy(table[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        free(bytes[i]);
+    gpu_free(there);
+    free(index);
+    free(chunks);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * A fork
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -183,7 +226,8 @@ static void reset(void **state) {
 
 int test_cuda_faults(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_memory), cmocka_unit_test(forked), cmocka_unit_test(reset), /* must be the last */
+        cmocka_unit_test(no_memory), cmocka_unit_test(table_without_memory), cmocka_unit_test(forked),
+        cmocka_unit_test(reset), /* must be the last */
     };
     if (gpu.quick)
         return 0;

@@ -42,6 +42,18 @@ static rd_cu_address copy_on(int device, const void *from, size_t bytes) {
     return address;
 }
 
+/* And back. */
+static void copy_from(int device, void *to, rd_cu_address from, size_t bytes) {
+    rd_cu_device handle;
+    rd_cu_context context, popped;
+    CU(gpu.driver->cuDeviceGet(&handle, device));
+    CU(gpu.driver->cuDevicePrimaryCtxRetain(&context, handle));
+    CU(gpu.driver->cuCtxPushCurrent(context));
+    CU(gpu.driver->cuMemcpyDtoHAsync(to, from, bytes, NULL));
+    CU(gpu.driver->cuStreamSynchronize(NULL));
+    CU(gpu.driver->cuCtxPopCurrent(&popped));
+}
+
 static reduct_status open_device(const char *device, char *name, reduct_error *error) {
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
     const reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .shape = {.n = 1}, .device = device};
@@ -301,9 +313,56 @@ static void many(void **state) {
     reduct_plan_destroy(plan);
 }
 
+/* A batch of a table goes to the device in whose memory it is; what is in several devices' is refused, and results may be in any's. */
+static void tables(void **state) {
+    (void)state;
+    enum { ELEMENTS = 40000 };
+    if (!has_devices(2))
+        return;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F32};
+    float *x = test_alloc(ELEMENTS * sizeof *x), expected[2] = {0}, got[2] = {0};
+    uint8_t *index = test_alloc(ELEMENTS);
+    reduct_table *table = NULL, *plain = NULL;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        x[i] = (float)i * 1e-3f;
+        index[i] = (uint8_t)(i % 7 == 3);
+    }
+    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = 2, .device = "cuda:all"};
+    reduct_table_options cpu = options;
+    cpu.device = "cpu";
+    test_status(reduct_table_create(&options, &table, NULL), REDUCT_OK);
+    test_status(reduct_table_create(&cpu, &plain, NULL), REDUCT_OK);
+    const rd_cu_address here[2] = {copy_on(0, x, ELEMENTS * sizeof *x), copy_on(1, x, ELEMENTS * sizeof *x)},
+                        indices = copy_on(1, index, ELEMENTS), results = copy_on(1, got, sizeof got);
+    reduct_table_batch batch = {.x = x, .count = ELEMENTS, .indices = index, .index = REDUCT_U8};
+    for (int i = 0; i < 2; i++)
+        test_status(reduct_table_add(plain, &batch, NULL), REDUCT_OK);
+    const unsigned long long before = launches_on(1);
+    batch.x = gpu_pointer(here[1], 0);
+    batch.indices = gpu_pointer(indices, 0);
+    test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+    assert_true(launches_on(1) > before || !before);
+    batch.x = gpu_pointer(here[0], 0);
+    test_status(reduct_table_add(table, &batch, NULL), REDUCT_ERROR_ARGUMENT);
+    batch.indices = index;
+    test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+    test_status(reduct_table_result(plain, 0, REDUCT_DEFAULT, 0, 2, expected, NULL, NULL), REDUCT_OK);
+    test_status(reduct_table_result(table, 0, REDUCT_DEFAULT, 0, 2, gpu_pointer(results, 0), NULL, NULL), REDUCT_OK);
+    copy_from(1, got, results, sizeof got);
+    assert_memory_equal(got, expected, sizeof got);
+    gpu_free(here[0]);
+    gpu_free(here[1]);
+    gpu_free(indices);
+    gpu_free(results);
+    reduct_table_destroy(table);
+    reduct_table_destroy(plain);
+    free(index);
+    free(x);
+}
+
 int test_cuda_set(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names),  cmocka_unit_test(host_data), cmocka_unit_test(nans),
                                        cmocka_unit_test(slices), cmocka_unit_test(masks),     cmocka_unit_test(apart),
-                                       cmocka_unit_test(many)};
+                                       cmocka_unit_test(many),   cmocka_unit_test(tables)};
     return cmocka_run_group_tests_name("set", tests, NULL, NULL);
 }

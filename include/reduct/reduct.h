@@ -642,7 +642,11 @@ REDUCT_API reduct_status reduct_state_load(const reduct_reduction *reduction, co
  * following what is already there; the index is the element's place in all that the table was ever given, whatever its group.
  *
  * A table may be used by one thread at a time; adding uses several where there is much data. Functions that fail leave it as it
- * was. */
+ * was.
+ *
+ * A table of a CUDA device takes arrays in host memory, in that of the device, or some here and some there, and writes results to
+ * either; no other table reads a device's memory. All functions wait until they are done. The groups themselves are in host memory,
+ * so that tables of any devices are merged, and load what others saved. */
 typedef struct reduct_table reduct_table;
 
 /* What a table is made from. Zero-initialise it, then set what matters. */
@@ -650,14 +654,14 @@ typedef struct reduct_table_options {
     const reduct_reduction *reductions; /* of one element type; the table keeps a copy */
     size_t reduction_count;             /* at least 1 */
     uint64_t groups;                    /* to begin with */
-    const char *device;                 /* as in reduct_plan_options; in this version only the CPU has tables */
+    const char *device;                 /* as in reduct_plan_options */
     unsigned threads;
     const reduct_executor *executor; /* which tables do not ask to stop */
     uint64_t reserved[8];            /* zero */
 } reduct_table_options;
 
 /* A table of groups that hold nothing. Destroy it when done; null is allowed there. Fails with REDUCT_ERROR_ARGUMENT,
- * _UNSUPPORTED, _NO_DEVICE, _TOO_LARGE or _OUT_OF_MEMORY. */
+ * _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_create(const reduct_table_options *options, reduct_table **table,
                                              reduct_error *error);
 REDUCT_API void reduct_table_destroy(reduct_table *table);
@@ -690,14 +694,14 @@ typedef struct reduct_table_batch {
 } reduct_table_batch;
 
 /* Adds elements to their groups. Indices that a mask leaves out are not looked at. Fails with REDUCT_ERROR_ARGUMENT (also of an
- * index, whose place error->index then is), _NAN (likewise), _TOO_LARGE or _OUT_OF_MEMORY. */
+ * index, whose place error->index then is), _NAN (likewise), _TOO_LARGE, _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_add(reduct_table *table, const reduct_table_batch *batch, reduct_error *error);
 
 /* Takes elements out of their groups again, as reduct_state_remove() does. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (some
- * reduction removes nothing), _NAN, _TOO_LARGE (the mask) or _OUT_OF_MEMORY. */
+ * reduction removes nothing), _NAN, _TOO_LARGE (the mask), _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_remove(reduct_table *table, const reduct_table_batch *batch, reduct_error *error);
 
-/* Adds an array to one group. Fails with REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE or _OUT_OF_MEMORY. */
+/* Adds an array to one group. Fails with REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE, _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_add_group(reduct_table *table, uint64_t group, const void *x, const void *y,
                                                 uint64_t count, reduct_error *error);
 
@@ -709,8 +713,9 @@ REDUCT_API reduct_status reduct_table_merge(reduct_table *table, const reduct_ta
 
 /* The results of reduction number `which` of `count` groups from `first` on, rounded to `type` (REDUCT_DEFAULT: the reduction's
  * result type). With outcomes, one for each group, a result that fails is no failure of the call, as in
- * reduct_plan_execute_each(); without, error->index is the first such group. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED,
- * _EMPTY or _OVERFLOW; nothing is then written. */
+ * reduct_plan_execute_each(); without, error->index is the first such group. Outcomes are in host memory. Fails with
+ * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _EMPTY or _OVERFLOW, and of a device's table _OUT_OF_MEMORY or _DEVICE_LOST; nothing is then
+ * written. */
 REDUCT_API reduct_status reduct_table_result(const reduct_table *table, size_t which, reduct_type type, uint64_t first,
                                              uint64_t count, void *results, reduct_outcome *outcomes,
                                              reduct_error *error);
@@ -722,7 +727,7 @@ REDUCT_API reduct_status reduct_table_save(const reduct_table *table, void *byte
 
 /* Loads what reduct_table_save() wrote, checking every field and a checksum. The bytes say which reductions and how many groups
  * there are: options->reductions is null; `options` may be null itself. Fails with REDUCT_ERROR_CORRUPT, _VERSION, _ARGUMENT,
- * _UNSUPPORTED, _NO_DEVICE or _OUT_OF_MEMORY. */
+ * _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_load(const void *bytes, size_t size, const reduct_table_options *options,
                                            reduct_table **table, reduct_error *error);
 

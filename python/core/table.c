@@ -44,13 +44,14 @@ static PyObject *made(struct table_object *self, reduct_status status, const red
     return NULL;
 }
 
-/* Table(reductions, groups) */
+/* Table(reductions, groups, device) */
 static PyObject *new_table(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *tuple;
     unsigned long long groups;
+    const char *device;
     reduct_reduction reductions[REDUCTIONS_MAX] = {{0}};
-    if (!PyArg_ParseTuple(arguments, "O!K", &PyTuple_Type, &tuple, &groups))
+    if (!PyArg_ParseTuple(arguments, "O!Ks", &PyTuple_Type, &tuple, &groups, &device))
         return NULL;
     Py_ssize_t count = PyTuple_Size(tuple);
     if (count < 1 || count > REDUCTIONS_MAX)
@@ -58,23 +59,25 @@ static PyObject *new_table(PyTypeObject *type, PyObject *arguments, PyObject *ke
     for (Py_ssize_t which = 0; which < count; which++)
         if (!parse_reduction(PyTuple_GetItem(tuple, which), &reductions[which]))
             return NULL;
-    reduct_table_options options = {.reductions = reductions, .reduction_count = (size_t)count, .groups = groups};
+    reduct_table_options options = {
+        .reductions = reductions, .reduction_count = (size_t)count, .groups = groups, .device = device};
     struct table_object *self = allocate(type);
     reduct_error error = {0};
     return self ? made(self, reduct_table_create(&options, &self->table, &error), &error) : NULL;
 }
 
-/* load(bytes) */
+/* load(bytes, device) */
 static PyObject *load(PyObject *type, PyObject *arguments) {
     Py_buffer bytes;
-    if (!PyArg_ParseTuple(arguments, "y*", &bytes))
+    reduct_table_options options = {.reductions = NULL};
+    if (!PyArg_ParseTuple(arguments, "y*s", &bytes, &options.device))
         return NULL;
     struct table_object *self = allocate((PyTypeObject *)type);
     PyObject *result = NULL;
     if (self) {
         reduct_error error = {0};
         reduct_status status;
-        Py_BEGIN_ALLOW_THREADS status = reduct_table_load(bytes.buf, (size_t)bytes.len, NULL, &self->table, &error);
+        Py_BEGIN_ALLOW_THREADS status = reduct_table_load(bytes.buf, (size_t)bytes.len, &options, &self->table, &error);
         Py_END_ALLOW_THREADS result = made(self, status, &error);
     }
     PyBuffer_Release(&bytes);
@@ -146,7 +149,8 @@ static reduct_table *copy_of(const reduct_table *table, reduct_error *error) {
     reduct_reduction reductions[REDUCTIONS_MAX];
     reduct_table_options options = {.reductions = reductions,
                                     .reduction_count = reduct_table_reductions(table),
-                                    .groups = reduct_table_groups(table)};
+                                    .groups = reduct_table_groups(table),
+                                    .device = "cpu"};
     for (size_t which = 0; which < options.reduction_count; which++)
         reductions[which] = reduct_table_reduction(table, which);
     reduct_table *copy = NULL;
@@ -222,8 +226,8 @@ static bool check_elements(const reduct_table *table, const struct view *const v
     static const char *const names[] = {"x", "y"};
     reduct_type element = reduct_table_reduction(table, 0).element;
     for (int which = X; which < ARRAYS; which++)
-        if (views[which] && views[which]->device >= 0) {
-            PyErr_SetString(PyExc_TypeError, "an array on a CUDA device; tables take arrays in host memory");
+        if (views[which] && views[which]->device >= 0 && !view_is_contiguous(views[which])) {
+            PyErr_SetString(PyExc_TypeError, "an array on a CUDA device whose elements do not lie one after another");
             return false;
         }
     for (int which = X; which <= Y; which++)
@@ -471,7 +475,7 @@ static PyObject *get_reductions(PyObject *object, void *unused) {
 }
 
 static PyMethodDef methods[] = {
-    {"load", load, METH_VARARGS | METH_CLASS, "load(bytes)"},
+    {"load", load, METH_VARARGS | METH_CLASS, "load(bytes, device)"},
     {"save", save, METH_NOARGS, "save(): bytes"},
     {"change", change_elements, METH_VARARGS, "change(x, y, ids, mask, first, skip, take_out): adds or takes out"},
     {"add_group", add_group, METH_VARARGS, "add_group(group, x, y)"},
@@ -490,7 +494,7 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Table(reductions, groups)"},
+    {Py_tp_doc, "Table(reductions, groups, device)"},
     {Py_tp_new, new_table},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},

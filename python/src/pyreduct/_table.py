@@ -37,13 +37,14 @@ class Table:
     [[1.0, 0.5], [1e+100, 0.5]]
 
     It can be pickled; bytes(table) and Table.from_bytes() serve other ways to carry it. With several operators the
-    result is a tuple, in their order. Memory is the host's.
+    result is a tuple, in their order. With device="cuda:0" it takes arrays that are there, or on the host; groups and results are
+    in the host's memory, and tables of any devices are merged.
     """
 
-    __slots__ = ("_state",)
+    __slots__ = ("_state", "_device")
 
     def __init__(self, operator: Any, dtype: Any = "f64", groups: int = 0, *, nan: str = "propagate", mode: str = "exact",
-                 ddof: int = 0) -> None:  # fmt: skip
+                 ddof: int = 0, device: str = "cpu") -> None:  # fmt: skip
         element, flags, count = type_name(dtype), _flags_of(ddof), groups.__index__()
         if not 0 <= count < 2**63:
             raise ValueError(f"groups: {groups}; expected how many groups there are")
@@ -51,14 +52,16 @@ class Table:
         if "minmax" in names:
             raise ValueError("operator: 'minmax'; expected 'min' and 'max', which share what they need")
         self._state = _core.Table(
-            tuple((op, element, result_type(op, element, None, mode, nan, flags, False), mode, nan, flags) for op in names), count
+            tuple((op, element, result_type(op, element, None, mode, nan, flags, False), mode, nan, flags) for op in names), count, device
         )
+        self._device = device
 
     @classmethod
-    def from_bytes(cls, data: Any) -> Table:
+    def from_bytes(cls, data: Any, *, device: str = "cpu") -> Table:
         """What bytes() of a table gave, on any machine."""
         self = cls.__new__(cls)
-        self._state = _core.Table.load(data)
+        self._state = _core.Table.load(data, device)
+        self._device = device
         return self
 
     def add(self, x: Any, ids: Any, y: Any = None, *, where: Any = None, skip: bool = False) -> Table:
@@ -71,16 +74,26 @@ class Table:
         return self._change(x, ids, y, where, skip, True)
 
     def _change(self, x: Any, ids: Any, y: Any, where: Any, skip: bool, take_out: bool) -> Table:
-        view = elements_of(x, self.dtype, "x")
-        index = repeated(ids_of(ids, "ids"), view.shape, "ids")
-        mask = None if where is None else repeated(_mask_of(where), view.shape, "where")
-        other = None if y is None else elements_of(y, self.dtype, "y")
+        view = self._here(x, elements_of(x, self.dtype, "x"), "x")
+        index = repeated(self._here(ids, ids_of(ids, "ids"), "ids"), view.shape, "ids")
+        mask = None if where is None else repeated(self._here(where, _mask_of(where), "where"), view.shape, "where")
+        other = None if y is None else self._here(y, elements_of(y, self.dtype, "y"), "y")
         self._state.change(view, other, index, mask, -1, skip, take_out)
         return self
 
+    def _here(self, array: Any, view: Any, name: str) -> Any:
+        """The view of an array that the table's device can read."""
+        if view.device >= 0:
+            if self._device == "cpu":
+                raise ValueError(f"{name}: on a CUDA device; expected a table with device='cuda:{view.device}', or host memory")
+            kind_of(array).synchronize(array)
+        return view
+
     def add_group(self, group: int, x: Any, y: Any = None) -> Table:
         """Adds all elements to one group; returns itself."""
-        self._state.add_group(self._number(group), elements_of(x, self.dtype, "x"), None if y is None else elements_of(y, self.dtype, "y"))
+        view = self._here(x, elements_of(x, self.dtype, "x"), "x")
+        other = None if y is None else self._here(y, elements_of(y, self.dtype, "y"), "y")
+        self._state.add_group(self._number(group), view, other)
         return self
 
     def _number(self, group: Any) -> int:
@@ -140,7 +153,7 @@ class Table:
         self._state.reset()
 
     def copy(self) -> Table:
-        return type(self).from_bytes(bytes(self))
+        return type(self).from_bytes(bytes(self), device=self._device)
 
     __copy__ = copy
 
@@ -166,7 +179,7 @@ class Table:
         return bytes(self._state.save())
 
     def __reduce__(self) -> Any:
-        return _restore, (type(self), bytes(self))
+        return _restore, (type(self), bytes(self), self._device)
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, Table):
@@ -180,5 +193,5 @@ class Table:
         return f"Table({operators if len(operators) > 1 else operators[0]!r}, {self.dtype!r}, {len(self)})"
 
 
-def _restore(cls: Any, data: bytes) -> Any:
-    return cls.from_bytes(data)
+def _restore(cls: Any, data: bytes, device: str = "cpu") -> Any:
+    return cls.from_bytes(data, device=device)

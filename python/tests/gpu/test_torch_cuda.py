@@ -290,3 +290,23 @@ def test_deterministic(dtype):
             there.requires_grad_().grad = None
             layer(there).float().pow(2).sum().backward()
             assert there.grad.isfinite().all() and layer.weight.grad.isfinite().all()
+
+
+def test_tables():
+    """Tables of the device have the bytes of the CPU's, whether arrays are here or there."""
+    x, ids, where = data(40000), torch.arange(40000) * 7919 % 100, torch.arange(40000) % 5 != 0
+    operators = ["sum", "var", "argmax", "count"]
+    expected = pyreduct.Table(operators, "f64", 100).add(x, ids, where=where).add(x[:50], ids[:50])
+    table = pyreduct.Table(operators, "f64", 100, device="cuda:0")
+    table.add(x.to(DEVICE), ids.to(DEVICE), where=where.to(DEVICE)).add(x[:50].to(DEVICE), ids[:50])
+    assert table == expected and table.copy() == expected
+    assert [result.tolist() for result in table.result()] == [result.tolist() for result in expected.result()]
+    both = pyreduct.Table(operators, "f64", 100).merge(table)
+    assert both == expected and pyreduct.Table.from_bytes(bytes(expected), device="cuda:0").merge(both) == expected.copy().merge(both)
+    with pytest.raises(pyreduct.ArgumentError) as caught:
+        table.add(x.to(DEVICE), torch.full((40000,), 100, device=DEVICE))
+    assert caught.value.index == 0 and table == expected
+    with pytest.raises(ValueError, match="expected a table with device='cuda:0'"):
+        expected.add(x.to(DEVICE), ids)
+    sums = pyreduct.Table("sum", "f64", 100, device="cuda:0").add(x.to(DEVICE), ids).remove(x.to(DEVICE), ids.to(DEVICE))
+    assert not any(sums.counts())
