@@ -78,6 +78,7 @@ static bool takes_initial(const struct grouped *grouped) {
 static void choose_reductions(struct grouped *grouped, bool sums) {
     static const reduct_operator SUMS[] = {REDUCT_SUM, REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
     struct rng *rng = &grouped->rng;
+    const bool has_products = strncmp(grouped->device, "cuda", 4) != 0;
     grouped->reductions = rng_below(rng, 3) ? 1 : 1 + rng_below(rng, REDUCTIONS_MOST);
     grouped->inputs = 1;
     for (size_t i = 0; i < grouped->reductions; i++) {
@@ -85,7 +86,7 @@ static void choose_reductions(struct grouped *grouped, bool sums) {
         do
             op = sums ? SUMS[rng_below(rng, sizeof SUMS / sizeof *SUMS)]
                       : test_operators[rng_below(rng, test_operator_count)].op;
-        while (!oracle_has(op, grouped->type->type));
+        while (!oracle_has(op, grouped->type->type) || (op == REDUCT_PRODUCT && !has_products));
         grouped->reduction[i] = (reduct_reduction){.op = op,
                                                    .element = grouped->type->type,
                                                    .result = test_pick_result(rng, op, grouped->type->type),
