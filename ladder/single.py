@@ -4,7 +4,7 @@
     python3 ladder/single.py [FOLDER]     writes ladder/single/NAME.cu; run it when ladder/cuda/ or ladder/single/main.cuh changes
 
 A file is the rung's own, with what it includes written out in front of it and ladder/single/main.cuh behind it. How it is
-launched stands in the table of ladder/cuda_rungs.c. A rung whose line there says more than is known here gets no file.
+launched stands in the table of ladder/cuda_rungs.c. A rung whose line there says more than is known here gets no file: the library's.
 """
 import os
 import re
@@ -17,7 +17,18 @@ CUDA = os.path.join(FOLDER, 'cuda')
 COVERS = {'ONE': ('THREADS', False), 'TWO': ('2 * THREADS', False), 'WALK': ('THREADS', True), 'PAIRS': ('2 * THREADS', True),
           'VECTORS': ('THREADS * LOADS * (16 / sizeof(T))', True), 'TILES': ('STAGE_BYTES / sizeof(T)', True)}
 SHARED = {None: '0', 'ONE': 'THREADS * sizeof(T)', 'RING': 'STAGES * STAGE_BYTES'}
-KNOWN = {'step', 'cover', 'shared', 'destroys_input', 'per_block_size', 'producers'}
+KNOWN = {'step', 'cover', 'shared', 'destroys_input', 'per_block_size', 'producers', 'whole_warps', 'way', 'own_finish', 'cluster'}
+
+# What stands in the place of the launch in main.cuh, for the ways of launching that <<<...>>> has no word for.
+PLAIN_LAUNCH = '        kernel<T><<<blocks, THREADS, shared_bytes<T>()>>>(input, n, outlet<T>{partials, result, ticket});\n'
+WAYS = {'GPU_CUDA_OVERLAPPED': ('cudaLaunchAttributeProgrammaticStreamSerialization', 'programmaticStreamSerializationAllowed'),
+        'GPU_CUDA_COOPERATIVE': ('cudaLaunchAttributeCooperative', 'cooperative')}
+LAUNCH_BY_ATTRIBUTE = '''        cudaLaunchAttribute attribute = {{}};
+        attribute.id = {attribute};
+        attribute.val.{value} = 1;
+        cudaLaunchConfig_t config = {{blocks, THREADS, shared_bytes<T>(), 0, &attribute, 1}};
+        CHECK(cudaLaunchKernelEx(&config, kernel<T>, input, n, outlet<T>{{partials, result, ticket}}));
+'''
 
 HEADER = '''//
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/{file}.cu:
@@ -34,8 +45,10 @@ constexpr const char *RUNG = "{name}";
 constexpr unsigned THREADS = 256; // of a block
 // {why}
 constexpr bool WALKS = {walks};
+// Blocks come in multiples of this.
+constexpr unsigned TOGETHER = {together};
 
-template <typename T> __global__ void __launch_bounds__(1024) kernel(T *input, uint64_t n, outlet<T> out) {{
+template <typename T>{line}__global__ void __launch_bounds__(1024) {cluster}kernel(T *input, uint64_t n, outlet<T> out) {{
 {call}
 }}
 
@@ -106,7 +119,7 @@ def architecture(name):
 
 
 def call(file, fields):
-    one = f'{file}<T, LAST_BLOCK>(input, n, out);'
+    one = f'{file}<T>(input, n, out);' if 'own_finish' in fields else f'{file}<T, LAST_BLOCK>(input, n, out);'
     if 'per_block_size' not in fields:
         return '    ' + one
     return (f'    if constexpr ((THREADS & (THREADS - 1)) == 0)\n        {file}<T, LAST_BLOCK, THREADS>(input, n, out);\n'
@@ -125,13 +138,20 @@ def single(file, fields):
     parts = {}
     for header in own:
         gather(header, system, parts)
-    body = re.split(r'(?m)^(?:#define|(?:\w+_)?RUNG\()', body)[0].rstrip('\n') + '\n'
+    body = re.split(r'(?m)^(?:(?://.*\n)*#define|(?://.*\n)*(?:\w+_)?RUNG(?:_KERNEL)?\()', body)[0].rstrip('\n') + '\n'
     cover, walks = COVERS[fields['cover'].removeprefix('CUDA_COVER_')]
-    launch = LAUNCH.format(name=name, call=call(file, fields), cover=cover, shared=SHARED[shared_of(fields)],
+    cluster = 'cluster' in fields
+    launch = LAUNCH.format(name=name, together='CLUSTER' if cluster else 1, line='\n' if cluster else ' ',
+                           cluster='__cluster_dims__(CLUSTER) ' if cluster else '', call=call(file, fields), cover=cover,
+                           shared=SHARED[shared_of(fields)],
                            walks='true' if walks else 'false',
                            why='As many blocks as the device holds at once.' if walks else 'As many blocks as n demands.')
     includes = ''.join(f'#include <{header}>\n' for header in sorted({'stdint.h', *system}))
-    main = split(read(FOLDER, 'single', 'main.cuh'))
+    main = list(split(read(FOLDER, 'single', 'main.cuh')))
+    if 'way' in fields:
+        attribute, value = WAYS[fields['way']]
+        assert PLAIN_LAUNCH in main[3]
+        main[3] = main[3].replace(PLAIN_LAUNCH, LAUNCH_BY_ATTRIBUTE.format(attribute=attribute, value=value))
     parts[f'The rung: {file}.cu'] = body
     return (comment + HEADER.format(file=file, name=name, architecture=architecture(file))
             + '\n' + ''.join(f'#include <{header}>\n' for header in main[1]) + '\n' + includes + '\n'

@@ -202,6 +202,8 @@ constexpr const char *RUNG = "global-halving";
 constexpr unsigned THREADS = 256; // of a block
 // As many blocks as n demands.
 constexpr bool WALKS = false;
+// Blocks come in multiples of this.
+constexpr unsigned TOGETHER = 1;
 
 template <typename T> __global__ void __launch_bounds__(1024) kernel(T *input, uint64_t n, outlet<T> out) {
     global_halving<T, LAST_BLOCK>(input, n, out);
@@ -237,9 +239,11 @@ template <typename T> unsigned blocks_for(uint64_t n) {
         CHECK(cudaGetDevice(&device));
         CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
         CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel<T>, THREADS, shared_bytes<T>()));
-        wanted = wanted < uint64_t(processors) * resident ? wanted : uint64_t(processors) * resident;
+        uint64_t most = uint64_t(processors) * resident / TOGETHER * TOGETHER;
+        wanted = wanted < most ? wanted : most;
     }
-    return wanted ? unsigned(wanted) : 1; // an empty array has a sum as well
+    wanted = wanted ? wanted : 1; // an empty array has a sum as well
+    return unsigned((wanted + TOGETHER - 1) / TOGETHER * TOGETHER);
 }
 
 // Milliseconds of one launch, of as many back to back as last a while.

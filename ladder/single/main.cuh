@@ -1,5 +1,5 @@
 // The second half of a file that compiles alone: it makes numbers, launches the rung's kernel, checks the sum and times
-// it. ladder/single.py puts it behind each rung, whose file has named RUNG, THREADS, blocks_wanted(), WALKS and
+// it. ladder/single.py puts it behind each rung, whose file has named RUNG, THREADS, blocks_wanted(), WALKS, TOGETHER and
 // shared_bytes() by then.
 #include <cmath>
 #include <cstdio>
@@ -23,9 +23,11 @@ template <typename T> unsigned blocks_for(uint64_t n) {
         CHECK(cudaGetDevice(&device));
         CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
         CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel<T>, THREADS, shared_bytes<T>()));
-        wanted = wanted < uint64_t(processors) * resident ? wanted : uint64_t(processors) * resident;
+        uint64_t most = uint64_t(processors) * resident / TOGETHER * TOGETHER;
+        wanted = wanted < most ? wanted : most;
     }
-    return wanted ? unsigned(wanted) : 1; // an empty array has a sum as well
+    wanted = wanted ? wanted : 1; // an empty array has a sum as well
+    return unsigned((wanted + TOGETHER - 1) / TOGETHER * TOGETHER);
 }
 
 // Milliseconds of one launch, of as many back to back as last a while.

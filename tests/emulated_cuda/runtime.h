@@ -122,4 +122,26 @@ template <class Call> void emulated_launch(const Call &call, unsigned blocks, un
     emulated_run(&grid);
 }
 
+/* The same, with what <<<...>>> has no word for; of which nothing needs to be done here, where launches follow each other. */
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    struct {
+        int programmaticStreamSerializationAllowed;
+    } val;
+};
+struct cudaLaunchConfig_t {
+    unsigned blocks, threads; /* in CUDA by the names of what kernels know as macros here */
+    size_t dynamic;
+    int stream;
+    cudaLaunchAttribute *attributes;
+    unsigned count;
+};
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                               Arguments... arguments) {
+    emulated_launch([&] { kernel(arguments...); }, config->blocks, config->threads, config->dynamic);
+    return cudaSuccess;
+}
+
 #endif
