@@ -26,7 +26,7 @@ SHADERS = tuple(f'shaders-{kind}' for kind in TYPES)
 PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'applications-f32', 'applications-f64'),
          'numbers': ('numbers-f32', 'numbers-f64'),
          'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
-         'profile': ('profile',)}
+         'profile': ('profile',), 'blocks': ('blocks',)}
 OPTIONAL = SHADERS
 # Measured with the ladder since, where shaders are: not kept beside it.
 REPLACED = {'ladder': ('languages',)}

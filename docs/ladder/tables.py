@@ -6,6 +6,7 @@
     rows        the ladder of rows
     groups      the ladder of groups
     profile     what the profiler counts
+    blocks      rungs in blocks of 1024 threads
 
 all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; from docs/results/, what is known of other
 machines; and from sass.json beside this file, which is of python3 docs/ladder/sass.py >docs/ladder/sass.json. (languages: an older
@@ -100,6 +101,16 @@ def ulps(row):
 
 # Times that spread by more than that are named: as in ladder/gpu.h.
 NOISY = 0.05
+
+def steadiness(rows):
+    """How steady the times of a table are, as a sentence below it."""
+    known = [row['spread'] for row in rows if row and row['seconds'] and row['spread'] is not None]
+    if not known:
+        return ''
+    noisy = sum(spread > NOISY for spread in known)
+    more = f', {noisy} of {len(known)} by more than {percent(NOISY)}' if noisy else ''
+    return f'\nThe times spread by at most {percent(max(known))} of the median{more}.\n'
+
 
 # What is as its method promises: the words are those of report/report.h.
 GOOD = ('right', 'within bound')
@@ -303,15 +314,17 @@ def finishes_block(report):
 
 
 def finishes_at(report, n):
-    rows = []
+    rows, shown = [], []
     for name in report.names:
         found = {row['variant']: row for row in report.rungs
                  if (row['name'], row['type'], row['n']) == (name, 'f32', n) and row['seconds']}
         if len(found) > 1:
+            shown += found.values()
             rows.append([f'`{name}`', *(time(found[f]['seconds']) if f in found else '' for f in FINISHES)])
     if not rows:
         return ''
-    return f'f32 sums of {elements(n)} elements on one {report.device()}:\n\n' + table(['rung', *FINISHES], rows, FINISHES)
+    return (f'f32 sums of {elements(n)} elements on one {report.device()}:\n\n' + table(['rung', *FINISHES], rows, FINISHES)
+            + steadiness(shown))
 
 
 def mistake(row):
@@ -339,18 +352,19 @@ def specimens_block(report, only=None):
 
 def applications_block(report):
     """In every language."""
-    rows, seen = [], set()
+    rows, seen, shown = [], set(), []
     n = 4 << 20 if 4 << 20 in report.sizes else report.sizes[-1]
     for row in report.whole['rows']:
         key = row['name'], row['variant'], row['device'], row['language'], row['type']
         if row['group'] == 'applications' and row['n'] == n and row['name'] != 'texture' and key not in seen:
             seen.add(key)
+            shown.append(row)
             rows.append([row['name'], row['variant'] or '', row['device'] or '', row['language'] or '', row['type'] or '',
                          time(row['seconds']), rate(row['bytes_per_second']), outcome(row)])
     if not rows:
         return ''
     heading = ['what', 'how', 'where', 'language', 'type', 'time', 'GB/s', 'result']
-    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[5:7])
+    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[5:7]) + steadiness(shown)
 
 
 def textures_block(run):
@@ -366,7 +380,8 @@ def textures_block(run):
         of = [found.get((name, how, n)) for n in sizes]
         rows.append([how, name, *(time(row and row['seconds']) for row in of), rate(of[-1] and of[-1]['bytes_per_second'])])
     heading = ['how', 'language', *(elements(n) for n in sizes), f'GB/s at {elements(sizes[-1])}']
-    return f'f32 sums of texels and of an array, on one {Report(run).device()}:\n\n' + table(heading, rows, heading[2:])
+    return (f'f32 sums of texels and of an array, on one {Report(run).device()}:\n\n' + table(heading, rows, heading[2:])
+            + steadiness(found.values()))
 
 
 def peers_block(report):
@@ -387,7 +402,7 @@ def peers_block(report):
             if any(of):
                 rows.append([f'`{name}`', kind, *(time(row['seconds']) if row else '' for row in of), ''])
     heading = ['what', 'type', *(elements(n) for n in report.sizes), 'note']
-    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[2:-1])
+    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[2:-1]) + steadiness(peers)
 
 
 def cancelling_block(report):
@@ -444,10 +459,11 @@ def languages_block(languages):
     if len(reports) < 2:
         return ''
     small, large = (choose(*(choose(*report.sizes) for report in reports.values())) for choose in (min, max))
-    rows = []
+    rows, shown = [], []
     for name in dict.fromkeys(name for report in reports.values() for name in report.names):
         of = [[report.own(name, 'f32', n) for report in reports.values()] for n in dict.fromkeys((small, large))]
         if any(row for size in of for row in size):
+            shown += [row for size in of for row in size]
             rows.append([f'`{name}`', *(time(row and row['seconds']) for row in of[0]),
                          *(rate(row and row['bytes_per_second']) for size in of[1:] for row in size),
                          *(percent(row and row['of_limit']) for row in of[-1])])
@@ -456,7 +472,7 @@ def languages_block(languages):
                *(f'{name}, of the read limit' for name in reports)]
     first = next(iter(reports.values()))
     return (f'f32 sums, each rung with its own finish, on one {first.device()}; the read limit is the one measured through '
-            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]))
+            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown))
 
 
 def windows_block(languages):
@@ -476,7 +492,8 @@ def windows_block(languages):
                       rate(last['bytes_per_second']), percent(last['of_limit'])])
     heading = ['type', 'how', 'device', *(elements(n) for n in report.sizes),
                f'GB/s at {elements(report.sizes[-1])}', 'of the read limit']
-    return f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
+    return (f'Exact sums through Vulkan, on one {report.device()}:\n\n' + table(heading, lines, heading[3:])
+            + steadiness(row for of in rows.values() for row in of.values()))
 
 
 def lengthwise(report, kind, pattern, shares, shader=False):
@@ -498,6 +515,7 @@ def lengthwise(report, kind, pattern, shares, shader=False):
     why = dict.fromkeys(f'`{name}`: {row["note"]}' for name, of in found.items() for row in of.values()
                         if row['verdict'] == 'not run' and row['note'])
     text = table(heading, lines, heading[1:]) + ''.join(f'\n{reason}.\n' for reason in why)
+    text += steadiness(row for of in found.values() for row in of.values() if row['verdict'] in GOOD)
     return text, elements(next(iter(next(iter(found.values())).values()))['n'])
 
 
@@ -592,7 +610,75 @@ def atomic_cell(report):
             + table(heading, rows, heading[1:])) if rows else ''
 
 
-def blocks(report, languages, sass, numbers, rows, groups, submissions):
+# ----------------------------------------------------------------------------------------------------------------------
+# What docs/tutorials.md compares with the tutorials' own figures
+# ----------------------------------------------------------------------------------------------------------------------
+
+# B's table: a technique, the rungs before and with it, and what B gives it. Stars are explained below the table.
+EFFECTS = (('avoid divergence', 'neighbour-modulo', 'neighbour-strided', '1.8 \\*'),
+           ('no bank conflicts', 'neighbour-strided', 'halving', '\\*'),
+           ('coalesce global memory', None, None, '1.6'),
+           ('fewer barriers', 'first-add', 'last-warp', '1.2'),
+           ('unroll', 'last-warp', 'unrolled', '1.1'),
+           ('shuffles', 'grid-stride', 'shuffle', '1.3'),
+           ('several elements per thread: two', 'halving', 'first-add', '1.5'),
+           ('several elements per thread: many', 'unrolled', 'grid-stride', ''),
+           ('bytes under way', 'warp-reduce', 'vector-loads', ''),
+           ('all of them', 'neighbour-modulo', 'one-launch', '4 to 5'))
+EFFECT_SIZES = (('i32', 1 << 20), ('f32', 4 << 20), ('f32', 32 << 20))
+
+
+def effects_block(report):
+    """What each technique brings, all with the finish second-launch."""
+    seconds = {(row['name'], row['type'], row['n']): row['seconds'] for row in report.rungs
+               if row['variant'] == 'second-launch' and row['seconds'] and row['verdict'] in GOOD}
+    rows = []
+    for technique, before, after, given in EFFECTS:
+        pairs = [(seconds.get((before, *size)), seconds.get((after, *size))) for size in EFFECT_SIZES]
+        step = f'`{before}` to `{after}`' if before else 'none: the loads of every rung are coalesced'
+        rows.append([technique, step, given, *(digits(was / now) if was and now else '' for was, now in pairs)])
+    if not any(row[3] for row in rows):
+        return ''
+    heading = ['technique', 'the step', 'B', *(f'{elements(n)} {kind}' for kind, n in EFFECT_SIZES)]
+    return f'On one {report.device()}:\n\n' + table(heading, rows, heading[2:])
+
+
+def profile_block(report):
+    """What D reads in its profile, of ours: f32 with the finish recursive."""
+    names, n = ('halving', 'first-add', 'unrolled', 'shuffle', 'vector-loads'), 32 << 20
+    of = [of_finish(report, name, 'recursive', n) for name in names]
+    seen = [report.profiled(name) if name in report.names else None for name in names]
+    if not all(of) or not all(row and row['shared_transactions'] is not None for row in seen):
+        return ''
+    rows = [['time, finish `recursive`', *(time(row['seconds']) for row in of)],
+            ['of the read limit', *(percent(row['of_limit']) for row in of)]]
+    rows += [[text, *(f'{row[field]:,.0f}' for row in seen)] for text, field in
+             (('transactions of shared memory', 'shared_transactions'), ('conflicts among them', 'bank_conflicts'))]
+    rows += [['occupancy', *(percent(row['occupancy']) for row in seen)], ['registers', *(row['registers'] for row in seen)]]
+    heading = ['', *(f'`{name}`' for name in names)]
+    return f'{elements(n)} f32 on one {report.device()}, `--profile`:\n\n' + table(heading, rows, heading[1:])
+
+
+def block_sizes_block(report, larger):
+    """Rungs in blocks of 1024 beside their own size, with the finishes that are their own."""
+    if not larger:
+        return ''
+    wide = Report(larger)
+    rows, shown = [], []
+    for name in wide.names:
+        for n in wide.sizes:
+            of = [report.own(name, 'f32', n), wide.own(name, 'f32', n)]
+            if all(of) and of[0]['block'] != of[1]['block']:
+                shown += of
+                rows.append([f'`{name}`', elements(n), of[0]['block'], *(time(row['seconds']) for row in of),
+                             digits(of[1]['seconds'] / of[0]['seconds'])])
+    if not rows:
+        return ''
+    heading = ['rung', 'elements', 'its block', 'time', 'in blocks of 1024', 'of the time']
+    return f'f32 on one {wide.device()}:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown)
+
+
+def blocks(report, languages, sass, numbers, rows, groups, submissions, larger):
     """Every block of results by name."""
     made = {'sass': sass_block(sass), 'machines': machines_block(submissions)}
     if rows:
@@ -607,6 +693,8 @@ def blocks(report, languages, sass, numbers, rows, groups, submissions):
         made.update({'summary': summary_block(report), 'finishes': finishes_block(report),
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
+                     'effects': effects_block(report), 'profile-read': profile_block(report),
+                     'block-sizes': block_sizes_block(report, larger),
                      'applications': applications_block(report), 'textures': textures_block(report.whole), 'peers': peers_block(report),
                      'numbers': '\n'.join(text for text in (numbers_block(report), cancelling_block(Report(numbers)) if numbers else '')
                                           if text),
@@ -633,7 +721,7 @@ def fill(docs, made):
     places = set()
     in_chinese = {name: chinese.translate(text) for name, text in made.items()}
     for edition, texts in ((chapters.ENGLISH, made), (chapters.CHINESE, in_chinese)):
-        for page in chapters.pages(docs, edition):
+        for page in chapters.pages(docs, edition) + [os.path.join(docs, 'tutorials.md')] * (edition == chapters.ENGLISH):
             chapters.write(page, insert(chapters.read(page), texts, places))
     missing = [name for name, text in made.items() if text and name not in places]
     if missing:
@@ -690,11 +778,11 @@ def main():
     """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
     docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
     sources, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
-    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'groups', 'profile')}
+    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'groups', 'profile', 'blocks')}
     measured = kept_runs['ladder']
     report = Report(measured, profile=kept_runs['profile']) if measured else None
     fill(docs, blocks(report, kept_runs['languages'] or measured, read_sass(os.path.join(sources, 'sass.json')), kept_runs['numbers'],
-                      kept_runs['rows'], kept_runs['groups'], read_submissions(os.path.join(docs, 'results'))))
+                      kept_runs['rows'], kept_runs['groups'], read_submissions(os.path.join(docs, 'results')), kept_runs['blocks']))
     if report:
         chart(report, os.path.join(docs, 'ladder'))
 
