@@ -16,34 +16,41 @@
 /* The standard tables: what docs/benchmarks/cuda.py makes docs/benchmarks/cuda.md from. The first is also what a table of
  * one's own starts from. */
 static const matrix_standard standards[] = {
-    {"Sums by size", {"sum", "f64,f32", "normal", "all", NULL, NULL, "0", "whole"}},
-    {"Sums of other data", {"sum", "f64,f32", "wide,full", "2^28", NULL, NULL, "0", "whole"}},
+    {"Sums by size", {"sum", "f64,f32", "normal", "all", NULL, NULL, "0", "whole", "queued"}},
+    {"Sums, each waited for",
+     {"sum", "f64,f32", "normal", "2^10,2^12,2^14,2^16,2^18,2^20,2^22", NULL, NULL, "0", "whole", "waited"}},
+    {"Sums of other data", {"sum", "f64,f32", "wide,full", "2^28", NULL, NULL, "0", "whole", "queued"}},
     {"Sums, minima and maxima of all types, aligned and not",
-     {"sum,min,max", "all", "normal", "1Gi,4Gi", NULL, NULL, "0,1", "whole"}},
+     {"sum,min,max", "all", "normal", "1Gi,4Gi", NULL, NULL, "0,1", "whole", "queued"}},
     {"Sums of rows and columns",
      {"sum", "f32", "normal", "1Gi", NULL, NULL, "0",
       "rows:16,rows:32,rows:64,rows:128,rows:256,rows:512,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,"
-      "columns:16Ki,columns:256Ki,columns:4Mi"}},
+      "columns:16Ki,columns:256Ki,columns:4Mi",
+      "queued"}},
     {"Sums of rows of other data and types",
-     {"sum", "f64,f32", "wide,full", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki"}},
+     {"sum", "f64,f32", "wide,full", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki", "queued"}},
     {"Sums of rows and columns of 16 bits",
      {"sum", "f16,bf16", "normal", "2^28", NULL, NULL, "0",
-      "rows:64,rows:256,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,columns:16Ki,columns:256Ki"}},
+      "rows:64,rows:256,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,columns:16Ki,columns:256Ki",
+      "queued"}},
     {"Sums by groups",
      {"sum", "f64,f32", "normal", "2^26", NULL, NULL, "0",
       "groups:1,groups:100,groups:1000,groups:10000,groups:100000,groups:1000000,groups:10000000,skewed:100,skewed:"
       "1000,"
       "skewed:10000,skewed:100000,skewed:1000000,skewed:10000000,sorted:100,sorted:10000,sorted:1000000,"
-      "sorted:10000000"}},
+      "sorted:10000000",
+      "queued"}},
     {"Other operators by groups",
-     {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000"}},
+     {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000",
+      "queued"}},
     {"Sums by groups of 16 bits",
-     {"sum", "f16,bf16", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000"}},
+     {"sum", "f16,bf16", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000", "queued"}},
     {"Sums by groups of other data",
-     {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000"}},
+     {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000", "queued"}},
     {"Other operators of rows",
-     {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki"}},
-    {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0", "whole"}},
+     {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki",
+      "queued"}},
+    {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0", "whole", "queued"}},
 };
 
 typedef struct cuda_results {
@@ -74,7 +81,7 @@ static void clear_progress(void) {
 
 /* Case number `number`: the last digits count operators, the first types and data, because changing those means making new
  * arrays. */
-static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_SHAPE, LIST_SIZE, LIST_DATA, LIST_TYPE};
+static const matrix_list order[] = {LIST_OP, LIST_OFFSET, LIST_CALLS, LIST_SHAPE, LIST_SIZE, LIST_DATA, LIST_TYPE};
 enum { DIGITS = sizeof order / sizeof *order };
 
 static cuda_case pick(const bench_matrix *what, size_t number) {
@@ -90,7 +97,8 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
                        .n =
                            shape.kind == BENCH_WHOLE || bench_is_grouped(shape) ? n : n / shape.columns * shape.columns,
                        .offset = what->offsets[at[LIST_OFFSET]],
-                       .shape = shape};
+                       .shape = shape,
+                       .waits = what->waits[at[LIST_CALLS]]};
 }
 
 /* Integers have one kind of data: they are measured with the first alone; several operators, of whole arrays. */
@@ -117,7 +125,7 @@ static bool is_measured(const cuda_results *results, const cuda_case *which) {
     for (size_t i = 0; i < results->count; i++) {
         const cuda_case *other = &results->items[i].which;
         found = found || (cuda_same_ops(other, which) && other->type == which->type && other->data == which->data &&
-                          other->n == which->n && other->offset == which->offset &&
+                          other->n == which->n && other->offset == which->offset && other->waits == which->waits &&
                           other->shape.kind == which->shape.kind && other->shape.columns == which->shape.columns);
     }
     return found;

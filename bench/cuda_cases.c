@@ -382,6 +382,12 @@ static gpu_cuda_work *work_of(cuda_way way) {
     return cuda_is_peer(way) ? run_peer : run_library;
 }
 
+static void run_and_wait(void *context, uint64_t run) {
+    const cuda_job *job = context;
+    work_of(job->way)(context, run);
+    gpu_cuda_wait(job->lab->device);
+}
+
 /* Products of wide integers add up to more than 64 bits. */
 static reduct_reduction reduction_of(const cuda_case *which, reduct_mode mode) {
     bool wide = which->op == REDUCT_DOT && !reduct_type_is_float(which->type);
@@ -677,8 +683,8 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
     size_t count = 0;
     for (int way = 0; way < CUDA_WAYS; way++)
         if (result->runs[way].ran)
-            variants[count++] =
-                (gpu_cuda_variant){work_of((cuda_way)way), &jobs[way], seconds + (size_t)way * rounds_run};
+            variants[count++] = (gpu_cuda_variant){result->which.waits ? run_and_wait : work_of((cuda_way)way),
+                                                   &jobs[way], seconds + (size_t)way * rounds_run};
     gpu_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
     stop_if_failed(lab, "cannot measure");
     for (int way = 0; way < CUDA_WAYS; way++) {

@@ -15,6 +15,7 @@ typedef struct cuda_case {
     uint64_t n;      /* elements of each array; of matrices a multiple of the columns */
     unsigned offset; /* elements between an alignment of 256 bytes and the first */
     bench_shape shape;
+    bool waits;         /* for each call, as who needs its result does; otherwise they are queued back to back */
     reduct_type result; /* of what others are checked with; REDUCT_DEFAULT */
 } cuda_case;
 

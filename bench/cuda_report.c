@@ -184,18 +184,21 @@ void cuda_report_facts(report *r, const cuda_lab *lab) {
                           "size of that memory"
                         : "gpu_to_gpu determinism is not in this CCCL: it came with 3.1");
     report_fact(r, "data", "in device memory; runs read parts of it in turn that exceed three times the L2 cache");
-    report_fact(r, "time", "per run, runs queued back to back, between events on the device; ways take turns");
+    report_fact(r, "time",
+                "per run, runs queued back to back, or, where that is said, each waited for, between events on the "
+                "device; ways take turns");
 }
 
 static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way way, report_row *row) {
     const cuda_case *which = &result->which;
     unsigned cub = cuda_lab_cub_version(lab);
+    const char *waits = which->waits ? ", waited for" : "";
     char shape[48], off[24] = "", ops[CUDA_OPS_TEXT];
     if (which->offset)
         snprintf(off, sizeof off, ", %u off", which->offset);
     shape_text(which, shape, sizeof shape);
-    snprintf(row->group, sizeof row->group, "%.60s, %s data%s%s%s", cuda_ops_text(which, ops), data_name(which),
-             *shape ? ", " : "", shape, off);
+    snprintf(row->group, sizeof row->group, "%.60s, %s data%s%s%s%s", cuda_ops_text(which, ops), data_name(which),
+             *shape ? ", " : "", shape, off, waits);
     snprintf(row->name, sizeof row->name, "%.39s",
              cuda_is_peer(way) ? cuda_peer_name(which)
              : way == CUDA_SUM ? "sum"
@@ -258,9 +261,10 @@ static bool is_curve(const cuda_result *results, size_t count, const cuda_case *
     for (size_t i = 0; i < count; i++) {
         const cuda_case *other = &results[i].which;
         found = found || (cuda_same_ops(other, which) && other->type == which->type && other->data == which->data &&
-                          other->offset == which->offset && other->shape.kind == BENCH_WHOLE && other->n != which->n);
+                          other->offset == which->offset && other->waits == which->waits &&
+                          other->shape.kind == BENCH_WHOLE && other->n != which->n);
     }
-    return found && which->op == REDUCT_SUM && !which->others.count && which->offset == 0 &&
+    return found && which->op == REDUCT_SUM && !which->others.count && which->offset == 0 && !which->waits &&
            which->shape.kind == BENCH_WHOLE;
 }
 

@@ -139,6 +139,11 @@ static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
     return 0;
 }
 
+static int set_calls(bench_matrix *matrix, unsigned at, const char *text) {
+    matrix->waits[at] = strcmp(text, "waited") == 0;
+    return matrix->waits[at] || strcmp(text, "queued") == 0 ? 0 : -1;
+}
+
 /* Of CPUs, and of GPUs. */
 static const struct {
     int (*set)(bench_matrix *matrix, unsigned at, const char *text);
@@ -153,6 +158,7 @@ static const struct {
         [LIST_THREADS] = {set_threads, NULL},
         [LIST_OFFSET] = {set_offset, NULL},
         [LIST_SHAPE] = {set_shape, NULL},
+        [LIST_CALLS] = {set_calls, NULL},
     },
     {
         [LIST_OP] = {set_gpu_op, "sum,mean,min,max,argmin,argmax,dot,norm1,norm2,norminf,var"},
@@ -165,6 +171,7 @@ static const struct {
         [LIST_SHAPE] = {set_shape,
                         "whole,rows:16,rows:32,rows:64,rows:128,rows:256,rows:512,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,"
                         "columns:64,columns:1Ki,columns:16Ki,columns:256Ki,columns:4Mi"},
+        [LIST_CALLS] = {set_calls, "queued,waited"},
     },
 };
 

@@ -15,6 +15,7 @@ typedef enum matrix_list {
     LIST_THREADS, /* CPUs */
     LIST_OFFSET,  /* GPUs */
     LIST_SHAPE,   /* GPUs */
+    LIST_CALLS,   /* GPUs */
     LISTS
 } matrix_list;
 
@@ -28,6 +29,7 @@ typedef struct bench_matrix {
     int in_elements[MATRIX_ITEMS]; /* whether a size counts elements and not bytes */
     unsigned offsets[MATRIX_ITEMS];
     bench_shape shapes[MATRIX_ITEMS];
+    bool waits[MATRIX_ITEMS]; /* whether each call is waited for */
     char devices[MATRIX_ITEMS][32];
     unsigned threads[MATRIX_ITEMS];
     char absent[240]; /* what the library says of a device that is not here; or empty */
@@ -36,7 +38,7 @@ typedef struct bench_matrix {
 /* A table: what is measured for it, where nothing else is asked for. */
 typedef struct matrix_standard {
     const char *title;
-    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset, shape; null for none */
+    const char *lists[LISTS]; /* op, type, data, size, device, threads, offset, shape, calls; null for none */
 } matrix_standard;
 
 /* Sets one list from items separated by commas, or "all"; `gpu` says which of them there are. Returns 0; or -1,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET, SHAPE };
+enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET, SHAPE, CALLS };
 
 static const program_option known[] = {
     {.text = "What to measure (lists separated by commas):"},
@@ -23,6 +23,7 @@ static const program_option known[] = {
     {"threads", 'j', "LIST", "Numbers of threads; all: one per usable processor"},
     {"offset", OFFSET, "LIST",
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
+    {"calls", CALLS, "LIST", "On a GPU: queued, back to back (the default); waited, each waited for; or all"},
     {"op", 'o', "LIST",
      "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator but minmax, and sum+min+max "
      "for several in one plan; or all"},
@@ -71,7 +72,7 @@ static const struct {
     const char *name;
 } list_keys[] = {{'o', LIST_OP, "op"},           {'t', LIST_TYPE, "type"},        {'d', LIST_DATA, "data"},
                  {'s', LIST_SIZE, "sizes"},      {OFFSET, LIST_OFFSET, "offset"}, {'D', LIST_DEVICE, "device"},
-                 {'j', LIST_THREADS, "threads"}, {SHAPE, LIST_SHAPE, "shape"}};
+                 {'j', LIST_THREADS, "threads"}, {SHAPE, LIST_SHAPE, "shape"},    {CALLS, LIST_CALLS, "calls"}};
 
 static int read_option(int key, char *text, void *state);
 
@@ -102,6 +103,8 @@ static int check_lists(bench_options *options) {
         return program_command_refuse(&command, "--offset: only for GPUs; expected --device=cuda:N with it");
     if (!options->gpu && options->lists[LIST_SHAPE])
         return program_command_refuse(&command, "--shape: only for GPUs; expected --device=cuda:N with it");
+    if (!options->gpu && options->lists[LIST_CALLS])
+        return program_command_refuse(&command, "--calls: only for GPUs; expected --device=cuda:N with it");
     for (size_t i = 0; i < LISTS; i++) {
         const char *text = options->lists[list_keys[i].list];
         bench_matrix scratch;

@@ -32,7 +32,7 @@ class Case:
     """One comparison: the rows of one operator, type, kind of data, size, alignment and shape ('' for a whole array)."""
 
     def __init__(self, key):
-        self.op, self.data, self.type, self.n, self.offset, self.shape = key
+        self.op, self.data, self.type, self.n, self.offset, self.shape, self.waited = key
         self.rows = {}
 
     def row(self, way):
@@ -53,7 +53,7 @@ class Case:
         data = '' if self.type not in FLOATS + HALVES else f', {self.data}'
         off = f', {self.offset} off' if self.offset else ''
         shape = f', {self.shape}' if self.shape else ''
-        return f'{self.op} {self.type} {elements(self.n)}{data}{shape}{off}'
+        return f'{self.op} {self.type} {elements(self.n)}{data}{shape}{off}{", waited for" if self.waited else ""}'
 
 
 def way_of(row):
@@ -67,8 +67,8 @@ def way_of(row):
 def read_cases(report):
     cases = {}
     for row in report['rows']:
-        op, data, shape, offset = re.fullmatch(r'(\w+), (\w+) data(?:, (rows of \S+|\S+ columns|\S+(?: skewed| sorted)? groups))?(?:, (\d+) off)?', row['group']).groups()
-        key = (op, data, row['type'], row['n'], int(offset or 0), shape or '')
+        op, data, shape, offset, waited = re.fullmatch(r'(\w+), (\w+) data(?:, (rows of \S+|\S+ columns|\S+(?: skewed| sorted)? groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
+        key = (op, data, row['type'], row['n'], int(offset or 0), shape or '', bool(waited))
         cases.setdefault(key, Case(key)).rows[way_of(row)] = row
     return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]
 
@@ -165,7 +165,7 @@ def bandwidth_limit(offset):
 
 
 def is_sum(case, data=('normal', 'uniform')):
-    return case.op == 'sum' and case.type in FLOATS and case.offset == 0 and case.data in data and not case.shape
+    return case.op == 'sum' and case.type in FLOATS and case.offset == 0 and case.data in data and not case.shape and not case.waited
 
 
 def fast_to_cub(case):
@@ -221,6 +221,9 @@ TARGETS = (
            lambda case: 2 if is_sum(case) and case.n <= 1 << 20 else None),
     Target('exact sum against CUB Sum', 'faster up to 2^20', lambda case: case.ratio('to_peer'),
            lambda case: 1.0 if is_sum(case) and case.n <= 1 << 20 else None),
+    Target('exact and fast sums that are waited for against CUB Sum and its wait', 'never slower',
+           lambda case: max(case.ratio('to_peer') or 0, case.ratio('to_peer', 'fast') or 0),
+           lambda case: 1.0 if case.waited else None, form=lambda ratio: number(ratio, 3)),
     Target('exact sum against CUB gpu_to_gpu', 'faster at every size', lambda case: case.ratio('to_gpu_to_gpu'),
            lambda case: 1.0 if is_sum(case) else None),
     Target('exact min, max, argmin, argmax, dot, norm2, variance of every type against the fast sum of the same bytes',
@@ -263,6 +266,13 @@ def sums_by_size(cases):
                 'fast/CUB', 'exact/gpu_to_gpu')
     columns = len(headings) if any(row[-1] for row in rows) else len(headings) - 1
     return table(headings[:columns], ('---',) + ('---:',) * (columns - 1), [row[:columns] for row in rows])
+
+
+def waited_sums(cases):
+    chosen = sorted((case for case in cases if case.waited), key=lambda case: (FLOATS.index(case.type), case.n))
+    rows = [(case.type, elements(case.n), micro(case.row('exact')), micro(case.row('fast')), micro(case.row('peer')),
+             micro(case.row('gpu_to_gpu')), number(case.ratio('to_peer'), 3), number(case.ratio('to_peer', 'fast'), 3)) for case in chosen]
+    return table(('type', 'elements', 'exact µs', 'fast µs', 'CUB µs', 'gpu_to_gpu µs', 'exact/CUB', 'fast/CUB'), ('---',) + ('---:',) * 7, rows)
 
 
 def other_data(cases):
@@ -329,6 +339,7 @@ def page(report):
     lines += [f'- **wrong:** {row["name"]} {row["variant"]}, {row["type"]}, {elements(row["n"])} elements, {row["group"]}: '
               f'{row["got"]}, not {row["expected"]}' for row in report['rows'] if row['verdict'] == 'wrong'] + ['']
     for heading, text in (('Targets', target_table(cases, facts)), ('Sums by size', sums_by_size(cases)),
+                          ('Sums, each waited for', waited_sums(cases)),
                           ('Sums of other data', other_data(cases)),
                           ('Sums, minima and maxima of all types, aligned and not', all_types(cases)),
                           ('Other operators', operators(cases)), ('Rows and columns', matrices(cases))):
