@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The ladder's lists for what is not C: rungs.def, finishes.def and references.def, read as they stand.
 
-    python3 ladder/lists.py [FILE]     writes them for the page, to web/page/lists.js; run it when one of them changes
+    python3 ladder/lists.py [FILE]     writes them for the page, to web/page/lists.js, with the ideas in Chinese of docs/zh/rungs.md;
+                                       run it when one of them changes
 
 docs/ladder/tables.py imports RUNGS, FINISHES and SOURCES.
 """
@@ -12,6 +13,7 @@ import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(FOLDER, '..', 'web', 'page', 'lists.js')
+CHINESE = os.path.join(FOLDER, '..', 'docs', 'zh', 'rungs.md')
 
 
 def lines(name):
@@ -54,6 +56,19 @@ def read_sources():
     return sources
 
 
+def read_chinese_ideas():
+    """The idea of each rung, in Chinese and in WebGPU's words."""
+    with open(CHINESE, encoding='utf-8') as file:
+        rows = re.findall(r'(?m)^\| (?:\[`([a-z-]+)`\]\(.*?\)|`([a-z-]+)`) \| (.*?) \|', file.read())
+    ideas = {}
+    for linked, plain, idea in rows:
+        for word, other in (('线程块', '工作组'), ('块数', '工作组数'), ('八个块', '八个工作组'), ('一个块', '一个工作组'), ('整个块', '整个工作组'),
+                            ('块的大小', '工作组的大小'), ('共享内存', '工作组内存'), ('`', '')):
+            idea = idea.replace(word, other)
+        ideas.setdefault(linked or plain, idea + '。')
+    return ideas
+
+
 FINISHES = read_finishes()
 RUNGS = read_rungs(FINISHES)
 SOURCES = read_sources()
@@ -66,6 +81,7 @@ def page():
               'CPU_LIST': {name: {'idea': rung['idea']} for name, rung in RUNGS['cpu'].items()},
               'ROWS_LIST': {name: {'idea': rung['idea']} for name, rung in RUNGS['rows'].items()},
               'FINISH_LIST': {name: finish['idea'] for name, finish in FINISHES.items()},
+              'IDEAS_ZH': read_chinese_ideas(),
               'SOURCES': [{'id': source['id'], 'name': name, 'machine': f'{source["machine"]}, {source["n"] >> 20} Mi',
                            'n': source['n'], 'seconds': source['seconds']} for name, source in SOURCES.items()]}
     text = '/* Made by ladder/lists.py from ladder/*.def. */\n'

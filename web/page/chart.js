@@ -1,4 +1,5 @@
 /* The chart of a run: one bar per rung, published ladders as points beside them. Chart.js is in vendor/. */
+import { say } from './chinese.js';
 import { PUBLISHED, nameOf } from './rungs.js';
 import { factor, rate, time, ulp } from './format.js';
 
@@ -88,7 +89,7 @@ function options(metric, { colour, published, scale, still, width }) {
     const ticks = { color: colour('dim'), padding: 8 };
     const narrow = width < NARROW;
     const font = { family: getComputedStyle(document.body).fontFamily, size: narrow ? 12 : 13 };
-    const title = [metric.label, ...(metric.notes ?? []), ...(scale === 'logarithmic' ? ['logarithmic'] : [])];
+    const title = [metric.label, ...(metric.notes ?? []), ...(scale === 'logarithmic' ? ['logarithmic'] : [])].map(say);
     return {
         indexAxis: 'y',
         responsive: true,
@@ -165,7 +166,7 @@ export function draw(canvas, report, name) {
     chart?.destroy();
     chart = new Chart(canvas, {
         data: {
-            labels: rows.map(labelOf),
+            labels: rows.map(row => say(labelOf(row))),
             datasets: [dataset(rows, metric, colour), ...published],
         },
         options: options(metric, {

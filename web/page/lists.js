@@ -124,6 +124,51 @@ export const FINISH_LIST = {
     "last-block": "the last block to finish adds them"
 };
 
+export const IDEAS_ZH = {
+    "global-halving": "每个工作组把 i 与 i + half 在全局内存里原地相加，half 减半；输入被毁掉。",
+    "neighbour-modulo": "复制到工作组内存，步长 1、2、4……：tid % (2 s) == 0 的线程加 tid + s。",
+    "neighbour-strided": "同样的配对，由相邻的线程来加。",
+    "halving": "tid 与 tid + s，s 减半：相邻的线程，相邻的内存。",
+    "first-add": "每个线程加载时先加两个元素：工作组数减半。",
+    "last-warp-implicit": "最后 64 个值由一个线程束不加任何同步地做完：一个错误。",
+    "last-warp": "最后 64 个值由一个线程束做完，它不必等整个工作组。",
+    "unrolled": "没有循环：编译时就知道工作组的大小。",
+    "grid-stride": "固定的网格，每个线程在会合之前加许多元素。",
+    "harris-seven": "Harris 的最后一个核函数，用他的形式：每轮两个元素，树里没有循环。",
+    "shuffle": "线程束内从寄存器到寄存器，每个线程束一个共享位置。",
+    "warp-reduce": "把线程束的归约交给硬件或编译器。",
+    "cg-reduce": "用协作组的写法归约线程束。",
+    "vector-loads": "每次加载 16 字节，每个线程有几个加载在途。",
+    "one-launch": "最后完成的工作组把各块加起来：没有第二次启动。",
+    "overlapped-launch": "前一次启动结束时块已经来了，在核函数里等它。",
+    "cooperative": "所有的块互相等待（grid.sync），第一个工作组把和加起来。",
+    "cluster": "八个工作组互相读工作组内存，只留一个和。",
+    "bulk-copy": "拷贝引擎填满工作组内存里一圈的段，线程只做加法。",
+    "producer-warp": "一个线程束只订拷贝，别的只相加。",
+    "exact": "库：无限精确的和，只舍入一次。",
+    "plain": "一个循环，一个和：每次加法等前一次。",
+    "accumulators": "轮流用八个和，于是同时有八次加法在途。",
+    "vectors": "八个和各是一个向量：一条指令加许多数。",
+    "threads": "每个处理器用向量加一部分，再把各部分加起来。",
+    "std-accumulate": "C++ 的 std::accumulate：从左到右，同 plain。",
+    "std-reduce": "C++ 的 std::reduce，可以按任何顺序：每次四个数。",
+    "std-reduce-par": "同上，加 std::execution::par_unseq：线程，要有 oneTBB。",
+    "kahan": "一个循环，带着每次加法舍去的部分；只用于浮点数。",
+    "pairwise": "一半的一半，舍入误差随 log n 增长；只用于浮点数。",
+    "row-thread": "一个线程一行：相邻的线程读相距一整行的地址。",
+    "row-block": "一个工作组一行：相邻的线程，相邻的元素。",
+    "row-warp": "一个线程束一行：没有工作组内存，没有屏障。",
+    "rows-per-warp": "一个线程束几行，每行几个通道。",
+    "row-vectors": "每次加载 16 字节，每个线程束有几行和几个加载在途。",
+    "column-tiles": "列的和：32 列的小块，任何形状都有许多工作组。",
+    "row-exact": "库：每行无限精确的和，只舍入一次。",
+    "group-global": "每个元素一次全局内存的原子加法，加到键所指的和上。",
+    "group-shared": "每个块在工作组内存里有一份和的副本，最后加到结果上。",
+    "group-runs": "一个线程束先把键相同的相邻元素加起来：每段一次原子加法。",
+    "group-slices": "每个元素切成两个整数，它们的和不因次序而变，只舍入一次。",
+    "group-exact": "库：每组无限精确的和，只舍入一次。"
+};
+
 export const SOURCES = [
     {
         "id": "harris",

@@ -1,6 +1,7 @@
 /* The ladder as data: which texts make up each rung, and how it divides the work. Names, finishes, ideas and what others
  * published are those of all languages: lists.js has them from ladder/*.def. */
-import { CPU_LIST, FINISH_LIST, GPU_LIST, ROWS_LIST, SOURCES } from './lists.js';
+import { isChinese } from './chinese.js';
+import { CPU_LIST, FINISH_LIST, GPU_LIST, IDEAS_ZH, ROWS_LIST, SOURCES } from './lists.js';
 
 /* An idea as a sentence in WebGPU's words. */
 function sentence(idea) {
@@ -11,6 +12,9 @@ function sentence(idea) {
         .replaceAll("'", '’');
     return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
+
+/* On the Chinese page, what docs/zh/rungs.md says. */
+const ideaOf = (id, english) => (isChinese && IDEAS_ZH[id]) || english;
 
 /* elements: how many each thread takes, or 'grid' where the grid is fixed. faulty: the lines of a specimen that are its
  * mistake. destroys: its input, so that it works on copies. idea: where WGSL does it in another way than the other languages. */
@@ -44,7 +48,7 @@ const WGSL = {
 /* Those of the list that there are in WGSL, in its order. */
 export const GPU_RUNGS = Object.entries(GPU_LIST)
     .filter(([id]) => id in WGSL)
-    .map(([id, { finish, idea }]) => ({ id, finish, idea: sentence(idea), ...WGSL[id] }));
+    .map(([id, { finish, idea }]) => ({ id, finish, ...WGSL[id], idea: ideaOf(id, WGSL[id].idea ?? sentence(idea)) }));
 
 /* The ladder of rows. take: who takes a row. */
 const ROWS = {
@@ -59,7 +63,7 @@ const ROWS = {
 /* Those of the list that there are in WGSL, in its order: all but the library's. columns: the sums are of columns. */
 export const ROW_RUNGS = Object.entries(ROWS_LIST)
     .filter(([id]) => id in ROWS)
-    .map(([id, { idea }]) => ({ id, idea: sentence(idea), finish: '', file: `rows/${id}`, ...ROWS[id] }));
+    .map(([id, { idea }]) => ({ id, idea: ideaOf(id, sentence(idea)), finish: '', file: `rows/${id}`, ...ROWS[id] }));
 
 const cpuRung = (id, more) => ({ id, idea: sentence(CPU_LIST[id].idea), ...more });
 
