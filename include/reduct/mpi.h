@@ -17,7 +17,8 @@
  * of them.
  *
  * MPI's own failures end the program, unless the communicator's error handler is another: then they are REDUCT_ERROR_DEVICE_LOST
- * on the ranks that see them. A program may hold any number of communicators; the functions are as safe among threads as the MPI
+ * on the ranks that see them. A program may hold any number of communicators, each of one group (those between two groups are
+ * REDUCT_ERROR_UNSUPPORTED); the functions are as safe among threads as the MPI
  * library that was initialised. Compile and link it with mpicc; libreduct_mpi is built for one MPI library, of which its name
  * tells.
  */

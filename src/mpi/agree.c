@@ -31,6 +31,16 @@ reduct_status rm_check(int code, reduct_error *error) {
     return rm_fail(error, REDUCT_ERROR_DEVICE_LOST, "MPI: %.200s", text);
 }
 
+reduct_status rm_check_communicator(MPI_Comm comm, reduct_error *error) {
+    int between = 0;
+    if (comm == MPI_COMM_NULL)
+        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    reduct_status status = rm_check(MPI_Comm_test_inter(comm, &between), error);
+    if (between)
+        return rm_fail(error, REDUCT_ERROR_UNSUPPORTED, "comm: is between two groups of ranks; expected one group");
+    return status;
+}
+
 /* What a rank found, as all ranks say it. */
 static reduct_status say(reduct_error *error, int rank, reduct_status status, uint64_t index, const char *message) {
     if (index == UINT64_MAX)

@@ -23,6 +23,9 @@ void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error
 /* What MPI returned, as a status. */
 reduct_status rm_check(int code, reduct_error *error);
 
+/* Whether a communicator is one that reductions are for: ranks of one group. */
+reduct_status rm_check_communicator(MPI_Comm comm, reduct_error *error);
+
 /* Finds out what the first rank that failed found, and returns that on all ranks; REDUCT_OK where none did. `fields` tell how
  * many elements come before those of a rank; null where no failure has an index. Collective. */
 reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,

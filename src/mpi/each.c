@@ -462,8 +462,9 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
     if (type != REDUCT_F64 && type != REDUCT_F32)
         return rm_fail(error, reduct_type_name(type) ? REDUCT_ERROR_UNSUPPORTED : REDUCT_ERROR_ARGUMENT,
                        "type: expected f64 or f32");
-    if (comm == MPI_COMM_NULL)
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status != REDUCT_OK)
+        return status;
     struct rm_failure failure = {0};
     int size = 1;
     struct each each = {.type = type,
@@ -473,7 +474,7 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
                         .count = count,
                         .blocks = (size_t)(count / BLOCK + (count % BLOCK != 0)),
                         .comm = comm};
-    reduct_status status = rm_check(MPI_Comm_size(comm, &size), error);
+    status = rm_check(MPI_Comm_size(comm, &size), error);
     if (status != REDUCT_OK)
         return status;
     while ((int64_t)1 << each.headroom < size)

@@ -145,13 +145,10 @@ static void merge_messages(void *first, void *second, int *count, MPI_Datatype *
 
 int rm_add(const int64_t *sent, int64_t *received, size_t words, MPI_Comm comm) {
     int64_t both[2 * RM_WORDS];
-    int ranks = 0, between = 0; /* two groups of ranks, of which the size of the own one says nothing */
-    int code = MPI_Comm_size(comm, &ranks);
-    if (code == MPI_SUCCESS && ranks == 2)
-        code = MPI_Comm_test_inter(comm, &between);
+    int ranks = 0, code = MPI_Comm_size(comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
-    if (ranks != 2 || between || words > RM_WORDS)
+    if (ranks != 2 || words > RM_WORDS)
         return MPI_Allreduce(sent, received, (int)words, MPI_INT64_T, MPI_SUM, comm);
     code = MPI_Allgather(sent, (int)words, MPI_INT64_T, both, (int)words, MPI_INT64_T, comm);
     for (size_t i = 0; i < words && code == MPI_SUCCESS; i++)

@@ -47,8 +47,9 @@ static bool is_small(const struct job *job) {
 static reduct_status check_fields(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
     if (!fields || !count)
         return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields: %s", fields ? "none" : "null pointer");
-    if (comm == MPI_COMM_NULL)
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status != REDUCT_OK)
+        return status;
     for (size_t i = 0; i < count; i++) {
         if (!fields[i].reduction)
             return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reduction: null pointer", i);
@@ -252,8 +253,10 @@ static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count,
 
 static reduct_status check_root(int root, MPI_Comm comm, reduct_error *error) {
     int size = 0;
-    reduct_status status = comm == MPI_COMM_NULL ? REDUCT_OK : rm_check(MPI_Comm_size(comm, &size), error);
-    if (status == REDUCT_OK && comm != MPI_COMM_NULL && (root < 0 || root >= size))
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status == REDUCT_OK)
+        status = rm_check(MPI_Comm_size(comm, &size), error);
+    if (status == REDUCT_OK && (root < 0 || root >= size))
         return rm_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, size - 1);
     return status;
 }
@@ -328,9 +331,11 @@ static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators
                                          int root, MPI_Comm comm, reduct_error *error) {
     struct room room;
     struct job job = {.comm = comm, .room = &room};
-    if (comm == MPI_COMM_NULL)
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
-    reduct_status status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status == REDUCT_OK)
+        status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
+    if (status != REDUCT_OK)
+        return status;
     job.writes = root < 0 || root == job.rank;
     if (status == REDUCT_OK)
         status = open_accumulators(&job, accumulators, count, error);
@@ -390,9 +395,9 @@ static MPI_Op operation_of(reduct_merge merge) {
 reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
                                          MPI_Comm comm, reduct_error *error) {
     reduct_words form;
-    if (comm == MPI_COMM_NULL)
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "comm: null communicator");
-    reduct_status status = reduct_reduction_words(reduction, &form, error);
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status == REDUCT_OK)
+        status = reduct_reduction_words(reduction, &form, error);
     if (status != REDUCT_OK)
         return status;
     if (form.rest == REDUCT_MERGE_IN_ORDER)

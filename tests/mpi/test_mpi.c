@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -661,6 +662,27 @@ static void rows(struct rng *rng, uint64_t times) {
     }
 }
 
+/* Each half of the ranks on one side. Refused by all alike, whatever is reduced. */
+static void between_groups(void) {
+    MPI_Comm half, between;
+    const bool upper = rank >= size / 2;
+    const double x = 1;
+    double total = 7;
+    int64_t words[256] = {0};
+    reduct_accumulator *none = NULL;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_mpi_field field = {.reduction = &sum, .x = &x, .count = 1, .result = &total};
+    MPI_Comm_split(MPI_COMM_WORLD, upper, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : size / 2, 5, &between);
+    CHECK(reduct_mpi_allreduce(&field, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED && total == 7, "between");
+    CHECK(reduct_mpi_reduce(&field, 1, 0, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    CHECK(reduct_mpi_allreduce_accumulators(&none, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    CHECK(reduct_mpi_allreduce_words(&sum, words, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    CHECK(reduct_mpi_allreduce_each(REDUCT_F64, &x, &total, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
 /* Other communicators: ranks in reverse, one rank alone. */
 static void communicators(struct rng *rng, uint64_t times) {
     (void)rng, (void)times;
@@ -675,6 +697,32 @@ static void communicators(struct rng *rng, uint64_t times) {
     field.result = &alone;
     CHECK(reduct_mpi_allreduce(&field, 1, MPI_COMM_SELF, NULL) == REDUCT_OK && alone == 0, "alone");
     MPI_Comm_free(&reversed);
+    if (size > 1)
+        between_groups();
+}
+
+/* Parts of more than 2^31 elements, of which few are not zero, so that hardly any memory is behind them. */
+static void huge(struct rng *rng, uint64_t times) {
+    (void)rng, (void)times;
+    const uint64_t count = ((uint64_t)1 << 31) + 5;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_I8, .result = REDUCT_I64},
+                           argmax = {.op = REDUCT_ARGMAX, .element = REDUCT_I8},
+                           counted = {.op = REDUCT_COUNT, .element = REDUCT_I8};
+    int8_t *x = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int64_t total = 0;
+    uint64_t where = 0, elements = 0;
+    CHECK(x != MAP_FAILED, "no memory");
+    x[count - 1] = (int8_t)(rank + 1);
+    x[count / 2] = -1;
+    const reduct_mpi_field fields[] = {
+        {.reduction = &sum, .x = x, .count = count, .result = &total, .device = "cpu"},
+        {.reduction = &argmax, .x = x, .count = count, .result = &where, .device = "cpu"},
+        {.reduction = &counted, .x = x, .count = count, .result = &elements, .device = "cpu"}};
+    CHECK(reduct_mpi_allreduce(fields, 3, MPI_COMM_WORLD, NULL) == REDUCT_OK, "huge");
+    CHECK(total == (int64_t)size * (size + 1) / 2 - size, "sum: %lld", (long long)total);
+    CHECK(where == (uint64_t)size * count - 1, "argmax: %llu", (unsigned long long)where);
+    CHECK(elements == (uint64_t)size * count, "count: %llu", (unsigned long long)elements);
+    munmap(x, count);
 }
 
 /* A rank that dies while the others wait for it. */
@@ -701,14 +749,14 @@ int main(int argc, char **argv) {
                  {"tables", tables, 10},    {"each", each, 600},
                  {"errors", all_errors, 3}, {"plain", plain, 1},
                  {"rows", rows, 5},         {"communicators", communicators, 1},
-                 {"killed", killed, 1}};
+                 {"killed", killed, 1},     {"huge", huge, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++) {
         struct rng rng = rng_of(test_seed() + i);
-        const bool fatal = TESTS[i].test == killed;
-        if (argc > 1 ? strcmp(argv[1], TESTS[i].name) == 0 : !fatal)
+        const bool apart = TESTS[i].test == killed || TESTS[i].test == huge;
+        if (argc > 1 ? strcmp(argv[1], TESTS[i].name) == 0 : !apart)
             TESTS[i].test(&rng, test_scaled(TESTS[i].times, 1));
     }
     MPI_Barrier(MPI_COMM_WORLD);
