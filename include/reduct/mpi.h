@@ -105,7 +105,14 @@ typedef struct reduct_mpi_request reduct_mpi_request;
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                    reduct_mpi_request **request, reduct_error *error);
 
-/* Waits for it, writes the results and frees the request. Fails as reduct_mpi_allreduce() does. */
+/* The same for accumulators, which, with the array that names them, must stay as they are until the request has ended: only then comes in
+ * their place what all ranks' hold together. Ranks wait for each other to begin. Fails as
+ * reduct_mpi_allreduce_accumulators() does. */
+REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accumulators, size_t count,
+                                                                MPI_Comm comm, reduct_mpi_request **request,
+                                                                reduct_error *error);
+
+/* Waits for it, writes the results and frees the request. Fails as the all-reduce does that waits by itself. */
 REDUCT_MPI_API reduct_status reduct_mpi_wait(reduct_mpi_request *request, reduct_error *error);
 
 /* Whether reduct_mpi_wait() would return at once: writes 1 or 0. Fails with REDUCT_ERROR_ARGUMENT or _DEVICE_LOST. */

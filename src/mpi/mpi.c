@@ -423,6 +423,7 @@ struct reduct_mpi_request {
     int count;
     MPI_Op merge_reports;
     MPI_Datatype report;
+    bool of_accumulators; /* then there are no reports: ranks have agreed before */
 };
 
 /* Lets the message and the report go. */
@@ -445,8 +446,21 @@ static reduct_status begin(struct reduct_mpi_request *request, reduct_error *err
     return rm_check(code, error);
 }
 
+static reduct_status end_accumulators(struct reduct_mpi_request *request, reduct_error *error) {
+    struct job *job = &request->job;
+    MPI_Status statuses[RM_CALLS + 1];
+    reduct_status status = rm_check(MPI_Waitall(request->count, request->requests, statuses), error);
+    rm_message_end(&job->message);
+    if (status == REDUCT_OK)
+        status = take_accumulators(job, RM_ALLREDUCE, error);
+    close_job(job);
+    return status;
+}
+
 static reduct_status end(struct reduct_mpi_request *request, reduct_error *error) {
     struct job *job = &request->job;
+    if (request->of_accumulators)
+        return end_accumulators(request, error);
     MPI_Status
         statuses[RM_CALLS + 1]; /* of which nothing is wanted, but compilers take MPICH's way to say so for an array */
     reduct_status status = rm_check(MPI_Waitall(request->count, request->requests, statuses), error);
@@ -469,6 +483,7 @@ static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_
                            const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
     struct job *job = &request->job;
     request->count = 0;
+    request->of_accumulators = false;
     *job = (struct job){.comm = comm, .room = &request->room, .writes = true, .failure = *failure};
     reduct_status status = rm_check(MPI_Comm_rank(comm, &job->rank), error);
     if (status == REDUCT_OK)
@@ -480,21 +495,27 @@ static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_
     return status;
 }
 
+/* Null, and a failure is noted, where there is no memory, or no place for it. */
+static struct reduct_mpi_request *make_request(reduct_mpi_request **request, struct rm_failure *failure) {
+    struct reduct_mpi_request *made = request ? malloc(sizeof *made) : NULL;
+    reduct_error local;
+    if (made)
+        return made;
+    if (request)
+        rm_fail(&local, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *made);
+    else
+        rm_fail(&local, REDUCT_ERROR_ARGUMENT, "request: null pointer");
+    rm_note(failure, 0, &local);
+    return NULL;
+}
+
 reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                     reduct_mpi_request **request, reduct_error *error) {
     reduct_status status = check_fields(fields, count, comm, error);
     if (status != REDUCT_OK)
         return status;
     struct rm_failure failure = {0};
-    struct reduct_mpi_request *made = request ? malloc(sizeof *made) : NULL, here;
-    if (!made) {
-        reduct_error local;
-        if (request)
-            rm_fail(&local, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *made);
-        else
-            rm_fail(&local, REDUCT_ERROR_ARGUMENT, "request: null pointer");
-        rm_note(&failure, 0, &local);
-    }
+    struct reduct_mpi_request *made = make_request(request, &failure), here;
     status = start(made ? made : &here, fields, count, &failure, comm, error);
     if (status == REDUCT_OK && !made) /* the others learn that this rank cannot go on: it waits for them here */
         status = end(&here, error);
@@ -502,6 +523,31 @@ reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count
         free(made);
     else
         *request = made;
+    return status;
+}
+
+reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
+                                                 reduct_mpi_request **request, reduct_error *error) {
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rm_failure failure = {0};
+    struct reduct_mpi_request *made = make_request(request, &failure), here, *used = made ? made : &here;
+    struct job *job = &used->job;
+    used->count = 0;
+    used->of_accumulators = true;
+    *job = (struct job){.comm = comm, .room = &used->room, .writes = true, .failure = failure};
+    status = open_accumulators(job, accumulators, count, error); /* which fails on all ranks where it does on one */
+    if (status == REDUCT_OK) {
+        rm_message_pack(&job->message, &job->all, false);
+        status = rm_message_begin(&job->message, comm, used->requests, &used->count, error);
+    }
+    if (status == REDUCT_OK) {
+        *request = made;
+        return REDUCT_OK;
+    }
+    close_job(job);
+    free(made);
     return status;
 }
 

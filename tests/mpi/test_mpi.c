@@ -142,6 +142,15 @@ static size_t elements_of(call *function, const struct data *data, int of) {
     return function != call_last || of == size - 1 ? data->count : SIZE_MAX;
 }
 
+static reduct_status accumulators_later(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
+                                        reduct_error *error) {
+    reduct_mpi_request *request = NULL;
+    reduct_status status = reduct_mpi_iallreduce_accumulators(accumulators, count, comm, &request, error);
+    for (int done = 0; status == REDUCT_OK && !done;)
+        CHECK(reduct_mpi_test(request, &done, NULL) == REDUCT_OK, "test");
+    return status == REDUCT_OK ? reduct_mpi_wait(request, error) : status;
+}
+
 /* What all ranks must say: the first that fails speaks. Of fields of which several fail that is one or the other. */
 static void check_call(call *function, const struct data *data, const reduct_reduction *reductions, size_t count) {
     unsigned char results[FIELDS_MOST][RESULT], untouched[RESULT];
@@ -289,7 +298,7 @@ static void check_accumulators(struct rng *rng, const struct data *data, const r
                                size_t count) {
     reduct_accumulator *parts[40], *whole;
     const size_t first = data->cut[rank], last = data->cut[rank + 1];
-    const uint64_t kind = rng_below(rng, 4);
+    const uint64_t kind = rng_below(rng, 5);
     const int root = (int)rng_below(rng, (uint64_t)size);
     reduct_status status;
     for (size_t i = 0; i < count; i++)
@@ -297,6 +306,7 @@ static void check_accumulators(struct rng *rng, const struct data *data, const r
     status = kind == 0   ? reduct_mpi_allreduce_accumulators(parts, count, MPI_COMM_WORLD, NULL)
              : kind == 1 ? reduct_mpi_reduce_accumulators(parts, count, root, MPI_COMM_WORLD, NULL)
              : kind == 2 ? reduct_mpi_scan_accumulators(parts, count, MPI_COMM_WORLD, NULL)
+             : kind == 4 ? accumulators_later(parts, count, MPI_COMM_WORLD, NULL)
                          : reduct_mpi_exscan_accumulators(parts, count, MPI_COMM_WORLD, NULL);
     CHECK(status == REDUCT_OK, "status %d", status);
     const bool own = kind == 1 && rank != root;
@@ -492,6 +502,16 @@ static void errors_of_accumulators(void) {
     if (size > 1)
         expect_error(reduct_mpi_allreduce_accumulators(&one, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_MISMATCH, &error,
                      UINT64_MAX, -1);
+    if (size > 1)
+        expect_error(accumulators_later(&one, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX,
+                     -1);
+    reduct_mpi_request *request = NULL;
+    expect_error(accumulators_later(rank == size - 1 ? &none : &one, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_ARGUMENT,
+                 &error, UINT64_MAX, size - 1);
+    expect_error(
+        reduct_mpi_iallreduce_accumulators(&one, 1, MPI_COMM_WORLD, rank == size - 1 ? NULL : &request, &error),
+        REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    CHECK(!request, "a request was made");
     expect_error(reduct_mpi_scan_accumulators(rank == size - 1 ? &none : &one, 1, MPI_COMM_WORLD, &error),
                  REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
     reduct_accumulator_destroy(one);
@@ -501,6 +521,9 @@ static void errors_of_accumulators(void) {
     if (size > 1)
         expect_error(reduct_mpi_allreduce_accumulators(&one, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_TOO_LARGE, &error,
                      UINT64_MAX, -1);
+    if (size > 1)
+        expect_error(accumulators_later(&one, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_TOO_LARGE, &error, UINT64_MAX,
+                     -1);
     CHECK(reduct_accumulator_count(one) == (uint64_t)1 << 63, "changed");
     reduct_accumulator_destroy(one);
     int64_t words[16] = {0};
