@@ -65,6 +65,7 @@ check-python: install-test-deps
 
 wheel: install-build-deps
 	python/wheel --glibc 2.28
+	$(foreach python,$(FREE_THREADED),python/wheel --free-threaded $(python) --glibc 2.28 &&) true
 
 # Any static server does.
 web: install-web-deps
@@ -121,7 +122,8 @@ help:
 	@echo 'make check             install what is missing, build, and run the tests'
 	@echo 'make check-long        the rest of them: more data, and software GPUs that are slow'
 	@echo 'make check-python      the Python package with PyTorch, JAX, pandas, Polars, PyArrow and Dask, from PyPI'
-	@echo 'make wheel             a wheel of the Python package, for many Linux systems, in build/wheels'
+	@echo 'make wheel             a wheel of the Python package, for many Linux systems, in build/wheels; FREE_THREADED=python3.14t: another'
+	@echo '                       one for this Python, which has no global lock'
 	@echo 'make web PORT=         serve the page on localhost ($(PORT)); make site gathers it in build/site'
 	@echo 'make bench             time it beside plain vectorised loops (takes minutes; keep the machine quiet)'
 	@echo 'make peers             build what benchmarks compare with on GPUs, CUB and Thrust (takes minutes, needs nvcc)'

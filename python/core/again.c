@@ -32,12 +32,12 @@ struct room {
 
 struct again {
     const struct dlpack_exchange *exchange; /* of tensors */
-    PyTypeObject *tensor;                   /* or null */
+    _Atomic(PyObject *) tensor;             /* their class, or null */
     PyObject *is_negated;                   /* the name of its method */
-    PyObject *calls, *remember;
+    PyObject *calls;
+    _Atomic(PyObject *) remember;
     struct room rooms[ROOMS];
     int room_count;
-    PyThread_type_lock lock; /* of the rooms, and of queueing what uses one */
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -47,11 +47,10 @@ struct again {
 bool again_begin(struct state *state) {
     struct again *again = state->again = PyMem_Calloc(1, sizeof *again);
     if (again) {
-        again->lock = PyThread_allocate_lock();
         again->calls = PyDict_New();
         again->is_negated = PyUnicode_InternFromString("is_neg");
     }
-    if (again && again->lock && again->calls && again->is_negated)
+    if (again && again->calls && again->is_negated)
         return true;
     if (!PyErr_Occurred())
         PyErr_NoMemory();
@@ -74,20 +73,12 @@ void again_clear(struct state *state) {
     struct again *again = state->again;
     if (!again)
         return;
-    Py_CLEAR(again->tensor);
+    Py_XDECREF(atomic_exchange(&again->tensor, NULL));
+    Py_XDECREF(atomic_exchange(&again->remember, NULL));
     Py_CLEAR(again->calls);
-    Py_CLEAR(again->remember);
     Py_CLEAR(again->is_negated);
     while (again->room_count > 0)
         Py_CLEAR(again->rooms[--again->room_count].owner);
-}
-
-void again_free(struct state *state) {
-    again_clear(state);
-    if (state->again && state->again->lock)
-        PyThread_free_lock(state->again->lock);
-    PyMem_Free(state->again);
-    state->again = NULL;
 }
 
 void again_forget(struct state *state) {
@@ -108,7 +99,7 @@ PyObject *use_tensors(PyObject *module, PyObject *class) {
     bool usable = exchange && exchange->view && exchange->stream;
     if (usable && !again->tensor) {
         again->exchange = exchange;
-        again->tensor = (PyTypeObject *)Py_NewRef(class);
+        (void)keep_first(&again->tensor, Py_NewRef(class));
     }
     return PyBool_FromLong(usable);
 }
@@ -144,9 +135,9 @@ static enum kind read_array(struct state *state, PyObject *object, struct view *
     const struct again *again = state->again;
     clear_view(view);
     bool is_read;
-    if (Py_TYPE(object) == (PyTypeObject *)state->ndarray) {
+    if ((PyObject *)Py_TYPE(object) == state->ndarray) {
         is_read = view_of_buffer(object, false, "x", view);
-    } else if (Py_TYPE(object) == again->tensor) {
+    } else if ((PyObject *)Py_TYPE(object) == again->tensor) {
         struct dlpack_tensor tensor;
         is_read =
             again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, view) && !is_negated(again, object);
@@ -279,16 +270,17 @@ static PyObject *keep(const struct call *call, PyObject *tuple) {
 static PyObject *ask(const struct call *call, const char *name, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *names) {
     struct again *again = call->state->again;
-    if (!again->remember) {
+    PyObject *remember = again->remember;
+    if (!remember) {
         PyObject *module = PyImport_ImportModule("pyreduct._functions");
-        again->remember = module ? PyObject_GetAttrString(module, "remember") : NULL;
+        remember = keep_first(&again->remember, module ? PyObject_GetAttrString(module, "remember") : NULL);
         Py_XDECREF(module);
     }
     PyObject *all = PyTuple_New(count), *answer = NULL, *kept = NULL;
     for (Py_ssize_t index = 0; all && index < count; index++)
         PyTuple_SetItem(all, index, Py_NewRef(arguments[index]));
-    if (all && again->remember)
-        answer = PyObject_CallFunction(again->remember, "sOO", name, all, names ? names : Py_None);
+    if (all && remember)
+        answer = PyObject_CallFunction(remember, "sOO", name, all, names ? names : Py_None);
     if (answer)
         kept = answer == Py_None ? Py_NewRef(Py_None) : keep(call, answer);
     Py_XDECREF(answer);
@@ -337,21 +329,22 @@ static struct room *find_room(struct again *again, int device, const void *strea
 
 /* New memory for this stream, which is the current one. What was there before is given back when it no longer is found; it was
  * used in this stream alone, in whose order its allocator gives it to others. */
-static bool make_room(struct again *again, const struct kept *kept, PyObject *like, int device, void *stream) {
+static bool make_room(struct state *state, const struct kept *kept, PyObject *like, int device, void *stream) {
+    struct again *again = state->again;
     size_t size = kept->workspace < ROOM_LEAST ? ROOM_LEAST : kept->workspace;
     PyObject *pair = PyObject_CallMethod(kept->kind, "scratch", "nO", (Py_ssize_t)size, like);
     PyObject *owner;
     unsigned long long address;
     bool made = pair && PyArg_ParseTuple(pair, "OK", &owner, &address);
     if (made) {
-        lock_wait(again->lock);
+        lock_wait(state->lock);
         struct room *room = find_room(again, device, stream);
         if (!room && again->room_count < ROOMS)
             room = &again->rooms[again->room_count++];
         PyObject *before = room ? room->owner : NULL;
         if (room)
             *room = (struct room){device, stream, size, (void *)(uintptr_t)address, Py_NewRef(owner)};
-        PyThread_release_lock(again->lock);
+        PyThread_release_lock(state->lock);
         Py_XDECREF(before);
         made = room != NULL;
     }
@@ -381,15 +374,15 @@ static bool queue(struct state *state, const struct kept *kept, PyObject *like, 
     if (stream && is_captured(kept, like))
         return false;
     for (int tries = 0; tries < 2; tries++) {
-        lock_wait(again->lock);
+        lock_wait(state->lock);
         const struct room *room = find_room(again, device, stream);
         bool fits = room && room->size >= kept->workspace;
         if (fits)
             *status = plan_queue(kept->plan, inputs, results, NULL, room->address, stream, error);
-        PyThread_release_lock(again->lock);
+        PyThread_release_lock(state->lock);
         if (fits)
             return true;
-        if (!make_room(again, kept, like, device, stream))
+        if (!make_room(state, kept, like, device, stream))
             return false;
     }
     return false;
@@ -402,7 +395,7 @@ static bool queue(struct state *state, const struct kept *kept, PyObject *like, 
 /* Whether the result can be written there while inputs are read. */
 static bool read_out(struct call *call, const struct kept *kept, int array) {
     PyObject *object = call->objects[array];
-    if (Py_TYPE(object) == (PyTypeObject *)call->state->ndarray) {
+    if ((PyObject *)Py_TYPE(object) == call->state->ndarray) {
         if (call->views[array].buffer.readonly || call->views[array].copy)
             return false;
     } else {

@@ -54,7 +54,7 @@ static PyObject *reduce_views(struct state *state, const struct function *functi
 
 /* Whether there is no other reading of this object than as such a buffer; no exception if not. */
 static bool take_buffer(struct state *state, PyObject *object, struct view *view) {
-    if (!state->ndarray || Py_TYPE(object) != (PyTypeObject *)state->ndarray)
+    if ((PyObject *)Py_TYPE(object) != state->ndarray)
         return false;
     if (!view_of_buffer(object, false, "x", view)) {
         PyErr_Clear();
@@ -103,12 +103,13 @@ static PyObject *try_arrays(struct state *state, const struct function *function
 
 static PyObject *general(struct state *state, const char *name, PyObject *const *arguments, Py_ssize_t count,
                          PyObject *names) {
-    if (!state->functions) {
+    PyObject *functions = state->functions;
+    if (!functions) {
         PyObject *module = PyImport_ImportModule("pyreduct._functions");
-        state->functions = module ? PyObject_GetAttrString(module, "FUNCTIONS") : NULL;
+        functions = keep_first(&state->functions, module ? PyObject_GetAttrString(module, "FUNCTIONS") : NULL);
         Py_XDECREF(module);
     }
-    PyObject *function = state->functions ? PyMapping_GetItemString(state->functions, name) : NULL;
+    PyObject *function = functions ? PyMapping_GetItemString(functions, name) : NULL;
     PyObject *tuple = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
     bool ready = function && tuple && keywords;
     for (Py_ssize_t index = 0; ready && index < count; index++)

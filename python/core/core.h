@@ -4,9 +4,6 @@
 #ifndef PYREDUCT_CORE_H
 #define PYREDUCT_CORE_H
 
-#if !defined(Py_GIL_DISABLED) && !defined(Py_LIMITED_API)
-#define Py_LIMITED_API 0x030B0000
-#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -26,12 +23,13 @@ enum { TYPES = REDUCT_BOOL + 1, STATUSES = REDUCT_ERROR_CALLBACK + 1 };
 struct state {
     PyObject *errors[STATUSES]; /* an exception class for each status but REDUCT_OK */
     PyTypeObject *view, *plan, *accumulator, *table;
-    uint64_t longest;         /* call that does not look at signals, in elements */
-    PyObject *functions;      /* the general ones by name, once one was needed */
-    PyObject *ndarray;        /* numpy.ndarray, once an array of it was seen */
-    PyObject *scalars[TYPES]; /* then also numpy.float64 and so on, by type, and what makes objects of them */
+    uint64_t longest;              /* call that does not look at signals, in elements */
+    _Atomic(PyObject *) functions; /* the general ones by name, once one was needed */
+    _Atomic(PyObject *) ndarray;   /* numpy.ndarray, once an array of it was seen */
+    PyObject *scalars[TYPES];      /* then also numpy.float64 and so on, by type, and what makes objects of them */
     newfunc make_scalar[TYPES];
     struct again *again;
+    PyThread_type_lock lock; /* of what is written here once in use, and of queueing in memory that calls share */
 };
 
 /* An array of somebody else's memory. */
@@ -99,6 +97,9 @@ bool parse_type(PyObject *name, reduct_type *type);
 bool parse_reduction(PyObject *tuple, reduct_reduction *reduction);
 PyObject *reduction_tuple(const reduct_reduction *reduction);
 
+/* Keeps what a thread has found, if no other one was faster: what is kept, or null where `found`, whose reference is taken over, is. */
+PyObject *keep_first(_Atomic(PyObject *) *place, PyObject *found);
+
 /* Locks of objects that the library lets one thread use at a time. A thread that waits lets others run, as the one that has the
  * lock may need to. */
 void lock_wait(PyThread_type_lock lock);
@@ -138,7 +139,6 @@ PyObject *use_tensors(PyObject *module, PyObject *class);
 bool again_begin(struct state *state); /* false with an exception */
 int again_traverse(struct state *state, visitproc visit, void *arg);
 void again_clear(struct state *state);
-void again_free(struct state *state);
 void again_forget(struct state *state);
 
 /* plan.c: executions without the interpreter's lock, if they are long */

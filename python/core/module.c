@@ -135,23 +135,33 @@ static PyObject *resolve(PyObject *module, PyObject *tuple) {
     return PyUnicode_FromString(reduct_type_name(reduction.result));
 }
 
+PyObject *keep_first(_Atomic(PyObject *) *place, PyObject *found) {
+    PyObject *before = NULL;
+    if (!found || atomic_compare_exchange_strong(place, &before, found))
+        return found;
+    Py_DecRef(found);
+    return before;
+}
+
 /* use_numpy(ndarray, {'f64': float64, ...}): what results of its arrays are. */
 static PyObject *use_numpy(PyObject *module, PyObject *arguments) {
     struct state *state = PyModule_GetState(module);
-    PyObject *ndarray, *scalars;
+    PyObject *ndarray, *scalars, *found[TYPES] = {NULL};
     if (!PyArg_ParseTuple(arguments, "OO!", &ndarray, &PyDict_Type, &scalars))
         return NULL;
-    for (int type = 1; type < TYPES; type++)
-        if (!state->scalars[type]) {
-            PyObject *scalar = PyDict_GetItemString(scalars, reduct_type_name((reduct_type)type));
-            if (scalar && !PyType_Check(scalar))
-                return PyErr_Format(PyExc_TypeError, "expected types of scalars, found %R", scalar);
-            if (scalar)
-                state->make_scalar[type] = (newfunc)PyType_GetSlot((PyTypeObject *)scalar, Py_tp_new);
-            state->scalars[type] = Py_XNewRef(scalar);
+    for (int type = 1; type < TYPES; type++) {
+        found[type] = PyDict_GetItemString(scalars, reduct_type_name((reduct_type)type));
+        if (found[type] && !PyType_Check(found[type]))
+            return PyErr_Format(PyExc_TypeError, "expected types of scalars, found %R", found[type]);
+    }
+    lock_wait(state->lock); /* and the class comes last: who sees it sees the others */
+    for (int type = 1; type < TYPES && !state->ndarray; type++)
+        if (found[type]) {
+            state->make_scalar[type] = (newfunc)PyType_GetSlot((PyTypeObject *)found[type], Py_tp_new);
+            state->scalars[type] = Py_NewRef(found[type]);
         }
-    if (!state->ndarray)
-        state->ndarray = Py_NewRef(ndarray);
+    (void)keep_first(&state->ndarray, Py_NewRef(ndarray));
+    PyThread_release_lock(state->lock);
     Py_RETURN_NONE;
 }
 
@@ -230,6 +240,11 @@ static bool add_names(PyObject *module) {
 
 static int execute(PyObject *module) {
     struct state *state = PyModule_GetState(module);
+    state->lock = PyThread_allocate_lock();
+    if (!state->lock) {
+        PyErr_NoMemory();
+        return -1;
+    }
     if (!again_begin(state) || !make_errors(module, state) || PyModule_AddFunctions(module, call_methods) != 0 ||
         !add_names(module))
         return -1;
@@ -270,15 +285,18 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->plan);
     Py_CLEAR(state->accumulator);
     Py_CLEAR(state->table);
-    Py_CLEAR(state->functions);
-    Py_CLEAR(state->ndarray);
+    Py_XDECREF(atomic_exchange(&state->functions, NULL));
+    Py_XDECREF(atomic_exchange(&state->ndarray, NULL));
     again_clear(state);
     return 0;
 }
 
 static void free_module(void *module) {
+    struct state *state = PyModule_GetState(module);
     clear(module);
-    again_free(PyModule_GetState(module));
+    PyMem_Free(state->again);
+    if (state->lock)
+        PyThread_free_lock(state->lock);
 }
 
 static PyModuleDef_Slot slots[] = {

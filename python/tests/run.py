@@ -29,7 +29,7 @@ def has(folder, modules):
 
 
 def install(folder, packages):
-    command = [python_of(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", *packages]
+    command = [python_of(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--prefer-binary", *packages]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode == 0, done.stderr.strip().splitlines()[-1:] or ["pip failed"]
 
