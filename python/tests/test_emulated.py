@@ -1,0 +1,262 @@
+"""Calls on a CUDA device, which tests/emulated_cuda stands for: its memory is the host's, so that arrays of NumPy play tensors there. Of
+streams it has the handles alone; what is tested is what is called, and the bits."""
+import ctypes
+import os
+
+import numpy as np
+import pytest
+from exact import same
+
+import pyreduct
+from pyreduct import _core, _cuda, _functions, _kinds
+
+if not os.environ.get("REDUCT_TEST_EMULATED"):
+    pytest.skip("the emulated GPU's kernels are in a module of their own (ctest -R python_emulated)", allow_module_level=True)
+
+CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("lengths", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+def view_of(tensor, out):
+    x = tensor.x
+    out[0] = DLTensor(x.ctypes.data, 2, 0, x.ndim, CODES[x.dtype.kind], 8 * x.itemsize, 1, ctypes.addressof(tensor.lengths), ctypes.addressof(tensor.strides), 0)
+    return 0
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+def current_stream(device_type, device, out):
+    assert (device_type, device) == (2, 0)
+    out[0] = Kind.current
+    return 0
+
+
+class Exchange(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p), ("unused", ctypes.c_void_p * 3),
+                ("view", type(view_of)), ("stream", type(current_stream))]  # fmt: skip
+
+
+NAME = ctypes.create_string_buffer(b"dlpack_exchange_api")  # of the capsule, which keeps its address
+EXCHANGE = Exchange(1, 3, None, (ctypes.c_void_p * 3)(), view_of, current_stream)
+ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
+ctypes.pythonapi.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+
+
+class Tensor:
+    __dlpack_c_exchange_api__ = ctypes.pythonapi.PyCapsule_New(ctypes.addressof(EXCHANGE), ctypes.addressof(NAME), None)
+    requires_grad = False
+
+    def __init__(self, x):
+        self.x = x
+        self.lengths = (ctypes.c_int64 * (x.ndim + 1))(*x.shape)
+        self.strides = (ctypes.c_int64 * (x.ndim + 1))(*(stride // x.itemsize for stride in x.strides))
+
+    def is_neg(self):
+        return False
+
+
+class Kind:
+    """As that of PyTorch's tensors."""
+
+    signed = queues = True
+    numbers = False
+    current = None  # the stream
+    is_capturing = False
+    sizes: list = []
+
+    def view(self, x, name):
+        assert type(x) is Tensor
+        x = x.x
+        return _core.View.pointer(x.ctypes.data, _kinds.type_name(x.dtype), x.shape, tuple(stride // x.itemsize for stride in x.strides), False, 0, x)
+
+    writable = view
+
+    def make(self, shape, kind):
+        return Tensor(np.empty(shape, _kinds.LONG[kind]))
+
+    def output(self, shape, kind, like):
+        made = self.make(shape, kind)
+        return made, self.view(made, "out")
+
+    def recipe(self, shape, kind, device):
+        assert device == 0
+        return self.make, (shape, kind), {}
+
+    def finish(self, made, kind):
+        return made
+
+    def scratch(self, size, like):
+        self.sizes.append(size)
+        room = np.full(size + 256, 0xA5, "u1")
+        room = room[-room.ctypes.data % 256 :][:size]
+        return room, room.ctypes.data
+
+    def stream(self, like):
+        return self.current or 0
+
+    def capturing(self, like):
+        return self.is_capturing
+
+    def to_host(self, made):
+        return bytes(made)
+
+
+@pytest.fixture(autouse=True)
+def kind(monkeypatch):
+    assert _core.use_tensors(Tensor)
+    monkeypatch.setitem(_kinds._of_class, Tensor, Kind())
+    monkeypatch.setattr(Kind, "sizes", [])
+    yield Kind
+
+
+@pytest.fixture
+def long_ways(monkeypatch):
+    """How often the general functions queued something."""
+    calls, queue = [], _cuda.queue
+    monkeypatch.setattr(_cuda, "queue", lambda *arguments: (calls.append(arguments), queue(*arguments)))
+    return calls
+
+
+def data(*shape, dtype="f4", seed=0):
+    return (np.random.default_rng(seed).standard_normal(shape) * 100).astype(dtype)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+def test_reductions(dtype, axis, long_ways):
+    for seed in range(3):
+        for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1, 1::2]):
+            x = view(data(30, 50, dtype=dtype, seed=seed))
+            expected = pyreduct.sum(x, axis)
+            same(pyreduct.sum(Tensor(x), axis, check=False).x, np.asarray(expected))
+            out = Tensor(np.zeros((*np.shape(expected), 2), expected.dtype)[..., 1])
+            assert pyreduct.sum(Tensor(x), axis=axis, out=out, check=False) is out
+            same(out.x.copy(), np.asarray(expected))
+    assert not long_ways
+
+
+def test_where_and_groups(long_ways):
+    for seed in range(3):
+        x, ids = data(200, seed=seed), np.random.default_rng(seed).integers(0, 9, 200)
+        mask = x > 0
+        same(pyreduct.sum(Tensor(x), 0, where=Tensor(mask), keepdims=True).x, pyreduct.sum(x, 0, where=mask, keepdims=True))
+        same(pyreduct.index_add(Tensor(x[:9].copy()), Tensor(ids), Tensor(x), check=False).x, pyreduct.index_add(x[:9].copy(), ids, x))
+        same(pyreduct.group_sum(Tensor(x), Tensor(ids), 9, check=False).x, pyreduct.group_sum(x, ids, 9))
+    assert not long_ways
+
+
+def test_what_is_waited_for(long_ways):
+    """It goes the long way each time, and raises."""
+    x, big = data(20), np.full((2, 3), 2**62)
+    for turn in range(3):
+        with pytest.raises(ValueError):
+            pyreduct.index_add(Tensor(x), Tensor(np.array([20])), Tensor(x[:1]))
+        with pytest.raises(OverflowError):
+            pyreduct.sum(Tensor(big), 1)
+        assert len(long_ways) == 2 * turn + 2
+        same(pyreduct.sum(Tensor(np.full((2, 3), 7)), 1).x, np.array([21, 21]))
+        long_ways.pop()
+
+
+def test_out_within_x():
+    x = data(6, 10)
+    expected = pyreduct.sum(x, 1)
+    for _ in range(2):
+        pyreduct.sum(Tensor(x), 1, out=Tensor(np.empty((9, 10), "f4")[5, :6]))
+        y = x.copy()
+
+        class Writable(Tensor):  # a long way, as this is not one of the tensors
+            pass
+
+        with pytest.raises(TypeError):
+            pyreduct.sum(Writable(y), 1)
+        pyreduct.sum(Tensor(y), 1, out=Tensor(np.zeros(6, "f4")))
+        same(pyreduct.sum(Tensor(y), 1).x, expected)
+
+
+def streams(count):
+    """Handles of streams of the device's context."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    context, handles = ctypes.c_void_p(), []
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+    for _ in range(count):
+        handle = ctypes.c_void_p()
+        assert cuda.cuStreamCreate(ctypes.byref(handle), 1) == 0
+        handles.append(handle.value)
+    return handles
+
+
+def test_workspaces(kind, monkeypatch, long_ways):
+    """One for each stream, as large as what needs most; none that others use while a graph is captured."""
+    x, ids = data(3000), np.random.default_rng(1).integers(0, 9, 3000)
+
+    def calls():
+        same(pyreduct.sum(Tensor(x)).x, np.asarray(pyreduct.sum(x)))
+        same(pyreduct.group_sum(Tensor(x), Tensor(ids), 9, check=False).x, pyreduct.group_sum(x, ids, 9))
+
+    calls()
+    before = len(kind.sizes)
+    assert before <= 1
+    for _ in range(3):
+        calls()
+    assert len(kind.sizes) == before
+    made = streams(2)
+    for stream in made:
+        monkeypatch.setattr(kind, "current", stream)
+        count = len(kind.sizes)
+        for _ in range(3):
+            calls()
+        assert len(kind.sizes) == count + 1
+    assert not long_ways
+    monkeypatch.setattr(kind, "is_capturing", True)
+    count = len(kind.sizes)
+    calls()
+    calls()
+    assert len(long_ways) == 4 and len(kind.sizes) == count + 4
+    monkeypatch.setattr(kind, "is_capturing", False)
+    large = np.zeros(1 << 17, "f4")
+    large[:9] = x[:9]
+    many = np.arange(1 << 17) % (1 << 16)
+    expected = pyreduct.group_sum(large, many, 1 << 16)
+    same(pyreduct.group_sum(Tensor(large), Tensor(many), 1 << 16, check=False).x, expected)
+    assert len(kind.sizes) == count + 5 and kind.sizes[-1] > 1 << 20
+    same(pyreduct.group_sum(Tensor(large), Tensor(many), 1 << 16, check=False).x, expected)
+    calls()
+    assert len(kind.sizes) == count + 5 and len(long_ways) == 4
+
+
+def test_many_threads(kind):
+    import threading
+
+    x, wrong = data(40, 50), []
+    expected, whole = pyreduct.sum(x, 1), np.asarray(pyreduct.sum(x))
+
+    def work():
+        for _ in range(10):
+            if pyreduct.sum(Tensor(x), 1).x.tobytes() != expected.tobytes() or pyreduct.sum(Tensor(x)).x.tobytes() != whole.tobytes():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_in_c():
+    """What the benchmark measures is the same call."""
+    from pyreduct import bench
+
+    x = data(30, 50)
+    call = bench.InC("sum", Tensor(x), 1)
+    call.times = 2
+    call()
+    same(call.room.x, pyreduct.sum(x, 1))
+    assert _functions.PREPARED["sum"](Tensor(x), 1).plan.device.startswith("cuda")
