@@ -1,4 +1,4 @@
-/* More than 2^31 and 2^32 elements, in little memory: one small file, mapped again and again side by side.
+/* More than 2^31 and 2^32 elements, and rows, in little memory: one small file, mapped again and again side by side.
  *
  * From the survival list: "more than 2^31 and 2^32 elements".
  */
@@ -106,6 +106,43 @@ static void first_nan(void **state) {
     munmap(memory.all, memory.size);
 }
 
+/* 2^31 + 7 rows of two bytes, in memory that repeats, as their results do; the last seven rows are others. */
+static void rows(void **state) {
+    (void)state;
+    enum { LAST = 7, PERIOD = CHUNK / 2 };
+    const uint64_t count = ((uint64_t)1 << 31) + LAST;
+    struct repeated x = repeat(64), results = repeat(32);
+    for (size_t r = 0; r < PERIOD; r++) {
+        x.chunk[2 * r] = (uint8_t)(r % 251);
+        x.chunk[2 * r + 1] = (uint8_t)(r % 3);
+    }
+    for (size_t r = 0; r < LAST; r++) {
+        x.tail[2 * r] = (uint8_t)(100 + r);
+        x.tail[2 * r + 1] = (uint8_t)(200 + r);
+    }
+    memset(results.chunk, 255, CHUNK);
+    const reduct_reduction max = test_reduction(REDUCT_MAX, REDUCT_U8, REDUCT_DEFAULT);
+    const reduct_plan_options options = {.reductions = &max,
+                                         .reduction_count = 1,
+                                         .kind = REDUCT_SHAPE,
+                                         .shape = {count, 2, 1, 2, 1, 0},
+                                         .device = test_device()};
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    assert_true(reduct_plan_result_count(plan) == count);
+    test_status(reduct_plan_execute(plan, (const void *[]){x.all}, (void *[]){results.all}, NULL, NULL), REDUCT_OK);
+    for (size_t r = 0; r < CHUNK; r++) {
+        const unsigned first = r % PERIOD % 251, second = r % PERIOD % 3, expected = first > second ? first : second;
+        if (results.chunk[r] != expected)
+            test_fail("row %zu, or one so many chunks on: %u; expected %u", r, results.chunk[r], expected);
+    }
+    for (size_t r = 0; r < LAST; r++)
+        assert_int_equal(results.tail[r], 200 + r);
+    reduct_plan_destroy(plan);
+    munmap(x.all, x.size);
+    munmap(results.all, results.size);
+}
+
 /* Fills `size` bytes, a power of two, with one element. */
 static void fill(const struct test_type *type, unsigned char *memory, size_t size, uint64_t bits) {
     values_put_bits(type, memory, 0, bits);
@@ -156,10 +193,8 @@ static void heavy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heavy),
-        cmocka_unit_test(bytes),
-        cmocka_unit_test(floats),
-        cmocka_unit_test(first_nan),
+        cmocka_unit_test(heavy),     cmocka_unit_test(bytes), cmocka_unit_test(floats),
+        cmocka_unit_test(first_nan), cmocka_unit_test(rows),
     };
     return cmocka_run_group_tests_name("huge", tests, NULL, NULL);
 }
