@@ -63,6 +63,10 @@ static void prepare(bench_array *array, const bench_case *which, uint64_t seed, 
         measure_fill_f64(array->values, count, which->data, seed, team);
     else if (which->type == REDUCT_F32)
         measure_fill_f32(array->values, count, which->data, seed, team);
+    else if (which->type == REDUCT_F16)
+        measure_fill_f16(array->values, count, which->data, seed, team);
+    else if (which->type == REDUCT_BF16)
+        measure_fill_bf16(array->values, count, which->data, seed, team);
     else if (which->type == REDUCT_I64)
         measure_fill_i64(array->values, count, seed, team);
     else
@@ -88,7 +92,7 @@ static void stop(const char *what, reduct_status status, const reduct_error *err
 }
 
 static reduct_status make_plan(const bench_case *which, reduct_mode mode, reduct_plan **plan, reduct_error *error) {
-    reduct_reduction reduction = {.op = which->op, .element = which->type, .mode = mode};
+    reduct_reduction reduction = {.op = which->op, .element = which->type, .result = which->result, .mode = mode};
     reduct_plan_options options = {
         .reductions = &reduction,
         .reduction_count = 1,
@@ -144,9 +148,11 @@ static judge_exact run_once(const bench_lab *lab, const bench_case *which, reduc
     return exact;
 }
 
+/* Of floats; as f64, which holds what may leave the range of their type. */
 static double run_real(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
-    judge_exact exact = run_once(lab, which, op, x);
-    return judge_real(exact.type, &exact.value);
+    bench_case as_f64 = *which;
+    as_f64.result = REDUCT_F64;
+    return run_once(lab, &as_f64, op, x).value.f64;
 }
 
 /* What rounding errors of the operator are relative to: the sum of absolute terms, or a bound of it. */
@@ -183,7 +189,11 @@ static void check(const bench_lab *lab, const bench_case *which, const library_j
     if (status != REDUCT_OK)
         stop("cannot check", status, &error);
     int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN, rounds = reduct_type_is_float(which->type);
-    double unit = rounds && !selects ? judge_roundoff(which->type) : 0;
+    /* Floats of 16 bits are added as f32, and the result is rounded once more: by half a unit of it, or a whole one where errors before
+     * have carried it over. */
+    int halves = rounds && size == 2;
+    double unit = !rounds || selects ? 0 : judge_roundoff(halves ? REDUCT_F32 : which->type);
+    double last = unit > 0 && halves ? judge_unit(expected.type, judge_real(expected.type, &expected.value)) : 0;
     double scaled = unit > 0 ? unit * scale(lab, which, judge_real(expected.type, &expected.value)) : 0;
     /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
     double chain = (double)plain->count / 4 / (16.0 / (double)size) + 256;
@@ -192,9 +202,9 @@ static void check(const bench_lab *lab, const bench_case *which, const library_j
     result->runs[BENCH_EXACT].finding = judge_result(&expected, &exact->result, 0);
     if (fast)
         result->runs[BENCH_FAST].finding =
-            judge_result(&expected, &fast->result, bound_of(expected.type, &fast->result, fast_bound * scaled));
+            judge_result(&expected, &fast->result, bound_of(expected.type, &fast->result, fast_bound * scaled + last));
     result->runs[BENCH_PLAIN].finding =
-        judge_result(&expected, &summed, rounds ? bound_of(expected.type, &summed, chain * scaled) : 0);
+        judge_result(&expected, &summed, rounds ? bound_of(expected.type, &summed, chain * scaled + last) : 0);
 }
 
 int bench_is_wrong(const bench_result *result) {

@@ -20,6 +20,7 @@ typedef struct bench_case {
     uint64_t bytes;     /* of each array */
     const char *device; /* as for the library: "cpu", "cpu:avx2" */
     unsigned threads;   /* at least 1 */
+    reduct_type result; /* of what others are checked with; REDUCT_DEFAULT */
 } bench_case;
 
 /* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for

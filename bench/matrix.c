@@ -151,7 +151,7 @@ static const struct {
 } lists_of[2][LISTS] = {
     {
         [LIST_OP] = {set_op, "sum,dot,norm1,norm2,var,min,argmin"},
-        [LIST_TYPE] = {set_type, "f64,f32,i64,i32"},
+        [LIST_TYPE] = {set_type, "f64,f32,f16,bf16,i64,i32"},
         [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
         [LIST_SIZE] = {set_size, "32Ki,512Ki,8Mi,256Mi"},
         [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},

@@ -1,6 +1,8 @@
 /* Choosing plain loops, spreading them over threads, putting the parts together. */
 #include "plain.h"
 
+#include "measure/data.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -35,6 +37,10 @@ static int type_of(reduct_type type) {
         return PLAIN_F64;
     case REDUCT_F32:
         return PLAIN_F32;
+    case REDUCT_F16:
+        return PLAIN_F16;
+    case REDUCT_BF16:
+        return PLAIN_BF16;
     case REDUCT_I64:
         return PLAIN_I64;
     case REDUCT_I32:
@@ -129,9 +135,12 @@ void plain_result(const plain_job *job, reduct_type type, void *result) {
     double real = real_result(job);
     float single = (float)real;
     int64_t integer = job->op == REDUCT_ARGMIN ? (int64_t)job->partial.index : job->partial.integer;
+    const uint16_t half = type == REDUCT_BF16 ? measure_bf16(real) : measure_f16(real);
     memcpy(result,
            type == REDUCT_F64   ? (const void *)&real
            : type == REDUCT_F32 ? (const void *)&single
-                                : (const void *)&integer, /* of which a narrower type is the low bytes */
+           : type == REDUCT_F16 || type == REDUCT_BF16
+               ? (const void *)&half
+               : (const void *)&integer, /* of which a narrower type is the low bytes */
            reduct_type_size(type));
 }

@@ -1,6 +1,6 @@
 /* Plain loops to compare with: what a careful programmer writes when exactness is not asked for. Every loop keeps
  * eight independent vectors of partial results (four where each needs two), accumulates in the element type (integers
- * in i64), and exists for each instruction set that the library has kernels for, with and without software prefetch;
+ * in i64, floats of 16 bits in f32), and exists for each instruction set that the library has kernels for, with and without software prefetch;
  * the comparison is with whichever is faster on the machine at hand. */
 #ifndef BENCH_PLAIN_H
 #define BENCH_PLAIN_H
@@ -34,7 +34,7 @@ typedef enum plain_kind {
     PLAIN_KINDS
 } plain_kind;
 
-typedef enum plain_type { PLAIN_F64, PLAIN_F32, PLAIN_I64, PLAIN_I32, PLAIN_TYPES } plain_type;
+typedef enum plain_type { PLAIN_F64, PLAIN_F32, PLAIN_F16, PLAIN_BF16, PLAIN_I64, PLAIN_I32, PLAIN_TYPES } plain_type;
 
 /* The loops of one instruction set, [1] with prefetch; null where there is none. */
 typedef struct plain_set {

@@ -11,5 +11,6 @@
 #define PLAIN_LEAST_i32(a, b) ((vec)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
 #define PLAIN_LEAST_i64(a, b) ((vec)_mm512_min_epi64((__m512i)(a), (__m512i)(b)))
 #define PLAIN_WIDEN_i32(at)   _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)(at)))
+#define PLAIN_LOAD_f16(at)    _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(at)))
 
 #include "plain_set.h"

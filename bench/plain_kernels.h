@@ -6,6 +6,9 @@
  *   IS_FLOAT         1, 0
  *   LEAST(a, b)      optional: the lesser of two vectors, lane by lane, by one instruction
  *   WIDEN(address)   optional: half a vector of integers as a vector of 64-bit ones, by one instruction
+ *   STORED           optional: what elements are in memory, where they are taken as TYPE; and with it
+ *   LOAD(address)    as many of them as a vector, and
+ *   ONE(stored)      one of them
  *
  * and, from its own includer, PLAIN_SET and PLAIN_BYTES. Everything here is undefined again at the end.
  *
@@ -18,6 +21,11 @@
 #ifndef LEAST
 #define LEAST(a, b) SELECT((a) < (b), a, b)
 #endif
+#ifndef STORED
+#define STORED        TYPE
+#define LOAD(address) (*(const vec *)(address))
+#define ONE(stored)   (stored)
+#endif
 
 typedef PLAIN_VECTOR(TYPE, LANES) vec;
 typedef PLAIN_VECTOR(INDEX_TYPE, LANES) index_vec;
@@ -26,15 +34,15 @@ typedef PLAIN_VECTOR(INDEX_TYPE, LANES) index_vec;
 
 /* What is added up: the element, its absolute value, its square, its product with the other array's. Where there is no other
  * array, y is x. */
-PLAIN_INLINE vec NAME(term)(plain_kind kind, const TYPE *x, const TYPE *y) {
-    vec value = *(const vec *)x;
+PLAIN_INLINE vec NAME(term)(plain_kind kind, const STORED *x, const STORED *y) {
+    vec value = LOAD(x);
     switch (kind) {
     case PLAIN_NORM1: /* all bits but the sign */
         return (vec)((index_vec)value & (INDEX_TYPE)(((uint64_t)1 << (8 * sizeof(TYPE) - 1)) - 1));
     case PLAIN_SQUARES:
         return value * value;
     case PLAIN_DOT:
-        return value * *(const vec *)y;
+        return value * LOAD(y);
     default:
         return value;
     }
@@ -52,7 +60,7 @@ PLAIN_INLINE TYPE NAME(total)(const vec *sums, int count) {
     return total;
 }
 
-PLAIN_INLINE void NAME(add_body)(plain_kind kind, int prefetch, const TYPE *x, const TYPE *y, size_t count,
+PLAIN_INLINE void NAME(add_body)(plain_kind kind, int prefetch, const STORED *x, const STORED *y, size_t count,
                                  plain_partial *partial) {
     vec sums[8] = {{0}};
     size_t i = 0;
@@ -67,26 +75,26 @@ PLAIN_INLINE void NAME(add_body)(plain_kind kind, int prefetch, const TYPE *x, c
     }
     TYPE total = NAME(total)(sums, 8);
     for (; i < count; i++)
-        total += NAME(term_alone)(kind, x[i], kind == PLAIN_DOT ? y[i] : 0);
+        total += NAME(term_alone)(kind, ONE(x[i]), kind == PLAIN_DOT ? ONE(y[i]) : 0);
     partial->real = (double)total;
 }
 
-PLAIN_INLINE void NAME(moments_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+PLAIN_INLINE void NAME(moments_body)(int prefetch, const STORED *x, size_t count, plain_partial *partial) {
     vec sums[4] = {{0}}, squares[4] = {{0}};
     size_t i = 0;
     for (; i + 4 * LANES <= count; i += 4 * LANES) {
         PLAIN_UNROLL(4)
         for (size_t j = 0; j < 4; j++) {
             plain_fetch(x + i + j * LANES, prefetch);
-            vec value = *(const vec *)(x + i + j * LANES);
+            vec value = LOAD(x + i + j * LANES);
             sums[j] += value;
             squares[j] += value * value;
         }
     }
     TYPE total = NAME(total)(sums, 4), total_squares = NAME(total)(squares, 4);
     for (; i < count; i++) {
-        total += x[i];
-        total_squares += x[i] * x[i];
+        total += ONE(x[i]);
+        total_squares += ONE(x[i]) * ONE(x[i]);
     }
     partial->real = (double)total;
     partial->squares = (double)total_squares;
@@ -134,48 +142,48 @@ PLAIN_INLINE vec NAME(all)(TYPE value) {
     return (vec){0} + value;
 }
 
-PLAIN_INLINE void NAME(min_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+PLAIN_INLINE void NAME(min_body)(int prefetch, const STORED *x, size_t count, plain_partial *partial) {
     vec least[8];
     for (int j = 0; j < 8; j++)
-        least[j] = NAME(all)(x[0]);
+        least[j] = NAME(all)(ONE(x[0]));
     size_t i = 0;
     for (; i + 8 * LANES <= count; i += 8 * LANES) {
         PLAIN_UNROLL(8)
         for (size_t j = 0; j < 8; j++) {
             plain_fetch(x + i + j * LANES, prefetch);
-            vec value = *(const vec *)(x + i + j * LANES);
+            vec value = LOAD(x + i + j * LANES);
             least[j] = LEAST(value, least[j]);
         }
     }
-    TYPE result = x[0];
+    TYPE result = ONE(x[0]);
     for (int j = 0; j < 8; j++)
         for (size_t lane = 0; lane < LANES; lane++)
             result = least[j][lane] < result ? least[j][lane] : result;
     for (; i < count; i++)
-        result = x[i] < result ? x[i] : result;
+        result = ONE(x[i]) < result ? ONE(x[i]) : result;
     partial->FIELD = result;
 }
 
 /* Each lane remembers the number of the step at which it last found something smaller: 2^31 steps of four vectors are
  * more than any array here has. */
-PLAIN_INLINE void NAME(argmin_body)(int prefetch, const TYPE *x, size_t count, plain_partial *partial) {
+PLAIN_INLINE void NAME(argmin_body)(int prefetch, const STORED *x, size_t count, plain_partial *partial) {
     vec least[4];
     index_vec found[4] = {{0}};
     for (int j = 0; j < 4; j++)
-        least[j] = NAME(all)(x[0]);
+        least[j] = NAME(all)(ONE(x[0]));
     size_t i = 0;
     index_vec step = {0};
     for (; i + 4 * LANES <= count; i += 4 * LANES, step += 1) {
         PLAIN_UNROLL(4)
         for (size_t j = 0; j < 4; j++) {
             plain_fetch(x + i + j * LANES, prefetch);
-            vec value = *(const vec *)(x + i + j * LANES);
+            vec value = LOAD(x + i + j * LANES);
             index_vec smaller = value < least[j];
             least[j] = SELECT(smaller, value, least[j]);
             found[j] = (step & smaller) | (found[j] & ~smaller);
         }
     }
-    TYPE result = x[0];
+    TYPE result = ONE(x[0]);
     uint64_t index = 0;
     for (int j = 0; j < 4; j++)
         for (size_t lane = 0; lane < LANES; lane++) {
@@ -186,8 +194,8 @@ PLAIN_INLINE void NAME(argmin_body)(int prefetch, const TYPE *x, size_t count, p
             }
         }
     for (; i < count; i++)
-        if (x[i] < result) {
-            result = x[i];
+        if (ONE(x[i]) < result) {
+            result = ONE(x[i]);
             index = i;
         }
     partial->FIELD = result;
@@ -204,6 +212,9 @@ PLAIN_INSTANCES(argmin, NAME(argmin_body)(prefetch, x, count, partial))
 #undef SELECT
 #undef LEAST
 #undef WIDEN
+#undef STORED
+#undef LOAD
+#undef ONE
 #undef TYPE
 #undef TYPE_NAME
 #undef INDEX_TYPE

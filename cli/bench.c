@@ -35,7 +35,7 @@ static const program_option known[] = {
      "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
      "2^10 to 2^30"},
     {.name = "size"},
-    {"type", 't', "LIST", "f64, f32, i64, i32; on a GPU f16, bf16 and integers of any width, too; or all"},
+    {"type", 't', "LIST", "f64, f32, f16, bf16, i64, i32; on a GPU integers of any width, too; or all"},
     {.text = "How to measure:"},
     {"sample", 'm', "MS", "Repeat short runs until a sample lasts this many milliseconds (default 2)"},
     {"repeat", 'r', "N", "Rounds, in each of which every variant is timed once (default 21)"},

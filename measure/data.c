@@ -105,15 +105,27 @@ typedef struct half {
 } half;
 static const half f16 = {10, 15}, bf16 = {7, 127};
 
-/* Rounded to nearest, ties to even; of magnitudes that the type holds. */
 static uint16_t round_to_half(double value, half type) {
+    const uint16_t infinity = (uint16_t)((2 * type.bias + 1) << type.stored);
     int exponent;
+    if (isnan(value))
+        return infinity | (uint16_t)(1 << (type.stored - 1));
+    if (fabs(value) >= ldexp(2 - ldexp(1, -type.stored - 1), type.bias)) /* half a unit beyond the largest, and more */
+        return infinity | (signbit(value) ? 0x8000 : 0);
     frexp(value, &exponent); /* value < 2^exponent */
-    exponent = exponent - 1 > 1 - type.bias ? exponent - 1 : 1 - type.bias;
+    exponent = value != 0 && exponent - 1 > 1 - type.bias ? exponent - 1 : 1 - type.bias;
     const uint16_t sign = signbit(value) ? 0x8000 : 0,
                    significand = (uint16_t)nearbyint(ldexp(fabs(value), type.stored - exponent));
     /* The hidden bit, where there is one, and a carry raise the exponent. */
     return (uint16_t)(sign | (((uint16_t)(exponent + type.bias - 1) << type.stored) + significand));
+}
+
+uint16_t measure_f16(double value) {
+    return round_to_half(value, f16);
+}
+
+uint16_t measure_bf16(double value) {
+    return round_to_half(value, bf16);
 }
 
 static uint16_t any_half(measure_random *random, half type, uint64_t least, uint64_t count) {

@@ -43,6 +43,10 @@ void measure_fill_bf16(uint16_t *values, size_t count, measure_data data, uint64
 void measure_fill_i64(int64_t *values, size_t count, uint64_t seed, measure_team *team);
 void measure_fill_i32(int32_t *values, size_t count, uint64_t seed, measure_team *team);
 
+/* A number rounded to binary16 or bfloat16, as its bits: to nearest, ties to even; a NaN becomes a quiet one. */
+uint16_t measure_f16(double value);
+uint16_t measure_bf16(double value);
+
 /* Integers of 1, 2, 4 or 8 bytes: uniform over all that the type holds; those of 8 bytes over 32 bits, so that their sums
  * fit. */
 void measure_fill_integers(void *values, size_t count, unsigned bytes, int is_signed, uint64_t seed,

@@ -372,6 +372,26 @@ static void judge_halves(void **state) {
     assert_true(judge_result(&exact, x, 0).ulp == 0.5);
 }
 
+/* Numbers of all sizes are rounded to 16 bits as the library rounds them. */
+static void rounded_to_halves(void **state) {
+    (void)state;
+    static const double special[] = {
+        0,      -0.0,    INFINITY, -INFINITY,      NAN,         1,        65504,    65519,      65520,
+        -65520, 0x1p-24, 0x1p-25,  0x1.000001p-25, 0x1.ffep-15, 0x1p-133, 0x1p-134, 0x1.ffp127, -0x1p200};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    measure_random random = measure_random_seed(3);
+    for (int i = 0; i < 20000; i++) {
+        const double value = i < SPECIAL ? special[i]
+                                         : ldexp(2 * measure_random_uniform(&random) - 1,
+                                                 (int)(measure_random_bits(&random) % 300) - 150);
+        uint16_t f16 = 0, bf16 = 0;
+        convert(REDUCT_F64, &value, REDUCT_F16, &f16);
+        convert(REDUCT_F64, &value, REDUCT_BF16, &bf16);
+        assert_int_equal(measure_f16(value), f16);
+        assert_int_equal(measure_bf16(value), bf16);
+    }
+}
+
 /* Data of 16 bits are those of f64, rounded as the library does it; or their bits are drawn, over all exponents that they are said to
  * have. */
 static void half_data(void **state) {
@@ -522,6 +542,7 @@ int main(void) {
         cmocka_unit_test(judge_doubles),
         cmocka_unit_test(judge_from_the_exact_value),
         cmocka_unit_test(judge_halves),
+        cmocka_unit_test(rounded_to_halves),
         cmocka_unit_test(half_data),
         cmocka_unit_test(rests_of_sums),
         cmocka_unit_test(rests_of_roots_and_means),
