@@ -653,6 +653,10 @@ static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *acc
     end_call("reduct_accumulator_add", reduct_accumulator_add(accumulator, data, NULL, MOST, watch->passed), watch,
              false);
     watch = begin_call();
+    end_call("reduct_accumulator_add_masked",
+             reduct_accumulator_add_masked(accumulator, data, NULL, MOST, REDUCT_MASK_BITS, data, 0, watch->passed),
+             watch, false);
+    watch = begin_call();
     end_call("reduct_accumulator_result",
              reduct_accumulator_result(accumulator, REDUCT_DEFAULT, watch->output, watch->passed), watch, true);
     queue(plan, inputs, NULL, true);
