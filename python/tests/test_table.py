@@ -182,3 +182,12 @@ def test_without_numpy():
         "assert table.result() == ([0.0, 2.0], [2, 1]) and groups.sum([1e100, 2.0, -1e100]) == [0.0, 2.0]\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_devices():
+    with pytest.raises(pyreduct.NoDeviceError):
+        Table("sum", "f64", 2, device="cuda:999")
+    with pytest.raises(pyreduct.NoDeviceError):
+        Table.from_bytes(bytes(Table("sum", "f64", 2)), device="nope")
+    table = Table("sum", "f64", 2, device="auto").add([1.0], [1])
+    assert pickle.loads(pickle.dumps(table)) == copy.copy(table) == table
