@@ -494,6 +494,54 @@ static void many_groups(void **state) {
         many_groups_on(devices[i]);
 }
 
+/* Variances and dot products of values of any exponent in so many groups that a device has room for the planes of some at a time. */
+static void wide_groups(void **state) {
+    (void)state;
+    enum { WIDE = 20011, ELEMENTS = 25000 };
+    const reduct_reduction reductions[2] = {{.op = REDUCT_VAR, .element = REDUCT_F64, .result = REDUCT_F64},
+                                            {.op = REDUCT_DOT, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE}};
+    struct rng rng = rng_of(test_seed() + 5);
+    double *x = test_alloc(ELEMENTS * sizeof *x), *y = test_alloc(ELEMENTS * sizeof *y);
+    uint32_t *index = test_alloc(ELEMENTS * sizeof *index);
+    unsigned char *bytes[2];
+    size_t size[2];
+    rd_cuda_table_least = 0;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        const uint64_t bits[2] = {rng_next(&rng), rng_next(&rng)}; /* of NaNs, infinities and zeros there are few */
+        memcpy(&x[i], &bits[0], sizeof bits[0]);
+        memcpy(&y[i], &bits[1], sizeof bits[1]);
+        if (!rng_below(&rng, 50))
+            x[i] = rng_next(&rng) & 1 ? -0.0 : NAN;
+        index[i] = (uint32_t)rng_below(&rng, WIDE);
+    }
+    for (int i = 0; i < 2; i++) {
+        reduct_table *table = NULL;
+        struct arrays arrays;
+        reduct_table_batch batch = {.x = x, .y = y, .count = ELEMENTS, .indices = index, .index = REDUCT_U32};
+        const char *device = i ? devices[0] : "cpu";
+        put_batch(&rng, &arrays, device, &batch, sizeof *x, 0);
+        test_status(
+            reduct_table_create(
+                &(reduct_table_options){
+                    .reductions = reductions, .reduction_count = 2, .groups = WIDE, .device = device, .threads = 3},
+                &table, NULL),
+            REDUCT_OK);
+        for (int times = 0; times < 2; times++)
+            test_status(reduct_table_add(table, &batch, NULL), REDUCT_OK);
+        test_status(reduct_table_remove(table, &batch, NULL), REDUCT_OK);
+        drop(&arrays);
+        size[i] = save(table, &bytes[i]);
+        reduct_table_destroy(table);
+    }
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(bytes[0], bytes[1], size[0]);
+    for (int i = 0; i < 2; i++)
+        free(bytes[i]);
+    free(x);
+    free(y);
+    free(index);
+}
+
 /* Elements whose exponents range so widely that every group spills, with a NaN and infinities among them. */
 static void fill_widely(double *x, uint64_t *index, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -769,9 +817,11 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups),   cmocka_unit_test(no_memory),
-        cmocka_unit_test(refused),   cmocka_unit_test(refused_first), cmocka_unit_test(damaged),
-        cmocka_unit_test(numbered),  cmocka_unit_test(runs),          cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(any_steps),   cmocka_unit_test(many_groups),
+        cmocka_unit_test(wide_groups), cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),     cmocka_unit_test(refused_first),
+        cmocka_unit_test(damaged),     cmocka_unit_test(numbered),
+        cmocka_unit_test(runs),        cmocka_unit_test(keys_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }
