@@ -54,7 +54,7 @@ RD_INLINED uint64_t rd_finish_float(const struct rd_total *total, const struct r
     if (finish == RD_ROOT || finish == RD_ROOT_MEAN)
         rd_big_root(value);
     const uint64_t bits = rd_big_round(value, negative, type); /* of zero +0 */
-    bool signed_terms = total->transform == RD_IDENTITY || total->transform == RD_PRODUCT;
+    bool signed_terms = total->transform == RD_IDENTITY || total->transform == RD_TIMES;
     if (!bits && total->is_float && signed_terms && !total->nonzero && total->count)
         return sign_bit(type);
     return bits;

@@ -123,7 +123,7 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t c
     case RD_MOMENTS:
         return count <= RD_FEW && count >= rd_minimum(reduction) &&
                answer_squares(kernels, reduction, op->transform == RD_MOMENTS, x, count, result);
-    case RD_PRODUCT:
+    case RD_TIMES:
     case RD_WEIGHTED:
     case RD_PRESENT:
     case RD_NONZERO:

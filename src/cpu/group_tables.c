@@ -204,7 +204,7 @@ static double term_at(const struct rd_group_block *block, size_t at, reduct_type
         return fabs(x);
     case RD_SQUARE:
         return x * x;
-    case RD_PRODUCT:
+    case RD_TIMES:
         return x * rd_element_value(element, block->input[1], at);
     default:
         return x;
@@ -236,7 +236,7 @@ static void note_odd(struct tables *tables, const struct column_plan *plan, stru
                      const struct rd_group_block *block, size_t at, double term) {
     reduct_type element = plan->reduction->element;
     bool nan = isnan(rd_element_value(element, block->input[0], at)) ||
-               (plan->channel[0].transform == RD_PRODUCT && isnan(rd_element_value(element, block->input[1], at)));
+               (plan->channel[0].transform == RD_TIMES && isnan(rd_element_value(element, block->input[1], at)));
     if (nan)
         note_nan(tables, plan, column, block, at);
     if ((nan && plan->reduction->nan == REDUCT_NAN_IGNORE) || !HAVE_TABLE(tables, column->odd, 0))
@@ -1066,7 +1066,7 @@ static bool has_channels(const reduct_reduction *reduction) {
     case RD_ABSOLUTE:
         return true;
     case RD_SQUARE:
-    case RD_PRODUCT:
+    case RD_TIMES:
     case RD_MOMENTS:
         return type->bytes <= 4 || type->kind == RD_FLOAT;
     case RD_PRESENT:
@@ -1132,7 +1132,7 @@ static void choose_window(const struct tables *tables, const struct column_plan 
 }
 
 static void add_channels(struct column_plan *plan, enum rd_transform transform, bool squares) {
-    const bool two = plan->reduction->element == REDUCT_F64 && (transform == RD_SQUARE || transform == RD_PRODUCT);
+    const bool two = plan->reduction->element == REDUCT_F64 && (transform == RD_SQUARE || transform == RD_TIMES);
     struct channel channel = {.transform = transform, .part = two ? ROUNDED : WHOLE, .squares = squares};
     plan->channel[plan->channels++] = channel;
     channel.part = REST;

@@ -150,7 +150,7 @@ static void add_rows(struct work *work, size_t rows) {
     case RD_SQUARE:
         add_products(work, side->x, side->x, TERMS, rows);
         break;
-    case RD_PRODUCT:
+    case RD_TIMES:
         add_products(work, side->x, side->y, TERMS, rows);
         break;
     case RD_WEIGHTED: /* rd_side_suits() lets none of these pass */
@@ -285,7 +285,7 @@ static bool try_all(struct work *work, const struct patch *patch) {
             return true;
         memcpy(work->sum, side->saved, patch->groups * sizeof *side->saved);
         return false;
-    case RD_PRODUCT:
+    case RD_TIMES:
     case RD_PRESENT:
     case RD_NONZERO:
     case RD_WEIGHTED:

@@ -31,7 +31,7 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
     const struct rd_type *element = rd_type(reduction->element);
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     const bool weighted = transform == RD_WEIGHTED,
-               products = transform == RD_SQUARE || transform == RD_PRODUCT || weighted;
+               products = transform == RD_SQUARE || transform == RD_TIMES || weighted;
     struct kernels kernels = {
         .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
     if (weighted)
@@ -353,7 +353,7 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     groups.grid[1] = launches->grid[!scan];
     groups.call.x = initial ? addresses->initial : addresses->input[0];
     const bool weighted = groups.call.transform == RD_WEIGHTED;
-    groups.call.y = groups.call.transform == RD_PRODUCT || weighted ? addresses->input[1] : NULL;
+    groups.call.y = groups.call.transform == RD_TIMES || weighted ? addresses->input[1] : NULL;
     groups.of_weights = weighted && scan == 0;
     groups.indices = initial ? NULL : addresses->indices;
     groups.mask = initial ? NULL : addresses->mask;

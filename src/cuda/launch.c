@@ -27,7 +27,7 @@ static bool is_half(const struct rd_type *type) {
 
 const char *rd_cuda_transform_name(const struct rd_operator *op, const struct rd_type *element) {
     static const char *const names[] = {
-        [RD_IDENTITY] = "identity", [RD_ABSOLUTE] = "absolute", [RD_SQUARE] = "square",   [RD_PRODUCT] = "product",
+        [RD_IDENTITY] = "identity", [RD_ABSOLUTE] = "absolute", [RD_SQUARE] = "square",   [RD_TIMES] = "times",
         [RD_MOMENTS] = "moments",   [RD_PRESENT] = "present",   [RD_NONZERO] = "nonzero", [RD_WEIGHTED] = "weighted"};
     const bool own_magnitude = op->transform == RD_ABSOLUTE && element->kind == RD_UNSIGNED;
     return names[own_magnitude ? RD_IDENTITY : op->transform];

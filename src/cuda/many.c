@@ -29,7 +29,7 @@ struct kernel {
 /* Words of a table for the exact sums of a result. */
 static uint64_t grid_words(const struct rd_type *element, enum rd_transform transform) {
     const bool wide = element->bytes == 8, both = transform == RD_MOMENTS || transform == RD_WEIGHTED,
-               products = transform == RD_SQUARE || transform == RD_PRODUCT || both;
+               products = transform == RD_SQUARE || transform == RD_TIMES || both;
     const uint64_t elements = products && !both ? 0 : wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32;
     return elements + (products ? wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32_SQUARES : 0);
 }

@@ -51,7 +51,7 @@ void rd_cuda_merge(struct rd_partial *total, const struct rd_cuda_partial *from,
     case RD_EXACT_SUM:
     case RD_INTEGER_SUM:
         add_limbs(&part.sum, from->limb[0] + limbs_below(&part.sum, &total->reduction,
-                                                         transform == RD_SQUARE || transform == RD_PRODUCT));
+                                                         transform == RD_SQUARE || transform == RD_TIMES));
         if (transform == RD_MOMENTS)
             add_limbs(&part.squares, from->limb[1] + limbs_below(&part.squares, &total->reduction, true));
         break;

@@ -122,7 +122,7 @@ static bool read_floats(const struct table *table, const uint64_t *words, struct
     const enum rd_transform transform = rd_operator(table->reduction.op)->transform;
     const bool wide = rd_type(table->reduction.element)->bytes == 8,
                both = transform == RD_MOMENTS || transform == RD_WEIGHTED,
-               products = both || transform == RD_SQUARE || transform == RD_PRODUCT;
+               products = both || transform == RD_SQUARE || transform == RD_TIMES;
     const int of_elements = wide ? RD_CUDA_LOWEST_F64 : RD_CUDA_LOWEST_F32,
               of_products = wide ? RD_CUDA_LOWEST_F64 : RD_CUDA_LOWEST_F32_SQUARES;
     const unsigned elements = wide ? RD_CUDA_GRID_F64 : RD_CUDA_GRID_F32,
@@ -155,7 +155,7 @@ static void add_words(struct rd_sum *sum, const uint64_t *word, int words) {
 static void read_integers(const struct table *table, const uint64_t *words, bool masked, struct rd_partial *part) {
     const enum rd_transform transform = rd_operator(table->reduction.op)->transform;
     const bool both = transform == RD_MOMENTS || transform == RD_WEIGHTED,
-               products = both || transform == RD_SQUARE || transform == RD_PRODUCT;
+               products = both || transform == RD_SQUARE || transform == RD_TIMES;
     const uint64_t *slot = words + RD_CUDA_SLOTS_EXTRA;
     for (uint64_t i = 0; i < table->came; i++, slot += RD_CUDA_SLOT_INTEGER_SUM + masked) {
         if (!products || both)
@@ -171,7 +171,7 @@ static void make_fast(struct rd_partial *part, const reduct_reduction *reduction
     static const reduct_operator plain[] = {[RD_IDENTITY] = REDUCT_SUM,
                                             [RD_ABSOLUTE] = REDUCT_NORM1,
                                             [RD_SQUARE] = REDUCT_SUMSQ,
-                                            [RD_PRODUCT] = REDUCT_DOT,
+                                            [RD_TIMES] = REDUCT_DOT,
                                             [RD_MOMENTS] = REDUCT_VAR};
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     const uint64_t seen = part->seen, ignored = part->ignored;

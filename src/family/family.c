@@ -78,7 +78,7 @@ static bool has_squares(const struct rd_partial *partial) {
 void rd_sums_init(struct rd_partial *partial) {
     enum rd_transform transform = rd_operator(partial->reduction.op)->transform;
     const struct rd_type *element = rd_type(partial->reduction.element);
-    rd_sum_init(&partial->sum, element, transform == RD_SQUARE || transform == RD_PRODUCT);
+    rd_sum_init(&partial->sum, element, transform == RD_SQUARE || transform == RD_TIMES);
     if (has_squares(partial))
         rd_sum_init(&partial->squares, element, true);
 }

@@ -68,7 +68,7 @@ static struct rd_cuda_ranks_field describe(const reduct_plan *plan) {
     if (transform == RD_ABSOLUTE && element->kind == RD_SIGNED)
         field.element_class = RD_UNSIGNED; /* as magnitudes are */
     if (field.kind == RD_CUDA_RANKS_SUMS)
-        find_limbs(reduction, transform == RD_SQUARE || transform == RD_PRODUCT, &field, 0);
+        find_limbs(reduction, transform == RD_SQUARE || transform == RD_TIMES, &field, 0);
     if (field.kind == RD_CUDA_RANKS_SUMS && transform == RD_MOMENTS)
         find_limbs(reduction, true, &field, 1);
     return field;

@@ -47,7 +47,7 @@ static int lowest_exponent(const struct rd_type *type) {
 static void lay_out_sums(struct rd_cells *cells) {
     const struct rd_operator *op = rd_operator(cells->reduction.op);
     const struct rd_type *type = rd_type(cells->reduction.element);
-    bool products = op->transform == RD_SQUARE || op->transform == RD_PRODUCT;
+    bool products = op->transform == RD_SQUARE || op->transform == RD_TIMES;
     cells->fields = op->transform == RD_MOMENTS || op->transform == RD_WEIGHTED ? 2 : 1;
     cells->wide = type->kind != RD_FLOAT || type->precision == 53;
     cells->size = sizeof(struct rd_cell_sums);
@@ -363,7 +363,7 @@ ALWAYS_INLINE bool put_terms(const struct rd_cells *cells, const struct layout *
     case RD_ABSOLUTE:
         return put(cells, layout, cell, 0, x.significand, removes, x.bit, false, margin);
     case RD_SQUARE:
-    case RD_PRODUCT:
+    case RD_TIMES:
         return put(cells, layout, cell, 0, product, negative != removes, x.bit + y.bit, wide, margin);
     default:
         break;
@@ -387,7 +387,7 @@ static bool is_infinite(uint64_t bits) {
 
 /* What a pair with an infinity is, of absolute values and squares with the sign taken off. */
 static enum rd_special infinite_term(enum rd_transform transform, uint64_t x, uint64_t y) {
-    bool pair = transform == RD_PRODUCT || transform == RD_WEIGHTED;
+    bool pair = transform == RD_TIMES || transform == RD_WEIGHTED;
     if (pair && (!(x << 1) || !(y << 1)))
         return RD_NANS; /* zero times infinity */
     if (transform == RD_WEIGHTED && is_infinite(y))
@@ -398,7 +398,7 @@ static enum rd_special infinite_term(enum rd_transform transform, uint64_t x, ui
 
 /* Whether the sum of such terms alone, if it is zero, has a minus. */
 static bool is_negative_zero(enum rd_transform transform, uint64_t x, uint64_t y) {
-    if (transform != RD_PRODUCT && transform != RD_WEIGHTED)
+    if (transform != RD_TIMES && transform != RD_WEIGHTED)
         return !(x << 1) && x >> 63;
     return (!(x << 1) || !(y << 1)) && (x ^ y) >> 63;
 }
@@ -429,10 +429,10 @@ NOINLINE bool add_special(const struct rd_cells *cells, struct rd_cell_sums *cel
 ALWAYS_INLINE size_t add_floats(const struct rd_cells *cells, enum rd_transform transform, bool wide, const uint64_t *x,
                                 const uint64_t *y, size_t from, size_t count, const struct decoding *how,
                                 const struct rd_batch *batch) {
-    const bool pairs = transform == RD_PRODUCT || transform == RD_WEIGHTED, removes = batch->removes,
+    const bool pairs = transform == RD_TIMES || transform == RD_WEIGHTED, removes = batch->removes,
                margin = !batch->undoes;
     const struct decoding own = {how->bias, wide ? 0 : DROPPED, false};
-    const struct layout layout = {{wide && (transform == RD_SQUARE || transform == RD_PRODUCT) ? 8 : 4, wide ? 8 : 4}};
+    const struct layout layout = {{wide && (transform == RD_SQUARE || transform == RD_TIMES) ? 8 : 4, wide ? 8 : 4}};
     const uint64_t limit = removes ? 0 : RD_ELEMENTS_MAX, one = removes ? UINT64_MAX : 1;
     const size_t step = batch->step, ahead = step ? AHEAD : 0, last = batch->count - 1;
     void *const *place = batch->cell + from * step;
@@ -472,14 +472,14 @@ typedef size_t add_block(const struct rd_cells *cells, const uint64_t *x, const 
 LOOPS(RD_IDENTITY)
 LOOPS(RD_ABSOLUTE)
 LOOPS(RD_SQUARE)
-LOOPS(RD_PRODUCT)
+LOOPS(RD_TIMES)
 LOOPS(RD_MOMENTS)
 LOOPS(RD_WEIGHTED)
 
 /* By transform, of shorter floats and of doubles. */
 static add_block *const loops[][2] = {
     [RD_IDENTITY] = {add_RD_IDENTITY_0, add_RD_IDENTITY_1}, [RD_ABSOLUTE] = {add_RD_ABSOLUTE_0, add_RD_ABSOLUTE_1},
-    [RD_SQUARE] = {add_RD_SQUARE_0, add_RD_SQUARE_1},       [RD_PRODUCT] = {add_RD_PRODUCT_0, add_RD_PRODUCT_1},
+    [RD_SQUARE] = {add_RD_SQUARE_0, add_RD_SQUARE_1},       [RD_TIMES] = {add_RD_TIMES_0, add_RD_TIMES_1},
     [RD_MOMENTS] = {add_RD_MOMENTS_0, add_RD_MOMENTS_1},    [RD_WEIGHTED] = {add_RD_WEIGHTED_0, add_RD_WEIGHTED_1}};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -563,7 +563,7 @@ ALWAYS_INLINE void add_integer(const struct rd_cells *cells, struct rd_cell_sums
         put(cells, layout, cell, 0, a, (minus_x && transform == RD_IDENTITY) != removes, 0, false, true);
         break;
     case RD_SQUARE:
-    case RD_PRODUCT:
+    case RD_TIMES:
         put(cells, layout, cell, 0, (rd_u128)a * b, minus != removes, 0, true, true);
         break;
     default:

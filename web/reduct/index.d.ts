@@ -301,7 +301,7 @@ interface Operators {
     norm2: { transform: 'square'; combine: 'add'; finish: 'root' };
     norminf: { transform: 'absolute'; combine: 'greatest'; finish: 'value' };
     rms: { transform: 'square'; combine: 'add'; finish: 'root_mean' };
-    dot: { transform: 'product'; combine: 'add'; finish: 'value' };
+    dot: { transform: 'times'; combine: 'add'; finish: 'value' };
     min: { transform: 'identity'; combine: 'least'; finish: 'value' };
     max: { transform: 'identity'; combine: 'greatest'; finish: 'value' };
     argmin: { transform: 'identity'; combine: 'least'; finish: 'index' };

@@ -11,7 +11,7 @@ export const OPERATORS = {
     norm2: { number: 7, inputs: 1, transform: 'square', combine: 'add', finish: 'root' },
     norminf: { number: 8, inputs: 1, transform: 'absolute', combine: 'greatest', finish: 'value' },
     rms: { number: 9, inputs: 1, transform: 'square', combine: 'add', finish: 'root_mean' },
-    dot: { number: 10, inputs: 2, transform: 'product', combine: 'add', finish: 'value' },
+    dot: { number: 10, inputs: 2, transform: 'times', combine: 'add', finish: 'value' },
     min: { number: 11, inputs: 1, transform: 'identity', combine: 'least', finish: 'value' },
     max: { number: 12, inputs: 1, transform: 'identity', combine: 'greatest', finish: 'value' },
     argmin: { number: 13, inputs: 1, transform: 'identity', combine: 'least', finish: 'index' },

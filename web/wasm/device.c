@@ -58,7 +58,7 @@ static void take_extreme(struct rd_partial *partial, const uint32_t *words) {
 static void take(struct rd_partial *partial, const uint32_t *words, const uint32_t *squares, uint64_t count) {
     const struct rd_operator *op = rd_operator(partial->reduction.op);
     bool ignore = partial->reduction.nan == REDUCT_NAN_IGNORE;
-    bool products = op->transform == RD_SQUARE || op->transform == RD_PRODUCT;
+    bool products = op->transform == RD_SQUARE || op->transform == RD_TIMES;
     if (op->combine == RD_ADD)
         take_digits(&partial->sum, words, products ? LOWEST_PRODUCT : LOWEST_ELEMENT);
     else

@@ -310,7 +310,7 @@ static void block_f64(struct rd_scratch *s, enum rd_transform transform, const d
     case RD_SQUARE:
         add_products_f64(s, &s->terms, x, x, n);
         break;
-    case RD_PRODUCT:
+    case RD_TIMES:
         add_products_f64(s, &s->terms, x, y, n);
         break;
     case RD_MOMENTS:
@@ -345,7 +345,7 @@ ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transfor
     case RD_SQUARE:
         add_narrow_products(s, &s->terms, x, x, n, element);
         break;
-    case RD_PRODUCT:
+    case RD_TIMES:
         add_narrow_products(s, &s->terms, x, y, n, element);
         break;
     case RD_MOMENTS:

@@ -55,7 +55,7 @@ enum { PIECE = 1 << 15 };
             rd_sum_add(&partial->sum, sum_##name(x, count), 0);                                                        \
         if (transform == RD_ABSOLUTE)                                                                                  \
             rd_sum_add(&partial->sum, magnitude_##name(x, count), 0);                                                  \
-        if (transform == RD_SQUARE || transform == RD_PRODUCT)                                                         \
+        if (transform == RD_SQUARE || transform == RD_TIMES)                                                           \
             products_##name(&partial->sum, x, transform == RD_SQUARE ? x : y, count);                                  \
         if (transform == RD_MOMENTS)                                                                                   \
             products_##name(&partial->squares, x, x, count);                                                           \
@@ -172,7 +172,7 @@ static size_t count_true(const unsigned char *x, const unsigned char *y, size_t 
 /* bool: 1 where a byte is not 0. Squares and absolute values are the same. */
 static void add_bool(struct rd_partial *partial, enum rd_transform transform, const void *x, const void *y,
                      size_t count) {
-    const bool pairs = transform == RD_PRODUCT || transform == RD_WEIGHTED;
+    const bool pairs = transform == RD_TIMES || transform == RD_WEIGHTED;
     const size_t ones = count_true(x, pairs ? y : x, count);
     rd_sum_add(&partial->sum, transform == RD_WEIGHTED ? (rd_i128)count_true(y, y, count) : (rd_i128)ones, 0);
     if (transform == RD_MOMENTS || transform == RD_WEIGHTED)

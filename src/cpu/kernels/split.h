@@ -23,7 +23,7 @@ ALWAYS_INLINE doubles term_of(const void *x, const void *y, enum rd_transform tr
         term = (doubles)((split_bits)term & INT64_MAX);
     if (transform == RD_SQUARE)
         term *= term;
-    if (transform == RD_PRODUCT)
+    if (transform == RD_TIMES)
         term *= load_doubles(y, element);
     return term;
 }
@@ -59,13 +59,13 @@ ALWAYS_INLINE unsigned split_floats(const struct rd_slices *slices, enum rd_tran
     size_t i = 0;
     for (; i + IN_VECTOR <= count; i += IN_VECTOR, at_x += step) {
         split_vector(&state, term_of(at_x, at_y, transform, element), pair + i);
-        if (transform == RD_PRODUCT) /* of others it is null */
+        if (transform == RD_TIMES) /* of others it is null */
             at_y += step;
     }
     if (i < count) {
         _Alignas(64) char last[2][64] = {{0}};
         memcpy(last[0], at_x, (count - i) * size_of(element));
-        if (transform == RD_PRODUCT)
+        if (transform == RD_TIMES)
             memcpy(last[1], at_y, (count - i) * size_of(element));
         split_vector(&state, term_of(last[0], last[1], transform, element), pair + i);
     }
@@ -85,8 +85,8 @@ ALWAYS_INLINE unsigned split_floats(const struct rd_slices *slices, enum rd_tran
             return split_floats(slices, RD_ABSOLUTE, element, x, y, count, pair);                                      \
         case RD_SQUARE:                                                                                                \
             return split_floats(slices, RD_SQUARE, element, x, y, count, pair);                                        \
-        case RD_PRODUCT:                                                                                               \
-            return split_floats(slices, RD_PRODUCT, element, x, y, count, pair);                                       \
+        case RD_TIMES:                                                                                                 \
+            return split_floats(slices, RD_TIMES, element, x, y, count, pair);                                         \
         default:                                                                                                       \
             return split_floats(slices, RD_IDENTITY, element, x, y, count, pair);                                      \
         }                                                                                                              \
@@ -115,7 +115,7 @@ SPLITTER(bf16, REDUCT_BF16)
             PUT_PAIRS(uint64_t, SIZE(x[i]));                                                                           \
         case RD_SQUARE:                                                                                                \
             PUT_PAIRS(uint64_t, (uint64_t)(W)READ(x[i]) * (uint64_t)(W)READ(x[i]));                                    \
-        case RD_PRODUCT:                                                                                               \
+        case RD_TIMES:                                                                                                 \
             PUT_PAIRS(W, (W)((uint64_t)(W)READ(x[i]) * (uint64_t)(W)READ(y[i])));                                      \
         default:                                                                                                       \
             PUT_PAIRS(W, (W)READ(x[i]));                                                                               \

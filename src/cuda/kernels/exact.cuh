@@ -41,9 +41,9 @@ namespace {
 constexpr int NO_UNIT = -30000; /* fits 16 bits */
 
 /* What is added: transforms of the elements. */
-template <int TRANSFORM> constexpr bool TAKES_PAIRS = TRANSFORM == RD_PRODUCT;
+template <int TRANSFORM> constexpr bool TAKES_PAIRS = TRANSFORM == RD_TIMES;
 template <int TRANSFORM>
-constexpr bool TAKES_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS;
+constexpr bool TAKES_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_TIMES || TRANSFORM == RD_MOMENTS;
 template <int TRANSFORM> constexpr bool TAKES_ELEMENTS = !TAKES_PRODUCTS<TRANSFORM> || TRANSFORM == RD_MOMENTS;
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -950,7 +950,7 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
                 shared.delivered = delivered;
         }
         __syncthreads();
-        constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT;
+        constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_TIMES;
         if (!shared.delivered)
             deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
                 call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);

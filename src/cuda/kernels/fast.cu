@@ -49,7 +49,7 @@ template <class T, int TRANSFORM, class P> struct Fast {
     typedef T Element;
     typedef RingOf<RD_FAST_SUM, TRANSFORM> Ring;
     static constexpr int VECTORS = RD_CUDA_VECTORS(RD_FAST_SUM, TRANSFORM);
-    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT, CLAIMS = false, COUNTS = true, STRAYS_LAST = false;
+    static constexpr bool PAIRS = TRANSFORM == RD_TIMES, CLAIMS = false, COUNTS = true, STRAYS_LAST = false;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     typedef Tile<T, VECTORS> Part;
 
@@ -359,7 +359,7 @@ template <class T> struct FastMoments : Fast<T, RD_MOMENTS, Deviations> {
     KERNEL(fast_identity_##name, FastSum<TYPE, RD_IDENTITY>)                                                           \
     KERNEL(fast_absolute_##name, FastSum<TYPE, RD_ABSOLUTE>)                                                           \
     KERNEL(fast_square_##name, FastSum<TYPE, RD_SQUARE>)                                                               \
-    KERNEL(fast_product_##name, FastSum<TYPE, RD_PRODUCT>)                                                             \
+    KERNEL(fast_times_##name, FastSum<TYPE, RD_TIMES>)                                                                 \
     KERNEL(fast_moments_##name, FastMoments<TYPE>)
 
 KERNELS(f64, double)

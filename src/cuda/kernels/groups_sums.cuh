@@ -325,7 +325,7 @@ __device__ __noinline__ void put_aside(const rd_cuda_groups &groups, const Term 
 /* Whether a sum of terms that all are -0 is -0. */
 __device__ __forceinline__ bool has_signed_zeros(const rd_cuda_groups &groups) {
     const unsigned transform = groups.call.transform;
-    return transform == RD_IDENTITY || transform == RD_PRODUCT || (transform == RD_WEIGHTED && !groups.of_weights);
+    return transform == RD_IDENTITY || transform == RD_TIMES || (transform == RD_WEIGHTED && !groups.of_weights);
 }
 
 /* A term that takes more than the usual, straight to the planes. Returns whether the element counts. */
@@ -600,7 +600,7 @@ template <class T> __device__ __forceinline__ void rest(const rd_cuda_groups &gr
 template <class T>
 __device__ __forceinline__ unsigned find_special(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y) {
     const unsigned transform = groups.call.transform;
-    const bool weighted = transform == RD_WEIGHTED, pair = weighted || transform == RD_PRODUCT;
+    const bool weighted = transform == RD_WEIGHTED, pair = weighted || transform == RD_TIMES;
     const Term a = T::element(groups, x), b = T::element(groups, y);
     const bool nan = a.special == NO_NUMBER || b.special == NO_NUMBER, zero = a.is_zero() || b.is_zero(),
                negative =

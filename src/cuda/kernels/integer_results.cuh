@@ -19,7 +19,7 @@ __device__ __forceinline__ unsigned finish_integers(const rd_cuda_call &call, __
         word[0] = bits;
         return REDUCT_OK;
     }
-    if (call.transform == RD_SQUARE || call.transform == RD_PRODUCT)
+    if (call.transform == RD_SQUARE || call.transform == RD_TIMES)
         for (int w = 0; w < 3; w++)
             sum[w] = products[w];
     if (call.result_class == RD_FLOAT)

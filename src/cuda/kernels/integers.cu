@@ -42,13 +42,13 @@ __device__ __forceinline__ void finish_words(const rd_cuda_call &call, i64 word)
 
 template <class T, int TRANSFORM> struct IntegerSum {
     static constexpr bool HAS_TERMS = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_ABSOLUTE || TRANSFORM == RD_MOMENTS,
-                          HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_PRODUCT || TRANSFORM == RD_MOMENTS;
+                          HAS_PRODUCTS = TRANSFORM == RD_SQUARE || TRANSFORM == RD_TIMES || TRANSFORM == RD_MOMENTS;
     static constexpr int T_WORDS = HAS_TERMS ? TERM_WORDS<T> + 1 : 0, P_WORDS = HAS_PRODUCTS ? PRODUCT_WORDS<T> + 1 : 0,
                          WORDS = T_WORDS + P_WORDS;
     typedef T Element;
     typedef RingOf<RD_INTEGER_SUM, TRANSFORM> Ring;
     static constexpr int VECTORS = RD_CUDA_VECTORS(RD_INTEGER_SUM, TRANSFORM);
-    static constexpr bool PAIRS = TRANSFORM == RD_PRODUCT, CLAIMS = true, COUNTS = false, STRAYS_LAST = false;
+    static constexpr bool PAIRS = TRANSFORM == RD_TIMES, CLAIMS = true, COUNTS = false, STRAYS_LAST = false;
     typedef Tile<T, VECTORS> Part;
 
     /* The sums of a block's warps; in the last block those of the grid's besides. */
@@ -126,7 +126,7 @@ template <class T, int TRANSFORM> struct IntegerSum {
 #define KERNELS(name, TYPE)                                                                                            \
     KERNEL(integer_identity_##name, TYPE, RD_IDENTITY)                                                                 \
     KERNEL(integer_square_##name, TYPE, RD_SQUARE)                                                                     \
-    KERNEL(integer_product_##name, TYPE, RD_PRODUCT)                                                                   \
+    KERNEL(integer_times_##name, TYPE, RD_TIMES)                                                                       \
     KERNEL(integer_moments_##name, TYPE, RD_MOMENTS)
 
 #define SIGNED_KERNELS(name, TYPE)                                                                                     \

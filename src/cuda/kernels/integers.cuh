@@ -59,7 +59,7 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void add_one(i64 *t
         add_magnitude(terms, x);
     if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
         add_product(products, x, x);
-    if constexpr (TRANSFORM == RD_PRODUCT)
+    if constexpr (TRANSFORM == RD_TIMES)
         add_product(products, x, y);
 }
 
@@ -82,7 +82,7 @@ __device__ __forceinline__ void add_vector(i64 *terms, i64 *products, const Vect
                 sum = dot_bytes<uint8_t>(__vabs4(a), 0x01010101, sum);
             if constexpr (TRANSFORM == RD_SQUARE || TRANSFORM == RD_MOMENTS)
                 product = dot_bytes<T>(a, a, product);
-            if constexpr (TRANSFORM == RD_PRODUCT)
+            if constexpr (TRANSFORM == RD_TIMES)
                 product = dot_bytes<T>(a, IS_TRUTH<T> ? truths(y.word[w]) : y.word[w], product);
         }
         terms[0] += sum;

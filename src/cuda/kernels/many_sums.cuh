@@ -1067,7 +1067,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     RD_CUDA_MANY_SUM(identity, TYPE, RD_IDENTITY)                                                                      \
     RD_CUDA_MANY_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                      \
     RD_CUDA_MANY_SUM(square, TYPE, RD_SQUARE)                                                                          \
-    RD_CUDA_MANY_SUM(product, TYPE, RD_PRODUCT)                                                                        \
+    RD_CUDA_MANY_SUM(times, TYPE, RD_TIMES)                                                                            \
     RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)                                                                        \
     RD_CUDA_MANY_SUM(weighted, TYPE, RD_WEIGHTED)
 
@@ -1077,8 +1077,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     RD_CUDA_ROWS_SUM(many_tiles, true, absolute, TYPE, RD_ABSOLUTE)
 #define RD_CUDA_MANY_PRODUCT_ROWS(TYPE)                                                                                \
     RD_CUDA_ROWS_SUM(many_rows, false, square, TYPE, RD_SQUARE)                                                        \
-    RD_CUDA_ROWS_SUM(many_rows, false, product, TYPE, RD_PRODUCT)                                                      \
+    RD_CUDA_ROWS_SUM(many_rows, false, times, TYPE, RD_TIMES)                                                          \
     RD_CUDA_ROWS_SUM(many_rows, false, moments, TYPE, RD_MOMENTS)                                                      \
     RD_CUDA_ROWS_SUM(many_tiles, true, square, TYPE, RD_SQUARE)                                                        \
-    RD_CUDA_ROWS_SUM(many_tiles, true, product, TYPE, RD_PRODUCT)                                                      \
+    RD_CUDA_ROWS_SUM(many_tiles, true, times, TYPE, RD_TIMES)                                                          \
     RD_CUDA_ROWS_SUM(many_tiles, true, moments, TYPE, RD_MOMENTS)

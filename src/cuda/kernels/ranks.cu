@@ -11,7 +11,7 @@ typedef rd_cuda_ranks_field Field;
 typedef rd_cuda_ranks_own Own;
 
 constexpr unsigned SUM_FINISHES = FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_ABSOLUTE, RD_ADD> |
-                                  FINISHES_OF<RD_SQUARE, RD_ADD> | FINISHES_OF<RD_PRODUCT, RD_ADD>,
+                                  FINISHES_OF<RD_SQUARE, RD_ADD> | FINISHES_OF<RD_TIMES, RD_ADD>,
                    MOMENT_FINISHES = FINISHES_OF<RD_MOMENTS, RD_ADD>,
                    EXTREME_FINISHES = FINISHES_OF<RD_IDENTITY, RD_LEAST>;
 

@@ -40,7 +40,7 @@ enum { RD_CUDA_TILES_ALONE = 3 };
 /* 16-byte vectors that a thread loads at once, of each array: as many as its registers bear beside its sums. Pairs load two
  * arrays; moments, and squares of integers, keep more sums. */
 #define RD_CUDA_VECTORS(family, transform)                                                                             \
-    ((transform) == RD_PRODUCT                                ? (family) == RD_EXACT_SUM ? 4 : 2                       \
+    ((transform) == RD_TIMES                                  ? (family) == RD_EXACT_SUM ? 4 : 2                       \
      : (family) != RD_EXACT_SUM && (transform) == RD_MOMENTS  ? 4                                                      \
      : (family) == RD_INTEGER_SUM && (transform) == RD_SQUARE ? 4                                                      \
                                                               : 8)
@@ -103,7 +103,7 @@ enum { RD_CUDA_NEWER = 90 };
  * them. These are exact sums of floats, unless of pairs, and whatever takes elements as they are. */
 #define RD_CUDA_HAS_RING(family, transform)                                                                            \
     ((family) == RD_EXACT_SUM                                                                                          \
-         ? (transform) != RD_PRODUCT                                                                                   \
+         ? (transform) != RD_TIMES                                                                                     \
          : (transform) == RD_IDENTITY && (family) != RD_FLOAT_PRODUCT && (family) != RD_INTEGER_PRODUCT)
 
 /* Tiles of a ring: one that is read, and one that is on its way. */
