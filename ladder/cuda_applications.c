@@ -2,6 +2,7 @@
  * library, on the device and on the CPU. */
 #include "ladder/cuda_ladder.h"
 
+#include "gpu/cuda_peers.h"
 #include "measure/data.h"
 #include "measure/timing.h"
 #include "program/memory.h"
@@ -165,6 +166,57 @@ static void call_on_device(const lab *l, reduct_operator op, const gpu_cuda_inpu
     reduct_plan_destroy(plan);
 }
 
+/* The same in one of Thrust's forms. */
+typedef struct thrust_call {
+    const lab *l;
+    const gpu_peers *peers;
+    enum gpu_peer_form form;
+    int error; /* the first one */
+    _Alignas(8) unsigned char result[8];
+} thrust_call;
+
+static void run_thrust(void *context, uint64_t run) {
+    thrust_call *c = context;
+    const lab *l = c->l;
+    enum gpu_peer_type type = l->type == REDUCT_F64 ? GPU_PEER_F64 : GPU_PEER_F32;
+    int error = c->peers->thrust_form(c->form, type, gpu_cuda_pointer(gpu_cuda_input_at(&l->on_device[0], run)),
+                                      gpu_cuda_pointer(gpu_cuda_input_at(&l->on_device[1], run)), c->result, l->x.n,
+                                      gpu_cuda_stream(l->cuda->device));
+    c->error = c->error ? c->error : error;
+}
+
+/* Which of them an operator is; GPU_PEER_FORMS: none. */
+static enum gpu_peer_form thrust_form(reduct_operator op) {
+    return op == REDUCT_MAX     ? GPU_PEER_MAXIMUM
+           : op == REDUCT_DOT   ? GPU_PEER_DOT
+           : op == REDUCT_NORM2 ? GPU_PEER_NORM2
+                                : GPU_PEER_FORMS;
+}
+
+static void add_thrust(const lab *l, const char *name, reduct_operator op, const judge_exact *expected) {
+    static const char *const variants[] = {[GPU_PEER_MAXIMUM] = "thrust::reduce, maximum",
+                                           [GPU_PEER_DOT] = "thrust::inner_product",
+                                           [GPU_PEER_NORM2] = "thrust::transform_reduce, a functor"};
+    const char *why;
+    thrust_call c = {.l = l, .peers = gpu_cuda_peers(l->cuda->facts->ordinal, &why), .form = thrust_form(op)};
+    if (c.form == GPU_PEER_FORMS)
+        return;
+    report_row row = row_of(l, name, variants[c.form], l->type, (unsigned)reduct_operator_inputs(op));
+    snprintf(row.note, sizeof row.note, "%s", c.peers ? "allocates, waits, and returns to the host" : why);
+    row.verdict = REPORT_NOT_RUN;
+    if (c.peers) {
+        measure_statistics seconds = gpu_cuda_time(l->cuda->device, run_thrust, &c, l->options->rounds);
+        run_thrust(&c, 0);
+        cuda_row_time(l->cuda, &row, &seconds);
+        double real = judge_real(l->type, &expected->value); /* any order of additions; a maximum rounds nothing */
+        double bound = ((double)l->x.n + 2) * judge_roundoff(l->type) * real + judge_unit(l->type, real) / 2;
+        judge_finding finding = judge_result(expected, c.result, op == REDUCT_MAX ? 0 : bound);
+        judge_fill(&row, &finding);
+        gpu_row_error(&row, "", c.error ? c.peers->text(c.error) : NULL);
+    }
+    add(l, &row);
+}
+
 static void add_library(const lab *l, const char *name, reduct_operator op, const gpu_cuda_input *x,
                         const judge_exact *expected) {
     report_row row = row_of(l, name, "library", l->type, (unsigned)reduct_operator_inputs(op));
@@ -197,6 +249,8 @@ static void add_pair(const lab *l, const char *name, reduct_operator op, bool ro
         row.verdict = REPORT_NOT_RUN;
     }
     add(l, &row);
+    if (l->options->peers)
+        add_thrust(l, name, op, &expected);
     add_library(l, name, op, &l->on_device[0], &expected);
     report_add_row(l->r, &cpu);
 }

@@ -8,9 +8,15 @@
 #include <cuda_fp16.h>
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
+#include <thrust/functional.h>
+#include <thrust/inner_product.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
+#include <thrust/transform_reduce.h>
+
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 // CCCL 3.2 brought segments of one length.
@@ -308,16 +314,52 @@ int sum_in_type(gpu_peer_type type, void *scratch, size_t *scratch_bytes, const 
     }
 }
 
-template <typename T> int thrust_sum_of(const void *from, void *host_result, uint64_t n, void *stream) {
-    thrust::device_ptr<const T> begin(static_cast<const T *>(from));
+// What Thrust throws, as an error: memory, or the device.
+template <typename Work> int caught(Work work) {
     try {
-        *static_cast<T *>(host_result) =
-            thrust::reduce(thrust::cuda::par.on(static_cast<cudaStream_t>(stream)), begin, begin + n, T(0));
-    } catch (...) { // memory, or the device
+        work();
+    } catch (...) {
         cudaError_t error = cudaGetLastError();
         return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
     }
     return cudaSuccess;
+}
+
+template <typename T> int thrust_sum_of(const void *from, void *host_result, uint64_t n, void *stream) {
+    thrust::device_ptr<const T> begin(static_cast<const T *>(from));
+    return caught([&] {
+        *static_cast<T *>(host_result) =
+            thrust::reduce(thrust::cuda::par.on(static_cast<cudaStream_t>(stream)), begin, begin + n, T(0));
+    });
+}
+
+// A functor of one's own, for both sides: policies of the host call it as well.
+template <typename T> struct square {
+    __host__ __device__ T operator()(T x) const {
+        return x * x;
+    }
+};
+
+template <typename T>
+int thrust_form_of(gpu_peer_form form, const void *x, const void *y, void *host_result, uint64_t n, void *stream) {
+    thrust::device_ptr<const T> begin(static_cast<const T *>(x)), other(static_cast<const T *>(y));
+    T *result = static_cast<T *>(host_result);
+    return caught([&] {
+        const auto policy = thrust::cuda::par.on(static_cast<cudaStream_t>(stream));
+        if (form == GPU_PEER_MAXIMUM)
+            *result =
+                thrust::reduce(policy, begin, begin + n, -std::numeric_limits<T>::infinity(), thrust::maximum<T>());
+        else if (form == GPU_PEER_DOT)
+            *result = thrust::inner_product(policy, begin, begin + n, other, T(0));
+        else
+            *result =
+                std::sqrt(thrust::transform_reduce(policy, begin, begin + n, square<T>(), T(0), thrust::plus<T>()));
+    });
+}
+
+int thrust_form(gpu_peer_form form, gpu_peer_type type, const void *x, const void *y, void *host_result, uint64_t n,
+                void *stream) {
+    return (type == GPU_PEER_F64 ? thrust_form_of<double> : thrust_form_of<float>)(form, x, y, host_result, n, stream);
 }
 
 int thrust_sum(gpu_peer_type type, const void *from, void *host_result, uint64_t n, void *stream) {
@@ -342,7 +384,7 @@ const char *text(int error) {
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_4(void) {
-    static const gpu_peers peers = {CUB_VERSION,  THRUST_VERSION, open_device,    reduce,     segmented, HAS_LENGTH,
-                                    sum_by_group, sum_in_type,    gpu_to_gpu_sum, thrust_sum, text};
+    static const gpu_peers peers = {CUB_VERSION,  THRUST_VERSION, open_device,    reduce,     segmented,   HAS_LENGTH,
+                                    sum_by_group, sum_in_type,    gpu_to_gpu_sum, thrust_sum, thrust_form, text};
     return &peers;
 }

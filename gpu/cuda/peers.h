@@ -9,6 +9,9 @@
 
 enum gpu_peer_op { GPU_PEER_SUM, GPU_PEER_MIN, GPU_PEER_MAX, GPU_PEER_ARGMIN, GPU_PEER_ARGMAX };
 
+/* Forms of Thrust: reduce() with maximum and its identity, inner_product(), transform_reduce() with a functor that squares. */
+enum gpu_peer_form { GPU_PEER_MAXIMUM, GPU_PEER_DOT, GPU_PEER_NORM2, GPU_PEER_FORMS };
+
 enum gpu_peer_type {
     GPU_PEER_F64,
     GPU_PEER_F32,
@@ -60,6 +63,10 @@ typedef struct gpu_peers {
 
     /* thrust::reduce of i32 (modulo 2^32), f32 and f64, which allocates, waits, and returns to the host. */
     int (*thrust_sum)(enum gpu_peer_type type, const void *from, void *host_result, uint64_t n, void *stream);
+
+    /* Its other forms, of f32 and f64, likewise; `y`: of two arrays the second. */
+    int (*thrust_form)(enum gpu_peer_form form, enum gpu_peer_type type, const void *x, const void *y,
+                       void *host_result, uint64_t n, void *stream);
 
     const char *(*text)(int error);
 } gpu_peers;
