@@ -75,7 +75,8 @@ template <class F> __device__ __forceinline__ Layout layout_of(const rd_cuda_eac
     layout.low = minus_low == RD_CUDA_EACH_NONE ? 1 : -minus_low;
     layout.below = COUNTERS * (each.rank_bits + 1);
     layout.digit = 63 - each.rank_bits;
-    layout.fits = layout.below + high - layout.low + F::STORED + 1 <= each.words * layout.digit;
+    layout.fits = minus_low == RD_CUDA_EACH_NONE || /* counters do always */
+                  layout.below + high - layout.low + F::STORED + 1 <= each.words * layout.digit;
     return layout;
 }
 
