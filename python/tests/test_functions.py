@@ -154,6 +154,19 @@ def test_views(x, data):
         same(pyreduct.sum(each, where=mask), pyreduct.sum(copy[mask]))
 
 
+def test_by_name():
+    x = np.random.default_rng(1).integers(-100, 100, (5, 7))
+    for name, ufunc in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)):
+        for axis in (0, 1, (0, 1), None):
+            same(np.asarray(pyreduct.reduce(x, name, axis)), np.asarray(ufunc.reduce(x, axis)))
+        same(pyreduct.reduce(x.astype("u1"), name, 0, keepdims=True, where=x < 0), ufunc.reduce(x.astype("u1"), 0, keepdims=True, where=x < 0))
+    same(pyreduct.reduce(x / 8, "norm1", 1), pyreduct.norm(x / 8, 1, axis=1))
+    same(pyreduct.reduce(x / 8, "var", 1, ddof=1), pyreduct.var(x / 8, 1, ddof=1))
+    for wrong in ("dot", "minmax", "nothing"):
+        with pytest.raises(ValueError, match="^op: "):
+            pyreduct.reduce(x, wrong)
+
+
 def test_several():
     x = np.arange(12.0).reshape(3, 4)
     names = ["sum", "max", "var", "argmin", "prod"]
@@ -252,8 +265,8 @@ def test_everything_that_the_library_has():
 
     elsewhere = {"norm1": "norm", "norm2": "norm", "norminf": "norm", "product": "prod", "weighted_mean": "average"}
     for name, _, _ in _core.OPERATORS:
-        if name in ("and", "or", "xor"):  # words of Python's: by several() and segment_reduce()
+        if name in ("and", "or", "xor"):  # words of Python's: by reduce(), several() and segment_reduce()
             x = np.array([12, 10])
-            assert pyreduct.several(x, [name])[0] == getattr(np, f"bitwise_{name}").reduce(x)
+            assert pyreduct.several(x, [name])[0] == pyreduct.reduce(x, name) == getattr(np, f"bitwise_{name}").reduce(x)
         else:
             assert hasattr(pyreduct, elsewhere.get(name, name))

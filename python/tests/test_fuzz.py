@@ -1,14 +1,41 @@
-"""Anything at all as arguments: an exception or a result, and no crash. A process of its own, so that a crash is seen as one."""
+"""Anything at all as arguments, arrays on all devices that there are: an exception or a result, and no crash. A process of its own, so
+that a crash is seen as one."""
+import importlib
 import random
 import subprocess
 import sys
 
 import numpy as np
 
-CALLS = 1500
+try:
+    torch = importlib.import_module("torch")
+except ImportError:
+    torch = None
+ON_GPU = torch is not None and torch.cuda.is_available()
+CALLS = 500 if ON_GPU else 1500  # where each first loads kernels
+
+
+def some_tensor(r):
+    dtype = r.choice(["float64", "float32", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64"])
+    shape = [r.choice([0, 1, 1, 2, 3, 5]) for _ in range(r.choice([0, 1, 1, 2, 2, 3, 4]))]
+    device = r.choice(["cuda"] * (4 if ON_GPU else 0) + ["cpu"] * 4 + ["meta"])
+    x = torch.randint(0, 2 if r.random() < 0.5 else 100, shape, generator=torch.Generator().manual_seed(r.randrange(99))).to(getattr(torch, dtype)).to(device)
+    if r.random() < 0.5:
+        x = x[tuple(slice(None, None, r.choice([1, 2, 3])) for _ in shape)]
+    if r.random() < 0.2:
+        x = x.expand(3, *x.shape)
+    if r.random() < 0.3 and x.dim():
+        x = x.transpose(0, -1)
+    if r.random() < 0.1 and x.is_complex():
+        x = x.conj().imag
+    if r.random() < 0.1 and x.is_floating_point():
+        x = x.detach().requires_grad_()
+    return x.to_sparse() if r.random() < 0.05 and device != "meta" else x
 
 
 def some_array(r):
+    if torch and r.random() < 0.4:
+        return some_tensor(r)
     dtype = r.choice(["f8", "f8", "f8", "f4", "f4", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", ">f8", ">i4", "c16", "O", "U2", "M8[s]", "V3",
                       [("a", "i1"), ("b", "f8")], "g"])  # fmt: skip
     shape = tuple(r.choice([0, 1, 1, 2, 3, 5]) for _ in range(r.choice([0, 1, 1, 2, 2, 3, 4, 33])))
@@ -77,6 +104,11 @@ def main(seed):
             succeeded += 1
         except (TypeError, ValueError, OverflowError, AttributeError, IndexError, BufferError, pyreduct.Error):
             pass
+        except RuntimeError as error:
+            if "Boolean value of Tensor" not in str(error):  # as PyTorch says of a tensor in a flag's place
+                raise
+    if ON_GPU:
+        torch.cuda.synchronize()  # which tells of what kernels did
     print(succeeded)
 
 

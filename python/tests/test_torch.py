@@ -72,6 +72,19 @@ def test_operators(name, dim):
     assert bits(torch.func.vmap(lambda x: ours(x, 0), in_dims=1, out_dims=0)(x.detach())) == bits(ours(x.detach(), 0))
 
 
+def test_autocast():
+    """Operators take what autocast makes of the others, and are as they are."""
+    x, w = data(6, 8, dtype=torch.float32).requires_grad_(), data(8, 8, dtype=torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ w
+        results = [rt.sum(y, 1), rt.mean(y), rt.norm(y, 0), rt.index_add(y[:3], torch.tensor([0, 1, 0, 1, 2, 2]), y), rt.segment_sum(y[0], torch.tensor([0, 3, 8]))]
+        assert y.dtype == torch.bfloat16 and all(result.dtype == torch.bfloat16 for result in results)
+        assert rt.sum(y, 1, dtype=torch.float32).dtype == torch.float32 and rt.sum(x).dtype == torch.float32
+    assert bits(results[0]) == bits(rt.sum(y.detach(), 1)) and bits(results[1]) == bits(pyreduct.mean(y.detach()))
+    sum(result.float().sum() for result in results).backward()
+    assert x.grad.dtype == torch.float32 and x.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("op", ["sum", "sumsq", "mean", "norm", "rms"])
 def test_registration(op):
     """PyTorch's own checks of schema, meta function and autograd."""

@@ -43,6 +43,7 @@ from ._core import (
 )
 from ._accumulator import Accumulator
 from ._functions import FUNCTIONS as _FUNCTIONS
+from ._functions import by_name as reduce
 from ._functions import AxisError, average, count, group_reduce, minmax, segment_reduce, several, vecdot
 from ._groups import Groups, group_by
 from ._table import Table

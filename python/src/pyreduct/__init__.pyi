@@ -153,6 +153,10 @@ def several(
     x: Any, ops: Iterable[str], axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate",
     mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
 ) -> tuple[Any, ...]: ...  # fmt: skip
+def reduce(
+    x: Any, op: str, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None,
+    nan: _Nan = "propagate", mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
+) -> Any: ...  # fmt: skip
 def segment_reduce(
     x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: int | None = None, dtype: Any = None,
     where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,

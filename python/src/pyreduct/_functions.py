@@ -250,9 +250,10 @@ def _numeric(op: str, act: Any) -> Any:
 
 
 def _flags_of(ddof: Any) -> int:
-    if ddof not in (0, 1):
+    number = ddof if isinstance(ddof, (int, float)) else getattr(ddof, "__index__", lambda: None)()
+    if number not in (0, 1):
         raise ValueError(f"ddof: {ddof!r}; expected 0, of a population, or 1, of a sample")
-    return POPULATION if ddof == 0 else 0
+    return POPULATION if number == 0 else 0
 
 
 def _spread(op: str, act: Any) -> Any:
@@ -321,15 +322,31 @@ def minmax(x, axis=None, *, keepdims=False, where=None, nan="propagate", check=T
 _ALIASES = {"prod": "product", "norm": "norm2"}
 
 
+def _operator(op: str, name: str) -> str:
+    op = _ALIASES.get(op, op)
+    if _INPUTS.get(op) != 1 or op == "minmax":
+        raise ValueError(f"{name}: {op!r}; expected the name of a reduction of one array, with one result")
+    return op
+
+
+def by_name(
+    x: Any, op: str, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None,
+    nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
+) -> Any:  # fmt: skip
+    """The reduction that has this name, such as "xor", "or" and "norm1", which are no functions here."""
+    ops = (_operator(op, "op"),)
+    return _reduced(x, ops, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=_flags_of(ddof), check=check)
+
+
+by_name.__name__ = by_name.__qualname__ = "reduce"
+
+
 def several(
     x: Any, ops: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None, nan: str = "propagate", mode: str = "exact",
     ddof: Any = 0, check: bool = True,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Several reductions of the same data in one pass: a tuple of results, in the order of the operators' names."""
-    names = tuple(_ALIASES.get(op, op) for op in ops)
-    for op in names:
-        if _INPUTS.get(op) != 1 or op == "minmax":
-            raise ValueError(f"ops: {op!r}; expected names of reductions of one array, with one result")
+    names = tuple(_operator(op, "ops") for op in ops)
     return tuple(reduce(x, names, axis=axis, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=_flags_of(ddof), check=check))
 
 
@@ -380,9 +397,7 @@ def _prepared_segments(
     x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: Any = None, dtype: Any = None, where: Any = None,
     nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
 ) -> Prepared:  # fmt: skip
-    op = _ALIASES.get(op, op)
-    if _INPUTS.get(op) != 1 or op == "minmax":
-        raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
+    op = _operator(op, "op")
     kind = kind_of(x)
     view = kind.view(x, "x")
     if len(view.shape) != 1 or not view.contiguous:
@@ -444,10 +459,7 @@ def _prepared_groups(
     x: Any, ops: Any, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
     nan: str = "propagate", ddof: Any = 0, check: bool = True,
 ) -> Prepared:  # fmt: skip
-    names = [_ALIASES.get(op, op) for op in ops]
-    for op in names:
-        if _INPUTS.get(op) != 1 or op == "minmax":
-            raise ValueError(f"op: {op!r}; expected the name of a reduction of one array, with one result")
+    names = [_operator(op, "op") for op in ops]
     kind = kind_of(x)
     view, index = kind.view(x, "x"), kind_of(ids).view(ids, "ids")
     groups = n.__index__()

@@ -43,7 +43,9 @@ def main(arguments):
         print(f"The Python package: not tested on a GPU: no pytest for {sys.executable}\n0 passed, 1 failed")
         return 1
     count = Count()
-    pytest.main(["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--rootdir", HERE, *arguments, HERE], plugins=[count])
+    fuzz = os.path.join(HERE, "..", "test_fuzz.py")  # or beside this file, as scripts/gather-python has it
+    places = [HERE, fuzz] if os.path.exists(fuzz) else [HERE]
+    pytest.main(["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--rootdir", HERE, *arguments, *places], plugins=[count])
     for line in count.said:
         print(line)
     for reason in sorted(count.skipped):
