@@ -32,9 +32,15 @@ def _dims(dim: Any) -> Dims:
     return None if dim is None else [dim] if isinstance(dim, int) else list(dim)
 
 
+_FUNCTIONS = {op: getattr(_core, op.rstrip("2")) for op in ("sum", "sumsq", "mean", "norm2", "rms", "var", "std")}
+
+
 def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
     axis = None if not dim else tuple(dim)  # as PyTorch reads an empty list
-    result: Tensor = _functions.reduce(x.detach(), (op,), axis=axis, keepdims=keepdim, dtype=dtype, flags=flags, check=False)[0]
+    options = {"ddof": 0 if flags else 1} if op in ("var", "std") else {}
+    x = x if type(x) is Tensor else x.detach()
+    dtype = kind_named("torch").names.get(dtype, dtype)  # by which a call is known that was made before
+    result: Tensor = _FUNCTIONS[op](x, axis=axis, keepdims=keepdim, dtype=dtype, check=False, **options)
     return result
 
 
