@@ -443,6 +443,80 @@ static void queued(void **state) {
         check_queued(test_seed() * 1000033 + i);
 }
 
+/* Plans in several streams at once, beside another kernel that has the multiprocessors busy: blocks of each then start at any time, wait, and
+ * meet in any order, so that races between them would show. */
+static void beside_others(void **state) {
+    (void)state;
+    enum { STREAMS = 4, BUSY = 1 << 22, TURNS = 3 };
+    static const reduct_operator ops[STREAMS] = {REDUCT_SUM, REDUCT_VAR, REDUCT_ARGMAX, REDUCT_DOT};
+    static const reduct_type types[STREAMS] = {REDUCT_F32, REDUCT_F64, REDUCT_F64, REDUCT_F16};
+    static const uint64_t results[STREAMS] = {50000, 3, 700, 5000};
+    const bool few = gpu.small || gpu.quick;
+    const uint64_t rounds = few ? 2 : test_scaled(100, 10), busy = few ? BUSY / 256 : BUSY;
+    const rd_cu_stream own = gpu.stream;
+    rd_cu_stream stream[STREAMS + 1];
+    struct grouping test[STREAMS];
+    struct queue queue[STREAMS];
+    struct came expected[STREAMS];
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    reduct_plan *other = gpu_plan(&sum, busy);
+    const rd_cu_address array = gpu_alloc(busy * sizeof(double)), result = gpu_alloc(64), outcome = gpu_alloc(64);
+    gpu_fill(array, 0x3f, busy * sizeof(double));
+    for (int i = 0; i <= STREAMS; i++)
+        CU(gpu.driver->cuStreamCreate(&stream[i], RD_CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < STREAMS; i++) {
+        test[i] = (struct grouping){.rng = rng_of(test_seed() + 31 * (uint64_t)i),
+                                    .type = test_type(types[i]),
+                                    .index = test_type(REDUCT_U32),
+                                    .spread = (enum spread)(i % SPREADS),
+                                    .elements = few ? 20000 : 1 << 20,
+                                    .results = results[i]};
+        test[i].groups =
+            (reduct_groups){.count = test[i].results, .elements = test[i].elements, .index = REDUCT_U32, .width = 1};
+        test[i].reduction[0] = test_reduction(ops[i], types[i], REDUCT_DEFAULT);
+        test[i].reductions = 1;
+        fill_values(&test[i]);
+        fill_indices(&test[i], false);
+        fill_mask(&test[i]);
+        test[i].initial = test_alloc((size_t)results[i] * test[i].type->size + 1); /* of which no plan knows */
+        memset(test[i].initial, 0, (size_t)results[i] * test[i].type->size + 1);
+        expected[i] = run_on(&test[i], "cpu", true);
+        queue[i] = make_queue(&test[i]);
+    }
+    for (uint64_t round = 0; round < rounds; round++) {
+        for (int i = 0; i < STREAMS; i++)
+            spoil(&test[i], &queue[i], (unsigned char)(round * 0x55));
+        for (int turn = 0; turn < TURNS; turn++)
+            for (int i = 0; i < STREAMS; i++) {
+                gpu.stream = stream[i];
+                execute(&test[i], &queue[i], false);
+                test_status(reduct_cuda_execute(other, (const void *[]){gpu_pointer(array, 0)},
+                                                (void *[]){gpu_pointer(result, 0)}, gpu_pointer(outcome, 0), NULL,
+                                                stream[STREAMS], NULL),
+                            REDUCT_OK);
+            }
+        for (int i = 0; i < STREAMS; i++) {
+            gpu.stream = stream[i];
+            struct came got = collect(&test[i], &queue[i]);
+            compare(&test[i], round, "beside others", &got, &expected[i], expected[i].status == REDUCT_OK);
+            clear_came(&got);
+        }
+        gpu.stream = own;
+    }
+    CU(gpu.driver->cuStreamSynchronize(stream[STREAMS]));
+    for (int i = 0; i < STREAMS; i++) {
+        clear_queue(&queue[i]);
+        clear_came(&expected[i]);
+        clear(&test[i]);
+    }
+    for (int i = 0; i <= STREAMS; i++)
+        CU(gpu.driver->cuStreamDestroy(stream[i]));
+    gpu_free(array);
+    gpu_free(result);
+    gpu_free(outcome);
+    reduct_plan_destroy(other);
+}
+
 /* So many groups that a block's table holds few of them, and so many elements that warps give the table up, or must not. */
 static void tables(void **state) {
     (void)state;
@@ -600,8 +674,9 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each),   cmocka_unit_test(cases),  cmocka_unit_test(queued),
-                                       cmocka_unit_test(tables), cmocka_unit_test(parts),  cmocka_unit_test(turns),
-                                       cmocka_unit_test(ties),   cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each),   cmocka_unit_test(cases),   cmocka_unit_test(queued),
+        cmocka_unit_test(tables), cmocka_unit_test(parts),   cmocka_unit_test(turns),
+        cmocka_unit_test(ties),   cmocka_unit_test(refused), cmocka_unit_test(beside_others)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }
