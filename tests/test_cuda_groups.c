@@ -517,6 +517,60 @@ static void beside_others(void **state) {
     reduct_plan_destroy(other);
 }
 
+/* A hundred million elements of one group, and as many groups of one element each. Elements are whole multiples of a power of two, of
+ * which 64 bits hold the sum; windows are told nothing of it, as a few elements are as large or as small as floats get. */
+static void hundred_million(void **state) {
+    (void)state;
+    const uint64_t elements = gpu.small || gpu.quick ? 10007 : 100000000;
+    float *x = test_alloc(elements * sizeof *x), *results = test_alloc(elements * sizeof *results), single;
+    uint32_t *index = test_alloc(elements * sizeof *index);
+    const char *const devices[] = {gpu.name, "cpu"};
+    int64_t sum = 0;
+    struct rng rng = rng_of(test_seed() + 77);
+    for (uint64_t i = 0; i < elements; i++) {
+        const int64_t value = (int64_t)(rng_next(&rng) >> 40) - (1 << 23);
+        x[i] = (float)value * 0x1p-30f;
+        sum += value;
+        index[i] = (uint32_t)((i * 7919 + 5) % elements); /* all of them: a prime that divides neither count */
+    }
+    for (uint64_t i = 100; i + 3 < elements; i += elements / 7 + 1) { /* which cancel */
+        const float extremes[4] = {3e38f, -1e-45f, -3e38f, 1e-45f};
+        for (int k = 0; k < 4; k++) {
+            sum -= (int64_t)(x[i + (uint64_t)k] * 0x1p30f);
+            x[i + (uint64_t)k] = extremes[k];
+        }
+    }
+    for (int d = 0; d < 2; d++)
+        for (int one = 0; one < 2; one++) {
+            const reduct_reduction reduction = {.op = REDUCT_SUM, .element = REDUCT_F32};
+            const reduct_groups groups = {
+                .count = one ? 1 : elements, .elements = elements, .index = one ? REDUCT_U8 : REDUCT_U32};
+            const reduct_plan_options options = {.reductions = &reduction,
+                                                 .reduction_count = 1,
+                                                 .kind = REDUCT_GROUPS,
+                                                 .groups = &groups,
+                                                 .device = devices[d]};
+            const uint8_t *zeros = one ? calloc(elements, 1) : NULL;
+            reduct_plan *plan = NULL;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, (const void *[]){x, one ? (const void *)zeros : index},
+                                            (void *[]){one ? &single : results}, NULL, NULL),
+                        REDUCT_OK);
+            reduct_plan_destroy(plan);
+            free((void *)(uintptr_t)zeros);
+            const float expected = (float)((double)sum * 0x1p-30); /* of fewer than 53 bits, so rounded once */
+            if (one)
+                assert_memory_equal(&single, &expected, sizeof single);
+            for (uint64_t i = 0; !one && i < elements; i++)
+                if (memcmp(&results[index[i]], &x[i], sizeof *x) != 0)
+                    test_fail("%s: group %llu of one element: other bits than its", devices[d],
+                              (unsigned long long)index[i]);
+        }
+    free(x);
+    free(results);
+    free(index);
+}
+
 /* So many groups that a block's table holds few of them, and so many elements that warps give the table up, or must not. */
 static void tables(void **state) {
     (void)state;
@@ -674,9 +728,10 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each),   cmocka_unit_test(cases),   cmocka_unit_test(queued),
-        cmocka_unit_test(tables), cmocka_unit_test(parts),   cmocka_unit_test(turns),
-        cmocka_unit_test(ties),   cmocka_unit_test(refused), cmocka_unit_test(beside_others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each),          cmocka_unit_test(cases),
+                                       cmocka_unit_test(queued),        cmocka_unit_test(tables),
+                                       cmocka_unit_test(parts),         cmocka_unit_test(turns),
+                                       cmocka_unit_test(ties),          cmocka_unit_test(refused),
+                                       cmocka_unit_test(beside_others), cmocka_unit_test(hundred_million)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }
