@@ -13,19 +13,43 @@ static bool always(void) {
 }
 
 #ifdef RD_X86
-/* Conversions of 16-bit floats, for which not every compiler's __builtin_cpu_supports() has a name. */
-static bool has_f16c(void) {
-    unsigned eax, ebx, ecx, edx;
-    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+/* Asked of the processor itself: __builtin_cpu_supports() is always 0 in programs that are linked by zig. Bits as in the "Intel 64 and
+ * IA-32 Architectures Software Developer's Manual", volume 2, CPUID. */
+enum {
+    FMA = 1 << 12,     /* leaf 1, ecx */
+    OSXSAVE = 1 << 27, /* the system tells which registers it keeps */
+    AVX = 1 << 28,
+    F16C = 1 << 29,
+    AVX2 = 1 << 5, /* leaf 7, ebx */
+    AVX512F = 1 << 16,
+    AVX512DQ = 1 << 17,
+    AVX512BW = 1 << 30,
+    KEEPS_YMM = 0x06, /* XCR0 */
+    KEEPS_ZMM = 0xe6
+};
+static const unsigned AVX512VL = 1U << 31;
+
+/* Whether the system keeps these registers when it gives the processor to others. */
+static bool keeps(unsigned registers) {
+    unsigned eax, ebx, ecx, edx, low, high;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & OSXSAVE))
+        return false;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & registers) == registers;
 }
 
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    const unsigned needed = FMA | AVX | F16C;
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & needed) == needed && keeps(KEEPS_YMM) &&
+           __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & AVX2);
 }
 
 static bool has_avx512(void) {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const unsigned needed = AVX512F | AVX512DQ | AVX512BW | AVX512VL;
+    unsigned eax, ebx, ecx, edx;
+    return has_avx2() && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & needed) == needed &&
+           keeps(KEEPS_ZMM);
 }
 #endif
 
