@@ -10,7 +10,7 @@ const MAP_READ = 0x1, COPY_SRC = 0x4, COPY_DST = 0x8, UNIFORM = 0x40, STORAGE = 
 /* Of exact.wgsl: words of a total; most elements of a tile, tiles of a workgroup, and workgroups of a total. */
 const WORDS = 48, TILE_MOST = 1 << 13, TILES_MOST = 64, GROUPS_MOST = 1 << 13;
 const COUNT_MOST = 2 ** 31; /* in half of the tiles that GROUPS_MOST leaves, since parts are rounded up to whole ones */
-const TRANSFORMS = { identity: 0, absolute: 1, product: 2, square: 3 };
+const TRANSFORMS = { identity: 0, absolute: 1, times: 2, square: 3 };
 
 /* The passes over the data that an operator takes, and the entry point and transform of each. None for what depends on
  * the order of the elements, and for what exact.wgsl has no transform of. */
