@@ -294,7 +294,7 @@ def test_deterministic(dtype):
 
 def test_tables():
     """Tables of the device have the bytes of the CPU's, whether arrays are here or there."""
-    x, ids, where = data(40000), torch.arange(40000) * 7919 % 100, torch.arange(40000) % 5 != 0
+    x, ids, where = data(40000), torch.arange(40000) * 7919 % 100, torch.arange(40000) % 7 != 0
     operators = ["sum", "var", "argmax", "count"]
     expected = pyreduct.Table(operators, "f64", 100).add(x, ids, where=where).add(x[:50], ids[:50])
     table = pyreduct.Table(operators, "f64", 100, device="cuda:0")
