@@ -53,12 +53,12 @@ static void clear_progress(void) {
 
 /* Case number `number` of a matrix. The last digits count devices, so that what is compared is measured close together;
  * the first count types and data, because changing those means making new arrays. */
-static const matrix_list order[LISTS] = {LIST_DEVICE, LIST_THREADS, LIST_OFFSET, LIST_SHAPE,
-                                         LIST_SIZE,   LIST_OP,      LIST_DATA,   LIST_TYPE};
+static const matrix_list order[] = {LIST_DEVICE, LIST_THREADS, LIST_SIZE, LIST_OP, LIST_DATA, LIST_TYPE};
+enum { DIGITS = sizeof order / sizeof *order };
 
 static bench_case pick(const bench_matrix *what, size_t number) {
     unsigned at[LISTS];
-    matrix_combination(what, order, LISTS, number, at);
+    matrix_combination(what, order, DIGITS, number, at);
     return (bench_case){
         .op = what->ops[at[LIST_OP]],
         .type = what->types[at[LIST_TYPE]],
@@ -75,7 +75,7 @@ static int is_wanted(const bench_matrix *what, const bench_case *which) {
 }
 
 static void measure_matrix(bench_lab *lab, const bench_matrix *what, bench_results *results) {
-    for (size_t i = 0; i < matrix_combinations(what, order, LISTS); i++) {
+    for (size_t i = 0; i < matrix_combinations(what, order, DIGITS); i++) {
         bench_result result;
         bench_case which = pick(what, i);
         if (!is_wanted(what, &which))
