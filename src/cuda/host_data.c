@@ -110,7 +110,8 @@ static rd_cu_result send_piece(const struct piece *piece, const struct rd_crew *
     const struct rd_cuda_array *array = &piece->array;
     const unsigned char *buffer = (const unsigned char *)(uintptr_t)piece->channel->buffer;
     const size_t bytes = (size_t)array->count * piece->launch->element_bytes, second = place_after(bytes),
-                 third = array->y ? 2 * second : second, of_mask = (size_t)rd_cuda_mask_bytes(array);
+                 third = array->y ? 2 * second : second,
+                 of_mask = (size_t)rd_cuda_mask_bytes(array->kind, array->offset + array->count);
     *there = *array;
     there->x = buffer;
     there->y = array->y ? buffer + second : NULL;

@@ -109,7 +109,7 @@ static reduct_status fetch(const struct rd_cuda_device *device, unsigned element
         uint64_t bytes;
     } copies[] = {{room->x, &array->x, array->count * element_bytes},
                   {room->y, &array->y, array->y ? array->count * element_bytes : 0},
-                  {room->mask, &array->mask, rd_cuda_mask_bytes(array)}};
+                  {room->mask, &array->mask, rd_cuda_mask_bytes(array->kind, array->offset + array->count)}};
     rd_cu_result result = RD_CU_SUCCESS;
     for (int i = 0; i < 3; i++)
         if (copies[i].bytes && result == RD_CU_SUCCESS) {

@@ -10,6 +10,7 @@
 #include "core/reduction.h"
 #include "core/status.h"
 #include "cpu/numbers.h"
+#include "cuda/array.h"
 #include "cuda/groups.h"
 #include "family/family.h"
 
@@ -102,22 +103,13 @@ static rd_cu_result wait(const struct work *work) {
 }
 
 static size_t mask_bytes(const reduct_table_batch *batch) {
-    const uint64_t entries = batch->mask_offset + batch->count;
-    return (size_t)(batch->mask_kind == REDUCT_MASK_BITS    ? rd_divide_up(entries, 8)
-                    : batch->mask_kind == REDUCT_MASK_BYTES ? entries
-                                                            : 0);
+    return (size_t)rd_cuda_mask_bytes(batch->mask_kind, batch->mask_offset + batch->count);
 }
 
-/* The batch, its mask as of its first entry or the byte of that. */
+/* The batch, its mask as of the byte that holds its first entry. */
 static reduct_table_batch batch_of(const struct rd_table_change *change) {
     reduct_table_batch batch = *change->batch;
-    const uint64_t skipped = batch.mask_kind == REDUCT_MASK_BITS ? batch.mask_offset / 8 * 8
-                             : batch.mask_kind                   ? batch.mask_offset
-                                                                 : 0;
-    batch.mask = batch.mask_kind
-                     ? (const unsigned char *)batch.mask + (batch.mask_kind == REDUCT_MASK_BITS ? skipped / 8 : skipped)
-                     : NULL;
-    batch.mask_offset -= batch.mask_kind ? skipped : 0;
+    batch.mask = rd_cuda_mask_from(batch.mask_kind, batch.mask, &batch.mask_offset);
     return batch;
 }
 
