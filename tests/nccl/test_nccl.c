@@ -501,7 +501,7 @@ static void fill_table(struct rng *rng, struct table *table) {
             if (kind < 20)
                 bits = 0;
             else if (kind < 22)
-                bits = (uint64_t)(fields + 1) << stored | (kind == 20 && rng_below(rng, 2)) << (stored - 1);
+                bits = (uint64_t)(fields + 1) << stored | (uint64_t)(kind == 20 && rng_below(rng, 2)) << (stored - 1);
             bits |= (rng_next(rng) & 1) << (8 * table->type->size - 1);
             values_put_bits(table->type, table->x[r], i, bits);
         }
