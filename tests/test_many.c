@@ -593,18 +593,20 @@ static uint64_t near(struct rng *rng, uint64_t most) {
     return length;
 }
 
-/* A matrix, or several one after another, of which the rows or the columns are reduced, or all of these; rows may lie apart. */
-static void choose_matrix(struct many *many) {
+/* A matrix, or several one after another, of which the rows or the columns are reduced, or all of these; rows may lie apart. Or `few`: of columns
+ * of few elements. */
+static void choose_matrix(struct many *many, bool few) {
     static const uint64_t AXES[] = {1, 2, 2, 4, 5};
     const uint64_t most = rng_below(&many->rng, 4) ? 5000 : SPAN - 100;
-    const uint64_t inner = near(&many->rng, most), middle = near(&many->rng, most / inner),
+    const uint64_t elements = 1 + rng_below(&many->rng, 70), inner = near(&many->rng, few ? most / elements : most),
+                   middle = few ? elements : near(&many->rng, most / inner),
                    outer = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, most / inner / middle);
     const uint64_t pitch = rng_below(&many->rng, 3) || (inner + 1) * middle * outer > SPAN - 100 ? inner : inner + 1;
     int64_t apart = rng_below(&many->rng, 6) ? 1 : 2;
     many->segmented = false;
     many->mask = REDUCT_MASK_NONE;
     many->rank = 3;
-    many->axes = rng_below(&many->rng, 2) ? 4 : AXES[rng_below(&many->rng, sizeof AXES / sizeof *AXES)];
+    many->axes = few ? 2 : rng_below(&many->rng, 2) ? 4 : AXES[rng_below(&many->rng, sizeof AXES / sizeof *AXES)];
     memcpy(many->length, (uint64_t[]){outer, middle, inner}, 3 * sizeof *many->length);
     const int64_t stride[3] = {(int64_t)(pitch * middle), (int64_t)pitch, 1};
     for (int i = 0; i < 2; i++) {
@@ -649,6 +651,17 @@ static void fill_matrix(struct many *many) {
         for (size_t i = 0; i < many->span; i++)
             values_put(type, many->memory[0], i, scale * (rng_unit(rng) - (rng_below(rng, 2) ? 0.5 : 0)));
     }
+    if (!rng_below(rng, 6)) { /* columns that come to a zero, of either sign */
+        const size_t pitch = (size_t)many->stride[0][1];
+        for (size_t i = 0; i < many->span; i++) {
+            const size_t column = i % pitch, row = i / pitch;
+            values_put(type, many->memory[0], i,
+                       column % 4 == 0   ? -0.0
+                       : column % 4 == 1 ? (row & 1 ? 0.0 : -0.0)
+                       : column % 4 == 2 ? (row & 1 ? -1.5 : 1.5)
+                                         : rng_unit(rng));
+        }
+    }
     for (uint64_t times = rng_below(rng, 2) ? rng_below(rng, 12) : 0; times-- > 0;) {
         const size_t at = rng_below(rng, many->span), count = rng_below(rng, 3) ? 1 : rng_below(rng, many->span - at);
         const uint64_t kind = rng_below(rng, 6);
@@ -679,14 +692,13 @@ static void choose_extremes(struct many *many) {
         values_put(many->type, many->memory[0], i, (double)rng_below(&many->rng, 6));
 }
 
-static void rows_and_columns(void **state) {
-    (void)state;
+static void check_matrices(bool few, uint64_t rounds) {
     const char *devices[TEST_MAX_DEVICES];
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
-    struct many *many = start(4);
-    for (uint64_t rounds = test_scaled(2000, 100); rounds-- > 0;) {
-        choose_matrix(many);
+    struct many *many = start(few ? 5 : 4);
+    while (rounds-- > 0) {
+        choose_matrix(many, few);
         if (rng_below(&many->rng, 3)) {
             fill_matrix(many);
             choose_sums(many);
@@ -697,6 +709,16 @@ static void rows_and_columns(void **state) {
         check_case(many, devices[rng_below(&many->rng, device_count)], false);
     }
     stop(many);
+}
+
+static void rows_and_columns(void **state) {
+    (void)state;
+    check_matrices(false, test_scaled(2000, 100));
+}
+
+static void columns_of_few(void **state) {
+    (void)state;
+    check_matrices(true, test_scaled(1000, 100));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1010,8 +1032,9 @@ static void whole_outcomes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),        cmocka_unit_test(segments),         cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(large),         cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
-        cmocka_unit_test(refused_plans), cmocka_unit_test(refused_segments), cmocka_unit_test(whole_outcomes)};
+        cmocka_unit_test(arrays),           cmocka_unit_test(segments),      cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(columns_of_few),   cmocka_unit_test(large),         cmocka_unit_test(cut_results),
+        cmocka_unit_test(one_long_segment), cmocka_unit_test(refused_plans), cmocka_unit_test(refused_segments),
+        cmocka_unit_test(whole_outcomes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

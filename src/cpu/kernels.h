@@ -69,7 +69,7 @@ struct rd_found {
 struct rd_keys {
     enum rd_extreme which;
     bool is_float, ignore_nan;
-    uint64_t first;
+    uint64_t first, nan_bits;
 };
 
 /* Results that are summed side by side, each in a lane: high + low, exactly, unless something is lost. */
@@ -122,7 +122,7 @@ struct rd_kernels {
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
      * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
-     * something is lost. round: rounds all lanes once, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the
+     * something is lost. round: rounds all lanes, or these divided by a `count` that is not 0, once, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the
      * result is that; true where it is so for all. fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
      * lanes; others stay as they are. */
     void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
@@ -132,7 +132,7 @@ struct rd_kernels {
                           int64_t *lost);
     void (*fold_side_f32)(const void *x, ptrdiff_t step, size_t rows, size_t count, bool absolute, double *to,
                           int64_t *lost);
-    bool (*round_side)(const struct rd_side *side, bool single, void *to, int64_t *left);
+    bool (*round_side)(const struct rd_side *side, double count, bool single, void *to, int64_t *left);
     void (*fetch_f64)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
     void (*fetch_f32)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
 
@@ -144,6 +144,14 @@ struct rd_kernels {
                         size_t columns, const void *x, ptrdiff_t step, size_t rows, struct rd_trial_sum *room);
     bool (*try_rows)(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, const void *x,
                      ptrdiff_t step, size_t rows, size_t count, struct rd_trial_sum room[2]);
+
+    /* The same of columns of few elements, all of them at once: high[c] + low[c] is the sum of column c. `high` and `low` are aligned to 64 bytes, and have room
+     * for a multiple of RD_SIDE columns; `low` is not written in one slice. In one slice of doubles the sum is rounded: of at most two rows, that is once.
+     * round_columns: rounds them, divided or not as above, to doubles or floats at `to`; `low` may be null, for 0. False if some are left that are not simple to
+     * round, with those of no use. */
+    bool (*brief_columns)(const struct rd_trial *trial, const void *x, ptrdiff_t step, size_t rows, size_t columns,
+                          double *high, double *low);
+    bool (*round_columns)(const double *high, const double *low, size_t columns, double count, bool single, void *to);
 
     /* product[i] + error[i] = x[i] * y[i], `count` a multiple of RD_LANES, all aligned to 64 bytes; false if one of these might not
      * hold, or a product is not finite. Run within rd_environment_enter(). */
@@ -183,11 +191,13 @@ struct rd_kernels {
 
     /* Extremes side by side, by element type, null where there are none: puts the key of each column of `rows` rows, `step` elements from
      * one to the next, or of each row of `count` elements, into `best` where it is greater, and its index into `index`, unless that is
-     * null. `room`: for two elements of each column. */
+     * null; where keys->first is 0, whatever was there. Keys are as wide as elements. `room`: for two elements of each column. bits_of_keys: what elements of
+     * these keys are, or absolute values; NaNs are keys->nan_bits. True if there are some: where NaNs are ignored, results without an element. */
     void (*extreme_columns[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
-                                         size_t columns, void *room, int64_t *best, uint64_t *index);
+                                         size_t columns, void *room, void *best, uint64_t *index);
     void (*extreme_rows[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
-                                      size_t count, int64_t *best, uint64_t *index);
+                                      size_t count, void *best, uint64_t *index);
+    bool (*bits_of_keys[RD_TYPE_END])(const struct rd_keys *keys, const void *best, size_t count, void *to);
 
     /* Cuts terms into pairs of integers, by element type; pairs of those that do not fit are of no use. Of integers, in units of 2^32 and 1. At most
      * RD_PAIRS more than `count` are written. Terms: elements, absolute values; of floats but f64 and of integers of at most 32 bits also squares and products.

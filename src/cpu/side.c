@@ -28,6 +28,10 @@ enum { GROUPS = 32, GROUPS_LEAST = 8, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 
 
 /* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
  * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
+/* Columns of so few elements, or of so few rows, are summed and rounded without coming to lie in lanes: their rows are read side by side, which
+ * memory does not like of more rows. */
+enum { BRIEF = 64, BRIEF_ROWS = 4, BRIEF_BYTES = 1 << 20 };
+
 enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };
 
 /* What is summed for a result: its terms, their squares, and what rounding leaves of f64 products. */
@@ -65,6 +69,7 @@ struct side {
     struct rd_side sum[GROUPS][PLANES], saved[GROUPS][PLANES];
     struct rd_trial_sum trial[2 * GROUPS];
     struct trust elements, squares;
+    _Alignas(64) double brief_high[GROUPS * RD_SIDE], brief_low[GROUPS * RD_SIDE];
     _Alignas(64) double x[ROWS * RD_SIDE], y[ROWS * RD_SIDE], product[ROWS * RD_SIDE], error[ROWS * RD_SIDE];
 };
 
@@ -209,11 +214,14 @@ struct patch {
     const unsigned char *x;
     ptrdiff_t step;
     size_t rows, run, groups;
-    bool columns;
+    bool columns, brief;
 };
 
 static bool try_patch(struct work *work, const struct patch *patch, struct rd_trial *trial, enum plane plane) {
     struct side *side = work->side;
+    if (patch->brief)
+        return work->kernels->brief_columns(trial, patch->x, patch->step, patch->rows, patch->run, side->brief_high,
+                                            side->brief_low);
     struct rd_side *sum = &work->sum[plane], *errors = trial->square && !trial->single ? &work->sum[ERRORS] : NULL;
     bool added = patch->columns ? work->kernels->try_columns(trial, sum, errors, PLANES, patch->run, patch->x,
                                                              patch->step, patch->rows, side->trial)
@@ -440,71 +448,41 @@ static void empty(struct work *work, uint64_t first, uint64_t end) {
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* (high + low) / count as a quotient and what is left of it, so small that only its sign and size beside the quotient's last bit matter.
- * The remainder of a division is exact where nothing under- or overflows. `margin`: what the rest may be off, 0 where the two are the mean,
- * as they are where it is a tie. */
-static bool divide(double high, double low, double count, double *quotient, double *rest, double *margin) {
-    double sum = high + low, part = sum - high, error = (high - (sum - part)) + (low - part);
-    *quotient = sum / count;
-    double remainder = fma(-*quotient, count, sum), left = remainder + error, of_left = left - remainder;
-    *rest = left / count;
-    bool exact = (remainder - (left - of_left)) + (error - of_left) == 0 && fma(-*rest, count, left) == 0;
-    *margin = exact ? 0 : fabs(*rest) * 0x1p-50;
-    double size = fabs(*quotient);
-    return sum == 0 ? error == 0 : size > 0x1p-900 && size < 0x1p900;
+/* What sums are divided by, or 0. */
+static double divisor(const struct work *work) {
+    const struct rd_many *many = work->job->many;
+    return rd_operator(many->reduction[0].op)->finish == RD_MEAN ? (double)many->layout.count : 0;
 }
 
-/* Writes a mean that follows from a lane by one rounding; false where it is not that simple. */
-static bool round_mean(const struct work *work, uint64_t lane, unsigned char *place) {
-    const struct rd_side *sum = &work->sum[TERMS];
-    bool single = work->job->many->reduction[0].result == REDUCT_F32;
-    double high = sum->high[lane], low = sum->low[lane], margin;
-    if (high == 0 && low == 0)
-        low = high; /* which leaves its sign to the sum */
-    if (!(fabs(high) < 0x1p1000) || !divide(high, low, (double)work->job->many->layout.count, &high, &low, &margin))
-        return false;
-    if (high == 0 && low == 0)
-        low = high;
-    else if (!single && high + (low + margin) != high + (low - margin))
-        return false;
-    double rounded = high + low;
-    float narrow = (float)rd_add_to_odd(high, low);
-    memcpy(place, single ? (const void *)&narrow : &rounded, single ? sizeof narrow : sizeof rounded);
-    return true;
+/* Whether results follow from the sums of terms by one rounding, for which there are kernels. */
+static bool is_simple(const struct work *work) {
+    const struct rd_job *job = work->job;
+    const reduct_reduction *reduction = &job->many->reduction[0];
+    const enum rd_finish finish = rd_operator(reduction->op)->finish;
+    return job->many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]) &&
+           (finish == RD_VALUE || (finish == RD_MEAN && job->many->layout.count >> 53 == 0)) &&
+           (reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32);
 }
 
 /* Rounds what is simple to round, with all lanes at once, and returns whether that is all; leaves the rest, those that are not 0 in
  * `left`. */
 static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     struct rd_job *job = work->job;
-    const struct rd_many *many = job->many;
-    const struct rd_layout *layout = &many->layout;
-    const reduct_reduction *reduction = &many->reduction[0];
-    int64_t beside = job->held[0] ? 1 : layout->kept[layout->kept_axes - 1].result_stride;
-    bool single = reduction->result == REDUCT_F32,
-         terms = work->single || work->transform == RD_IDENTITY || work->transform == RD_ABSOLUTE;
-    size_t bytes = single ? sizeof(float) : sizeof(double);
+    int64_t beside = job->held[0] ? 1 : axis_beside(work)->result_stride;
+    const bool single = job->many->reduction[0].result == REDUCT_F32;
+    const size_t bytes = single ? sizeof(float) : sizeof(double);
     unsigned char *place = rd_job_place(job, work->first, work->source.offset, 0, false);
     _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
-    enum rd_finish finish = rd_operator(reduction->op)->finish;
-    if (many->reductions > 1 || (job->execution->outcomes && job->execution->outcomes[0]) || !terms ||
-        !(reduction->result == REDUCT_F64 || single) || !(finish == RD_VALUE || finish == RD_MEAN)) {
+    if (!is_simple(work) || !(work->single || has_elements(work->transform))) {
         memset(left, 0xff, RD_SIDE * sizeof *left);
         return false;
     }
-    bool done = false;
-    if (finish == RD_VALUE) {
-        done = work->kernels->round_side(&work->sum[TERMS], single, rounded, left) && beside == 1;
-        if (done)
-            memcpy(place, rounded, work->lanes * bytes);
-        for (uint64_t l = 0; !done && l < work->lanes; l++)
-            if (!left[l])
-                memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
-    } else {
-        for (uint64_t l = 0; l < work->lanes; l++)
-            left[l] = is_lost(work, l) || layout->count >> 53 ||
-                      !round_mean(work, l, place + (int64_t)l * beside * (int64_t)bytes);
-    }
+    bool done = work->kernels->round_side(&work->sum[TERMS], divisor(work), single, rounded, left) && beside == 1;
+    if (done)
+        memcpy(place, rounded, work->lanes * bytes);
+    for (uint64_t l = 0; !done && l < work->lanes; l++)
+        if (!left[l])
+            memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
     return done;
 }
 
@@ -565,6 +543,35 @@ static void begin_group(struct work *work, struct rd_job *job, const struct rd_d
     clear(work);
 }
 
+/* Columns of few elements, all of them at once; false where that is not possible. Nothing was kept then. */
+static bool reduce_briefly(struct work *work, uint64_t columns) {
+    const struct rd_job *job = work->job;
+    const struct rd_layout *layout = &job->many->layout;
+    const reduct_reduction *reduction = &job->many->reduction[0];
+    const uint64_t rows = layout->count, bytes = layout->results * rows * job->bytes;
+    const bool narrow = reduction->result == REDUCT_F32,
+               pairs = rows <= 2 && !work->single && reduction->result == REDUCT_F64;
+    if (!work->kernels->brief_columns || layout->reduced_axes != 1 ||
+        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || job->many->reductions > 1 ||
+        (job->execution->outcomes && job->execution->outcomes[0]) || rd_operator(reduction->op)->finish != RD_VALUE ||
+        !has_elements(work->transform) || !(narrow || reduction->result == REDUCT_F64) ||
+        !(job->held[0] || axis_beside(work)->result_stride == 1))
+        return false;
+    struct side *side = work->side;
+    const struct patch patch = {.x = work->source.input[0],
+                                .step = rd_cursor_step(layout, 0),
+                                .rows = rows,
+                                .run = columns,
+                                .groups = 1,
+                                .columns = true,
+                                .brief = true};
+    struct rd_trial trial = {.slices = 1, .absolute = work->absolute};
+    return (pairs ? try_patch(work, &patch, &trial, TERMS) : try_terms(work, &patch, &side->elements, TERMS)) &&
+           work->kernels->round_columns(
+               side->brief_high, pairs || side->elements.level == ONE_SLICE ? NULL : side->brief_low, columns,
+               divisor(work), narrow, rd_job_place(work->job, work->first, work->source.offset, 0, false));
+}
+
 void rd_side_begin(void *memory) {
     struct side *side = memory;
     side->elements.level = side->squares.level = UNKNOWN;
@@ -578,6 +585,13 @@ void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t fir
     size_t groups = 0;
     const bool in_place = is_in_place(job->many);
     rd_environment caller = rd_environment_enter();
+    if (in_place) {
+        begin_group(&work[0], job, desk, 0, first, results);
+        if (reduce_briefly(&work[0], results)) {
+            rd_environment_leave(caller);
+            return;
+        }
+    }
     for (; groups * RD_SIDE < results; groups++) {
         uint64_t at = groups * RD_SIDE;
         begin_group(&work[groups], job, desk, groups, first + at, results - at < RD_SIDE ? results - at : RD_SIDE);

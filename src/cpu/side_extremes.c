@@ -23,10 +23,11 @@ enum {
     STRETCH = 1 << 14 /* elements of a result between two questions whether to stop */
 };
 
+/* Of elements of up to 64 bits; `bits` as they are in results. */
 struct desk {
-    int64_t best[TILE];
+    _Alignas(64) int64_t best[TILE], room[2 * TILE];
     uint64_t index[TILE];
-    _Alignas(64) int64_t room[2 * TILE];
+    unsigned char bits[TILE * sizeof(int64_t)];
 };
 
 static bool are_columns(const struct rd_layout *layout) {
@@ -62,33 +63,22 @@ size_t rd_side_extremes_bytes(void) {
     return sizeof(struct desk);
 }
 
-/* The bits of the element, or of its absolute value, that a key stands for. */
-static uint64_t bits_of_key(int64_t key, const struct rd_type *type, enum rd_extreme which) {
-    const uint64_t sign = (uint64_t)1 << (8 * type->bytes - 1), all = sign | (sign - 1);
-    uint64_t bits = (uint64_t)(which == RD_LOWEST ? ~key : key) & all;
-    bool is_offset = type->kind == RD_UNSIGNED || (type->kind == RD_SIGNED && which == RD_LARGEST);
-    if (is_offset)
-        return bits ^ sign;
-    return type->kind == RD_FLOAT && bits & sign ? bits ^ (sign - 1) : bits;
-}
-
 struct tile {
     struct rd_job *job;
+    const struct rd_kernels *kernels;
+    reduct_type element;
     const struct rd_type *type;
     struct rd_keys keys;
     bool gives_index;
     uint64_t begin, end; /* elements */
 };
 
-/* Whether the key is that of a NaN. */
-static bool is_nan(const struct tile *tile, int64_t key) {
-    int64_t most = (int64_t)(((uint64_t)1 << (8 * tile->type->bytes - 1)) - 1);
-    return tile->keys.is_float && key == (tile->keys.ignore_nan ? ~most : most);
-}
-
 /* What the state of a part of a result is. */
-static void keep(const struct tile *tile, int64_t key, uint64_t index, struct rd_partial *state) {
-    bool nan = is_nan(tile, key);
+static void keep(const struct tile *tile, const struct desk *desk, uint64_t result, struct rd_partial *state) {
+    const unsigned char *key = (const unsigned char *)desk->best + result * tile->type->bytes;
+    const uint64_t index = tile->gives_index ? desk->index[result] : 0;
+    uint64_t bits = 0;
+    bool nan = tile->kernels->bits_of_keys[tile->element](&tile->keys, key, 1, &bits);
     rd_job_init_states(tile->job, state);
     state->seen = tile->end - tile->begin;
     if (nan && tile->keys.ignore_nan)
@@ -96,27 +86,11 @@ static void keep(const struct tile *tile, int64_t key, uint64_t index, struct rd
     else if (nan)
         state->nan_index = index;
     else
-        rd_partial_take(state, bits_of_key(key, tile->type, tile->keys.which), index);
+        rd_partial_take(state, bits, index);
 }
 
-/* Writes a result; false if there is none. */
-static bool write(const struct tile *tile, int64_t key, uint64_t index, unsigned char *place) {
-    bool nan = is_nan(tile, key);
-    const struct rd_type *type = rd_type(tile->job->many->reduction[0].result);
-    if (nan && tile->keys.ignore_nan)
-        return false;
-    rd_store(place,
-             tile->gives_index ? index
-             : nan             ? rd_nan_bits(type)
-                               : bits_of_key(key, tile->type, tile->keys.which),
-             type->bytes);
-    return true;
-}
-
-static void find_keys(const struct tile *tile, const struct rd_kernels *kernels, struct desk *desk,
-                      const unsigned char *from, uint64_t results) {
+static void find_keys(const struct tile *tile, struct desk *desk, const unsigned char *from, uint64_t results) {
     const struct rd_layout *layout = &tile->job->many->layout;
-    const reduct_type element = tile->job->many->reduction[0].element;
     struct rd_keys keys = tile->keys;
     uint64_t *index = tile->gives_index ? desk->index : NULL;
     struct rd_cursor cursor;
@@ -132,13 +106,31 @@ static void find_keys(const struct tile *tile, const struct rd_kernels *kernels,
         keys.first = at - tile->begin;
         const unsigned char *x = from + cursor.offset[0] * (int64_t)tile->type->bytes;
         if (are_columns(layout))
-            kernels->extreme_columns[element](&keys, x, rd_cursor_step(layout, 0), run, results, desk->room, desk->best,
-                                              index);
+            tile->kernels->extreme_columns[tile->element](&keys, x, rd_cursor_step(layout, 0), run, results, desk->room,
+                                                          desk->best, index);
         else
-            kernels->extreme_rows[element](&keys, x, layout->kept[layout->kept_axes - 1].stride[0], results, run,
-                                           desk->best, index);
+            tile->kernels->extreme_rows[tile->element](&keys, x, layout->kept[layout->kept_axes - 1].stride[0], results,
+                                                       run, desk->best, index);
         rd_cursor_advance(layout, run, &cursor);
     }
+}
+
+/* Writes results that are all there, whichever way they are asked for; false where one of them has no element. */
+static bool write(const struct tile *tile, struct desk *desk, uint64_t first, const struct rd_source *source,
+                  uint64_t results) {
+    const struct rd_axis *axis = &tile->job->many->layout.kept[tile->job->many->layout.kept_axes - 1];
+    const int64_t beside = tile->job->held[0] ? 1 : axis->result_stride;
+    const size_t bytes = tile->gives_index ? sizeof(uint64_t) : tile->type->bytes;
+    unsigned char *place = rd_job_place(tile->job, first, source->offset, 0, false),
+                  *to = beside == 1 && !tile->gives_index ? place : desk->bits;
+    const unsigned char *bits = tile->gives_index ? (const unsigned char *)desk->index : to;
+    if (tile->kernels->bits_of_keys[tile->element](&tile->keys, desk->best, results, to) && tile->keys.ignore_nan)
+        return false;
+    if (beside == 1 && bits != place)
+        memcpy(place, bits, results * bytes);
+    for (uint64_t r = 0; beside != 1 && r < results; r++)
+        memcpy(place + (int64_t)r * beside * (int64_t)bytes, bits + r * bytes, bytes);
+    return true;
 }
 
 void rd_side_extremes_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results,
@@ -149,34 +141,29 @@ void rd_side_extremes_reduce(struct rd_job *job, const struct rd_desk *desk, uin
     struct desk *memory = desk->side;
     struct rd_source source = rd_job_source(job, first);
     struct tile tile = {.job = job,
+                        .kernels = job->many->state[0].device.private,
+                        .element = reduction->element,
                         .type = rd_type(reduction->element),
                         .gives_index = op->finish == RD_INDEX,
                         .begin = part * job->part,
                         .end = layout->count};
     int64_t beside = layout->kept[layout->kept_axes - 1].result_stride;
-    size_t bytes = rd_type(reduction->result)->bytes;
-    unsigned char rounded[8];
-    reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[0] : NULL;
     tile.keys = (struct rd_keys){.which = op->transform == RD_ABSOLUTE ? RD_LARGEST
                                           : op->combine == RD_LEAST    ? RD_LOWEST
                                                                        : RD_HIGHEST,
                                  .is_float = tile.type->kind == RD_FLOAT,
-                                 .ignore_nan = reduction->nan == REDUCT_NAN_IGNORE};
+                                 .ignore_nan = reduction->nan == REDUCT_NAN_IGNORE,
+                                 .nan_bits = rd_nan_bits(tile.type)};
     if (job->parts > 1 && tile.end - tile.begin > job->part)
         tile.end = tile.begin + job->part;
+    find_keys(&tile, memory, source.input[0], results);
+    if (job->parts == 1 && !(job->execution->outcomes && job->execution->outcomes[0]) &&
+        write(&tile, memory, first, &source, results))
+        return;
     for (uint64_t r = 0; r < results; r++) {
-        memory->best[r] = INT64_MIN;
-        memory->index[r] = 0;
-    }
-    find_keys(&tile, job->many->state[0].device.private, memory, source.input[0], results);
-    for (uint64_t r = 0; r < results; r++) {
-        if (job->parts > 1) {
-            keep(&tile, memory->best[r], memory->index[r], &job->partials[(first + r) * job->parts + part]);
-        } else if (outcomes || !write(&tile, memory->best[r], memory->index[r], rounded)) {
-            keep(&tile, memory->best[r], memory->index[r], desk->state);
-            rd_job_finish(job, first + r, source.offset + (int64_t)r * beside, desk->state);
-        } else {
-            memcpy(rd_job_place(job, first + r, source.offset + (int64_t)r * beside, 0, false), rounded, bytes);
-        }
+        struct rd_partial *state = job->parts > 1 ? &job->partials[(first + r) * job->parts + part] : desk->state;
+        keep(&tile, memory, r, state);
+        if (job->parts == 1)
+            rd_job_finish(job, first + r, source.offset + (int64_t)r * beside, state);
     }
 }

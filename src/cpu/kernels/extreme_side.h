@@ -33,21 +33,34 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
 #define BITS_OF_KEY(T, key)       ((T)((key) ^ turn))
 #define BITS_OF_FLOAT_KEY(T, key) (BITS_OF_KEY(T, key) ^ (KEY_NEGATIVE(T, BITS_OF_KEY(T, key)) & (T)~KEY_SIGN(T)))
 
+/* Some rows of columns; how many is a constant. */
+#define KEY_COLUMNS_OF(T, KEY, some)                                                                                   \
+    for (size_t c = 0; c < wide; c++) {                                                                                \
+        T most = k[c];                                                                                                 \
+        for (size_t r = 0; r < (some); r++) {                                                                          \
+            const T bits = x[(ptrdiff_t)r * step + (ptrdiff_t)c], v = KEY(T, bits);                                    \
+            most = v > most ? v : most;                                                                                \
+        }                                                                                                              \
+        k[c] = most;                                                                                                   \
+    }
+
 /* T: of keys. SPAN: elements whose number a key's type holds. BITS: one of these. Indices are asked for of least and greatest
  * values, never of magnitudes. */
 #define KEY_EXTREMES(name, T, KEY, BITS, SPAN, is_signed)                                                              \
     static void extreme_columns_##name(const struct rd_keys *keys, const void *from, ptrdiff_t step, size_t rows,      \
-                                       size_t columns, void *room, int64_t *best, uint64_t *index) {                   \
+                                       size_t columns, void *room, void *best, uint64_t *index) {                      \
         KEY_CONSTANTS(T, is_signed);                                                                                   \
-        T *restrict key = room, *restrict place = key + columns;                                                       \
+        T *const found = best, *restrict key = index ? room : best, *restrict place = (T *)room + columns;             \
+        for (size_t c = 0; keys->first == 0 && c < columns; c++)                                                       \
+            found[c] = KEY_SIGN(T);                                                                                    \
         for (size_t first = 0; first < rows; first += (SPAN)) {                                                        \
             const size_t end = rows - first < (SPAN) ? rows : first + (SPAN);                                          \
-            for (size_t c = 0; c < columns; c++) {                                                                     \
+            for (size_t c = 0; index && c < columns; c++) {                                                            \
                 key[c] = KEY_SIGN(T);                                                                                  \
                 place[c] = 0;                                                                                          \
             }                                                                                                          \
             for (size_t row = first, some; row < end; row += some) {                                                   \
-                some = end - row < KEY_ROWS ? 1 : KEY_ROWS;                                                            \
+                some = end - row >= KEY_ROWS ? KEY_ROWS : end - row >= 2 ? 2 : 1;                                      \
                 const T number = (T)(row - first);                                                                     \
                 for (size_t at = 0; at < columns; at += KEY_COLUMNS) {                                                 \
                     const size_t wide = columns - at < KEY_COLUMNS ? columns - at : KEY_COLUMNS;                       \
@@ -64,33 +77,30 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
                                 k[c] = v > k[c] ? v : k[c];                                                            \
                             }                                                                                          \
                     else if (some == KEY_ROWS)                                                                         \
-                        for (size_t c = 0; c < wide; c++) {                                                            \
-                            T most = k[c];                                                                             \
-                            for (size_t r = 0; r < KEY_ROWS; r++) {                                                    \
-                                const T bits = x[(ptrdiff_t)r * step + (ptrdiff_t)c], v = KEY(T, bits);                \
-                                most = v > most ? v : most;                                                            \
-                            }                                                                                          \
-                            k[c] = most;                                                                               \
-                        }                                                                                              \
+                        KEY_COLUMNS_OF(T, KEY, KEY_ROWS)                                                               \
+                    else if (some == 2)                                                                                \
+                        KEY_COLUMNS_OF(T, KEY, 2)                                                                      \
                     else                                                                                               \
-                        for (size_t c = 0; c < wide; c++) {                                                            \
-                            const T bits = x[c], v = KEY(T, bits);                                                     \
-                            k[c] = v > k[c] ? v : k[c];                                                                \
-                        }                                                                                              \
+                        KEY_COLUMNS_OF(T, KEY, 1)                                                                      \
                 }                                                                                                      \
             }                                                                                                          \
-            for (size_t c = 0; c < columns; c++) {                                                                     \
-                if (index && key[c] > best[c])                                                                         \
-                    index[c] = keys->first + first + (uint64_t)place[c];                                               \
-                best[c] = key[c] > best[c] ? key[c] : best[c];                                                         \
+            const uint64_t from_here = keys->first + first;                                                            \
+            for (size_t c = 0; index && c < columns; c++) {                                                            \
+                const bool more = key[c] > found[c];                                                                   \
+                index[c] = more ? from_here + (uint64_t)place[c] : from_here ? index[c] : 0;                           \
+                found[c] = more ? key[c] : found[c];                                                                   \
             }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     static void extreme_rows_##name(const struct rd_keys *keys, const void *from, ptrdiff_t step, size_t rows,         \
-                                    size_t count, int64_t *best, uint64_t *index) {                                    \
+                                    size_t count, void *best, uint64_t *index) {                                       \
         KEY_CONSTANTS(T, is_signed);                                                                                   \
         const T *x = from;                                                                                             \
-        for (size_t row = 0; row < rows; row++, x += step)                                                             \
+        T *const found = best;                                                                                         \
+        for (size_t row = 0; row < rows; row++, x += step) {                                                           \
+            T so_far = keys->first ? found[row] : KEY_SIGN(T);                                                         \
+            if (index && !keys->first)                                                                                 \
+                index[row] = 0;                                                                                        \
             for (size_t first = 0; first < count; first += (SPAN)) {                                                   \
                 const size_t end = count - first < (SPAN) ? count : first + (SPAN);                                    \
                 T most = KEY_SIGN(T), place = (T)(end - first - 1);                                                    \
@@ -98,10 +108,10 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
                     const T bits = x[i], v = KEY(T, bits);                                                             \
                     most = v > most ? v : most;                                                                        \
                 }                                                                                                      \
-                if (index && most > best[row] && !(keys->is_float && most == nan)) {                                   \
+                if (index && most > so_far && !(keys->is_float && most == nan)) {                                      \
                     const T bits = BITS(T, most);                                                                      \
                     index[row] = keys->first + first + find_bytes(x + first, end - first, (uint64_t)bits, sizeof(T));  \
-                } else if (index && most > best[row]) {                                                                \
+                } else if (index && most > so_far) {                                                                   \
                     for (size_t i = first; i < end; i++) {                                                             \
                         const T bits = x[i], v = KEY(T, bits);                                                         \
                         const T here = v == most ? (T)(i - first) : place;                                             \
@@ -109,8 +119,23 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
                     }                                                                                                  \
                     index[row] = keys->first + first + (uint64_t)place;                                                \
                 }                                                                                                      \
-                best[row] = most > best[row] ? most : best[row];                                                       \
+                so_far = most > so_far ? most : so_far;                                                                \
             }                                                                                                          \
+            found[row] = so_far;                                                                                       \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static bool bits_of_keys_##name(const struct rd_keys *keys, const void *best, size_t count, void *to) {            \
+        KEY_CONSTANTS(T, is_signed);                                                                                   \
+        typedef T result __attribute__((aligned(1), may_alias));                                                       \
+        const T *restrict key = best, special = keys->is_float ? (T)-1 : (T)0, not_number = (T)keys->nan_bits;         \
+        result *restrict bits = to;                                                                                    \
+        T odd = 0;                                                                                                     \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const T is_nan = (T)(key[i] == nan ? special : (T)0), ordinary = (T)BITS(T, key[i]);                       \
+            bits[i] = is_nan ? not_number : ordinary;                                                                  \
+            odd |= is_nan;                                                                                             \
+        }                                                                                                              \
+        return odd;                                                                                                    \
     }
 
 /* What the keys of a type are made with; those that a kind of type does not need are not read. */

@@ -88,40 +88,84 @@ SIDE_ADDER(f32, float, LOAD_FLOATS)
 SIDE_FOLDER(f64, double, LOAD_DOUBLES)
 SIDE_FOLDER(f32, float, LOAD_FLOATS)
 
-/* high + low rounded once, to doubles or (single) floats, at `to`: of lanes that lost nothing and are not about to overflow; `left` is 0
- * for these, and the result is whether it is for all. The sign of a zero is that of high, of which each term had a part. To floats by way of rounding to odd: S. Boldo, G. Melquiond,
- * "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008. */
-ALWAYS_INLINE bool round_lanes(const struct rd_side *side, bool single, void *to, int64_t *left) {
-    side_bits any = {0};
-    for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
-        side_vector high = *(const side_vector *)(side->high + at), low = *(const side_vector *)(side->low + at), error;
-        side_bits lost = *(const side_bits *)(side->lost + at), magnitude = (side_bits)high & INT64_MAX;
-        side_vector sum = high + low;
-        side_bits bits = (side_bits)sum, zero = (high == 0) & (low == 0);
-        if (single) {
-            sum = side_add(high, low, &error);
-            side_bits off = (error != 0) & ((bits & 1) == 0), away = (error > 0) ^ (sum > 0);
-            bits += off & (1 | away); /* towards the error: one more, or one less */
-        }
-        bits = (zero & (side_bits)high) | (~zero & bits);
-        lost = (lost != 0) | (magnitude >= (int64_t)0x7e70000000000000);
-        any |= lost;
-        *(side_bits *)(left + at) = lost;
-        if (single) {
-            side_floats narrow = __builtin_convertvector((side_vector)bits, side_floats);
-            memcpy((float *)to + at, &narrow, sizeof narrow);
-        } else {
-            memcpy((double *)to + at, &bits, sizeof bits);
-        }
+/* high + low, or high alone, rounded once, to doubles or (single) floats at `to`. The sign of a zero is that of high, of which each term had a part. Where the
+ * result is not 0 something is about to overflow, or is not finite. To floats by way of rounding to odd: S. Boldo, G. Melquiond, "Emulation
+ * of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008. */
+ALWAYS_INLINE side_bits round_pairs(side_vector high, side_vector low, bool alone, bool single, void *to) {
+    const side_bits magnitude = (side_bits)high & INT64_MAX, zero = (high == 0) & (low == 0);
+    side_vector sum = high + low, error;
+    side_bits bits = (side_bits)sum;
+    if (single && !alone) {
+        sum = side_add(high, low, &error);
+        side_bits off = (error != 0) & ((bits & 1) == 0), away = (error > 0) ^ (sum > 0);
+        bits += off & (1 | away); /* towards the error: one more, or one less */
     }
-    int64_t some = 0;
-    for (size_t l = 0; l < SIDE_LANES; l++)
-        some |= any[l];
-    return !some;
+    bits = alone ? (side_bits)high : (zero & (side_bits)high) | (~zero & bits);
+    if (single) {
+        side_floats narrow = __builtin_convertvector((side_vector)bits, side_floats);
+        memcpy(to, &narrow, sizeof narrow);
+    } else {
+        memcpy(to, &bits, sizeof bits);
+    }
+    return magnitude >= (int64_t)0x7e70000000000000;
 }
 
-static bool round_side(const struct rd_side *side, bool single, void *to, int64_t *left) {
-    return single ? round_lanes(side, true, to, left) : round_lanes(side, false, to, left);
+static bool has_any(side_bits lanes) {
+    int64_t some = 0;
+    for (size_t l = 0; l < SIDE_LANES; l++)
+        some |= lanes[l];
+    return some;
+}
+
+/* Puts a quotient and what is left of it for high + low: (high + low) / count, where what is left is so small that only its sign and its size
+ * beside the quotient's last bit matter. The remainder of a division is exact where nothing under- or overflows. Where the result is not 0
+ * that is not so, or what is left is off by as much as may change how the two are rounded; it is not where it is exact, as in a tie. */
+ALWAYS_INLINE side_bits divide_pairs(side_vector *high, side_vector *low, double count, bool single) {
+    const side_bits sign = (side_bits){0} + INT64_MIN, zero = (*high == 0) & (*low == 0);
+    const side_vector n = (side_vector){0} + count;
+    side_vector error, lost, remainder, rest_left;
+    *low = (side_vector)((zero & (side_bits)*high) | (~zero & (side_bits)*low)); /* the sum takes its sign */
+    const side_bits large = ((side_bits)*high & ~sign) >= (int64_t)(1023 + 1000) << 52;
+    const side_vector sum = side_add(*high, *low, &error), quotient = sum / n;
+    for (size_t l = 0; l < SIDE_LANES; l++)
+        remainder[l] = __builtin_fma(-quotient[l], n[l], sum[l]);
+    const side_vector left = side_add(remainder, error, &lost), rest = left / n;
+    for (size_t l = 0; l < SIDE_LANES; l++)
+        rest_left[l] = __builtin_fma(-rest[l], n[l], left[l]);
+    const side_bits exact = (lost == 0) & (rest_left == 0), size = (side_bits)quotient & ~sign;
+    const side_vector margin = (side_vector)((side_bits)rest & ~sign & ~exact) * 0x1p-50;
+    const side_bits usual = (size > (int64_t)(1023 - 900) << 52) & (size < (int64_t)(1023 + 900) << 52);
+    const side_bits none = sum == 0;
+    side_bits odd = large | ~((none & (error == 0)) | (~none & usual));
+    if (!single)
+        odd |= quotient + (rest + margin) != quotient + (rest - margin);
+    *high = quotient;
+    *low = rest;
+    return odd;
+}
+
+/* `left` is 0 for lanes that lost nothing and were rounded, and the result is whether it is for all. `count`: what they are divided by,
+ * or 0. */
+ALWAYS_INLINE bool round_lanes(const struct rd_side *side, double count, bool single, unsigned char *to,
+                               int64_t *left) {
+    const size_t bytes = single ? sizeof(float) : sizeof(double);
+    side_bits any = {0};
+    for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
+        side_bits lost = *(const side_bits *)(side->lost + at) != 0;
+        side_vector high = *(const side_vector *)(side->high + at), low = *(const side_vector *)(side->low + at);
+        if (count != 0)
+            lost |= divide_pairs(&high, &low, count, single);
+        lost |= round_pairs(high, low, false, single, to + at * bytes);
+        any |= lost;
+        *(side_bits *)(left + at) = lost;
+    }
+    return !has_any(any);
+}
+
+static bool round_side(const struct rd_side *side, double count, bool single, void *to, int64_t *left) {
+    return count == 0 ? single ? round_lanes(side, 0, true, to, left) : round_lanes(side, 0, false, to, left)
+           : single ? round_lanes(side, count, true, to, left)
+                      : round_lanes(side, count, false, to, left);
 }
 
 /* Elements as rows of RD_SIDE doubles: lane l of row i is x[i * step + l * beside]. Both steps are in elements. */

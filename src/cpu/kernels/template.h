@@ -104,6 +104,8 @@ const struct rd_kernels KERNELS = {
 #ifdef HAS_TRIALS
     .try_columns = try_columns,
     .try_rows = try_rows,
+    .brief_columns = brief_columns,
+    .round_columns = round_columns,
 #endif
     .round_side = round_side,
     .fetch_f64 = fetch_side_f64,
@@ -140,6 +142,7 @@ const struct rd_kernels KERNELS = {
     .bits = combine_bits,
     .extreme_columns = {KEYED(extreme_columns)},
     .extreme_rows = {KEYED(extreme_rows)},
+    .bits_of_keys = {KEYED(bits_of_keys)},
     .split = {INTEGERS(split), FLOATS(split)},
     .greatest = greatest_number,
     .pack = pack,

@@ -293,6 +293,99 @@ static bool try_columns(struct rd_trial *trial, struct rd_side *side, struct rd_
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Columns of few elements
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* All of some columns, at most TRIAL_VECTORS vectors of them. A sum in one slice starts from -0, so that only terms that are all -0
+ * leave that. `step`: bytes. */
+ALWAYS_INLINE void brief_vectors(const char *x, ptrdiff_t step, size_t rows, size_t columns, size_t vectors,
+                                 const struct trial_frame *frame, double *high, double *low, struct trial_way way) {
+    struct trial s[TRIAL_VECTORS], unused;
+    const bool whole = columns >= vectors * TRIAL_LANES;
+    for (size_t j = 0; j < vectors; j++)
+        s[j] = (struct trial){way.slices == 1 ? -(doubles){0} : frame->terms.start, {0}};
+    for (size_t row = 0; row < rows; row++, x += step)
+#pragma GCC unroll 8
+        for (size_t j = 0; j < vectors; j++)
+            trial_enter(&s[j], &unused,
+                        whole ? load_terms(x, j * TRIAL_LANES, trial_element(way), false)
+                              : (doubles)load_brief(x, j * TRIAL_LANES, columns, trial_element(way)),
+                        frame, way);
+    for (size_t j = 0; j < vectors; j++) {
+        if (way.slices > 1) {
+            trial_close(&s[j], &frame->terms);
+            memcpy(low + j * TRIAL_LANES, &s[j].low, sizeof s[j].low);
+        }
+        memcpy(high + j * TRIAL_LANES, &s[j].high, sizeof s[j].high);
+    }
+}
+
+#define BRIEF_WAY(name, slices, single)                                                                                \
+    static void brief_columns_##name(const char *x, ptrdiff_t step, size_t rows, size_t columns,                       \
+                                     const struct trial_frame *frame, double *high, double *low) {                     \
+        const struct trial_way way = {slices, single, false};                                                          \
+        const size_t bytes = (single) ? 4 : 8;                                                                         \
+        size_t at = 0;                                                                                                 \
+        for (; columns - at >= TRIAL_VECTORS * TRIAL_LANES; at += TRIAL_VECTORS * TRIAL_LANES)                         \
+            brief_vectors(x + at * bytes, step, rows, columns - at, TRIAL_VECTORS, frame, high + at, low + at, way);   \
+        for (; at < columns; at += TRIAL_LANES)                                                                        \
+            brief_vectors(x + at * bytes, step, rows, columns - at, 1, frame, high + at, low + at, way);               \
+    }
+BRIEF_WAY(pair, 1, false)
+BRIEF_WAY(f64, 2, false)
+BRIEF_WAY(f32, 1, true)
+BRIEF_WAY(f32_wide, 2, true)
+#undef BRIEF_WAY
+
+static bool brief_columns(const struct rd_trial *trial, const void *x, ptrdiff_t step, size_t rows, size_t columns,
+                          double *high, double *low) {
+    struct trial_frame frame;
+    if (!trial_prepare(trial, &frame))
+        return false;
+    void (*const add)(const char *, ptrdiff_t, size_t, size_t, const struct trial_frame *, double *, double *) =
+        trial->single        ? trial->slices == 1 ? brief_columns_f32 : brief_columns_f32_wide
+        : trial->slices == 1 ? brief_columns_pair
+                             : brief_columns_f64;
+    trial_begin();
+    add(x, step * (trial->single ? 4 : 8), rows, columns, &frame, high, low);
+    return trial_was_exact() || (trial->slices == 1 && !trial->single);
+}
+
+ALWAYS_INLINE bool round_columns_as(const double *high, const double *low, size_t columns, double count, bool single,
+                                    unsigned char *to) {
+    const size_t bytes = single ? sizeof(float) : sizeof(double);
+    side_bits left = {0};
+    for (size_t at = 0; at < columns; at += SIDE_LANES) {
+        side_vector h = *(const side_vector *)(high + at),
+                    l = low ? *(const side_vector *)(low + at) : (side_vector){0};
+        for (size_t k = columns - at; k < SIDE_LANES; k++)
+            h[k] = 1; /* anything ordinary */
+        if (low)      /* zeros lost their sign */
+            left |= (h == 0) & (l == 0);
+        if (count != 0)
+            left |= divide_pairs(&h, &l, count, single);
+        if (columns - at >= SIDE_LANES) {
+            left |= round_pairs(h, l, !low && count == 0, single, to + at * bytes);
+        } else {
+            unsigned char some[sizeof h];
+            left |= round_pairs(h, l, !low && count == 0, single, some);
+            memcpy(to + at * bytes, some, (columns - at) * bytes);
+        }
+    }
+    return !has_any(left);
+}
+
+static bool round_columns(const double *high, const double *low, size_t columns, double count, bool single, void *to) {
+#define ROUND_AS(count, single)                                                                                        \
+    (low ? round_columns_as(high, low, columns, count, single, to)                                                     \
+         : round_columns_as(high, NULL, columns, count, single, to))
+    return count == 0 ? single ? ROUND_AS(0, true) : ROUND_AS(0, false)
+           : single ? ROUND_AS(count, true)
+                      : ROUND_AS(count, false);
+#undef ROUND_AS
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Rows
  * ------------------------------------------------------------------------------------------------------------------ */
 
