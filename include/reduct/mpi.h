@@ -80,11 +80,29 @@ REDUCT_MPI_API reduct_status reduct_mpi_scan_accumulators(reduct_accumulator *co
 REDUCT_MPI_API reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *const *accumulators, size_t count,
                                                             MPI_Comm comm, reduct_error *error);
 
-/* The same for tables: `rows` times the words of an accumulator of the reduction, one after another, are merged in place with
- * those of the other ranks. A small exchange comes first, of which words are zero everywhere: these are not sent. Fails with
- * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (also of words that merge in order), _DEVICE_LOST or _OUT_OF_MEMORY. */
+/* The same for tables of accumulators (reduct_table): in the place of what each group held comes what that group holds on all ranks
+ * together, in their order; argmin and argmax tell places in all that the ranks' tables were given. The reductions are the same on all
+ * ranks, and group g means the same everywhere; tables with fewer groups get as many as the largest one has. Tables travel as
+ * reduct_table_save() writes them. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _MISMATCH (other reductions), _TOO_LARGE (more
+ * than 2^63 elements in all), _DEVICE_LOST or _OUT_OF_MEMORY; what the tables held is then as it was, but there may be more groups
+ * that hold nothing. */
+REDUCT_MPI_API reduct_status reduct_mpi_allreduce_table(reduct_table *table, MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_reduce_table(reduct_table *table, int root, MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_scan_table(reduct_table *table, MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_exscan_table(reduct_table *table, MPI_Comm comm, reduct_error *error);
+
+/* The same for tables of words, as they are made elsewhere: `rows` times the words of an accumulator of the reduction, one after
+ * another, are merged in place with those of the other ranks. A small exchange comes first, of which words are zero everywhere: these
+ * are not sent. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (also of words that merge in order), _MISMATCH (other rows),
+ * _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words,
                                                         uint64_t rows, MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_reduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                                     int root, MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_scan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                                   MPI_Comm comm, reduct_error *error);
+REDUCT_MPI_API reduct_status reduct_mpi_exscan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                                     MPI_Comm comm, reduct_error *error);
 
 /* Sums arrays element by element, as MPI_Allreduce() does with MPI_SUM, but exactly: results[i] is the sum of x[i] of all ranks,
  * rounded once. `type` is REDUCT_F64 or REDUCT_F32; `count` is the same on all ranks; results may be where x is. An element takes
@@ -111,6 +129,19 @@ REDUCT_MPI_API reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *field
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accumulators, size_t count,
                                                                 MPI_Comm comm, reduct_mpi_request **request,
                                                                 reduct_error *error);
+
+/* The same for a table, which must stay as it is until the request has ended. Ranks wait for each other to begin, and each then takes
+ * memory for the bytes of all ranks' tables, which it merges by itself in reduct_mpi_wait(): where there are many ranks and many groups
+ * reduct_mpi_allreduce_table() needs less. Fails as that does, and with REDUCT_ERROR_TOO_LARGE of more than 2^37 bytes; memory that
+ * runs out in reduct_mpi_wait() is a failure of that rank alone. */
+REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_table(reduct_table *table, MPI_Comm comm,
+                                                         reduct_mpi_request **request, reduct_error *error);
+
+/* The same for tables of words, which change only when the request has ended, and must stay as they are until then. Ranks wait for
+ * each other to begin. Fails as reduct_mpi_allreduce_words() does, and with REDUCT_ERROR_TOO_LARGE of more than some 2^34 words. */
+REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_words(const reduct_reduction *reduction, int64_t *words,
+                                                         uint64_t rows, MPI_Comm comm, reduct_mpi_request **request,
+                                                         reduct_error *error);
 
 /* Waits for it, writes the results and frees the request. Fails as the all-reduce does that waits by itself. */
 REDUCT_MPI_API reduct_status reduct_mpi_wait(reduct_mpi_request *request, reduct_error *error);

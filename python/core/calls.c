@@ -141,16 +141,16 @@ static PyObject *call(PyObject *module, const struct function *function, PyObjec
 
 /* FUNCTION(name, operator, population, signature, first line of its text) */
 #define REDUCT_GROUPS ((reduct_operator)0)
-#define OPTIONS       ", *, where=None, nan='propagate', mode='exact', check=True"
+#define EVERYWHERE    "where=None, nan='propagate', mode='exact', check=True"
+#define OPTIONS       ", *, " EVERYWHERE
+#define SPREAD        "x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None, " EVERYWHERE
 #define FUNCTIONS                                                                                                      \
     FUNCTION(sum, SUM, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS, "Sum, rounded once.")      \
     FUNCTION(prod, PRODUCT, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS,                       \
              "Product: of integers exact, of floats the same bits everywhere.")                                        \
     FUNCTION(mean, MEAN, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS, "Mean, rounded once.")   \
-    FUNCTION(var, VAR, true, "x, axis=None, dtype=None, out=None, ddof=0, keepdims=False" OPTIONS,                     \
-             "Variance, rounded once; ddof is 0 or 1.")                                                                \
-    FUNCTION(std, STD, true, "x, axis=None, dtype=None, out=None, ddof=0, keepdims=False" OPTIONS,                     \
-             "Standard deviation, rounded once; ddof is 0 or 1.")                                                      \
+    FUNCTION(var, VAR, true, SPREAD, "Variance, rounded once; ddof, or correction, is 0 or 1.")                        \
+    FUNCTION(std, STD, true, SPREAD, "Standard deviation, rounded once; ddof, or correction, is 0 or 1.")              \
     FUNCTION(rms, RMS, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS,                            \
              "Root mean square, rounded once.")                                                                        \
     FUNCTION(sumsq, SUMSQ, false, "x, axis=None, dtype=None, out=None, keepdims=False" OPTIONS,                        \

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import venv
 
+import array_api_suite
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDED = ["numpy>=1.24", "pytest>=7.2", "hypothesis>=6.60"]
 # PyTorch's newest builds for CUDA are of some gigabytes; this one is for the CPU alone on most platforms.
@@ -86,6 +88,19 @@ def check_packaging(folder):
         return subprocess.run([python_of(clean), "-c", program], cwd=place).returncode
 
 
+def check_array_api(folder, environment):
+    """The tests of the array API itself, from where REDUCT_ARRAY_API_TESTS says, or fetched next to the environment."""
+    place = os.environ.get("REDUCT_ARRAY_API_TESTS") or folder + "-array-api-tests"
+    why = array_api_suite.checkout(place)
+    if not why:
+        installed, lines = install(folder, array_api_suite.NEEDED)
+        why = None if installed else lines[0]
+    if why:
+        print(f"run.py: not tested with array-api-tests: {why}", flush=True)
+        return 0
+    return array_api_suite.run(python_of(folder), place, environment)
+
+
 def main(folder, module, *arguments):
     try:
         ready = make(folder)
@@ -105,7 +120,7 @@ def main(folder, module, *arguments):
         environment = dict(os.environ, PYTHONPATH=place, PYTHONDONTWRITEBYTECODE="1")
         tests = [python_of(folder), "-m", "pytest", "-q", "-rs", *arguments[full:], HERE]
         failed = subprocess.run(tests, env=environment, cwd=place).returncode
-        return failed or (check_types(folder) or check_packaging(folder) if full else 0)
+        return failed or (check_array_api(folder, environment) or check_types(folder) or check_packaging(folder) if full else 0)
 
 
 if __name__ == "__main__":

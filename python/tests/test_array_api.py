@@ -1,8 +1,10 @@
-"""The array API's standard, https://data-apis.org/array-api/latest, on reductions: its own tests are on no package index, so what it
-says of types, shapes and values is tested here, on a namespace of NumPy's arrays and this package's functions.
+"""The array API's standard, https://data-apis.org/array-api/latest, on reductions: what it says of types,
+shapes and values is tested here, on a namespace of NumPy's arrays and this package's functions. Its own tests, which are on no package
+index, are run by array_api_suite.py where they can be had.
 
 Where the package differs, as docs/python.md says, that is tested too: means and variances of too few elements raise EmptyError instead
 of being NaN, and integer sums that do not fit raise OverflowError."""
+import inspect
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -26,7 +28,7 @@ def _statistical(name):
 
 def _spread(name):
     def function(x, /, *, axis=None, correction=0.0, keepdims=False):
-        return np.asarray(getattr(pyreduct, name)(x, axis=axis, ddof=correction, keepdims=keepdims))
+        return np.asarray(getattr(pyreduct, name)(x, axis=axis, correction=correction, keepdims=keepdims))
 
     return function
 
@@ -40,9 +42,9 @@ FLOATS = ["float32", "float64"]
 SIGNED, UNSIGNED = ["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"]
 
 
-def arrays(dtypes, **options):
-    """Of up to 4 axes, of 0 to 4 elements each; floats of all sizes, with infinities and NaN."""
-    shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+def arrays(dtypes, least=0, **options):
+    """Of up to 4 axes, of `least` to 4 elements each; floats of all sizes, with infinities and NaN."""
+    shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=least, max_side=4)
     return st.sampled_from(dtypes).flatmap(lambda dtype: hnp.arrays(dtype, shapes, **options))
 
 
@@ -199,6 +201,34 @@ def test_axes_that_are_not_there(name):
     if not name.startswith("arg"):
         with pytest.raises(ValueError, match="twice"):
             getattr(xp, name)(np.ones((2, 3)), axis=(0, -2))
+
+
+@pytest.mark.parametrize("name", sorted(vars(xp)))
+@given(data=st.data())
+def test_as_a_strict_namespace_does(name, data):
+    """Arguments by the names that its functions have give what they give: type, shape and, of few integers, which are exact in every
+    type, values."""
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed (make check-python has it)")
+    function, few = getattr(strict, name), st.integers(0, 1 if name in ("prod", "any", "all") else 4)
+    parameters = set(inspect.signature(function).parameters) - {"x"}
+    kinds = {"var": FLOATS, "std": FLOATS, "mean": FLOATS, "any": ["bool", *FLOATS, "int8", "uint64"]}
+    dtypes = kinds.get("any" if name == "all" else name, [*FLOATS, *SIGNED, *UNSIGNED])
+    x, keywords, axes = data.draw(reductions(dtypes, single=name.startswith("arg"), elements=few, least=1))
+    choices = {"dtype": st.sampled_from([None, "float64", "int64", "uint64"]), "correction": st.sampled_from([0, 1])}
+    for parameter in sorted(parameters & choices.keys()):
+        keywords[parameter] = data.draw(choices[parameter])
+    dtype = keywords.get("dtype")
+    if dtype and (dtype == "float64" and (name == "prod" or x.dtype.kind != "f") or dtype != "float64" and x.dtype.kind != dtype[0]):
+        keywords.pop("dtype")  # what one of the two does not convert
+    assert parameters <= {"axis", "keepdims", "dtype", "correction"}
+    least = {"min": 1, "max": 1, "argmin": 1, "argmax": 1, "mean": 1}.get(name, 1 + keywords.get("correction", -1))
+    reduce = lambda: getattr(pyreduct, name)(strict.asarray(x), **keywords)
+    if not _raises(x, axes, least, reduce):
+        theirs = {key: getattr(strict, value) if key == "dtype" and value else value for key, value in keywords.items()}
+        result, expected = reduce(), function(strict.asarray(x), **theirs)
+        assert type(result) is type(expected) and result.dtype == expected.dtype and result.shape == expected.shape
+        close = {"rtol": 1e-6} if name in ("mean", "var", "std") else {"rtol": 0}
+        np.testing.assert_allclose(np.asarray(result), np.asarray(expected), **close)
 
 
 def test_of_a_strict_namespace():

@@ -360,8 +360,8 @@ static reduct_status reduce_widely(const struct each *each, size_t block, size_t
         reduct_accumulator_add(accumulator, each->x + (first + i) * size, NULL, 1, NULL);
         reduct_accumulator_pack(accumulator, table + i * width, NULL);
     }
-    reduct_status status =
-        rm_table_allreduce(table, (size_t)rows, width, width, MPI_SUM, &NONE, NULL, each->comm, error);
+    reduct_status status = rm_table_reduce(&(struct rm_table){table, (size_t)rows, width, width, MPI_SUM}, RM_ALLREDUCE,
+                                           -1, &NONE, NULL, each->comm, error);
     for (uint64_t i = 0; i < rows && status == REDUCT_OK; i++) {
         status = reduct_accumulator_unpack(accumulator, table + i * width, error);
         if (status == REDUCT_OK)

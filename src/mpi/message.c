@@ -6,9 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* Words of one call. */
-#define CALL_MOST ((size_t)1 << 30)
-
 reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
     if (all->accumulators && all->accumulators[i])
         return reduct_accumulator_reduction(all->accumulators[i]);
@@ -40,14 +37,17 @@ static reduct_reduction described(int64_t word) {
                               .flags = (uint32_t)(bits >> 32)};
 }
 
+uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction) {
+    return (signature ^ (uint64_t)describe(reduction)) * 0x100000001b3;
+}
+
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error) {
     size_t states = 0, width = 0;
     bool adds = true, alike = true;
-    uint64_t signature = 0xcbf29ce484222325;
+    uint64_t signature = RM_SIGNATURE;
     reduct_words form = {0};
     for (size_t i = 0; i < all->count; i++) {
         reduct_reduction reduction = rm_reduction(all, i);
-        int64_t word = describe(&reduction);
         reduct_status status = reduct_reduction_words(&reduction, &form, error);
         if (status != REDUCT_OK)
             return status;
@@ -55,7 +55,7 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
         adds = adds && form.added == form.count;
         alike = alike && (i == 0 || form.count == width);
         width = form.count;
-        signature = (signature ^ (uint64_t)word) * 0x100000001b3;
+        signature = rm_sign(signature, &reduction);
     }
     size_t first = adds ? 1 : 2 + all->count;
     *message = (struct rm_message){.adds = adds,
@@ -64,7 +64,7 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
                                    .row = adds && alike ? width : 0,
                                    .first = first,
                                    .signature = signature};
-    if (message->words > (adds ? RM_CALLS * CALL_MOST : (size_t)INT_MAX))
+    if (message->words > (adds ? RM_CALLS * RM_CALL_MOST : (size_t)INT_MAX))
         return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "fields: %zu, of %zu words in all, are too many for one message",
                        all->count, message->words);
     return REDUCT_OK;
@@ -190,7 +190,7 @@ static int reduce(const int64_t *sent, int64_t *received, int count, MPI_Datatyp
 static int exchange_sums(struct rm_message *message, enum rm_kind kind, MPI_Comm comm) {
     int code = MPI_SUCCESS;
     for (size_t done = 0, count; done < message->words && code == MPI_SUCCESS; done += count) {
-        count = message->words - done < CALL_MOST ? message->words - done : CALL_MOST;
+        count = message->words - done < RM_CALL_MOST ? message->words - done : RM_CALL_MOST;
         code = kind == RM_ALLREDUCE ? rm_add(message->sent + done, message->received + done, count, comm)
                                     : reduce(message->sent + done, message->received + done, (int)count, MPI_INT64_T,
                                              MPI_SUM, kind, comm);
@@ -260,8 +260,9 @@ reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fa
                                   reduct_error *error) {
     if (kind == RM_ALLREDUCE && message->row && message->words > RM_WORDS) {
         memcpy(message->received, message->sent, message->words * sizeof *message->sent);
-        return rm_table_allreduce(message->received + message->first, message->fields, message->row, message->row,
-                                  MPI_SUM, failure, fields, comm, error);
+        return rm_table_reduce(&(struct rm_table){message->received + message->first, message->fields, message->row,
+                                                  message->row, MPI_SUM},
+                               RM_ALLREDUCE, -1, failure, fields, comm, error);
     }
     int code = MPI_SUCCESS;
     bool all = false;
@@ -292,7 +293,7 @@ reduct_status rm_message_begin(struct rm_message *message, MPI_Comm comm, MPI_Re
         return rm_check(code, error);
     }
     for (size_t done = 0, words; done < message->words && code == MPI_SUCCESS; done += words) {
-        words = message->words - done < CALL_MOST ? message->words - done : CALL_MOST;
+        words = message->words - done < RM_CALL_MOST ? message->words - done : RM_CALL_MOST;
         code = MPI_Iallreduce(message->sent + done, message->received + done, (int)words, MPI_INT64_T, MPI_SUM, comm,
                               &requests[(*count)++]);
     }

@@ -7,6 +7,7 @@
 #define RM_MESSAGE_H
 
 #include "mpi/agree.h"
+#include "mpi/table.h"
 
 /* So many fields and words need no memory of their own. */
 enum { RM_FIELDS = 16, RM_WORDS = 512 };
@@ -26,11 +27,6 @@ enum rm_count {
 /* What a short message has of a state whose elements are fewer than 2^32, all finite, none left out, and not all -0, unless there are
  * none at all: how many there are, and so many limbs of a sum of f64. That there are any then says that some are not -0. */
 enum { RM_NARROW_F64 = 6 };
-
-enum rm_kind { RM_ALLREDUCE, RM_SCAN, RM_EXSCAN };
-
-/* The most calls by which MPI reduces one message, as its counts are ints. */
-enum { RM_CALLS = 16 };
 
 struct rm_message {
     bool adds;
@@ -55,6 +51,10 @@ struct rm_fields {
 
 /* The reduction of field number `i`. */
 reduct_reduction rm_reduction(const struct rm_fields *all, size_t i);
+
+/* A number that stands for reductions, as far as merging must know them: for none, and for one more. */
+#define RM_SIGNATURE ((uint64_t)0xcbf29ce484222325)
+uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction);
 
 /* Finds out the message's size. It depends on what is the same on all ranks. */
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error);

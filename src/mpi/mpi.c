@@ -5,6 +5,7 @@
 #include <reduct/mpi.h>
 
 #include "mpi/agree.h"
+#include "mpi/groups.h"
 #include "mpi/message.h"
 #include "mpi/quick.h"
 #include "mpi/table.h"
@@ -131,8 +132,10 @@ static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields
     } else {
         allocate(job, true, reports);
         status = rm_poll(&job->failure, job->message.signature, NULL, job->comm, error);
-        if (status != REDUCT_OK)
+        if (status != REDUCT_OK) {
+            job->made = NULL; /* none was made */
             return status;
+        }
     }
     memcpy(job->fields, fields, count * sizeof *fields);
     for (size_t i = 0; i < count; i++)
@@ -392,8 +395,9 @@ static MPI_Op operation_of(reduct_merge merge) {
     return MPI_SUM;
 }
 
-reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
-                                         MPI_Comm comm, reduct_error *error) {
+/* Finds out what is the same on all ranks, and notes what is not. */
+static reduct_status open_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
+                                struct rm_table *table, struct rm_failure *failure, reduct_error *error) {
     reduct_words form;
     reduct_status status = rm_check_communicator(comm, error);
     if (status == REDUCT_OK)
@@ -401,29 +405,111 @@ reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int6
     if (status != REDUCT_OK)
         return status;
     if (form.rest == REDUCT_MERGE_IN_ORDER)
-        return rm_fail(error, REDUCT_ERROR_UNSUPPORTED, "reduction: its words merge in order; accumulators do that");
-    struct rm_failure failure = {0};
+        return rm_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                       "reduction: its words merge in order; accumulators and tables do that");
     if (!words && rows) {
         reduct_error local;
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "words: null pointer");
-        rm_note(&failure, 0, &local);
+        rm_note(failure, 0, &local);
     }
-    return rm_table_allreduce(words, rows, form.count, form.added, operation_of(form.rest), &failure, NULL, comm,
-                              error);
+    *table = (struct rm_table){words, rows, form.count, form.added, operation_of(form.rest)};
+    return REDUCT_OK;
+}
+
+static reduct_status reduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, enum rm_kind kind,
+                                  int root, MPI_Comm comm, reduct_error *error) {
+    struct rm_failure failure = {0};
+    struct rm_table table;
+    reduct_status status = open_words(reduction, words, rows, comm, &table, &failure, error);
+    return status == REDUCT_OK ? rm_table_reduce(&table, kind, root, &failure, NULL, comm, error) : status;
+}
+
+/* The words of what holds nothing. */
+static void pack_nothing(const reduct_reduction *reduction, int64_t empty[RM_ROW], struct rm_failure *failure) {
+    const reduct_accumulator_options options = {.reduction = reduction, .device = "cpu", .threads = 1};
+    reduct_accumulator *nothing = NULL;
+    reduct_error error;
+    if (reduct_accumulator_create(&options, &nothing, &error) != REDUCT_OK ||
+        reduct_accumulator_pack(nothing, empty, &error) != REDUCT_OK)
+        rm_note(failure, 0, &error);
+    reduct_accumulator_destroy(nothing);
+}
+
+reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                         MPI_Comm comm, reduct_error *error) {
+    return reduce_words(reduction, words, rows, RM_ALLREDUCE, -1, comm, error);
+}
+
+reduct_status reduct_mpi_reduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, int root,
+                                      MPI_Comm comm, reduct_error *error) {
+    reduct_status status = check_root(root, comm, error);
+    return status == REDUCT_OK ? reduce_words(reduction, words, rows, RM_ALLREDUCE, root, comm, error) : status;
+}
+
+reduct_status reduct_mpi_scan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
+                                    reduct_error *error) {
+    return reduce_words(reduction, words, rows, RM_SCAN, -1, comm, error);
+}
+
+reduct_status reduct_mpi_exscan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
+                                      reduct_error *error) {
+    int64_t empty[RM_ROW];
+    struct rm_failure failure = {0};
+    struct rm_table table;
+    int rank = 0;
+    reduct_status status = open_words(reduction, words, rows, comm, &table, &failure, error);
+    if (status == REDUCT_OK)
+        status = rm_check(MPI_Comm_rank(comm, &rank), error);
+    if (status == REDUCT_OK && rank == 0)
+        pack_nothing(reduction, empty, &failure);
+    if (status == REDUCT_OK)
+        status = rm_table_reduce(&table, RM_EXSCAN, -1, &failure, NULL, comm, error);
+    for (size_t r = 0; status == REDUCT_OK && rank == 0 && r < table.rows; r++)
+        memcpy(words + r * table.width, empty, table.width * sizeof *empty);
+    return status;
+}
+
+reduct_status reduct_mpi_allreduce_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
+    reduct_status status = rm_check_communicator(comm, error);
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, -1, comm, error) : status;
+}
+
+reduct_status reduct_mpi_reduce_table(reduct_table *table, int root, MPI_Comm comm, reduct_error *error) {
+    reduct_status status = check_root(root, comm, error);
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, root, comm, error) : status;
+}
+
+reduct_status reduct_mpi_scan_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
+    reduct_status status = rm_check_communicator(comm, error);
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_SCAN, -1, comm, error) : status;
+}
+
+reduct_status reduct_mpi_exscan_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
+    reduct_status status = rm_check_communicator(comm, error);
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_EXSCAN, -1, comm, error) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * All-reduces under way
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* What is reduced. Of fields there are reports; for the others ranks have agreed before. */
+enum what { FIELDS, ACCUMULATORS, WORDS, TABLE };
+
 struct reduct_mpi_request {
-    struct job job;
-    struct room room;
+    enum what what;
     MPI_Request requests[RM_CALLS + 1];
     int count;
-    MPI_Op merge_reports;
-    MPI_Datatype report;
-    bool of_accumulators; /* then there are no reports: ranks have agreed before */
+    union {
+        struct {
+            struct job job;
+            struct room room;
+            MPI_Op merge_reports;
+            MPI_Datatype report;
+        };
+        struct rm_table_request words;
+        struct rm_groups groups;
+    };
 };
 
 /* Lets the message and the report go. */
@@ -446,10 +532,9 @@ static reduct_status begin(struct reduct_mpi_request *request, reduct_error *err
     return rm_check(code, error);
 }
 
-static reduct_status end_accumulators(struct reduct_mpi_request *request, reduct_error *error) {
+static reduct_status end_accumulators(struct reduct_mpi_request *request, int code, reduct_error *error) {
     struct job *job = &request->job;
-    MPI_Status statuses[RM_CALLS + 1];
-    reduct_status status = rm_check(MPI_Waitall(request->count, request->requests, statuses), error);
+    reduct_status status = rm_check(code, error);
     rm_message_end(&job->message);
     if (status == REDUCT_OK)
         status = take_accumulators(job, RM_ALLREDUCE, error);
@@ -457,13 +542,9 @@ static reduct_status end_accumulators(struct reduct_mpi_request *request, reduct
     return status;
 }
 
-static reduct_status end(struct reduct_mpi_request *request, reduct_error *error) {
+static reduct_status end_fields(struct reduct_mpi_request *request, int code, reduct_error *error) {
     struct job *job = &request->job;
-    if (request->of_accumulators)
-        return end_accumulators(request, error);
-    MPI_Status
-        statuses[RM_CALLS + 1]; /* of which nothing is wanted, but compilers take MPICH's way to say so for an array */
-    reduct_status status = rm_check(MPI_Waitall(request->count, request->requests, statuses), error);
+    reduct_status status = rm_check(code, error);
     rm_message_end(&job->message);
     MPI_Type_free(&request->report);
     MPI_Op_free(&request->merge_reports);
@@ -479,11 +560,28 @@ static reduct_status end(struct reduct_mpi_request *request, reduct_error *error
     return status;
 }
 
+static reduct_status end(struct reduct_mpi_request *request, reduct_error *error) {
+    MPI_Status
+        statuses[RM_CALLS + 1]; /* of which nothing is wanted, but compilers take MPICH's way to say so for an array */
+    const int code = MPI_Waitall(request->count, request->requests, statuses);
+    switch (request->what) {
+    case ACCUMULATORS:
+        return end_accumulators(request, code, error);
+    case WORDS:
+        return rm_table_end(&request->words, code, error);
+    case TABLE:
+        return rm_groups_end(&request->groups, code, error);
+    case FIELDS:
+        break;
+    }
+    return end_fields(request, code, error);
+}
+
 static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_field *fields, size_t count,
                            const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
     struct job *job = &request->job;
     request->count = 0;
-    request->of_accumulators = false;
+    request->what = FIELDS;
     *job = (struct job){.comm = comm, .room = &request->room, .writes = true, .failure = *failure};
     reduct_status status = rm_check(MPI_Comm_rank(comm, &job->rank), error);
     if (status == REDUCT_OK)
@@ -535,7 +633,7 @@ reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accu
     struct reduct_mpi_request *made = make_request(request, &failure), here, *used = made ? made : &here;
     struct job *job = &used->job;
     used->count = 0;
-    used->of_accumulators = true;
+    used->what = ACCUMULATORS;
     *job = (struct job){.comm = comm, .room = &used->room, .writes = true, .failure = failure};
     status = open_accumulators(job, accumulators, count, error); /* which fails on all ranks where it does on one */
     if (status == REDUCT_OK) {
@@ -549,6 +647,41 @@ reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accu
     close_job(job);
     free(made);
     return status;
+}
+
+/* Where a table could not be begun the request is of no use. */
+static reduct_status hand_over(struct reduct_mpi_request *made, reduct_status status, reduct_mpi_request **request) {
+    if (status == REDUCT_OK)
+        *request = made; /* a rank without one has failed, and so have all */
+    else
+        free(made);
+    return status;
+}
+
+reduct_status reduct_mpi_iallreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
+                                          MPI_Comm comm, reduct_mpi_request **request, reduct_error *error) {
+    struct rm_failure failure = {0};
+    struct rm_table table;
+    reduct_status status = open_words(reduction, words, rows, comm, &table, &failure, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct reduct_mpi_request *made = make_request(request, &failure), here, *used = made ? made : &here;
+    used->what = WORDS;
+    status = rm_table_begin(&used->words, &table, &failure, comm, used->requests, &used->count, error);
+    return hand_over(made, status, request);
+}
+
+reduct_status reduct_mpi_iallreduce_table(reduct_table *table, MPI_Comm comm, reduct_mpi_request **request,
+                                          reduct_error *error) {
+    reduct_status status = rm_check_communicator(comm, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rm_failure failure = {0};
+    struct reduct_mpi_request *made = make_request(request, &failure), here, *used = made ? made : &here;
+    used->what = TABLE;
+    used->count = 1;
+    status = rm_groups_begin(&used->groups, table, &failure, comm, used->requests, error);
+    return hand_over(made, status, request);
 }
 
 reduct_status reduct_mpi_wait(reduct_mpi_request *request, reduct_error *error) {

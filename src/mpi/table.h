@@ -8,11 +8,47 @@
 /* The most words of a row. */
 enum { RM_ROW = 512 };
 
-/* Merges, in place, `rows` of `width` words of which the first `added` add and the rest merge by `operation`, one of MPI's.
- * Fails, on all ranks alike and before anything was changed, where some rank has failed before, of which `failure` and `fields`
+/* What each rank gets: what all ranks have, those up to and with its own, or those before it. */
+enum rm_kind { RM_ALLREDUCE, RM_SCAN, RM_EXSCAN };
+
+/* `rows` of `width` words of which the first `added` add and the rest merge by `operation`, one of MPI's. */
+struct rm_table {
+    int64_t *words;
+    size_t rows, width, added;
+    MPI_Op operation;
+};
+
+/* Merges, in place, what the ranks of `kind` have; of an all-reduce with a `root` that is not negative for that rank alone. What is before
+ * rank 0 the caller writes. Fails, on all ranks alike and before anything was changed, where some rank has failed before, of which `failure` and `fields`
  * tell as for rm_agree(), or lacks memory; or with REDUCT_ERROR_DEVICE_LOST. Collective. */
-reduct_status rm_table_allreduce(int64_t *words, size_t rows, size_t width, size_t added, MPI_Op operation,
-                                 const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
-                                 reduct_error *error);
+reduct_status rm_table_reduce(const struct rm_table *table, enum rm_kind kind, int root,
+                              const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
+                              reduct_error *error);
+
+/* Words of one call of MPI's, as its counts are ints, and the most calls for what goes on while the program does. */
+#define RM_CALL_MOST ((size_t)1 << 30)
+enum { RM_CALLS = 16 };
+
+/* Columns of one operation. */
+struct rm_columns {
+    size_t count;
+    uint16_t at[RM_ROW];
+};
+
+/* An all-reduce under way, of a copy of the words that are sent: those that add, then the rest. */
+struct rm_table_request {
+    struct rm_table table;
+    struct rm_columns added, rest;
+    int64_t *sent;
+};
+
+/* Begins it, and writes how many requests it takes. Fails as above, and with REDUCT_ERROR_TOO_LARGE; there is then nothing to end.
+ * Collective, and ranks wait for each other. */
+reduct_status rm_table_begin(struct rm_table_request *begun, const struct rm_table *table,
+                             const struct rm_failure *failure, MPI_Comm comm, MPI_Request requests[RM_CALLS],
+                             int *count, reduct_error *error);
+
+/* Ends it, when its requests have been waited for, which returned `code`. */
+reduct_status rm_table_end(struct rm_table_request *begun, int code, reduct_error *error);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <reduct/mpi.h>
 
+#include <dlfcn.h>
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
@@ -125,12 +126,16 @@ static reduct_status call_last(const reduct_mpi_field *fields, size_t count, MPI
     return reduct_mpi_reduce(fields, count, size - 1, comm, error);
 }
 
+/* Ends what was begun with that status, if it was. */
+static reduct_status end(reduct_status status, reduct_mpi_request *const *request, reduct_error *error) {
+    for (int done = 0; status == REDUCT_OK && !done;)
+        CHECK(reduct_mpi_test(*request, &done, NULL) == REDUCT_OK, "test");
+    return status == REDUCT_OK ? reduct_mpi_wait(*request, error) : status;
+}
+
 static reduct_status call_later(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
     reduct_mpi_request *request = NULL;
-    reduct_status status = reduct_mpi_iallreduce(fields, count, comm, &request, error);
-    for (int done = 0; status == REDUCT_OK && !done;)
-        CHECK(reduct_mpi_test(request, &done, NULL) == REDUCT_OK, "test");
-    return status == REDUCT_OK ? reduct_mpi_wait(request, error) : status;
+    return end(reduct_mpi_iallreduce(fields, count, comm, &request, error), &request, error);
 }
 
 /* The elements whose result a call gives to this rank; SIZE_MAX if none. */
@@ -145,10 +150,7 @@ static size_t elements_of(call *function, const struct data *data, int of) {
 static reduct_status accumulators_later(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
                                         reduct_error *error) {
     reduct_mpi_request *request = NULL;
-    reduct_status status = reduct_mpi_iallreduce_accumulators(accumulators, count, comm, &request, error);
-    for (int done = 0; status == REDUCT_OK && !done;)
-        CHECK(reduct_mpi_test(request, &done, NULL) == REDUCT_OK, "test");
-    return status == REDUCT_OK ? reduct_mpi_wait(request, error) : status;
+    return end(reduct_mpi_iallreduce_accumulators(accumulators, count, comm, &request, error), &request, error);
 }
 
 /* What all ranks must say: the first that fails speaks. Of fields of which several fail that is one or the other. */
@@ -378,8 +380,38 @@ static void middles(struct rng *rng, uint64_t times) {
     free(data.cut);
 }
 
-/* Rows that each are a sum of some of the data. */
-static void tables(struct rng *rng, uint64_t times) {
+/* What is called of accumulators, tables and words: whose results a rank then has, of its elements [first, last). */
+enum { ALL, ROOT, SCAN, EXSCAN, LATER, KINDS };
+
+static void elements_held(uint64_t kind, int root, const struct data *data, size_t *first, size_t *last) {
+    const bool own = kind == ROOT && rank != root;
+    *first = own ? data->cut[rank] : 0;
+    *last = kind == EXSCAN ? data->cut[rank] : kind == SCAN || own ? data->cut[rank + 1] : data->count;
+}
+
+static reduct_status merge_words(uint64_t kind, int root, const reduct_reduction *reduction, int64_t *words,
+                                 uint64_t rows) {
+    reduct_mpi_request *request = NULL;
+    switch (kind) {
+    case ROOT:
+        return reduct_mpi_reduce_words(reduction, words, rows, root, MPI_COMM_WORLD, NULL);
+    case SCAN:
+        return reduct_mpi_scan_words(reduction, words, rows, MPI_COMM_WORLD, NULL);
+    case EXSCAN:
+        return reduct_mpi_exscan_words(reduction, words, rows, MPI_COMM_WORLD, NULL);
+    case LATER:
+        return end(reduct_mpi_iallreduce_words(reduction, words, rows, MPI_COMM_WORLD, &request, NULL), &request, NULL);
+    default:
+        return reduct_mpi_allreduce_words(reduction, words, rows, MPI_COMM_WORLD, NULL);
+    }
+}
+
+static size_t within(size_t at, size_t begin, size_t end) {
+    return at < begin ? begin : at > end ? end : at;
+}
+
+/* Rows of words that each are of some of the data. */
+static void words(struct rng *rng, uint64_t times) {
     enum { ROWS = 700 };
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
@@ -393,32 +425,173 @@ static void tables(struct rng *rng, uint64_t times) {
         while (reduct_reduction_words(&reduction, &form, NULL) != REDUCT_OK || form.rest == REDUCT_MERGE_IN_ORDER);
         reduction.nan = REDUCT_NAN_PROPAGATE;
         const size_t rows = 1 + rng_below(rng, ROWS), step = data.count / rows + 1;
-        int64_t *words = malloc(rows * form.count * sizeof *words);
+        const uint64_t kind = rng_below(rng, KINDS);
+        const int root = (int)rng_below(rng, (uint64_t)size);
+        int64_t *table = malloc(rows * form.count * sizeof *table);
+        size_t first = 0, last = 0;
+        elements_held(kind, root, &data, &first, &last);
         for (size_t r = 0; r < rows; r++) {
-            const size_t begin = r * step < data.count ? r * step : data.count,
-                         end = begin + step < data.count ? begin + step : data.count;
-            size_t first = data.cut[rank], last = data.cut[rank + 1];
-            first = first < begin ? begin : first > end ? end : first;
-            last = last < begin ? begin : last > end ? end : last;
+            const size_t begin = within(r * step, 0, data.count), end = within(begin + step, 0, data.count);
             reduct_status status;
-            reduct_accumulator *part = accumulate(&data, &reduction, first, last, &status, NULL);
-            CHECK(reduct_accumulator_pack(part, words + r * form.count, NULL) == REDUCT_OK, "pack");
+            reduct_accumulator *part = accumulate(&data, &reduction, within(data.cut[rank], begin, end),
+                                                  within(data.cut[rank + 1], begin, end), &status, NULL);
+            CHECK(reduct_accumulator_pack(part, table + r * form.count, NULL) == REDUCT_OK, "pack");
             reduct_accumulator_destroy(part);
         }
-        CHECK(reduct_mpi_allreduce_words(&reduction, words, rows, MPI_COMM_WORLD, NULL) == REDUCT_OK, "words");
+        CHECK(merge_words(kind, root, &reduction, table, rows) == REDUCT_OK, "words");
         for (size_t r = 0; r < rows; r++) {
-            const size_t begin = r * step < data.count ? r * step : data.count,
-                         end = begin + step < data.count ? begin + step : data.count;
+            const size_t begin = within(r * step, 0, data.count), end = within(begin + step, 0, data.count);
             reduct_status status;
-            reduct_accumulator *whole = accumulate(&data, &reduction, begin, end, &status, NULL),
+            reduct_accumulator *whole = accumulate(&data, &reduction, within(first, begin, end),
+                                                   within(last, begin, end), &status, NULL),
                                *row = accumulate(&data, &reduction, 0, 0, &status, NULL);
-            CHECK(reduct_accumulator_unpack(row, words + r * form.count, NULL) == REDUCT_OK, "unpack");
+            CHECK(reduct_accumulator_unpack(row, table + r * form.count, NULL) == REDUCT_OK, "unpack");
             assert_same(row, whole, "a row");
             reduct_accumulator_destroy(whole);
             reduct_accumulator_destroy(row);
         }
-        free(words);
+        free(table);
     }
+}
+
+enum { GROUPS = 20, REDUCTIONS = 3 };
+
+/* Data whose elements have groups, and what is asked of them. */
+struct grouped {
+    struct data data;
+    uint32_t group[MOST];
+    reduct_reduction reduction[REDUCTIONS];
+    bool two;
+    uint64_t groups; /* of the table that has most */
+    struct oracle oracle;
+};
+
+/* A table of the elements of [first, last). */
+static reduct_table *table_of(const struct grouped *all, uint64_t groups, size_t first, size_t last) {
+    const struct data *data = &all->data;
+    const reduct_table_options options = {
+        .reductions = all->reduction, .reduction_count = REDUCTIONS, .groups = groups, .device = "cpu", .threads = 1};
+    const reduct_table_batch batch = {.x = at(data, data->x, first),
+                                      .y = all->two ? at(data, data->y, first) : NULL,
+                                      .count = last - first,
+                                      .indices = all->group + first,
+                                      .index = REDUCT_U32};
+    reduct_table *made = NULL;
+    CHECK(reduct_table_create(&options, &made, NULL) == REDUCT_OK, "no table");
+    CHECK(reduct_table_add(made, &batch, NULL) == REDUCT_OK, "adding to a table");
+    return made;
+}
+
+/* Any reductions that tables have, and groups, of which ranks have different numbers. Returns this rank's. */
+static uint64_t fill_groups(struct rng *rng, struct grouped *all, const struct test_type *type) {
+    const reduct_nan nan = rng_below(rng, 2) ? REDUCT_NAN_IGNORE : REDUCT_NAN_PROPAGATE;
+    uint64_t own = 0;
+    fill(rng, &all->data, type);
+    all->two = false;
+    all->groups = 0;
+    for (size_t i = 0; i < REDUCTIONS; i++) {
+        size_t bytes;
+        do
+            all->reduction[i] = any_reduction(rng, type);
+        while (reduct_state_size(&all->reduction[i], &bytes, NULL) != REDUCT_OK);
+        all->reduction[i].nan = nan;
+        all->two = all->two || test_operator(all->reduction[i].op)->inputs == 2;
+    }
+    for (int r = 0; r < size; r++) {
+        const uint64_t groups = 1 + rng_below(rng, GROUPS);
+        for (size_t i = all->data.cut[r]; i < all->data.cut[r + 1]; i++)
+            all->group[i] = (uint32_t)rng_below(rng, groups);
+        own = r == rank ? groups : own;
+        all->groups = groups > all->groups ? groups : all->groups;
+    }
+    return own;
+}
+
+/* What the oracle, which has none of the library's code, says of a group of [first, last). */
+static void check_group(struct grouped *all, const reduct_table *table, size_t which, uint64_t group, size_t first,
+                        size_t last) {
+    static double x[MOST], y[MOST];
+    static uint64_t place[MOST];
+    const struct test_type *type = all->data.type;
+    const reduct_reduction *reduction = &all->reduction[which];
+    const bool index = reduction->op == REDUCT_ARGMIN || reduction->op == REDUCT_ARGMAX;
+    size_t count = 0;
+    for (size_t i = first; i < last; i++)
+        if (all->group[i] == group) {
+            values_put_bits(type, x, count, values_bits(type, all->data.x, i));
+            values_put_bits(type, y, count, values_bits(type, all->data.y, i));
+            place[count++] = i - first;
+        }
+    oracle_read(&all->oracle, type->type, x, test_operator(reduction->op)->inputs == 2 ? y : NULL, count);
+    struct oracle_result expected = oracle_expect(&all->oracle, reduction);
+    struct test_outcome got = test_outcome();
+    got.status = reduct_table_result(table, which, REDUCT_DEFAULT, group, 1, got.bytes, NULL, &got.error);
+    if (index && expected.status == REDUCT_OK)
+        memcpy(expected.bytes, &place[*(uint64_t *)(void *)expected.bytes], sizeof *place);
+    CHECK(got.status == expected.status && memcmp(got.bytes, expected.bytes, sizeof got.bytes) == 0,
+          "%s of %s, group %llu: not what the oracle says", reduct_operator_name(reduction->op), type->name,
+          (unsigned long long)group);
+}
+
+static unsigned char *bytes_of(const reduct_table *table, size_t *bytes) {
+    CHECK(reduct_table_save(table, NULL, bytes, NULL) == REDUCT_OK, "save");
+    unsigned char *saved = malloc(*bytes);
+    CHECK(reduct_table_save(table, saved, bytes, NULL) == REDUCT_OK, "save");
+    return saved;
+}
+
+static bool holds(const reduct_table *table, const unsigned char *bytes, size_t count) {
+    size_t own;
+    unsigned char *saved = bytes_of(table, &own);
+    const bool same = own == count && memcmp(saved, bytes, count) == 0;
+    free(saved);
+    return same;
+}
+
+static reduct_status merge_tables(uint64_t kind, int root, reduct_table *table) {
+    reduct_mpi_request *request = NULL;
+    switch (kind) {
+    case ROOT:
+        return reduct_mpi_reduce_table(table, root, MPI_COMM_WORLD, NULL);
+    case SCAN:
+        return reduct_mpi_scan_table(table, MPI_COMM_WORLD, NULL);
+    case EXSCAN:
+        return reduct_mpi_exscan_table(table, MPI_COMM_WORLD, NULL);
+    case LATER:
+        return end(reduct_mpi_iallreduce_table(table, MPI_COMM_WORLD, &request, NULL), &request, NULL);
+    default:
+        return reduct_mpi_allreduce_table(table, MPI_COMM_WORLD, NULL);
+    }
+}
+
+/* Tables: each group's results are the oracle's, and what is saved is what one process saves. */
+static void tables(struct rng *rng, uint64_t times) {
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    static struct grouped all;
+    oracle_init(&all.oracle);
+    for (uint64_t i = 0; i < times; i++) {
+        const uint64_t own = fill_groups(rng, &all, elements[rng_below(rng, element_count)]),
+                       kind = rng_below(rng, KINDS);
+        const int root = (int)rng_below(rng, (uint64_t)size);
+        const uint64_t groups = kind == ROOT && rank != root ? own : all.groups;
+        size_t first = 0, last = 0, bytes = 0;
+        reduct_table *table = table_of(&all, own, all.data.cut[rank], all.data.cut[rank + 1]);
+        CHECK(merge_tables(kind, root, table) == REDUCT_OK, "a table");
+        elements_held(kind, root, &all.data, &first, &last);
+        CHECK(reduct_table_groups(table) == groups, "%llu groups rather than %llu",
+              (unsigned long long)reduct_table_groups(table), (unsigned long long)groups);
+        for (size_t which = 0; which < REDUCTIONS; which++)
+            for (uint64_t g = 0; g < groups; g++)
+                check_group(&all, table, which, g, first, last);
+        reduct_table *whole = table_of(&all, groups, first, last);
+        unsigned char *expected = bytes_of(whole, &bytes);
+        CHECK(holds(table, expected, bytes), "not what one process saves");
+        free(expected);
+        reduct_table_destroy(whole);
+        reduct_table_destroy(table);
+    }
+    oracle_clear(&all.oracle);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -531,6 +704,184 @@ static void errors_of_accumulators(void) {
                  REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
 }
 
+/* What differs between ranks, and what is too much. */
+static void errors_of_tables(void) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
+                           other = {.op = REDUCT_MAX, .element = REDUCT_F64},
+                           place = {.op = REDUCT_ARGMAX, .element = REDUCT_F64};
+    const bool last = rank == size - 1;
+    reduct_table_options options = {.reductions = last ? &other : &sum, .reduction_count = 1, .groups = 1};
+    reduct_table *table = NULL, *doubling = NULL;
+    reduct_mpi_request *request = NULL;
+    reduct_error error;
+    int64_t words[512] = {0};
+    CHECK(reduct_table_create(&options, &table, NULL) == REDUCT_OK, "no table");
+    if (size > 1) {
+        expect_error(reduct_mpi_scan_table(table, MPI_COMM_WORLD, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX,
+                     -1);
+        expect_error(reduct_mpi_iallreduce_table(table, MPI_COMM_WORLD, &request, &error), REDUCT_ERROR_MISMATCH,
+                     &error, UINT64_MAX, -1);
+        expect_error(reduct_mpi_scan_words(&sum, words, last ? 2 : 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_MISMATCH,
+                     &error, UINT64_MAX, -1);
+        expect_error(reduct_mpi_iallreduce_words(&sum, words, last ? 2 : 1, MPI_COMM_WORLD, &request, &error),
+                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+    }
+    expect_error(reduct_mpi_allreduce_table(last ? NULL : table, MPI_COMM_WORLD, &error), REDUCT_ERROR_ARGUMENT, &error,
+                 UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_iallreduce_table(last ? NULL : table, MPI_COMM_WORLD, &request, &error),
+                 REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_iallreduce_table(table, MPI_COMM_WORLD, last ? NULL : &request, &error),
+                 REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_reduce_table(table, size, MPI_COMM_WORLD, &error), REDUCT_ERROR_ARGUMENT, &error,
+                 UINT64_MAX, -1);
+    expect_error(reduct_mpi_reduce_words(&sum, words, 1, -1, MPI_COMM_WORLD, &error), REDUCT_ERROR_ARGUMENT, &error,
+                 UINT64_MAX, -1);
+    expect_error(reduct_mpi_exscan_words(&sum, last ? NULL : words, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_ARGUMENT,
+                 &error, UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_iallreduce_words(&sum, words, 1, MPI_COMM_WORLD, last ? NULL : &request, &error),
+                 REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_scan_words(&place, words, 1, MPI_COMM_WORLD, &error), REDUCT_ERROR_UNSUPPORTED, &error,
+                 UINT64_MAX, -1);
+    CHECK(!request, "a request was made");
+    reduct_table_destroy(table);
+    /* 2^62 elements, and as many again on the next rank but one */
+    options.reductions = &sum;
+    const double one = 1;
+    CHECK(reduct_table_create(&options, &table, NULL) == REDUCT_OK, "no table");
+    CHECK(reduct_table_create(&options, &doubling, NULL) == REDUCT_OK, "no table");
+    CHECK(reduct_table_add_group(table, 0, &one, NULL, 1, NULL) == REDUCT_OK, "add");
+    for (int i = 0; i < 62; i++) {
+        reduct_table_reset(doubling);
+        CHECK(reduct_table_merge(doubling, table, NULL, NULL) == REDUCT_OK, "merge");
+        CHECK(reduct_table_merge(table, doubling, NULL, NULL) == REDUCT_OK, "merge");
+    }
+    if (size > 2) {
+        const reduct_status status = reduct_mpi_allreduce_table(table, MPI_COMM_WORLD, &error);
+        expect_error(status, REDUCT_ERROR_TOO_LARGE, &error, UINT64_MAX, -1);
+        expect_error(reduct_mpi_scan_table(table, MPI_COMM_WORLD, &error), REDUCT_ERROR_TOO_LARGE, &error, UINT64_MAX,
+                     -1);
+        CHECK(reduct_mpi_iallreduce_table(table, MPI_COMM_WORLD, &request, NULL) == REDUCT_OK, "begin");
+        expect_error(reduct_mpi_wait(request, &error), REDUCT_ERROR_TOO_LARGE, &error, UINT64_MAX, -1);
+    }
+    CHECK(reduct_table_count(table, 0, 0) == (uint64_t)1 << 62, "changed");
+    reduct_table_destroy(doubling);
+    reduct_table_destroy(table);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Memory that runs out on one rank: malloc and its kin here are those that all libraries call, and fail for ours
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+#ifdef __GLIBC__
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+static long allocations_left = -1; /* until one fails, never while negative */
+static bool has_failed;
+
+/* Whether this call, from there, is the one that fails. */
+static bool runs_out(const void *caller) {
+    Dl_info from;
+    if (allocations_left < 0 || !dladdr(caller, &from) || !from.dli_fname || !strstr(from.dli_fname, "/libreduct"))
+        return false;
+    has_failed = has_failed || allocations_left == 0;
+    return allocations_left-- == 0;
+}
+
+#define FOR_ALL __attribute__((visibility("default")))
+
+FOR_ALL void *malloc(size_t bytes) {
+    return runs_out(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+FOR_ALL void *calloc(size_t count, size_t bytes) {
+    return runs_out(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+FOR_ALL void *aligned_alloc(size_t alignment, size_t bytes) {
+    return runs_out(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+enum { MANY_FIELDS = 17, CALLS = 2 * KINDS + 3 };
+
+/* Calls number `which`: of a table, of words, of fields and of accumulators. */
+static reduct_status call_of(int which, int root, reduct_table *table, int64_t *words, const reduct_mpi_field *fields,
+                             reduct_accumulator *const *accumulators) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    if (which < KINDS)
+        return merge_tables((uint64_t)which, root, table);
+    if (which < 2 * KINDS)
+        return merge_words((uint64_t)which - KINDS, root, &sum, words, MANY_FIELDS);
+    if (which == 2 * KINDS)
+        return reduct_mpi_allreduce(fields, MANY_FIELDS, MPI_COMM_WORLD, NULL);
+    if (which == 2 * KINDS + 1)
+        return call_later(fields, MANY_FIELDS, MPI_COMM_WORLD, NULL);
+    return reduct_mpi_scan_accumulators(accumulators, MANY_FIELDS, MPI_COMM_WORLD, NULL);
+}
+
+/* Allocations of each call fail on some rank: all ranks say so, and what was there is as it was. Values range so widely that
+ * groups need memory of their own. */
+static void memory(struct rng *rng, uint64_t times) {
+    static const double x[] = {0x1p1000, 1, 0x1p-1000};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_table_options options = {
+        .reductions = &sum, .reduction_count = 1, .groups = 2, .device = "cpu", .threads = 1};
+    const reduct_accumulator_options plain_options = {.reduction = &sum, .device = "cpu", .threads = 1};
+    reduct_table *table = NULL;
+    reduct_accumulator *accumulators[MANY_FIELDS];
+    reduct_mpi_field fields[MANY_FIELDS];
+    double results[MANY_FIELDS];
+    CHECK(reduct_table_create(&options, &table, NULL) == REDUCT_OK, "no table");
+    for (uint64_t g = 0; g < 2; g++)
+        CHECK(reduct_table_add_group(table, g, x, NULL, 3, NULL) == REDUCT_OK, "add");
+    for (int i = 0; i < MANY_FIELDS; i++) {
+        fields[i] = (reduct_mpi_field){.reduction = &sum, .x = x, .count = 3, .result = &results[i], .device = "cpu"};
+        CHECK(reduct_accumulator_create(&plain_options, &accumulators[i], NULL) == REDUCT_OK, "no accumulator");
+    }
+    for (int which = 0; which < CALLS; which++)
+        for (uint64_t i = 0; i < times; i++) {
+            const int failing = (int)rng_below(rng, (uint64_t)size), root = size / 2;
+            bool fails = true;
+            long n = 0;
+            for (; fails; n += 1 + (long)rng_below(rng, (uint64_t)n / 2 + 1)) {
+                static int64_t words[MANY_FIELDS * 75];
+                memset(words, 0, sizeof words);
+                size_t bytes = 0;
+                unsigned char *before = bytes_of(table, &bytes);
+                has_failed = false;
+                allocations_left = rank == failing ? n : -1;
+                const reduct_status status = call_of(which, root, table, words, fields, accumulators);
+                allocations_left = -1;
+                fails = has_failed;
+                MPI_Bcast(&fails, 1, MPI_C_BOOL, failing, MPI_COMM_WORLD);
+                /* In reduct_mpi_wait() ranks are on their own. */
+                int as_failing = (int)status;
+                MPI_Bcast(&as_failing, 1, MPI_INT, failing, MPI_COMM_WORLD);
+                CHECK(as_failing == (fails ? REDUCT_ERROR_OUT_OF_MEMORY : REDUCT_OK), "call %d, allocation %ld: %d",
+                      which, n, as_failing);
+                CHECK((int)status == as_failing || (which == LATER && status == REDUCT_OK),
+                      "call %d, allocation %ld: %d here, %d on rank %d", which, n, (int)status, as_failing, failing);
+                CHECK(status == REDUCT_OK || holds(table, before, bytes), "call %d, allocation %ld: changed", which, n);
+                if (status == REDUCT_OK && which < KINDS) { /* begin again */
+                    reduct_table_reset(table);
+                    for (uint64_t g = 0; g < 2; g++)
+                        CHECK(reduct_table_add_group(table, g, x, NULL, 3, NULL) == REDUCT_OK, "add");
+                }
+                free(before);
+            }
+            CHECK(n > 1, "call %d: no allocation failed", which);
+        }
+    for (int i = 0; i < MANY_FIELDS; i++)
+        reduct_accumulator_destroy(accumulators[i]);
+    reduct_table_destroy(table);
+}
+#else
+static void memory(struct rng *rng, uint64_t times) {
+    (void)rng, (void)times;
+}
+#endif
+
 static void all_errors(struct rng *rng, uint64_t times) {
     (void)rng;
     static call *const calls[] = {reduct_mpi_allreduce, call_last, reduct_mpi_scan, reduct_mpi_exscan, call_later};
@@ -540,6 +891,7 @@ static void all_errors(struct rng *rng, uint64_t times) {
                 errors(calls[c]);
     errors_of_many();
     errors_of_accumulators();
+    errors_of_tables();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -701,6 +1053,8 @@ static void between_groups(void) {
     CHECK(reduct_mpi_reduce(&field, 1, 0, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
     CHECK(reduct_mpi_allreduce_accumulators(&none, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
     CHECK(reduct_mpi_allreduce_words(&sum, words, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    CHECK(reduct_mpi_scan_words(&sum, words, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
+    CHECK(reduct_mpi_allreduce_table(NULL, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
     CHECK(reduct_mpi_allreduce_each(REDUCT_F64, &x, &total, 1, between, NULL) == REDUCT_ERROR_UNSUPPORTED, "between");
     MPI_Comm_free(&between);
     MPI_Comm_free(&half);
@@ -767,18 +1121,19 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(struct rng *rng, uint64_t times);
         uint64_t times;
-    } TESTS[] = {{"splits", splits, 300},   {"middles", middles, 400},
-                 {"few", few, 800},         {"accumulators", accumulators, 60},
-                 {"tables", tables, 10},    {"each", each, 600},
-                 {"errors", all_errors, 3}, {"plain", plain, 1},
-                 {"rows", rows, 5},         {"communicators", communicators, 1},
-                 {"killed", killed, 1},     {"huge", huge, 1}};
+    } TESTS[] = {
+        {"splits", splits, 300}, {"middles", middles, 400}, {"few", few, 800},   {"accumulators", accumulators, 60},
+        {"words", words, 30},    {"tables", tables, 80},    {"each", each, 600}, {"errors", all_errors, 3},
+        {"memory", memory, 4},   {"plain", plain, 1},       {"rows", rows, 5},   {"communicators", communicators, 1},
+        {"killed", killed, 1},   {"huge", huge, 1}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++) {
         struct rng rng = rng_of(test_seed() + i);
-        const bool apart = TESTS[i].test == killed || TESTS[i].test == huge;
+        const bool apart =
+            TESTS[i].test == killed || TESTS[i].test == huge ||
+            (TESTS[i].test == memory && size > 5); /* many short calls, for which ranks wait their turn */
         if (argc > 1 ? strcmp(argv[1], TESTS[i].name) == 0 : !apart)
             TESTS[i].test(&rng, test_scaled(TESTS[i].times, 1));
     }

@@ -38,7 +38,7 @@ class _Numeric(Protocol):
 class _Spread(Protocol):
     def __call__(
         self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: Literal[0, 1] = 0, keepdims: bool = False, *,
-        where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+        correction: Literal[0, 1] | None = None, where: Any = None, nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
     ) -> Any: ...  # fmt: skip
 
 class _Extreme(Protocol):
@@ -56,7 +56,7 @@ class _NumericWithoutNan(Protocol):
 class _SpreadWithoutNan(Protocol):
     def __call__(
         self, x: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: Literal[0, 1] = 0, keepdims: bool = False, *,
-        where: Any = None, mode: _Mode = "exact", check: bool = True,
+        correction: Literal[0, 1] | None = None, where: Any = None, mode: _Mode = "exact", check: bool = True,
     ) -> Any: ...  # fmt: skip
 
 class _ExtremeWithoutNan(Protocol):

@@ -249,17 +249,21 @@ def _numeric(op: str, act: Any) -> Any:
     return function
 
 
-def _flags_of(ddof: Any) -> int:
+def _flags_of(ddof: Any, name: str = "ddof") -> int:
     number = ddof if isinstance(ddof, (int, float)) else getattr(ddof, "__index__", lambda: None)()
     if number not in (0, 1):
-        raise ValueError(f"ddof: {ddof!r}; expected 0, of a population, or 1, of a sample")
+        raise ValueError(f"{name}: {ddof!r}; expected 0, of a population, or 1, of a sample")
     return POPULATION if number == 0 else 0
 
 
 def _spread(op: str, act: Any) -> Any:
-    def function(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check,
-                   flags=_flags_of(ddof))  # fmt: skip
+    def function(  # type: ignore[no-untyped-def]
+        x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None, where=None, nan="propagate", mode="exact", check=True,
+    ):  # fmt: skip
+        if correction is not None and _flags_of(ddof) != POPULATION:
+            raise ValueError(f"ddof, correction: {ddof!r} and {correction!r}; expected one of them, which mean the same")
+        flags = _flags_of(ddof) if correction is None else _flags_of(correction, "correction")
+        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check, flags=flags)
 
     return function
 

@@ -9,6 +9,7 @@ from pyreduct import Accumulator
 x = np.ones((3, 4))
 pyreduct.sum(x, axis=(0, 1), dtype=np.float32, keepdims=True, where=x > 0, nan="ignore", mode="fast")
 pyreduct.var(x, 0, ddof=1)
+pyreduct.std(x, correction=1)
 pyreduct.norm(x, math.inf)
 least, greatest = pyreduct.minmax(x, axis=1)
 pyreduct.several(x, ["sum", "max"])
