@@ -30,7 +30,7 @@ enum { GROUPS = 32, GROUPS_LEAST = 8, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 
  * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
 /* Columns of so few elements, or of so few rows, are summed and rounded without coming to lie in lanes: their rows are read side by side, which
  * memory does not like of more rows. */
-enum { BRIEF = 64, BRIEF_ROWS = 4, BRIEF_BYTES = 1 << 20 };
+enum { BRIEF = 64, BRIEF_ROWS = 16, BRIEF_BYTES = 1 << 20 };
 
 enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };
 
@@ -549,14 +549,12 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
     const struct rd_layout *layout = &job->many->layout;
     const reduct_reduction *reduction = &job->many->reduction[0];
     const uint64_t rows = layout->count, bytes = layout->results * rows * job->bytes;
-    const bool narrow = reduction->result == REDUCT_F32,
-               pairs = rows <= 2 && !work->single && reduction->result == REDUCT_F64;
+    const bool narrow = reduction->result == REDUCT_F32;
     if (!work->kernels->brief_columns || layout->reduced_axes != 1 ||
-        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || job->many->reductions > 1 ||
-        (job->execution->outcomes && job->execution->outcomes[0]) || rd_operator(reduction->op)->finish != RD_VALUE ||
-        !has_elements(work->transform) || !(narrow || reduction->result == REDUCT_F64) ||
-        !(job->held[0] || axis_beside(work)->result_stride == 1))
+        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || !is_simple(work) ||
+        !has_elements(work->transform) || !(job->held[0] || axis_beside(work)->result_stride == 1))
         return false;
+    const bool pairs = rows <= 2 && !work->single && !narrow && divisor(work) == 0;
     struct side *side = work->side;
     const struct patch patch = {.x = work->source.input[0],
                                 .step = rd_cursor_step(layout, 0),
