@@ -11,7 +11,7 @@ SENTENCES = [
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
      r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
     (r'The times spread by at most (\S+?) of the median\.', r'时间的离散至多是中位数的 \1。'),
-    (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+?)\.',
+    (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%)\.',
      r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4。'),
     (r'Warnings of the whole run, all finishes and types:', r'整次运行的警告，所有收尾和类型：'),
     (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', r'相消的 \1 个数之和的误差，以和的 ulp 计，机器：\2：'),

@@ -217,6 +217,20 @@ class Lists(unittest.TestCase):
             self.assertEqual(missing, lacks[language], language)
         self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
 
+    # Applications that are shaders in every language.
+    SHADERS = ('dot', 'maximum', 'mean')
+
+    def test_applications_have_a_shader_in_every_language(self):
+        """And the chapter links to each."""
+        links = re.findall(r'\]\(\.\./\.\./(ladder/[a-z/]+/\w+\.(?:comp|hlsl|slang|wgsl))\)', read(DOCS, 'ladder', 'applications.md'))
+        wanted = [f'ladder/{folder}/{"largest" if (folder, name) == ("glsl/applications", "maximum") else name}.{ending}'
+                  for name in self.SHADERS
+                  for folder, ending in (('glsl/applications', 'comp'), ('hlsl/applications', 'hlsl'), ('slang', 'slang'),
+                                         ('wgsl/applications', 'wgsl'))]
+        self.assertEqual(links, wanted)
+        for path in links:
+            self.assertRegex(read(self.ROOT, path), r'(?m)^// Application (dot|maximum|mean): ')
+
     def test_rows_and_groups_have_theirs(self):
         """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
         for kind, languages in (('rows', {'cuda': ('.cu', '.cuh'), 'glsl': ('.comp', '.glsl'), 'wgsl': ('.wgsl', '.wgsl')}),
@@ -255,9 +269,10 @@ class Lists(unittest.TestCase):
         sources = {name: read(folder, name) for name in os.listdir(folder) if re.search(r'\.slangh?$', name)}
         hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.items()}
         self.assertEqual({name: found for found, name in map(str.split, made_of)}, hashes, 'run ladder/slang/compile')
-        rungs = {name[:-len('.slang')] for name in sources if name.endswith('.slang')} - {'maximum', 'texture'}
+        rungs = {name[:-len('.slang')] for name in sources if name.endswith('.slang')} - {*self.SHADERS, 'texture'}
         modules = {f'{rung}_{variant}.spv' for rung in rungs for variant in ('i32', 'f32', 'f64', 'f64_atomic')}
-        modules |= {f'{name}_f32.spv' for name in ('maximum', 'texture_array', 'texture_rows', 'texture_tiles')}
+        modules |= {f'texture_{how}_f32.spv' for how in ('array', 'rows', 'tiles')}
+        modules |= {f'{name}_{kind}.spv' for name in self.SHADERS for kind in ('f32', 'f64')}
         self.assertEqual({name for name in os.listdir(os.path.join(folder, 'spirv')) if name.endswith('.spv')}, modules)
 
 
@@ -465,6 +480,8 @@ class Results(unittest.TestCase):
         self.assertEqual(heading[1:5], ['NVIDIA A 80GB, 4 Mi', 'NVIDIA A 80GB, 32 Mi', 'B, 4 Mi', 'B, 32 Mi'])
         times = [float(next(row for row in rows if row[0] == '`halving`')[i].split()[0]) for i in (1, 3)]
         self.assertAlmostEqual(times[1] / times[0], 2, 1)
+        self.assertEqual(chinese.translate('The times spread by at most 22% of the median, 7 of 32 by more than 5.0%.'),
+                         '时间的离散至多是中位数的 22%，32 个里有 7 个超过 5.0%。')
         self.assertIn('| 级 | NVIDIA A 80GB，4 Mi |', chinese.translate(text))
 
     # A command that says what it was asked for in place of measuring, fails for one type and never ends for another.
