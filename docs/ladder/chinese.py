@@ -24,7 +24,8 @@ SENTENCES = [
     (r'(f32|f64), (.+?) elements with sorted keys in so many groups, on one (.+?):', r'\1，\2 个元素，键已排序，分成如此多的组，在一块 \3 上：'),
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
-    (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
+    (r'f32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, on (.+):',
+     r'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：\1：'),
     (r'The same on different GPUs, f32 sums, each with its own read limit:', r'在不同 GPU 上，f32 求和，各有自己的读取极限：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),

@@ -384,6 +384,9 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(made.gain('halving', 'f32', 4 << 20), below['seconds'] / halving['seconds'])
         one, vectors = (made.compared(name, 'f32', 4 << 20) for name in ('one-launch', 'vector-loads'))
         self.assertEqual((one['variant'], vectors['variant']), ('last-block', 'second-launch'))
+        summary = formats.read_markdown_tables(tables.summary_block(made))[0]
+        shown = {row[0]: row[1 + made.sizes.index(4 << 20)] for row in summary[2:]}
+        self.assertEqual([shown[f'`{name}`'] for name in ('halving', 'one-launch')], [tables.time(row['seconds']) for row in (halving, one)])
 
     def measured(self):
         """Reports such as scripts/measure-ladder leaves, by the names of its files."""
