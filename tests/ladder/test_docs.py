@@ -29,7 +29,8 @@ import tables  # noqa: E402
 
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.exercises()]
-ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials', 'interview', 'unity')]
+ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.BESIDE]
+ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials')]
 
 
 def read(*path):
@@ -139,14 +140,14 @@ class Chinese(unittest.TestCase):
         self.assertEqual({name for name in os.listdir(folder) if name.endswith('.md')}, {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
-        for name in ('page', 'ladder', *chapters.chapters(), *chapters.exercises()):
+        for name in ('page', 'ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises()):
             text = read(chapters.path_of(name, edition=chapters.CHINESE))
             self.assertTrue(text.startswith(chapters.stamp(name)),
                             f'{name}: one language has changed. Put the same into the other (docs/zh/, web/zh.html and README.zh.md are Chinese), then run '
                             f'python3 docs/ladder/chapters.py --in-step {name}')
 
     def test_the_same_code_and_places(self):
-        for name in ('ladder', *chapters.chapters(), *chapters.exercises()):
+        for name in ('ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises()):
             english, chinese = (chapters.own_text(read(chapters.path_of(name, edition=edition))) for edition in chapters.CONTENTS)
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
