@@ -75,6 +75,13 @@ export const APPLICATIONS = [
     { id: 'texture-tiles', operator: 'sum', texels: 'tiles', idea: 'Texels read tile by tile, in squares that a GPU keeps close together.' },
 ].map(application => ({ ...application, elements: 'grid', finish: '', file: `applications/${application.id}` }));
 
+/* Beside them: one call of the library each. */
+export const APPLICATION_CPU_RUNGS = ['dot', 'max', 'mean', 'sum'].map(operator => ({
+    id: `cpu-${operator}`,
+    name: `${operator} (WebAssembly)`,
+    operator,
+}));
+
 const cpuRung = (id, more) => ({ id, idea: sentence(CPU_LIST[id].idea), ...more });
 
 /* Of the CPU's ladder what a page can run, and the loop that one writes there first. */
