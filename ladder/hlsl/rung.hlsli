@@ -35,8 +35,10 @@
 // but not the atomics of 64 bits that WAY_ATOMIC would take.
 #ifdef TYPE_I32
 typedef uint T;
+typedef uint4 T4;
 #else
 typedef float T;
+typedef float4 T4;
 #endif
 
 #ifndef MORE_NUMBERS
@@ -60,6 +62,8 @@ cbuffer Dispatch : register(b0)
 
 #ifdef INPUT_IS_DESTROYED
 RWStructuredBuffer<T> input : register(u0);
+#elif defined INPUT_IS_VECTORS
+StructuredBuffer<T4> input : register(t0);
 #else
 StructuredBuffer<T> input : register(t0);
 #endif
@@ -81,6 +85,7 @@ uint group_number(uint3 group) {
     return group.y * row + group.x;
 }
 
+#ifndef INPUT_IS_VECTORS
 // An element, or the identity of addition where there is none: what lets n be any number. With an `if`, since `?:`
 // evaluates both sides up to HLSL 2021, and in FXC and glslang. Direct3D gives zeros for reads beyond a buffer; Vulkan
 // promises nothing.
@@ -90,6 +95,7 @@ T load(uint i) {
         value = input[i];
     return value;
 }
+#endif
 
 #if WAY == WAY_ATOMIC
 // HLSL adds integers atomically, but no floats. So: add to what was there, and store the sum only if what was there

@@ -210,7 +210,7 @@ class Lists(unittest.TestCase):
         """A file per rung; what a language lacks is named here."""
         rungs = [name for name, rung in lists.RUNGS['gpu'].items() if not rung['specimen'] and name != 'exact']
         only_cuda = {name for name in rungs if lists.RUNGS['gpu'][name]['only_cuda']}
-        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda | {'vector-loads'}, 'slang': only_cuda, 'wgsl': only_cuda}
+        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda, 'slang': only_cuda, 'wgsl': only_cuda}
         forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'slang': '.slang', 'wgsl': '.wgsl'}
         for language, ending in forms.items():
             files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))

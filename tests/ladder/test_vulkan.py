@@ -13,7 +13,7 @@ SMALL = ('--n', '10007', '--rounds', '1')
 CLASSIC = ['global-halving', 'neighbour-modulo', 'neighbour-strided', 'halving', 'first-add', 'last-warp', 'unrolled',
            'grid-stride', 'shuffle', 'warp-reduce']
 GLSL = CLASSIC + ['vector-loads', 'one-launch', 'exact']
-HLSL = CLASSIC + ['one-launch']
+HLSL = CLASSIC + ['vector-loads', 'one-launch']
 SLANG = CLASSIC + ['vector-loads', 'one-launch']
 ROWS = ['row-thread', 'row-block', 'row-warp', 'rows-per-warp', 'row-vectors', 'column-tiles']
 LANGUAGES = {'glsl': GLSL, 'hlsl': HLSL, 'slang': SLANG}
