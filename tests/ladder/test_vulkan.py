@@ -178,8 +178,8 @@ class Devices(unittest.TestCase):
         self.refuse(1, ["no rung 'bulk-copy' in GLSL"], '--device', 'vulkan:0', '--rung', 'bulk-copy')
         self.refuse(1, ["no rung 'exact' in HLSL"], '--device', 'vulkan:0', '--rung', 'exact', '--language', 'hlsl')
         self.refuse(1, ["no rung 'exact' in Slang"], '--device', 'vulkan:0', '--rung', 'exact', '--language', 'slang')
-        rows = report('--device', 'vulkan:0', *SMALL, '--rung', 'vector-loads', '--language', 'all')['rows']
-        self.assertEqual([row['language'] for row in rows], ['glsl', 'slang'])
+        rows = report('--device', 'vulkan:0', *SMALL, '--rung', 'exact', '--language', 'all')['rows']
+        self.assertEqual({row['language'] for row in rows}, {'glsl'})
 
     def test_no_driver(self):
         self.refuse(2, ['there is no Vulkan device here'], '--device', 'vulkan:0', VK_ICD_FILENAMES='/nonesuch.json')
