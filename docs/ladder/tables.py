@@ -722,7 +722,7 @@ def fill(docs, made):
     places = set()
     in_chinese = {name: chinese.translate(text) for name, text in made.items()}
     for edition, texts in ((chapters.ENGLISH, made), (chapters.CHINESE, in_chinese)):
-        for page in chapters.pages(docs, edition) + [os.path.join(docs, 'tutorials.md')] * (edition == chapters.ENGLISH):
+        for page in chapters.filled(docs, edition):
             chapters.write(page, insert(chapters.read(page), texts, places))
     missing = [name for name, text in made.items() if text and name not in places]
     if missing:

@@ -30,7 +30,7 @@ import tables  # noqa: E402
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.exercises()]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.BESIDE]
-ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials')]
+ALL_PAGES += [os.path.join(DOCS, 'slang.md')]
 
 
 def read(*path):
@@ -287,11 +287,11 @@ class Results(unittest.TestCase):
             shutil.copy(page, copy)
         for _ in range(times):
             script('tables.py', docs, folder)
-        return ''.join(read(page) for page in [*chapters.pages(docs), os.path.join(docs, 'tutorials.md')])
+        return ''.join(read(page) for page in chapters.filled(docs))
 
     def in_chinese(self, folder):
         """The same in Chinese, after fill()."""
-        return ''.join(read(page) for page in chapters.pages(os.path.join(folder, 'docs'), chapters.CHINESE))
+        return ''.join(read(page) for page in chapters.filled(os.path.join(folder, 'docs'), chapters.CHINESE))
 
     def sample(self):
         """A report such as the GPU's ladder makes, its figures made up."""
@@ -314,8 +314,8 @@ class Results(unittest.TestCase):
             for name in os.listdir(os.path.join(DOCS, 'results')):
                 if name.endswith('.json'):
                     shutil.copy(os.path.join(DOCS, 'results', name), os.path.join(folder, 'docs', 'results'))
-            self.assertEqual(self.fill(folder), ''.join(read(page) for page in [*chapters.pages(), os.path.join(DOCS, 'tutorials.md')]))
-            self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.pages(edition=chapters.CHINESE)))
+            self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.filled()))
+            self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.filled(edition=chapters.CHINESE)))
             self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
 
     def test_they_are_put_in_their_places(self):
@@ -484,6 +484,7 @@ class Results(unittest.TestCase):
         self.assertEqual(heading[1:5], ['NVIDIA A 80GB, 4 Mi', 'NVIDIA A 80GB, 32 Mi', 'B, 4 Mi', 'B, 32 Mi'])
         times = [float(next(row for row in rows if row[0] == '`halving`')[i].split()[0]) for i in (1, 3)]
         self.assertAlmostEqual(times[1] / times[0], 2, 1)
+        self.assertEqual(chinese.translate('| shuffles | `grid-stride` to `shuffle` | 1.3 |'), '| 洗牌 | `grid-stride` 到 `shuffle` | 1.3 |')
         self.assertEqual(chinese.translate('The times spread by at most 22% of the median, 7 of 32 by more than 5.0%.'),
                          '时间的离散至多是中位数的 22%，32 个里有 7 个超过 5.0%。')
         self.assertIn('| 级 | NVIDIA A 80GB，4 Mi |', chinese.translate(text))
