@@ -4,7 +4,7 @@ below docs/zh/.
 
     python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
     python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents;
-                                                        page: web/index.html and web/zh.html; tutorials, interview, unity: those pages in docs/; exercises and exercises/NAME:
+                                                        page: web/index.html and web/zh.html; slang, tutorials, interview, unity: those pages in docs/; exercises and exercises/NAME:
                                                         README.md and README.zh.md there)
 
 The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
@@ -23,7 +23,7 @@ CONTENTS = {ENGLISH: 'Contents', CHINESE: '目录'}
 
 
 # Pages beside the chapters that are in both languages.
-BESIDE = ('tutorials', 'interview', 'unity')
+BESIDE = ('slang', 'tutorials', 'interview', 'unity')
 
 
 def read(path):

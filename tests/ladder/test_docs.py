@@ -30,7 +30,6 @@ import tables  # noqa: E402
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.exercises()]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.BESIDE]
-ALL_PAGES += [os.path.join(DOCS, 'slang.md')]
 
 
 def read(*path):
