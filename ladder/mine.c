@@ -71,10 +71,29 @@ static reduct_status build(const ladder_mine *mine, const char *path, reduct_err
     return REDUCT_OK;
 }
 
+/* What a file is by its name, if that is a shader: the language; null otherwise. */
+static const char *shader_language(const char *path) {
+    static const struct {
+        const char *ending, *language;
+    } shaders[] = {{".wgsl", "WGSL"}, {".comp", "GLSL"}, {".glsl", "GLSL"}, {".hlsl", "HLSL"}, {".slang", "Slang"}};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending && i < sizeof shaders / sizeof *shaders; i++)
+        if (strcmp(ending, shaders[i].ending) == 0)
+            return shaders[i].language;
+    return NULL;
+}
+
 static reduct_status prepare(ladder_mine *mine, const char *path, reduct_error *error) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return ladder_fail(error, REDUCT_ERROR_ARGUMENT, "--mine: %s: %s", path, strerror(errno));
+    if (shader_language(path)) {
+        close(file);
+        return ladder_fail(error, REDUCT_ERROR_ARGUMENT,
+                           "--mine: %s is in %s; expected a kernel in CUDA (kernels in WGSL are judged by the page, in "
+                           "its editor)",
+                           path, shader_language(path));
+    }
     char *kernel = program_read_all(file);
     close(file);
     snprintf(mine->folder, sizeof mine->folder, "/tmp/reduct-mine-XXXXXX");

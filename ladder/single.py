@@ -114,8 +114,10 @@ def gather(name, system, parts):
 
 def architecture(name):
     """The least that the rung compiles for, where that is more than any: CMakeLists.txt knows it."""
-    least = re.search(rf'SOURCE {name}\.cu PROPERTY REDUCT_CUDA_LEAST (\d+)', read(CUDA, 'CMakeLists.txt'))
-    return f'sm_{least.group(1)}' if least else 'native'
+    for sources, least in re.findall(r'set_property\(SOURCE ([^)]+?) PROPERTY REDUCT_CUDA_LEAST (\d+)\)', read(CUDA, 'CMakeLists.txt')):
+        if f'{name}.cu' in sources.split():
+            return f'sm_{least}'
+    return 'native'
 
 
 def call(file, fields):

@@ -17,6 +17,7 @@
 #include "program/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,107 @@ static void check_watch(lab *l) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Applications
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Arrays for them. The dot product and the mean are of whole numbers, whose sums f32 holds; the maximum is of what a wrong
+ * identity, a wrong comparison or a lost element shows in: nothing but -infinity, nothing but negative numbers, one NaN among
+ * infinities. */
+typedef enum series { WHOLE, NEGATIVE, LEAST, A_NAN, SERIES } series;
+static const char *const series_names[] = {"whole numbers", "negative numbers", "-infinity alone",
+                                           "infinities and a NaN"};
+
+static double element(series of, uint64_t i, uint64_t n) {
+    switch (of) {
+    case WHOLE:
+        return (double)(i * 7919 % 17) - 8;
+    case NEGATIVE:
+        return -1 - (double)(i * 7919 % n);
+    case LEAST:
+        return -HUGE_VAL;
+    default:
+        return i == n * 3 / 4 ? (double)NAN : HUGE_VAL;
+    }
+}
+
+static double other_element(uint64_t i) {
+    return (double)(i * 31 % 13) - 6;
+}
+
+static double expected_of(reduct_operator op, series of, uint64_t n) {
+    if (of != WHOLE)
+        return of == NEGATIVE ? -1 : of == LEAST ? -HUGE_VAL : (double)NAN;
+    double sum = 0, most = -HUGE_VAL;
+    for (uint64_t i = 0; i < n; i++) {
+        double x = element(of, i, n);
+        sum += op == REDUCT_DOT ? x * other_element(i) : x;
+        most = x > most ? x : most;
+    }
+    return op == REDUCT_MAX ? most : op == REDUCT_MEAN ? sum / (double)n : sum;
+}
+
+/* Shaders may divide with an error of 2.5 ulp; all else is exact here. */
+static bool is_result(reduct_operator op, reduct_type type, double got, double expected) {
+    double unit = type == REDUCT_F32 ? 0x1p-23 : 0x1p-52;
+    if (isnan(expected) || isinf(expected))
+        return isnan(expected) ? (bool)isnan(got) : got == expected;
+    return fabs(got - expected) <= (op == REDUCT_MEAN ? 3 * unit * fabs(expected) : 0);
+}
+
+static void check_application(lab *l, reduct_operator op, reduct_type type, series of, uint64_t n) {
+    char what[160], wanted[40], told[160], why[160] = "";
+    size_t size = reduct_type_size(type);
+    unsigned char *x = program_allocate(2 * n * size), *y = x + n * size;
+    for (uint64_t i = 0; i < 2 * n; i++) {
+        double value = i < n ? element(of, i, n) : other_element(i - n);
+        if (type == REDUCT_F32)
+            ((float *)x)[i] = (float)value;
+        else
+            ((double *)x)[i] = value;
+    }
+    double expected = expected_of(op, of, n);
+    for (int run = 0; run < 2; run++) { /* the second finds what the first has left */
+        _Alignas(8) unsigned char result[8] = {0};
+        float f32;
+        double f64;
+        bool can = vulkan_apply(&l->vulkan, op, type, x, y, n, result, why, sizeof why);
+        memcpy(&f32, result, sizeof f32);
+        memcpy(&f64, result, sizeof f64);
+        double got = type == REDUCT_F32 ? f32 : f64;
+        const char *error = gpu_vulkan_error(l->vulkan.device);
+        snprintf(what, sizeof what, "%s %s %s of %" PRIu64 " %s", vulkan_language_title(l->vulkan.language),
+                 reduct_operator_name(op), reduct_type_name(type), n, series_names[of]);
+        snprintf(wanted, sizeof wanted, "%.17g", expected);
+        snprintf(told, sizeof told, "%.17g", got);
+        bool excused = !can && !error && (type == REDUCT_F64 || l->vulkan.doubts_subgroups);
+        count(l, excused || (can && !error && is_result(op, type, got, expected)), what, wanted,
+              error ? error
+              : can ? told
+                    : why);
+        forgive(l);
+    }
+    free(x);
+}
+
+static void check_applications(lab *l) {
+    static const uint64_t counts[] = {1, 2, 255, 256, 257, 10007};
+    static const reduct_operator operators[] = {REDUCT_DOT, REDUCT_MAX, REDUCT_MEAN};
+    static const reduct_type kinds[] = {REDUCT_F32, REDUCT_F64};
+    vulkan_language before = l->vulkan.language;
+    if (l->rung)
+        return;
+    for (int language = 0; language < VULKAN_LANGUAGES; language++) {
+        l->vulkan.language = (vulkan_language)language;
+        for (size_t t = 0; t < 2; t++)
+            for (size_t o = 0; o < 3; o++)
+                for (int of = 0; of < (operators[o] == REDUCT_MAX ? SERIES : NEGATIVE); of++)
+                    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+                        check_application(l, operators[o], kinds[t], (series)of, counts[i]);
+    }
+    l->vulkan.language = before;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Rows of reports
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -422,6 +524,7 @@ int main(int argc, char **argv) {
     check_pieces(&l);
     check_matrices(&l);
     check_rows(&l);
+    check_applications(&l);
     check_trials(&l);
     if (ladder_wants(l.rung, ladder_rungs[LADDER_GPU_EXACT].name))
         vulkan_check_exact(&l.vulkan, l.quick, &l.count);

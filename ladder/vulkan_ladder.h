@@ -200,6 +200,11 @@ report_row vulkan_row(const vulkan_lab *lab, const char *group, const char *name
 /* Adds the rows of the applications in the lab's language to the report. */
 void vulkan_run_applications(vulkan_lab *lab, const ladder_options *options, report *r);
 
+/* One of them, `op` being dot, max or mean, of n elements in x (and n in y, which only dot looks at), in memory that held
+ * something else before. Returns false, and one sentence in `why`, where it cannot be run. */
+bool vulkan_apply(vulkan_lab *lab, reduct_operator op, reduct_type type, const void *x, const void *y, uint64_t n,
+                  void *result, char *why, size_t room);
+
 /* Adds those of sums of texels, of floats in `data`, which `array` begins with; part of the applications. */
 void vulkan_run_textures(vulkan_lab *lab, const ladder_options *options, const ladder_data *data,
                          const gpu_vulkan_input *array, report *r);

@@ -29,9 +29,8 @@ const char *vulkan_language_lack(vulkan_language language, const gpu_vulkan_fact
     return NULL;
 }
 
-/* vector-loads and exact lack HLSL. In it the first would need its input bound once more, as vectors, and the second the bits of
- * a double, which glslang's has no asuint() for. exact is the library's own kernel, which is GLSL. */
-enum { NOT_HLSL = 1 << VULKAN_HLSL, ONLY_GLSL = NOT_HLSL | 1 << VULKAN_SLANG };
+/* exact is the library's own kernel, which is GLSL. */
+enum { ONLY_GLSL = 1 << VULKAN_HLSL | 1 << VULKAN_SLANG };
 
 /* clang-format off */
 static const vulkan_rung rungs[] = {
@@ -45,7 +44,7 @@ static const vulkan_rung rungs[] = {
     {.step = LADDER_GRID_STRIDE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_BARRIERS},
     {.step = LADDER_SHUFFLE,           .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SHUFFLES},
     {.step = LADDER_WARP_REDUCE,       .cover = VULKAN_COVER_WALK, .needs = VULKAN_NEEDS_SUMS},
-    {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS, .lacks = NOT_HLSL},
+    {.step = LADDER_VECTOR_LOADS,      .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS},
     {.step = LADDER_ONE_LAUNCH,        .cover = VULKAN_COVER_VECTORS, .needs = VULKAN_NEEDS_SUMS},
     {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .lacks = ONLY_GLSL},
     {.step = LADDER_GPU_EXACT,         .cover = VULKAN_COVER_EXACT, .lacks = ONLY_GLSL, .window_u32 = true},

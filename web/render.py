@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import sys
+import urllib.parse
 from html import escape
 
 from markdown_it import MarkdownIt
@@ -116,7 +117,7 @@ class Site:
             self.problems.append(f"{document}: a link leads to '{link}', which is not there")
             return link
         if anchor and path.endswith('.md'):
-            self.into.append((document, path, anchor))
+            self.into.append((document, path, urllib.parse.unquote(anchor)))  # Chinese headings come encoded
         if not path.endswith('.html'):  # the site has those as they are
             self.waiting.append(path)
         if path.endswith(COPIED + ('.html',)):

@@ -4,7 +4,7 @@ below docs/zh/.
 
     python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
     python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents;
-                                                        page: web/index.html and web/zh.html; exercises and exercises/NAME:
+                                                        page: web/index.html and web/zh.html; slang, tutorials, interview, unity: those pages in docs/; exercises and exercises/NAME:
                                                         README.md and README.zh.md there)
 
 The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
@@ -20,6 +20,10 @@ DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Where each edition lies, and its word for the contents.
 ENGLISH, CHINESE = '', 'zh'
 CONTENTS = {ENGLISH: 'Contents', CHINESE: '目录'}
+
+
+# Pages beside the chapters that are in both languages.
+BESIDE = ('slang', 'tutorials', 'interview', 'unity')
 
 
 def read(path):
@@ -41,6 +45,8 @@ def path_of(name, docs=DOCS, edition=ENGLISH):
     exercises or one of them where it is 'exercises' or begins so."""
     if name.split('/')[0] == 'exercises':
         return os.path.join(docs, '..', name, 'README.zh.md' if edition else 'README.md')
+    if name in BESIDE:
+        return os.path.join(docs, edition, name + '.md')
     if name == 'page':
         return os.path.join(docs, '..', 'web', 'zh.html' if edition else 'index.html')
     return contents(docs, edition) if name == 'ladder' else os.path.join(docs, edition, 'ladder', name + '.md')
@@ -61,6 +67,11 @@ def exercises(docs=DOCS):
 def pages(docs=DOCS, edition=ENGLISH):
     """The files of an edition: the contents, then every chapter."""
     return [path_of(name, docs, edition) for name in ('ladder', *chapters(docs, edition))]
+
+
+def filled(docs=DOCS, edition=ENGLISH):
+    """These, and the pages beside them: all that may have places for results."""
+    return pages(docs, edition) + [path_of(name, docs, edition) for name in BESIDE]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

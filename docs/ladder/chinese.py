@@ -11,7 +11,7 @@ SENTENCES = [
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
      r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
     (r'The times spread by at most (\S+?) of the median\.', r'时间的离散至多是中位数的 \1。'),
-    (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+?)\.',
+    (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%)\.',
      r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4。'),
     (r'Warnings of the whole run, all finishes and types:', r'整次运行的警告，所有收尾和类型：'),
     (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', r'相消的 \1 个数之和的误差，以和的 ulp 计，机器：\2：'),
@@ -24,10 +24,13 @@ SENTENCES = [
     (r'(f32|f64), (.+?) elements with sorted keys in so many groups, on one (.+?):', r'\1，\2 个元素，键已排序，分成如此多的组，在一块 \3 上：'),
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
-    (r'f32 sums, each rung with its own finish, on (.+):', r'f32 求和，每级用自己的收尾，机器：\1：'),
+    (r'f32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, on (.+):',
+     r'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：\1：'),
     (r'The same on different GPUs, f32 sums, each with its own read limit:', r'在不同 GPU 上，f32 求和，各有自己的读取极限：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
+    (r'(.+?) f32 on one (.+?), `--profile`:', r'\1 个 f32，在一块 \2 上，`--profile`：'),
+    (r'f32 on one (.+?):', r'f32，在一块 \1 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
     (r'On one (.+?):', r'在一块 \1 上：'),
@@ -49,8 +52,26 @@ HEADINGS = {
     'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'language': '语言', 'note': '备注', 'how': '方式',
     'where': '在哪里', 'result': '结果', 'specimen': '标本', 'device': '设备', 'kernel': '核函数', 'all': '全部', 'add': '加法',
     'global load': '全局加载', 'of 16 bytes': '其中 16 字节', 'shared load': '共享加载', 'shared store': '共享存储', 'block barrier': '块屏障',
-    'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
+    'technique': '技术', 'the step': '步骤', 'its block': '它的块', 'in blocks of 1024': '1024 的块', 'of the time': '占时间的', 'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
 }
+
+
+# Cells of tables that are words of ours, wherever they stand.
+CELLS = {
+    'avoid divergence': '避免发散', 'no bank conflicts': '没有存储体冲突', 'coalesce global memory': '合并全局内存的访问', 'fewer barriers': '更少屏障',
+    'unroll': '展开', 'shuffles': '洗牌', 'several elements per thread: two': '每个线程多个元素：两个',
+    'several elements per thread: many': '每个线程多个元素：许多', 'bytes under way': '在途字节', 'all of them': '全部',
+    'none: the loads of every rung are coalesced': '没有：每一级的加载都是合并的', '4 to 5': '4 到 5',
+    'time, finish `recursive`': '时间，收尾 `recursive`', 'transactions of shared memory': '共享内存事务', 'conflicts among them': '其中的冲突',
+    **{text: HEADINGS[text] for text in ('of the read limit', 'occupancy', 'registers')},
+}
+
+
+def body(cell):
+    """A cell below the heading, with the blanks around it."""
+    text = cell.strip()
+    put = re.sub(r'^(`[a-z-]+`) to (`[a-z-]+`)$', r'\1 到 \2', CELLS.get(text, text))
+    return cell.replace(text, put) if text and put != text else cell
 
 
 def heading(cell):
@@ -68,7 +89,9 @@ def translate(text):
     for i, line in enumerate(lines):
         if i + 1 < len(lines) and line.startswith('|') and re.match(r'\|[-:|]+\|$', lines[i + 1]):
             lines[i] = '| ' + ' | '.join(heading(cell) for cell in line.strip('|').split('|')) + ' |'
-        elif not line.startswith('|'):
+        elif line.startswith('|'):
+            lines[i] = '|'.join(body(cell) for cell in line.split('|'))
+        else:
             for pattern, put in SENTENCES:
                 if re.fullmatch(pattern, line):
                     lines[i] = re.sub(pattern, put, line)

@@ -709,8 +709,8 @@ def gpu():
     d.rect(20, 272, 920, 34, 'global')
     d.text(480, 294, 'global memory: gigabytes, seen by all blocks, hundreds of cycles away', 'middle')
     d.caption(332, 'Orange: registers, a few dozen per thread, at no distance at all. A warp (four threads here, 32 in '
-                   'reality) executes one instruction at a time for all of its threads. Blocks run in any order, and cannot '
-                   'wait for each other: what they have in common goes through global memory.')
+                   'reality) executes one instruction at a time for all of its threads. Blocks of an ordinary launch run in '
+                   'any order, and must not wait for each other: what they have in common goes through global memory.')
     return d
 
 

@@ -75,8 +75,9 @@ WORDS = {
     '__syncthreads(): the block waits for itself': '__syncthreads()：块等它自己',
     'global memory: gigabytes, seen by all blocks, hundreds of cycles away': '全局内存：若干 GB，所有块都看得见，远在几百个周期之外',
     'Orange: registers, a few dozen per thread, at no distance at all. A warp (four threads here, 32 in reality) executes one instruction at a time '
-    'for all of its threads. Blocks run in any order, and cannot wait for each other: what they have in common goes through global memory.':
-        '橙色：寄存器，每个线程几十个，近在手边。一个线程束（这里四个线程，实际 32 个）一次为它的所有线程执行一条指令。块以任何次序运行，不能互相等待：它们共有的东西要经过全局内存。',
+    'for all of its threads. Blocks of an ordinary launch run in any order, and must not wait for each other: what they have in common goes through '
+    'global memory.':
+        '橙色：寄存器，每个线程几十个，近在手边。一个线程束（这里四个线程，实际 32 个）一次为它的所有线程执行一条指令。普通启动的块以任何次序运行，不得互相等待：它们共有的东西要经过全局内存。',
     'A grid of blocks; each block has threads, in warps that execute together, and shared memory; all blocks see global memory; each thread has '
     'registers.':
         '由块组成的网格；每个块有线程，分成一起执行的线程束，还有共享内存；所有块都看得见全局内存；每个线程有寄存器。',

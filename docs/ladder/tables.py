@@ -242,7 +242,7 @@ def before_block(report, name):
 def summary_block(report):
     rows = []
     for name in report.names:
-        of = [report.own(name, 'f32', n) for n in report.sizes]
+        of = [report.compared(name, 'f32', n) for n in report.sizes]
         if any(of):
             rows.append([f'`{name}`', *(time(row and row['seconds']) for row in of),
                          *(rate(row and row['bytes_per_second']) for row in of[-1:]),
@@ -251,13 +251,14 @@ def summary_block(report):
         return ''
     sizes = [elements(n) for n in report.sizes]
     heading = ['rung', *sizes, f'GB/s at {sizes[-1]}', 'of the read limit']
-    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, each rung with its own finish, on {report.where()}:\n\n'
+    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, '
+            f'on {report.where()}:\n\n'
             + table(heading, rows, heading[1:]) + '\n' + quality(report))
 
 
 def quality(report):
     """How steady the times of the summary are, and what the run warned of."""
-    rows = [row for name in report.names for n in report.sizes if (row := report.own(name, 'f32', n)) and row['spread'] is not None]
+    rows = [row for name in report.names for n in report.sizes if (row := report.compared(name, 'f32', n)) and row['spread'] is not None]
     wide = [f'`{row["name"]}` at {elements(row["n"])} ({spread(row)})' for row in rows if row['spread'] > NOISY]
     steady = max((row['spread'] for row in rows if row['spread'] <= NOISY), default=0)
     text = f'The times spread by at most {percent(steady)} of the median, half the distance between their quartiles'
@@ -721,7 +722,7 @@ def fill(docs, made):
     places = set()
     in_chinese = {name: chinese.translate(text) for name, text in made.items()}
     for edition, texts in ((chapters.ENGLISH, made), (chapters.CHINESE, in_chinese)):
-        for page in chapters.pages(docs, edition) + [os.path.join(docs, 'tutorials.md')] * (edition == chapters.ENGLISH):
+        for page in chapters.filled(docs, edition):
             chapters.write(page, insert(chapters.read(page), texts, places))
     missing = [name for name, text in made.items() if text and name not in places]
     if missing:
@@ -733,7 +734,7 @@ def chart(report, folder):
     if not report.sizes:
         return
     n = report.sizes[-1]
-    best = [(name, report.own(name, 'f32', n)) for name in report.names]
+    best = [(name, report.compared(name, 'f32', n)) for name in report.names]
     best = [(name, row) for name, row in best if row]
     if not best:
         return

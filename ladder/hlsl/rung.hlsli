@@ -35,8 +35,10 @@
 // but not the atomics of 64 bits that WAY_ATOMIC would take.
 #ifdef TYPE_I32
 typedef uint T;
+typedef uint4 T4;
 #else
 typedef float T;
+typedef float4 T4;
 #endif
 
 #ifndef MORE_NUMBERS
@@ -60,6 +62,8 @@ cbuffer Dispatch : register(b0)
 
 #ifdef INPUT_IS_DESTROYED
 RWStructuredBuffer<T> input : register(u0);
+#elif defined INPUT_IS_VECTORS
+StructuredBuffer<T4> input : register(t0);
 #else
 StructuredBuffer<T> input : register(t0);
 #endif
@@ -81,6 +85,7 @@ uint group_number(uint3 group) {
     return group.y * row + group.x;
 }
 
+#ifndef INPUT_IS_VECTORS
 // An element, or the identity of addition where there is none: what lets n be any number. With an `if`, since `?:`
 // evaluates both sides up to HLSL 2021, and in FXC and glslang. Direct3D gives zeros for reads beyond a buffer; Vulkan
 // promises nothing.
@@ -90,6 +95,7 @@ T load(uint i) {
         value = input[i];
     return value;
 }
+#endif
 
 #if WAY == WAY_ATOMIC
 // HLSL adds integers atomically, but no floats. So: add to what was there, and store the sum only if what was there
@@ -112,23 +118,36 @@ void add_to_result(T sum) {
 }
 #endif
 
+#ifndef FINISHED
+#define FINISHED(sum) (sum) // what an application makes of the sum in the end
+#endif
+
 #if WAY == WAY_LAST
-// Adds up all groups' sums if this group is the last of all. No group waits for another. The barrier before the ticket
-// makes this group's sum visible to whoever sees the ticket. The order in which groups' sums are added does not depend on
-// who is last: the bits are the same on every run where those of each group's sum are. (In rungs that add by waves they
-// are not: see waves.hlsli. FXC does not take a barrier after this branch; DXC does.)
-void add_up_if_last(bool has_work, uint tid) {
+// True in every thread of the group that is last to get here, false in all others. No group waits for another. The barrier
+// before the ticket makes this group's number visible to whoever sees the ticket; the one after keeps the last group from
+// reading numbers as they were before.
+bool is_last_group(bool has_work, uint tid) {
     if (tid == 0) {
         uint drawn = 0;
         DeviceMemoryBarrier();
         if (has_work)
             InterlockedAdd(ticket[0], 1, drawn);
         is_last = has_work && drawn == total - 1;
+        if (is_last)
+            ticket[0] = 0; // for the next run: nothing has to be cleared
     }
     GroupMemoryBarrierWithGroupSync();
-    if (!is_last)
+    if (is_last)
+        DeviceMemoryBarrier();
+    return is_last;
+}
+
+// Adds up all groups' sums if this group is the last of all. The order in which they are added does not depend on who is
+// last: the bits are the same on every run where those of each group's sum are. (In rungs that add by waves they are not:
+// see waves.hlsli. FXC does not take a barrier after this branch; DXC does.)
+void add_up_if_last(bool has_work, uint tid) {
+    if (!is_last_group(has_work, tid))
         return;
-    DeviceMemoryBarrier();
     T sum = 0;
     for (uint i = tid; i < total; i += GROUP)
         sum += partials[i];
@@ -140,10 +159,8 @@ void add_up_if_last(bool has_work, uint tid) {
             last_values[tid] += last_values[tid + half_way];
         GroupMemoryBarrierWithGroupSync();
     }
-    if (tid == 0) {
-        result[0] = last_values[0];
-        ticket[0] = 0;
-    }
+    if (tid == 0)
+        result[0] = FINISHED(last_values[0]);
 }
 #endif
 

@@ -16,6 +16,12 @@ foreach(shader IN LISTS shaders)
   reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${shader} VARIANTS ${variants} DEPENDS ${includes})
 endforeach()
 
+# Reductions other than a sum, in groups of 256.
+foreach(application dot maximum mean)
+  reduct_vulkan_shaders(ladder_vulkan_shaders SOURCE ${CMAKE_CURRENT_LIST_DIR}/applications/${application}.hlsl
+    VARIANTS f32:TYPE_F32,WAY=2,GROUP=256 DEPENDS ${includes})
+endforeach()
+
 # Sums of texels, in groups of 256.
 set(variants array:0 rows:1 tiles:2)
 list(TRANSFORM variants REPLACE "^([^:]*):(.*)$" "\\1_f32:TYPE_F32,WAY=2,GROUP=256,READS=\\2")

@@ -23,7 +23,7 @@
 //
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/bulk_copy.cu:
 //
-//     nvcc -O3 -arch=native bulk-copy.cu && ./a.out
+//     nvcc -O3 -arch=sm_90 bulk-copy.cu && ./a.out
 
 #include <cmath>
 #include <cstdio>

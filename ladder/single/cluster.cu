@@ -22,7 +22,7 @@
 //
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/cluster.cu:
 //
-//     nvcc -O3 -arch=native cluster.cu && ./a.out
+//     nvcc -O3 -arch=sm_90 cluster.cu && ./a.out
 
 #include <cmath>
 #include <cstdio>

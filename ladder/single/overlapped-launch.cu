@@ -24,7 +24,7 @@
 //
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/overlapped_launch.cu:
 //
-//     nvcc -O3 -arch=native overlapped-launch.cu && ./a.out
+//     nvcc -O3 -arch=sm_90 overlapped-launch.cu && ./a.out
 
 #include <cmath>
 #include <cstdio>

@@ -22,7 +22,7 @@
 //
 // This file compiles alone, and is made by ladder/single.py from ladder/cuda/producer_warp.cu:
 //
-//     nvcc -O3 -arch=native producer-warp.cu && ./a.out
+//     nvcc -O3 -arch=sm_90 producer-warp.cu && ./a.out
 
 #include <cmath>
 #include <cstdio>

@@ -29,7 +29,7 @@ import tables  # noqa: E402
 
 ALL_PAGES = [page for edition in chapters.CONTENTS for page in chapters.pages(edition=edition)]
 ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.exercises()]
-ALL_PAGES += [os.path.join(DOCS, f'{name}.md') for name in ('slang', 'tutorials', 'interview', 'unity')]
+ALL_PAGES += [chapters.path_of(name, edition=edition) for edition in chapters.CONTENTS for name in chapters.BESIDE]
 
 
 def read(*path):
@@ -139,14 +139,14 @@ class Chinese(unittest.TestCase):
         self.assertEqual({name for name in os.listdir(folder) if name.endswith('.md')}, {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
-        for name in ('page', 'ladder', *chapters.chapters(), *chapters.exercises()):
+        for name in ('page', 'ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises()):
             text = read(chapters.path_of(name, edition=chapters.CHINESE))
             self.assertTrue(text.startswith(chapters.stamp(name)),
                             f'{name}: one language has changed. Put the same into the other (docs/zh/, web/zh.html and README.zh.md are Chinese), then run '
                             f'python3 docs/ladder/chapters.py --in-step {name}')
 
     def test_the_same_code_and_places(self):
-        for name in ('ladder', *chapters.chapters(), *chapters.exercises()):
+        for name in ('ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises()):
             english, chinese = (chapters.own_text(read(chapters.path_of(name, edition=edition))) for edition in chapters.CONTENTS)
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
@@ -209,13 +209,27 @@ class Lists(unittest.TestCase):
         """A file per rung; what a language lacks is named here."""
         rungs = [name for name, rung in lists.RUNGS['gpu'].items() if not rung['specimen'] and name != 'exact']
         only_cuda = {name for name in rungs if lists.RUNGS['gpu'][name]['only_cuda']}
-        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda | {'vector-loads'}, 'slang': only_cuda, 'wgsl': only_cuda}
+        lacks = {'cuda': set(), 'glsl': only_cuda, 'hlsl': only_cuda, 'slang': only_cuda, 'wgsl': only_cuda}
         forms = {'cuda': '.cu', 'glsl': '.comp', 'hlsl': '.hlsl', 'slang': '.slang', 'wgsl': '.wgsl'}
         for language, ending in forms.items():
             files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language)))
             missing = {name for name in rungs if not {name + ending, name.replace('-', '_') + ending} & files}
             self.assertEqual(missing, lacks[language], language)
         self.assertEqual({file for file, _ in sass.WANTED}, {name.replace('-', '_') for name in rungs})
+
+    # Applications that are shaders in every language.
+    SHADERS = ('dot', 'maximum', 'mean')
+
+    def test_applications_have_a_shader_in_every_language(self):
+        """And the chapter links to each."""
+        links = re.findall(r'\]\(\.\./\.\./(ladder/[a-z/]+/\w+\.(?:comp|hlsl|slang|wgsl))\)', read(DOCS, 'ladder', 'applications.md'))
+        wanted = [f'ladder/{folder}/{"largest" if (folder, name) == ("glsl/applications", "maximum") else name}.{ending}'
+                  for name in self.SHADERS
+                  for folder, ending in (('glsl/applications', 'comp'), ('hlsl/applications', 'hlsl'), ('slang', 'slang'),
+                                         ('wgsl/applications', 'wgsl'))]
+        self.assertEqual(links, wanted)
+        for path in links:
+            self.assertRegex(read(self.ROOT, path), r'(?m)^// Application (dot|maximum|mean): ')
 
     def test_rows_and_groups_have_theirs(self):
         """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
@@ -255,9 +269,10 @@ class Lists(unittest.TestCase):
         sources = {name: read(folder, name) for name in os.listdir(folder) if re.search(r'\.slangh?$', name)}
         hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.items()}
         self.assertEqual({name: found for found, name in map(str.split, made_of)}, hashes, 'run ladder/slang/compile')
-        rungs = {name[:-len('.slang')] for name in sources if name.endswith('.slang')} - {'maximum', 'texture'}
+        rungs = {name[:-len('.slang')] for name in sources if name.endswith('.slang')} - {*self.SHADERS, 'texture'}
         modules = {f'{rung}_{variant}.spv' for rung in rungs for variant in ('i32', 'f32', 'f64', 'f64_atomic')}
-        modules |= {f'{name}_f32.spv' for name in ('maximum', 'texture_array', 'texture_rows', 'texture_tiles')}
+        modules |= {f'texture_{how}_f32.spv' for how in ('array', 'rows', 'tiles')}
+        modules |= {f'{name}_{kind}.spv' for name in self.SHADERS for kind in ('f32', 'f64')}
         self.assertEqual({name for name in os.listdir(os.path.join(folder, 'spirv')) if name.endswith('.spv')}, modules)
 
 
@@ -271,11 +286,11 @@ class Results(unittest.TestCase):
             shutil.copy(page, copy)
         for _ in range(times):
             script('tables.py', docs, folder)
-        return ''.join(read(page) for page in [*chapters.pages(docs), os.path.join(docs, 'tutorials.md')])
+        return ''.join(read(page) for page in chapters.filled(docs))
 
     def in_chinese(self, folder):
         """The same in Chinese, after fill()."""
-        return ''.join(read(page) for page in chapters.pages(os.path.join(folder, 'docs'), chapters.CHINESE))
+        return ''.join(read(page) for page in chapters.filled(os.path.join(folder, 'docs'), chapters.CHINESE))
 
     def sample(self):
         """A report such as the GPU's ladder makes, its figures made up."""
@@ -298,8 +313,8 @@ class Results(unittest.TestCase):
             for name in os.listdir(os.path.join(DOCS, 'results')):
                 if name.endswith('.json'):
                     shutil.copy(os.path.join(DOCS, 'results', name), os.path.join(folder, 'docs', 'results'))
-            self.assertEqual(self.fill(folder), ''.join(read(page) for page in [*chapters.pages(), os.path.join(DOCS, 'tutorials.md')]))
-            self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.pages(edition=chapters.CHINESE)))
+            self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.filled()))
+            self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.filled(edition=chapters.CHINESE)))
             self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
 
     def test_they_are_put_in_their_places(self):
@@ -369,6 +384,9 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(made.gain('halving', 'f32', 4 << 20), below['seconds'] / halving['seconds'])
         one, vectors = (made.compared(name, 'f32', 4 << 20) for name in ('one-launch', 'vector-loads'))
         self.assertEqual((one['variant'], vectors['variant']), ('last-block', 'second-launch'))
+        summary = formats.read_markdown_tables(tables.summary_block(made))[0]
+        shown = {row[0]: row[1 + made.sizes.index(4 << 20)] for row in summary[2:]}
+        self.assertEqual([shown[f'`{name}`'] for name in ('halving', 'one-launch')], [tables.time(row['seconds']) for row in (halving, one)])
 
     def measured(self):
         """Reports such as scripts/measure-ladder leaves, by the names of its files."""
@@ -465,6 +483,9 @@ class Results(unittest.TestCase):
         self.assertEqual(heading[1:5], ['NVIDIA A 80GB, 4 Mi', 'NVIDIA A 80GB, 32 Mi', 'B, 4 Mi', 'B, 32 Mi'])
         times = [float(next(row for row in rows if row[0] == '`halving`')[i].split()[0]) for i in (1, 3)]
         self.assertAlmostEqual(times[1] / times[0], 2, 1)
+        self.assertEqual(chinese.translate('| shuffles | `grid-stride` to `shuffle` | 1.3 |'), '| 洗牌 | `grid-stride` 到 `shuffle` | 1.3 |')
+        self.assertEqual(chinese.translate('The times spread by at most 22% of the median, 7 of 32 by more than 5.0%.'),
+                         '时间的离散至多是中位数的 22%，32 个里有 7 个超过 5.0%。')
         self.assertIn('| 级 | NVIDIA A 80GB，4 Mi |', chinese.translate(text))
 
     # A command that says what it was asked for in place of measuring, fails for one type and never ends for another.

@@ -45,6 +45,11 @@ class Dxc(unittest.TestCase):
                 for kind, way in (('TYPE_F32', 0), ('TYPE_F32', 1), ('TYPE_I32', 1), ('TYPE_F32', 2), ('TYPE_I32', 2)):
                     self.compile(path, kernel, '-D', kind, '-D', f'WAY={way}', '-D', 'GROUP=256')
 
+    def test_applications(self):
+        for name in ('dot', 'maximum', 'mean'):
+            path = os.path.join(HLSL, 'applications', f'{name}.hlsl')
+            self.compile(path, *kernels(path), '-D', 'WAY=2')
+
     def test_textures(self):
         path = os.path.join(HLSL, 'applications', 'texture.hlsl')
         for reads in range(3):

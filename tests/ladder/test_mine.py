@@ -118,6 +118,13 @@ class Command(unittest.TestCase):
             self.assertIn('no.cu: No such file', result.stderr)
             self.assertEqual(result.returncode, 1)
 
+    def test_shaders_are_told_where_to_go(self):
+        for name, language in (('my.wgsl', 'WGSL'), ('my.comp', 'GLSL'), ('my.hlsl', 'HLSL'), ('my.slang', 'Slang')):
+            with tempfile.TemporaryDirectory() as folder:
+                result = ladder(script(folder, name, 'fn rung() {}'))
+            self.assertRegex(result.stderr, rf'{name} is in {language}; expected a kernel in CUDA .*the page')
+            self.assertEqual((result.returncode, result.stderr.count('\n')), (1, 1))
+
     def test_what_crashes_is_said(self):
         crash = SUM.replace('T sum = 0;', 'T sum = *(volatile T *)nullptr;')
         with tempfile.TemporaryDirectory() as folder:

@@ -45,6 +45,13 @@ class Current(unittest.TestCase):
         for name, text in files.items():
             self.assertEqual(text, read(FOLDER, name), f'{name}: python3 ladder/single.py has not been run')
 
+    def test_what_needs_an_architecture_says_so(self):
+        """In its nvcc line, as in the folder's page."""
+        said = [name for name in PROGRAMS if '-arch=sm_90 ' in read(FOLDER, name)]
+        self.assertEqual(said, ['bulk-copy.cu', 'cluster.cu', 'overlapped-launch.cu', 'producer-warp.cu'])
+        for name in said:
+            self.assertIn(f'`{name}`', read(FOLDER, 'README.md'))
+
     def test_the_first_chapter_quotes_its_program(self):
         self.assertIn(f'```cuda\n{read(FOLDER, "start.cu")}```\n', read(ROOT, 'docs', 'ladder', 'start.md'))
 

@@ -49,7 +49,7 @@ function colours() {
 
 function dataset(rows, metric, colour) {
     const shade = row =>
-        row.specimen ? colour('bad') : row.id === 'exact' || row.id === 'cpu-exact' ? colour('accent') : colour('bar');
+        row.specimen ? colour('bad') : /^(exact$|cpu-)/.test(row.id) ? colour('accent') : colour('bar');
     return {
         type: 'bar',
         label: 'here',

@@ -83,6 +83,8 @@ const PHRASES = {
     'Every rung: result, error, time, bandwidth, and speed-up over the first rung of its device': '每一级：结果、误差、时间、带宽，以及相对本设备第一级的加速比',
     'Bits of the exact results': '精确结果的位',
     'Copied.': '已复制。',
+    'Each result should be the f32 nearest to the exact one. Digits that differ are': '每个结果都应该是离精确结果最近的 f32。不同的数字',
+    'Every result is right, or within the error that its way of adding promises.': '每个结果都正确，或在它的加法所承诺的误差之内。',
     'A sum for each row, and in column-tiles for each column: all of them are checked, and of each rung the worst is shown. Digits that differ are':
         '每行一个和，在 column-tiles 里每列一个和：全部核对，每级显示最差的一个。不同的数字',
     'Errors are distances from the exact value, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.':
@@ -99,6 +101,14 @@ const PHRASES = {
     'What the rungs share: who takes a row.': '各级共有的：谁来取一行。',
     'How the workgroups’ sums become one: host, atomic, second-launch, recursive, last-block.':
         '各工作组的和怎样变成一个：host、atomic、second-launch、recursive、last-block。',
+    applications: '应用',
+    'What they share: the walk, the tree, the second launch.': '它们共有的：遍历、树、第二次启动。',
+    'Multiply pairs, and add: the numbers, and the same in reverse.': '成对相乘，再相加：这些数，和倒过来的同样的数。',
+    'The larger one of two, from -∞; a NaN wins.': '两个里较大的，从 -∞ 开始；NaN 获胜。',
+    'Add, and divide by the number of elements once, at the end.': '相加，最后除以元素个数一次。',
+    'The plain sum of an array, beside those of texels.': '数组的普通的和，放在纹素的和旁边。',
+    'The same numbers as texels, read row by row.': '同样的数作为纹素，一行接一行地读。',
+    'Texels read tile by tile, in squares that a GPU keeps close together.': '按小块读纹素，GPU 把这些方块放在一起。',
     'Diagram of the finishes': '各种收尾的图',
     'Diagram of the ladder of rows': '行的阶梯的图',
     /* step by step */
@@ -141,6 +151,8 @@ const PATTERNS = [
     [/^Elements: expected a whole number from 1 to (.*), such as 10 Mi or 1e6; found '(.*)'\.$/, '元素个数：应为 1 到 $1 的整数，例如 10 Mi 或 1e6；实际是“$2”。'],
     [/^Row: expected a whole number of elements from 1 to (.*), as many as there are; found '(.*)'\.$/, '行：应为 1 到 $1 的整数，$1 是元素的个数；实际是“$2”。'],
     [/^(.*), (\d+) of (\d+)(?:, (.*))?$/, (_, what, at, of, left) => [say(what), `第 ${at} 步，共 ${of} 步`, left && say(left)].filter(Boolean).join('，')],
+    [/^Numbers: expected f32, of which these reductions are; found '(.*)'\.$/, (_, label) => `数据：这些归约需要 f32；实际是“${say(label)}”。`],
+    [/^a texture of (.*) is more than this GPU takes along a side: (\d+)$/, '$1 的纹理超过这个 GPU 每边的上限：$2'],
     [/^(.*) on the (GPU|CPU)$/, (_, what, device) => `${device} 上的 ${say(what)}`],
     [/^about (\d+) s left$/, '大约还要 $1 秒'],
     [/^about (\d+) min left$/, '大约还要 $1 分钟'],
@@ -165,6 +177,8 @@ const PATTERNS = [
     [/^(\d+) of (\d+) ordinary ways give sums that are not the right ones; exact sums are\.$/, '$2 种普通的做法里有 $1 种给出不正确的和；精确的和正确。'],
     [/^(\d+) of (\d+) ordinary ways give sums that are not the right ones, (\d+) of them with no digit left; exact sums are\.$/, '$2 种普通的做法里有 $1 种给出不正确的和，其中 $3 种一位都不剩；精确的和正确。'],
     [/^Runs take (\d+) cop(?:y|ies) of the array in turn, (.*) in all; what fits into a cache is served from there\.$/, '运行轮流用数组的 $1 份拷贝，共 $2；放得进缓存的由缓存提供。'],
+    [/^The exact results are by the C library in WebAssembly\.$/, '精确的结果由 WebAssembly 里的 C 库给出。'],
+    [/^The exact results are by nothing\.$/, '没有精确的结果可以比较。'],
     [/^The exact sums? (?:is|are) by the C library in WebAssembly\.$/, '精确的和由 WebAssembly 里的 C 库给出。'],
     [/^The exact sums? (?:is|are) by JavaScript(?:, in pairs of f64, which lose no bit here| \(this sum is exact in f64\))\.$/, '精确的和由 JavaScript 给出，在 f64 里没有丢失任何位。'],
     [/^median of (\d+) rounds of (\d+), (.*), clock: (.*)$/, '$1 轮的中位数，每轮 $2 次，$3，时钟：$4'],

@@ -2,7 +2,7 @@
  * WebAssembly, and runs the CPU's rungs. Without WebAssembly's module there is still a loop in JavaScript.
  *
  * Messages: {id, call, ...arguments} is answered by {id, ...result} or {id, error}. */
-import { KINDS, fill } from './data.js';
+import { KINDS, fill, othersOf } from './data.js';
 import { load } from '../reduct/index.js';
 import { statistics } from './stopwatch.js';
 import { sumsOf } from './sums.js';
@@ -32,12 +32,17 @@ function typedArray(type, n) {
     return type === 'f32' ? new Float32Array(n) : new Int32Array(n);
 }
 
-/* Makes the numbers. Answers with a copy of them and what their sum must be; or with columns, those of rows and of columns. */
-function make({ kind, n, seed, columns }) {
+/* Makes the numbers. Answers with a copy of them and what their sum must be; or with columns, those of rows and of columns; or what
+ * applications must give. */
+function make({ kind, n, seed, columns, applications }) {
     release();
     const { type } = KINDS[kind];
     const x = typedArray(type, n);
     fill(x, kind, seed);
+    if (applications) {
+        held = { x, others: othersOf(x), n, type };
+        return { type, expected: { of: expectEach(held), judge: reduct ? 'the C library in WebAssembly' : 'nothing' }, numbers: x.slice() };
+    }
     const expected = columns
         ? { ...sumsOf(x, columns, type), judge: 'JavaScript, in pairs of f64, which lose no bit here' }
         : expect(x, type, kind);
@@ -66,6 +71,24 @@ function expect(x, type, kind) {
             ]),
     );
     return { value: Number(value), rounded: bits.sum.value, magnitude, bits, judge: 'the C library in WebAssembly' };
+}
+
+/* By operator, as expect() gives it of the sum. */
+function expectEach({ x, others, n }) {
+    let [added, multiplied] = [0, 0];
+    for (let i = 0; i < n; i++) {
+        added += Math.abs(x[i]);
+        multiplied += Math.abs(x[i] * others[i]);
+    }
+    const magnitudes = { dot: multiplied, max: 0, mean: added / n, sum: added };
+    const of = (operator, magnitude) => {
+        if (!reduct) return { value: null, rounded: null, magnitude };
+        const options = operator === 'dot' ? { y: others } : {};
+        const rounded = reduct.reduce(operator, x, options).value;
+        const value = operator === 'max' ? rounded : reduct.reduce(operator, x, { ...options, result: 'f64' }).value; /* an element */
+        return { value, rounded, magnitude };
+    };
+    return Object.fromEntries(Object.entries(magnitudes).map(([operator, magnitude]) => [operator, of(operator, magnitude)]));
 }
 
 function release() {
@@ -138,6 +161,10 @@ function exactRows(sums) {
 }
 
 function runnerOf(rung) {
+    if (held.others) {
+        const operator = rung.replace('cpu-', '');
+        return reduct && (() => reduct.reduce(operator, held.x, operator === 'dot' ? { y: held.others } : {}).value);
+    }
     if (held.columns) {
         const sums = typedArray(held.type, Math.floor(held.n / held.columns));
         if (rung === 'js') return () => loopRows(heldNumbers(), held.columns, sums);

@@ -30,9 +30,9 @@ export class Cpu {
     }
 
     /* {type, numbers, expected: {value, rounded, magnitude, bits?, judge}}; with columns, expected: {rows, columns, judge}, as
-     * sums.js makes them. */
-    make(kind, n, seed, columns) {
-        return this.call('make', { kind, n, seed, columns });
+     * sums.js makes them; with applications {of, judge}, a result for each operator. */
+    make(kind, n, seed, columns, applications) {
+        return this.call('make', { kind, n, seed, columns, applications });
     }
 
     /* {value, seconds, spread, rounds, clock}; value is null where the rung cannot run, and one for each row where there are rows. */

@@ -45,6 +45,9 @@ export const KINDS = {
     },
 };
 
+/* The other factors of a dot product: the same in reverse. */
+export const othersOf = x => x.slice().reverse();
+
 export function fill(x, kind, seed) {
     KINDS[kind].fill(x, random32(seed));
 }

@@ -26,7 +26,11 @@ async function fetchText(name) {
 /* One module: the element type, what all rungs share, a finish where rungs have one, the helpers, the rung, which may bring its own
  * text. `enable` must come first. */
 export async function moduleText(rung, finish, type) {
-    const shared = rung.take ? ['rows/rows'] : ['rung', finishText(finish, type)];
+    const shared = rung.take
+        ? ['rows/rows']
+        : rung.operator
+          ? ['applications/applications']
+          : ['rung', finishText(finish, type)];
     const names = [...shared, ...(rung.helpers ?? [])];
     const own = rung.text ?? text(rung.file ?? rung.id);
     const enable = rung.feature === 'subgroups' ? 'enable subgroups;\n' : '';

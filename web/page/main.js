@@ -9,7 +9,7 @@ import { byId, element } from './dom.js';
 import { bytes, count, counted, left, parseCount } from './format.js';
 import { CLOCKS, circumstances, json, markdown, note, summary } from './report.js';
 import { isSlow, mostElements, openGpu, workgroupSizes } from './gpu.js';
-import { openTarget, rowRungList, rungList } from './sources.js';
+import { applicationList, openTarget, rowRungList, rungList } from './sources.js';
 import { setUpExercises } from './exercises.js';
 import { setUpFiles } from './file.js';
 import { setUpStepper } from './stepper.js';
@@ -155,6 +155,10 @@ function settings() {
                 `found '${byId('count').value}'.`,
         );
     const kind = byId('kind').value;
+    const { type, label } = KINDS[kind];
+    const applications = byId('ladder').value === 'applications';
+    if (applications && type !== 'f32')
+        throw new RangeError(`Numbers: expected f32, of which these reductions are; found '${label}'.`);
     const columns = climbsRows() ? parseCount(byId('columns').value) : undefined;
     if (climbsRows() && !(columns >= 1 && columns <= n))
         throw new RangeError(
@@ -164,8 +168,9 @@ function settings() {
     return {
         n,
         columns,
+        applications,
         kind,
-        type: KINDS[kind].type,
+        type,
         seed: SEED,
         size: Number(byId('size').value),
         finish: byId('finish').value,
@@ -176,10 +181,10 @@ function settings() {
 
 const climbsRows = () => byId('ladder').value === 'rows';
 
-/* Rows have no finish: each sum belongs to one thread in the end. */
+/* Rows have no finish: each sum belongs to one thread in the end. Applications have one of their own. */
 function chooseLadder() {
     byId('columns').disabled = !climbsRows();
-    byId('finish').disabled = climbsRows() || byId('size').options.length === 0;
+    byId('finish').disabled = byId('ladder').value !== 'sum' || byId('size').options.length === 0;
 }
 
 function showProblem(message) {
@@ -280,14 +285,22 @@ function show(report) {
     byId('target').replaceChildren(...targetLine(report));
     byId('table').replaceChildren(ladderTable(report));
     byId('table-note').textContent = note(report);
-    byId('bits-part').hidden = Boolean(report.columns);
+    byId('bits-part').hidden = Boolean(report.columns || report.applications);
     byId('bits').replaceChildren(bitsTable(report));
     byId('copied').textContent = '';
+    showMetrics(report);
     redraw();
     if (!first) return;
     byId('results').scrollIntoView({
         behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth',
     });
+}
+
+/* Applications are not faster than each other. */
+function showMetrics({ applications }) {
+    const speedup = document.querySelector('input[name="metric"][value="speedup"]');
+    speedup.closest('label').hidden = applications;
+    if (applications && speedup.checked) document.querySelector('input[name="metric"][value="bandwidth"]').checked = true;
 }
 
 function redraw() {
@@ -320,6 +333,7 @@ byId('copy-markdown').addEventListener('click', () => copy(markdown));
 byId('ladder').addEventListener('change', chooseLadder);
 byId('rung-list').replaceChildren(...rungList());
 byId('row-rung-list').replaceChildren(...rowRungList());
+byId('application-list').replaceChildren(...applicationList());
 addEventListener('hashchange', openTarget);
 openTarget();
 setUpFiles();

@@ -50,15 +50,19 @@ export function summary(report) {
     const best = rows.reduce((a, b) => (a.seconds <= b.seconds ? a : b));
     const exact = rows.find(row => row.id.endsWith('exact'));
     const wrong = report.rows.filter(row => row.right === false && !row.specimen);
+    if (report.applications)
+        return wrong.length ? wrongHere(wrong) : 'Every result is right, or within the error that its way of adding promises.';
     const speed = `${time(best.seconds)}, ${rate(best.bytesPerSecond)} GB/s`;
     return [
         misses(report),
         `${best.name} is the fastest: ${speed}, ${factor(best.speedup)} times the first rung.`,
         exact && exact !== best ? `The exact sum takes ${time(exact.seconds)}.` : '',
         report.bits ? sameness(report.bits) : '',
-        wrong.length ? `Wrong here: ${wrong.map(row => row.name).join(', ')}.` : '',
+        wrong.length ? wrongHere(wrong) : '',
     ].join(' ');
 }
+
+const wrongHere = rows => `Wrong here: ${rows.map(row => row.name).join(', ')}.`;
 
 /* How ordinary sums fare beside the exact ones. */
 function misses({ rows, columns }) {
@@ -93,11 +97,11 @@ export function note(report) {
     const cached = 'what fits into a cache is served from there';
     return [
         report.copies ? `Runs take ${copies(report.copies)} of the array in turn, ${all} in all; ${cached}.` : '',
-        `The exact ${report.columns ? 'sums are' : 'sum is'} by ${report.expected.judge}.`,
+        `The exact ${report.applications ? 'results are' : report.columns ? 'sums are' : 'sum is'} by ${report.expected.judge}.`,
         report.type === 'f32'
             ? 'Errors are distances from the exact value, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.'
             : '',
-        report.columns ? '' : 'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
+        report.columns || report.applications ? '' : 'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
     ].join(' ');
 }
 

@@ -1,8 +1,10 @@
 /* One run of the page: the numbers, every rung on the GPU and on the CPU, the exact results of both, as a report. */
 import { Climb } from './climb.js';
+import { ApplicationClimb, whyNot as whyNotHere } from './applications.js';
 import { RowsClimb, whyNot } from './rows.js';
-import { CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS, nameOf } from './rungs.js';
+import { APPLICATION_CPU_RUNGS, APPLICATIONS, CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS, nameOf } from './rungs.js';
 import { Stopwatch } from './stopwatch.js';
+import { othersOf } from './data.js';
 import { bitsOf, depthOnCpu, judge, judgeAll, judgeSpecimen } from './judge.js';
 import { GpuReduct } from '../reduct/index.js';
 
@@ -47,18 +49,25 @@ class ExactClimb {
 /* Lanes of the smallest subgroup that a device may have, where it does not say. */
 const LEAST_LANES = 4;
 
-/* Which GPU rungs run, and why the others do not. settings.columns: of the ladder of rows, how long a row is. */
+/* Why a rung cannot be run on what was chosen; null where it can. */
+function refusal(rung, gpu, { columns, n }) {
+    if (columns) return whyNot(rung, columns);
+    return rung.operator ? whyNotHere(rung, n, gpu.device.limits) : null;
+}
+
+/* Which GPU rungs run, and why the others do not. settings.columns: of the ladder of rows, how long a row is; settings.applications:
+ * reductions other than a plain sum. */
 export function plan(gpu, settings) {
-    const rungs = settings.columns ? ROW_RUNGS : [...GPU_RUNGS, settings.mine];
+    const rungs = settings.applications ? APPLICATIONS : settings.columns ? ROW_RUNGS : [...GPU_RUNGS, settings.mine];
     return rungs.filter(Boolean).map(rung => {
         if (gpu.missing) return { rung, without: 'no WebGPU' };
         if (rung.feature && !gpu.features.includes(rung.feature))
             return { rung, without: `this GPU's driver or browser does not offer ${rung.feature}` };
         if (rung.engine && settings.type !== 'f32') return { rung, without: 'the exact kernel is for f32' };
         if (rung.engine && !settings.library) return { rung, without: 'its last rounding needs the WebAssembly part' };
-        const refused = settings.columns ? whyNot(rung, settings.columns) : null;
+        const refused = refusal(rung, gpu, settings);
         if (refused) return { rung, without: refused };
-        const own = rung.engine || settings.columns || settings.finish === 'own';
+        const own = rung.engine || settings.columns || settings.applications || settings.finish === 'own';
         return { rung, finish: own ? rung.finish : settings.finish };
     });
 }
@@ -77,7 +86,7 @@ export class Run {
      * after what the devices are at; from then on nothing is told or shown, and report() has what was done before. */
     constructor(gpu, cpu, settings, { tell, signal, show = () => {} }) {
         const planned = plan(gpu, settings);
-        const cpuRungs = settings.columns ? ROW_CPU_RUNGS : CPU_RUNGS;
+        const cpuRungs = settings.applications ? APPLICATION_CPU_RUNGS : settings.columns ? ROW_CPU_RUNGS : CPU_RUNGS;
         Object.assign(this, { gpu, cpu, settings, tell, show, signal, planned, cpuRungs, done: 0, bits: null });
         this.rows = [...planned.map(gpuRow), ...cpuRungs.map(cpuRow)];
         this.steps = this.rows.filter(row => row.pending).length + 2;
@@ -98,6 +107,7 @@ export class Run {
             settings.n,
             settings.seed,
             settings.columns,
+            settings.applications,
         );
         Object.assign(this, { type, expected });
         await this.runGpu(numbers);
@@ -137,7 +147,7 @@ export class Run {
     }
 
     async runCpu() {
-        const { columns, library, n } = this.settings;
+        const { applications, columns, library, n } = this.settings;
         for (const rung of this.cpuRungs) {
             this.step(`${nameOf(rung)} on the CPU`);
             const { value, ...times } = await this.cpu.measure(rung.id);
@@ -149,7 +159,8 @@ export class Run {
                     : this.judged(
                           times,
                           this.type === 'f32' && !columns ? Math.fround(value) : value,
-                          depthOnCpu(rung.id, columns ?? n),
+                          applications ? 0 : depthOnCpu(rung.id, columns ?? n),
+                          rung,
                       ),
             );
         }
@@ -158,7 +169,7 @@ export class Run {
     async runGpu(numbers) {
         if (this.gpu.missing) return;
         const { device } = this.gpu;
-        const { arrays, error } = await this.guarded(async () => ({ arrays: this.upload(numbers) }));
+        const { arrays, error } = await this.guarded(async () => ({ arrays: this.uploadAll(numbers) }));
         if (error) {
             const without = `the numbers do not fit on the GPU (${error}): choose fewer`;
             this.rows.filter(row => row.device === 'gpu').forEach(row => this.settle(row, { without }));
@@ -169,27 +180,32 @@ export class Run {
             for (const { rung, finish } of this.planned.filter(({ without }) => !without))
                 await this.measure(rung, finish, arrays, stopwatch);
             this.step('the bits of both');
-            if (this.type === 'f32' && this.settings.library && !this.settings.columns) this.bits = await this.exactBits(arrays);
+            const { applications, columns, library } = this.settings;
+            if (this.type === 'f32' && library && !columns && !applications) this.bits = await this.exactBits(arrays);
         } finally {
             stopwatch.destroy();
+            this.others?.destroy();
             arrays.forEach(array => array.destroy());
         }
     }
 
     /* Buffers are made in multiples of 16 bytes, as vector loads read them. */
-    upload(numbers) {
+    upload(label, numbers) {
         const { device } = this.gpu;
-        const size = Math.max(16, Math.ceil(numbers.byteLength / 16) * 16);
-        this.copies = Math.max(1, Math.min(MOST_COPIES, Math.floor(ROTATED_BYTES / size)));
-        return Array.from({ length: this.copies }, (_, k) => {
-            const buffer = device.createBuffer({
-                label: `numbers, copy ${k}`,
-                size,
-                usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
-            });
-            device.queue.writeBuffer(buffer, 0, numbers);
-            return buffer;
+        const buffer = device.createBuffer({
+            label,
+            size: Math.max(16, Math.ceil(numbers.byteLength / 16) * 16),
+            usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC,
         });
+        device.queue.writeBuffer(buffer, 0, numbers);
+        return buffer;
+    }
+
+    /* The copies; and for dot products the other factors. */
+    uploadAll(numbers) {
+        this.copies = Math.max(1, Math.min(MOST_COPIES, Math.floor(ROTATED_BYTES / Math.max(16, numbers.byteLength))));
+        if (this.settings.applications) this.others = this.upload('the other factors', othersOf(numbers));
+        return Array.from({ length: this.copies }, (_, k) => this.upload(`numbers, copy ${k}`, numbers));
     }
 
     async engine() {
@@ -199,9 +215,10 @@ export class Run {
     }
 
     async climb(rung, finish, arrays) {
-        const { settings, type } = this;
-        const { columns, n, size } = settings;
+        const { others, settings, type } = this;
+        const { applications, columns, n, size } = settings;
         const lanes = this.gpu.description.subgroups?.least ?? LEAST_LANES;
+        if (applications) return new ApplicationClimb(this.gpu.device, arrays, { n, size, others }).prepare(rung);
         if (columns) return new RowsClimb(this.gpu.device, arrays, { n, columns, type, size, lanes }).prepare(rung);
         if (rung.engine) return new ExactClimb(await this.engine(), arrays, n).prepare();
         return new Climb(this.gpu.device, arrays, { n, type, size }).prepare(rung, finish);
@@ -212,7 +229,7 @@ export class Run {
         this.step(`${rung.id} on the GPU`);
         const measured = await this.guarded(() => this.timed(rung, finish, arrays, stopwatch));
         const { error, times, value, depth } = measured;
-        this.settle(this.row('gpu', rung.id), error ? { error } : this.judged(times, value, depth, rung.columns));
+        this.settle(this.row('gpu', rung.id), error ? { error } : this.judged(times, value, depth, rung));
     }
 
     async timed(rung, finish, arrays, stopwatch) {
@@ -239,17 +256,23 @@ export class Run {
         return result;
     }
 
-    /* value: the sum, or all sums of rows, or of columns. */
-    judged(times, value, depth, byColumns) {
-        const { expected, type } = this;
-        const found = this.settings.columns
-            ? judgeAll(value, byColumns ? expected.columns : expected.rows, type, depth)
-            : { value, ...judge(value, expected, type, depth) };
+    /* value: the sum, or all sums of rows, or of columns, or what an application gives. */
+    found(value, depth, rung) {
+        const { expected, settings, type } = this;
+        if (settings.columns) return judgeAll(value, rung.columns ? expected.columns : expected.rows, type, depth);
+        if (!settings.applications) return { value, ...judge(value, expected, type, depth) };
+        const wanted = expected.of[rung.operator];
+        return { value, should: wanted.rounded, ...judge(value, wanted, type, depth) };
+    }
+
+    judged(times, value, depth, rung) {
+        const found = this.found(value, depth, rung);
+        const arrays = rung.operator === 'dot' ? 2 : 1;
         return {
             ...times,
             ...found,
-            bits: bitsOf(found.value, type),
-            bytesPerSecond: (4 * this.settings.n) / times.seconds,
+            bits: bitsOf(found.value, this.type),
+            bytesPerSecond: (4 * arrays * this.settings.n) / times.seconds,
         };
     }
 
@@ -286,7 +309,8 @@ export class Run {
         if (!expected) return null;
         judgeSpecimen(this.row('gpu', 'last-warp-implicit'), this.row('gpu', 'last-warp'));
         const first = device => this.rows.find(row => row.device === device && row.seconds && !row.specimen);
-        for (const row of this.rows) row.speedup = row.seconds ? first(row.device)?.seconds / row.seconds : null;
+        for (const row of this.rows)
+            row.speedup = row.seconds && !settings.applications ? first(row.device)?.seconds / row.seconds : null;
         return {
             unfinished: this.rows.some(row => row.pending),
             date: new Date().toISOString(),
@@ -295,6 +319,7 @@ export class Run {
             browser: navigator.userAgent,
             n: settings.n,
             columns: settings.columns ?? null,
+            applications: Boolean(settings.applications),
             type,
             kind: settings.kind,
             seed: settings.seed,

@@ -65,6 +65,23 @@ export const ROW_RUNGS = Object.entries(ROWS_LIST)
     .filter(([id]) => id in ROWS)
     .map(([id, { idea }]) => ({ id, idea: ideaOf(id, sentence(idea)), finish: '', file: `rows/${id}`, ...ROWS[id] }));
 
+/* Reductions other than a plain sum, and sums of texels. operator: as the library has it. texels: in which order. */
+export const APPLICATIONS = [
+    { id: 'dot', operator: 'dot', idea: 'Multiply pairs, and add: the numbers, and the same in reverse.' },
+    { id: 'maximum', operator: 'max', idea: 'The larger one of two, from -∞; a NaN wins.' },
+    { id: 'mean', operator: 'mean', idea: 'Add, and divide by the number of elements once, at the end.' },
+    { id: 'texture-array', operator: 'sum', idea: 'The plain sum of an array, beside those of texels.' },
+    { id: 'texture-rows', operator: 'sum', texels: 'rows', idea: 'The same numbers as texels, read row by row.' },
+    { id: 'texture-tiles', operator: 'sum', texels: 'tiles', idea: 'Texels read tile by tile, in squares that a GPU keeps close together.' },
+].map(application => ({ ...application, elements: 'grid', finish: '', file: `applications/${application.id}` }));
+
+/* Beside them: one call of the library each. */
+export const APPLICATION_CPU_RUNGS = ['dot', 'max', 'mean', 'sum'].map(operator => ({
+    id: `cpu-${operator}`,
+    name: `${operator} (WebAssembly)`,
+    operator,
+}));
+
 const cpuRung = (id, more) => ({ id, idea: sentence(CPU_LIST[id].idea), ...more });
 
 /* Of the CPU's ladder what a page can run, and the loop that one writes there first. */

@@ -1,6 +1,6 @@
 /* Each rung's diagram and source, opened on demand. */
 import { element } from './dom.js';
-import { FINISHES, GPU_RUNGS, ROW_RUNGS } from './rungs.js';
+import { APPLICATIONS, FINISHES, GPU_RUNGS, ROW_RUNGS } from './rungs.js';
 import { text } from './kernels.js';
 
 const EDITION = document.documentElement.lang.startsWith('zh') ? 'docs/zh/ladder/' : 'docs/ladder/';
@@ -73,7 +73,7 @@ function diagram(name, alt) {
 }
 
 async function fillRung(body, rung) {
-    if (!rung.take) body.append(diagram(rung.id, `Diagram of ${rung.id}: ${rung.idea}`));
+    if (!rung.take && !rung.operator) body.append(diagram(rung.id, `Diagram of ${rung.id}: ${rung.idea}`));
     for (const name of [rung.file ?? rung.id, ...(rung.helpers ?? [])]) body.append(await codeBlock(name, rung.faulty));
     body.querySelectorAll('pre').forEach(showFaulty);
 }
@@ -102,6 +102,14 @@ export function rowRungList() {
         body.append(await codeBlock('rows/rows'));
     });
     return [...drawers(ROW_RUNGS), shared];
+}
+
+/* Reductions other than a plain sum, and what they share. */
+export function applicationList() {
+    const shared = drawer('rung-applications', 'applications', 'What they share: the walk, the tree, the second launch.', async body =>
+        body.append(await codeBlock('applications/applications')),
+    );
+    return [...drawers(APPLICATIONS), shared];
 }
 
 export function rungList() {

@@ -24,6 +24,10 @@ function name(row) {
     return element('th', { scope: 'row' }, link, row.finish ? element('small', {}, row.finish) : null);
 }
 
+/* What the tutorial published is of one sum, and applications are not faster than each other. */
+const hasTutorial = ({ columns, applications }) => !columns && !applications;
+const headsOf = report => HEADS.slice(0, HEADS.length - (report.applications ? 2 : report.columns ? 1 : 0));
+
 function published(row) {
     const seconds = row.device === 'gpu' ? TUTORIAL.seconds[row.id] : null;
     return element('td', { class: 'number dim' }, seconds ? time(seconds) : '');
@@ -53,6 +57,8 @@ export function targetLine(report) {
             element('mark', {}, 'marked'),
             '.',
         ];
+    if (report.applications)
+        return ['Each result should be the f32 nearest to the exact one. Digits that differ are ', element('mark', {}, 'marked'), '.'];
     const sum = target(report);
     if (!sum) return ['What the sum should be, nothing here can tell without the WebAssembly part.'];
     if (report.type !== 'f32') return ['Every sum should be ', element('strong', {}, sum.exact), '.'];
@@ -93,8 +99,8 @@ function rowOf(row, best, report) {
             row.clock === 'wall' && row.device === 'gpu' ? element('small', {}, 'wall clock') : null,
         ),
         bandwidth(row, best),
-        element('td', { class: 'number' }, factor(row.speedup)),
-        report.columns ? null : published(row),
+        report.applications ? null : element('td', { class: 'number' }, factor(row.speedup)),
+        hasTutorial(report) ? published(row) : null,
     );
 }
 
@@ -135,7 +141,7 @@ export function ladderTable(report) {
             element(
                 'tr',
                 {},
-                ...HEADS.slice(0, report.columns ? -1 : HEADS.length).map(([text, kind]) => element('th', { scope: 'col', class: kind ?? null }, text)),
+                ...headsOf(report).map(([text, kind]) => element('th', { scope: 'col', class: kind ?? null }, text)),
             ),
         ),
         ...(report.rows.some(row => row.device === 'gpu') ? [body('gpu')] : []),

@@ -1,9 +1,9 @@
 /* The page's ladder without a browser: the same modules on Dawn for Node, on the Vulkan driver that VK_ICD_FILENAMES
  * names. Prints the run as Markdown; ends with 1 if a rung that is no specimen is wrong or bits differ.
  *
- *   node web/tests/climb.js [--n 10Mi] [--size 256] [--finish own] [--kind uniform] [--columns 64] [--json]
+ *   node web/tests/climb.js [--n 10Mi] [--size 256] [--finish own] [--kind uniform] [--columns 64] [--applications] [--json]
  *
- * --columns climbs the ladder of rows, of so many elements each.
+ * --columns climbs the ladder of rows, of so many elements each; --applications runs reductions other than a plain sum.
  *
  * Needs web/wasm/build and `npm install` in web/reduct. */
 import { readFile } from 'node:fs/promises';
@@ -18,6 +18,7 @@ const { values: options } = parseArgs({
         finish: { type: 'string', default: 'own' },
         kind: { type: 'string', default: 'uniform' },
         columns: { type: 'string' },
+        applications: { type: 'boolean' },
         json: { type: 'boolean' },
     },
 });
@@ -48,8 +49,8 @@ class Cpu {
         });
     }
 
-    make(kind, n, seed, columns) {
-        return this.call({ call: 'make', kind, n, seed, columns });
+    make(kind, n, seed, columns, applications) {
+        return this.call({ call: 'make', kind, n, seed, columns, applications });
     }
 
     measure(rung) {
@@ -71,6 +72,7 @@ if (missing) throw new Error(missing);
 const settings = {
     n: parseCount(options.n),
     columns: options.columns && parseCount(options.columns),
+    applications: options.applications,
     kind: options.kind,
     type: KINDS[options.kind].type,
     seed: 1,

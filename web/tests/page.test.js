@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
 import { fill } from '../page/data.js';
-import { CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS } from '../page/rungs.js';
+import { APPLICATION_CPU_RUNGS, APPLICATIONS, CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS } from '../page/rungs.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const command = process.env.REDUCT;
@@ -152,6 +152,60 @@ test('the ladder of rows: every rung is there, right and timed', async () => {
     await context.close();
 });
 
+test('more than sums: every application is there, right and timed', async () => {
+    const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
+    await page.selectOption('#ladder', 'applications');
+    assert.equal(await page.isDisabled('#finish'), true);
+    for (const kind of ['uniform', 'cancelling']) {
+        await run(page, { kind, count: '20001' });
+        const result = await report(page);
+        const x = numbers(kind, 20001);
+        assert.deepEqual([result.applications, result.bits], [true, null]);
+        assert.deepEqual(
+            result.rows.map(row => row.id),
+            [...APPLICATIONS, ...APPLICATION_CPU_RUNGS].map(rung => rung.id),
+        );
+        for (const row of result.rows) {
+            assert.ok(row.seconds > 0 && row.bytesPerSecond > 0, `${row.id} was timed: ${row.error ?? row.without}`);
+            assert.equal(row.right, true, `${row.device} ${row.id} of ${kind}: ${row.value}`);
+        }
+        const valueOf = id => result.rows.find(row => row.id === id).value;
+        const products = Float64Array.from(x, (value, i) => value * x[x.length - 1 - i]);
+        for (const id of ['maximum', 'cpu-max']) assert.equal(valueOf(id), x.reduce((a, b) => Math.max(a, b)), id);
+        assert.equal(valueOf('cpu-sum'), exactSum(x));
+        assert.ok(Math.abs(valueOf('cpu-mean') - exactSum(x) / 20001) <= 2 ** -23 * Math.abs(valueOf('cpu-mean')));
+        if (kind === 'uniform') assert.ok(Math.abs(valueOf('cpu-dot') - products.reduce((a, b) => a + b)) < 1e-3);
+    }
+    assert.match(await page.textContent('#summary'), /^Every result is right, or within/);
+    assert.equal(await page.isVisible('text=Speed-up'), false);
+    assert.match(await page.textContent('#target'), /^Each result should be the f32 nearest/);
+    assert.equal(await page.isVisible('#bits'), false);
+    await page.click('[data-rung="gpu maximum"] a');
+    await page.waitForSelector('#rung-maximum pre');
+    assert.match(await page.textContent('#rung-maximum'), /Application maximum.*fn combine/s);
+    await run(page, { kind: 'integers', count: '1000' });
+    assert.match(await page.textContent('#problem'), /^Numbers: expected f32, of which these reductions are; found 'i32/);
+    assert.deepEqual(problems, []);
+    await context.close();
+});
+
+test('an application that begins with the wrong identity is shown as wrong', async () => {
+    const { page, context } = await open({
+        prepare: page =>
+            page.route('**/dot.wgsl', async route => {
+                const response = await route.fetch();
+                const text = await response.text();
+                await route.fulfill({ response, body: text.replace('return 0;', 'return 1;') });
+            }),
+    });
+    await page.selectOption('#ladder', 'applications');
+    await run(page, { kind: 'uniform', count: '5000' });
+    assert.equal(await verdict(page, 'dot'), 'wrong');
+    assert.equal(await page.textContent('#summary'), 'Wrong here: dot.');
+    assert.match(await verdict(page, 'texture-tiles'), /^(right|within bound)$/);
+    await context.close();
+});
+
 test('rows: a rung that forgets some, lengths that cannot be, subgroups that are not there', async () => {
     const { page, context } = await open({
         prepare: async page => {
@@ -217,7 +271,14 @@ test('what the Chinese page says while it runs is Chinese, and none of it is los
     assert.equal(copied.rows.find(({ id }) => id === 'exact').verdict, 'right'); /* for programs */
     await runRows(page, '61', { count: '3000', kind: 'uniform' });
     assert.match(await page.textContent('[data-rung="gpu row-vectors"]'), /未运行.*不从 16 字节的倍数开始/);
-    await run(page, { count: 'x' });
+    await page.selectOption('#ladder', 'applications');
+    await run(page, { count: '3000', kind: 'uniform' });
+    assert.match(await page.textContent('#summary'), /^每个结果都正确，或/);
+    assert.match(await page.textContent('#target'), /^每个结果都应该是离精确结果最近的 f32。不同的数字/);
+    assert.match(await page.textContent('#rung-mean .idea'), /相加，最后除以元素个数一次/);
+    await run(page, { count: '3000', kind: 'integers' });
+    assert.match(await page.textContent('#problem'), /^数据：这些归约需要 f32；实际是“i32，/);
+    await run(page, { count: 'x', kind: 'uniform' });
     assert.match(await page.textContent('#problem'), /^元素个数：应为 1 到 .* 的整数.*实际是“x”。$/);
     await page.click('#judge');
     assert.match(await page.textContent('#verdict'), /^错误.*第 \d+ 行：线程 \d+ 读 input\[\d+\]，它有 \d+ 个元素。$/);
