@@ -628,7 +628,7 @@ static void choose_matrix(struct many *many, bool few) {
 /* Sums, and what is made of sums; mostly one. */
 static void choose_sums(struct many *many) {
     static const reduct_operator SUMS[] = {REDUCT_SUM,   REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1, REDUCT_SUMSQ,
-                                           REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD};
+                                           REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR,  REDUCT_STD,   REDUCT_DOT};
     many->inputs = 1;
     many->reductions = rng_below(&many->rng, 4) ? 1 : 2;
     for (size_t i = 0; i < many->reductions; i++) {
@@ -638,7 +638,13 @@ static void choose_sums(struct many *many) {
                                                 .result = test_pick_result(&many->rng, op, many->type->type),
                                                 .nan = (reduct_nan)rng_below(&many->rng, 3),
                                                 .flags = (uint32_t)rng_below(&many->rng, 2) ? REDUCT_POPULATION : 0};
+        if (op == REDUCT_DOT)
+            many->inputs = 2;
     }
+    const double scale = ldexp(1, (int)rng_below(&many->rng, 40) - 20);
+    const bool ordinary = many->inputs == 2 && rng_below(&many->rng, 3);
+    for (size_t i = 0; ordinary && i < many->span; i++)
+        values_put(many->type, many->memory[1], i, scale * (rng_unit(&many->rng) - 0.5));
 }
 
 /* Ordinary data, or data of one of the usual kinds; and here and there what makes single results, or whole tiles, hard. */
@@ -646,10 +652,18 @@ static void fill_matrix(struct many *many) {
     struct rng *rng = &many->rng;
     const struct test_type *type = test_type(rng_below(rng, 2) ? REDUCT_F64 : REDUCT_F32);
     fill(many, &type, 1);
-    if (rng_below(rng, 3)) {
-        const double scale = ldexp(1, (int)rng_below(rng, 40) - 20);
-        for (size_t i = 0; i < many->span; i++)
-            values_put(type, many->memory[0], i, scale * (rng_unit(rng) - (rng_below(rng, 2) ? 0.5 : 0)));
+    if (rng_below(rng,
+                  3)) { /* also far from zero, and small whole numbers, whose roots and means are often whole or ties */
+        const double scale = ldexp(1, (int)rng_below(rng, 40) - 20), whole = (double)(1 + rng_below(rng, 9)),
+                     far = rng_below(rng, 3) ? 0 : ldexp(1, (int)rng_below(rng, 40));
+        const uint64_t kind = rng_below(rng, 3);
+        for (size_t i = 0; i < many->span; i++) {
+            const double unit = rng_unit(rng);
+            values_put(type, many->memory[0], i,
+                       scale * (kind == 0   ? floor(unit * whole)
+                                : kind == 1 ? unit + far
+                                            : unit - 0.5));
+        }
     }
     if (!rng_below(rng, 6)) { /* columns that come to a zero, of either sign */
         const size_t pitch = (size_t)many->stride[0][1];

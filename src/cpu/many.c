@@ -145,6 +145,12 @@ void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct r
     }
 }
 
+void rd_job_succeed(const struct rd_job *job, uint64_t result) {
+    reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[0] : NULL;
+    if (outcomes)
+        outcomes[result] = (reduct_outcome){.status = REDUCT_OK, .index = UINT64_MAX};
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Elements
  * ------------------------------------------------------------------------------------------------------------------ */

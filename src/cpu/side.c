@@ -454,35 +454,62 @@ static double divisor(const struct work *work) {
     return rd_operator(many->reduction[0].op)->finish == RD_MEAN ? (double)many->layout.count : 0;
 }
 
-/* Whether results follow from the sums of terms by one rounding, for which there are kernels. */
-static bool is_simple(const struct work *work) {
+/* Whether there is one result each, of a type that kernels round to. */
+static bool is_plain(const struct work *work) {
     const struct rd_job *job = work->job;
-    const reduct_reduction *reduction = &job->many->reduction[0];
-    const enum rd_finish finish = rd_operator(reduction->op)->finish;
-    return job->many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]) &&
-           (finish == RD_VALUE || (finish == RD_MEAN && job->many->layout.count >> 53 == 0)) &&
-           (reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32);
+    const reduct_type result = job->many->reduction[0].result;
+    return job->many->reductions == 1 && (result == REDUCT_F64 || result == REDUCT_F32) &&
+           job->many->layout.count >> 53 == 0;
 }
 
-/* Rounds what is simple to round, with all lanes at once, and returns whether that is all; leaves the rest, those that are not 0 in
+/* Whether results follow from the sums of terms by one rounding. */
+static bool is_simple(const struct work *work) {
+    const enum rd_finish finish = rd_operator(work->job->many->reduction[0].op)->finish;
+    return (work->single || has_elements(work->transform)) && (finish == RD_VALUE || finish == RD_MEAN);
+}
+
+/* Rounds what is made of several sums; false where there are no kernels for that. */
+static bool finish_side(const struct work *work, bool narrow, void *rounded, int64_t *left, bool *all) {
+    const reduct_reduction *reduction = &work->job->many->reduction[0];
+    const uint64_t count = work->job->many->layout.count;
+    const bool moments = work->transform == RD_MOMENTS, population = reduction->flags & REDUCT_POPULATION;
+    const struct rd_side_finish how = {.terms = &work->sum[TERMS],
+                                       .products = &work->sum[moments ? SQUARES : TERMS],
+                                       .errors = &work->sum[ERRORS],
+                                       .finish = rd_operator(reduction->op)->finish,
+                                       .signs = work->transform == RD_TIMES,
+                                       .count = (double)count,
+                                       .freedom = (double)(population ? count : count - 1)};
+    if (work->planes < PLANES || count < rd_minimum(reduction) || (moments && count >> 26))
+        return false;
+    *all = work->kernels->finish_side(&how, narrow, rounded, left);
+    return true;
+}
+
+/* Rounds what is quickly rounded, with all lanes at once, and returns whether that is all; leaves the rest, those that are not 0 in
  * `left`. */
 static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     struct rd_job *job = work->job;
     int64_t beside = job->held[0] ? 1 : axis_beside(work)->result_stride;
-    const bool single = job->many->reduction[0].result == REDUCT_F32;
-    const size_t bytes = single ? sizeof(float) : sizeof(double);
+    const bool narrow = job->many->reduction[0].result == REDUCT_F32;
+    const size_t bytes = narrow ? sizeof(float) : sizeof(double);
     unsigned char *place = rd_job_place(job, work->first, work->source.offset, 0, false);
     _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
-    if (!is_simple(work) || !(work->single || has_elements(work->transform))) {
+    bool done = false;
+    if (is_plain(work) && is_simple(work)) {
+        done = work->kernels->round_side(&work->sum[TERMS], divisor(work), narrow, rounded, left);
+    } else if (!is_plain(work) || !finish_side(work, narrow, rounded, left, &done)) {
         memset(left, 0xff, RD_SIDE * sizeof *left);
         return false;
     }
-    bool done = work->kernels->round_side(&work->sum[TERMS], divisor(work), single, rounded, left) && beside == 1;
-    if (done)
+    if (done && beside == 1)
         memcpy(place, rounded, work->lanes * bytes);
-    for (uint64_t l = 0; !done && l < work->lanes; l++)
+    for (uint64_t l = 0; !(done && beside == 1) && l < work->lanes; l++)
         if (!left[l])
             memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
+    for (uint64_t l = 0; l < work->lanes; l++)
+        if (!left[l])
+            rd_job_succeed(job, work->first + l);
     return done;
 }
 
@@ -551,7 +578,7 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
     const uint64_t rows = layout->count, bytes = layout->results * rows * job->bytes;
     const bool narrow = reduction->result == REDUCT_F32;
     if (!work->kernels->brief_columns || layout->reduced_axes != 1 ||
-        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || !is_simple(work) ||
+        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || !is_plain(work) || !is_simple(work) ||
         !has_elements(work->transform) || !(job->held[0] || axis_beside(work)->result_stride == 1))
         return false;
     const bool pairs = rows <= 2 && !work->single && !narrow && divisor(work) == 0;
@@ -564,10 +591,14 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
                                 .columns = true,
                                 .brief = true};
     struct rd_trial trial = {.slices = 1, .absolute = work->absolute};
-    return (pairs ? try_patch(work, &patch, &trial, TERMS) : try_terms(work, &patch, &side->elements, TERMS)) &&
-           work->kernels->round_columns(
-               side->brief_high, pairs || side->elements.level == ONE_SLICE ? NULL : side->brief_low, columns,
-               divisor(work), narrow, rd_job_place(work->job, work->first, work->source.offset, 0, false));
+    if (!(pairs ? try_patch(work, &patch, &trial, TERMS) : try_terms(work, &patch, &side->elements, TERMS)) ||
+        !work->kernels->round_columns(
+            side->brief_high, pairs || side->elements.level == ONE_SLICE ? NULL : side->brief_low, columns,
+            divisor(work), narrow, rd_job_place(job, work->first, work->source.offset, 0, false)))
+        return false;
+    for (uint64_t c = 0; c < columns; c++)
+        rd_job_succeed(job, work->first + c);
+    return true;
 }
 
 void rd_side_begin(void *memory) {

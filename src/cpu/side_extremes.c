@@ -130,6 +130,8 @@ static bool write(const struct tile *tile, struct desk *desk, uint64_t first, co
         memcpy(place, bits, results * bytes);
     for (uint64_t r = 0; beside != 1 && r < results; r++)
         memcpy(place + (int64_t)r * beside * (int64_t)bytes, bits + r * bytes, bytes);
+    for (uint64_t r = 0; r < results; r++)
+        rd_job_succeed(tile->job, first + r);
     return true;
 }
 
@@ -157,8 +159,7 @@ void rd_side_extremes_reduce(struct rd_job *job, const struct rd_desk *desk, uin
     if (job->parts > 1 && tile.end - tile.begin > job->part)
         tile.end = tile.begin + job->part;
     find_keys(&tile, memory, source.input[0], results);
-    if (job->parts == 1 && !(job->execution->outcomes && job->execution->outcomes[0]) &&
-        write(&tile, memory, first, &source, results))
+    if (job->parts == 1 && write(&tile, memory, first, &source, results))
         return;
     for (uint64_t r = 0; r < results; r++) {
         struct rd_partial *state = job->parts > 1 ? &job->partials[(first + r) * job->parts + part] : desk->state;

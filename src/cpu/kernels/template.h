@@ -45,6 +45,7 @@
 #include "cpu/kernels/integer_product.h"
 #include "cpu/kernels/pack.h"
 #include "cpu/kernels/side.h"
+#include "cpu/kernels/side_finish.h"
 #include "cpu/kernels/split.h"
 #ifdef HAS_TRIALS
 #include "cpu/kernels/trial.h"
@@ -108,6 +109,7 @@ const struct rd_kernels KERNELS = {
     .round_columns = round_columns,
 #endif
     .round_side = round_side,
+    .finish_side = finish_side,
     .fetch_f64 = fetch_side_f64,
     .fetch_f32 = fetch_side_f32,
     .multiply = multiply_exactly,
