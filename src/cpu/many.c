@@ -145,10 +145,11 @@ void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct r
     }
 }
 
-void rd_job_succeed(const struct rd_job *job, uint64_t result) {
+void rd_job_succeed(const struct rd_job *job, uint64_t first, uint64_t results, const int64_t *left) {
     reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[0] : NULL;
-    if (outcomes)
-        outcomes[result] = (reduct_outcome){.status = REDUCT_OK, .index = UINT64_MAX};
+    for (uint64_t r = 0; outcomes && r < results; r++)
+        if (!left || !left[r])
+            outcomes[first + r] = (reduct_outcome){.status = REDUCT_OK, .index = UINT64_MAX};
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

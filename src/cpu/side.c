@@ -507,9 +507,7 @@ static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     for (uint64_t l = 0; !(done && beside == 1) && l < work->lanes; l++)
         if (!left[l])
             memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
-    for (uint64_t l = 0; l < work->lanes; l++)
-        if (!left[l])
-            rd_job_succeed(job, work->first + l);
+    rd_job_succeed(job, work->first, work->lanes, left);
     return done;
 }
 
@@ -596,8 +594,7 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
             side->brief_high, pairs || side->elements.level == ONE_SLICE ? NULL : side->brief_low, columns,
             divisor(work), narrow, rd_job_place(job, work->first, work->source.offset, 0, false)))
         return false;
-    for (uint64_t c = 0; c < columns; c++)
-        rd_job_succeed(job, work->first + c);
+    rd_job_succeed(job, work->first, columns, NULL);
     return true;
 }
 
