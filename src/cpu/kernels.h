@@ -130,11 +130,12 @@ struct rd_kernels {
     /* The same of the squares of 1 to RD_FEW elements, as the sum of four parts. */
     bool (*brief_squares[RD_TYPE_END])(const void *x, size_t count, double part[4]);
 
-    /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute values. Run within
-     * rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each, aligned to 64 bytes, of the same sum, unless
-     * something is lost. round: rounds all lanes, or these divided by a `count` that is not 0, once, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the
-     * result is that; true where it is so for all. finish: the same of what is made of several sums. fetch: makes rows of RD_SIDE doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE
-     * lanes; others stay as they are. */
+    /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute
+     * values. Run within rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each,
+     * aligned to 64 bytes, of the same sum, unless something is lost. round: rounds all lanes once, or these divided by a
+     * `count` that is not 0, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the result is
+     * that; true where it is so for all. finish: the same of what is made of several sums. fetch: makes rows of RD_SIDE
+     * doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE lanes; others stay as they are. */
     void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     void (*add_side_f32)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     size_t side_lanes;
@@ -156,10 +157,11 @@ struct rd_kernels {
     bool (*try_rows)(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, const void *x,
                      ptrdiff_t step, size_t rows, size_t count, struct rd_trial_sum room[2]);
 
-    /* The same of columns of few elements, all of them at once: high[c] + low[c] is the sum of column c. `high` and `low` are aligned to 64 bytes, and have room
-     * for a multiple of RD_SIDE columns; `low` is not written in one slice. In one slice of doubles the sum is rounded: of at most two rows, that is once.
-     * round_columns: rounds them, divided or not as above, to doubles or floats at `to`; `low` may be null, for 0. False if some are left that are not simple to
-     * round, with those of no use. */
+    /* The same of columns of few elements, all of them at once: high[c] + low[c] is the sum of column c. `high` and `low`
+     * are aligned to 64 bytes, and have room for a multiple of RD_SIDE columns; `low` is not written in one slice. In one
+     * slice of doubles the sum is rounded: of at most two rows, that is once. round_columns: rounds them, divided or not as
+     * above, to doubles or floats at `to`; `low` may be null, for 0. False if some are left that are not simple to round,
+     * with those of no use. */
     bool (*brief_columns)(const struct rd_trial *trial, const void *x, ptrdiff_t step, size_t rows, size_t columns,
                           double *high, double *low);
     bool (*round_columns)(const double *high, const double *low, size_t columns, double count, bool single, void *to);
@@ -200,10 +202,11 @@ struct rd_kernels {
     /* And, or, exclusive or of all elements, of so many bytes each; not of bool. */
     uint64_t (*bits)(const void *x, size_t count, size_t bytes, enum rd_combine combine);
 
-    /* Extremes side by side, by element type, null where there are none: puts the key of each column of `rows` rows, `step` elements from
-     * one to the next, or of each row of `count` elements, into `best` where it is greater, and its index into `index`, unless that is
-     * null; where keys->first is 0, whatever was there. Keys are as wide as elements. `room`: for two elements of each column. bits_of_keys: what elements of
-     * these keys are, or absolute values; NaNs are keys->nan_bits. True if there are some: where NaNs are ignored, results without an element. */
+    /* Extremes side by side, by element type, null where there are none: puts the key of each column of `rows` rows, `step`
+     * elements from one to the next, or of each row of `count` elements, into `best` where it is greater, and its index into
+     * `index`, unless that is null; where keys->first is 0, whatever was there. Keys are as wide as elements. `room`: for
+     * two elements of each column. bits_of_keys: what elements of these keys are, or absolute values; NaNs are
+     * keys->nan_bits. True if there are some: where NaNs are ignored, results without an element. */
     void (*extreme_columns[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,
                                          size_t columns, void *room, void *best, uint64_t *index);
     void (*extreme_rows[RD_TYPE_END])(const struct rd_keys *keys, const void *x, ptrdiff_t step, size_t rows,

@@ -28,8 +28,8 @@ enum { GROUPS = 32, GROUPS_LEAST = 8, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 
 
 /* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
  * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
-/* Columns of so few elements, or of so few rows, are summed and rounded without coming to lie in lanes: their rows are read side by side, which
- * memory does not like of more rows. */
+/* Columns of so few elements are summed and rounded without coming to lie in lanes: all rows are read side by side, which
+ * memory does not like of more than so many rows where the data lie beyond the cache. */
 enum { BRIEF = 64, BRIEF_ROWS = 16, BRIEF_BYTES = 1 << 20 };
 
 enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };

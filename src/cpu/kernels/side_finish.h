@@ -1,8 +1,8 @@
-/* Part of template.h: results of sums side by side (side.h), all lanes at once. Sums, and means of them, are rounded from what lanes hold, which is
- * exact. Roots, variances and what is made of several sums are computed as pairs of doubles with a bound of their error, and rounded where
- * all that lies within the bound rounds alike: A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last
- * bit", 1991. What does not is left to the ordinary way. Arithmetic of pairs: T. J. Dekker, "A floating-point technique for extending the
- * available precision", 1971. */
+/* Part of template.h: results of sums side by side (side.h), all lanes at once. Sums, and means of them, are rounded from
+ * what lanes hold, which is exact. Roots, variances and what is made of several sums are computed as pairs of doubles with a
+ * bound of their error, and rounded where all that lies within the bound rounds alike: A. Ziv, "Fast evaluation of
+ * elementary mathematical functions with correctly rounded last bit", 1991. What does not is left to the ordinary way.
+ * Arithmetic of pairs: T. J. Dekker, "A floating-point technique for extending the available precision", 1971. */
 
 /* SIDE_FMA(a, b, c): a * b + c rounded once; GCC makes single operations of a loop of these. */
 #if defined(__AVX512F__)
@@ -43,8 +43,8 @@ ALWAYS_INLINE void store_rounded(side_vector value, bool single, void *to) {
     }
 }
 
-/* high + low, or high alone, rounded once, to doubles or (single) floats at `to`. The sign of a zero is that of high, of which each term had a part. Where the
- * result is not 0 something is about to overflow, or is not finite. */
+/* high + low, or high alone, rounded once, to doubles or (single) floats at `to`. The sign of a zero is that of high, of
+ * which each term had a part. Where the result is not 0 something is about to overflow, or is not finite. */
 ALWAYS_INLINE side_bits round_pairs(side_vector high, side_vector low, bool alone, bool single, void *to) {
     const side_bits magnitude = (side_bits)high & INT64_MAX, zero = (high == 0) & (low == 0);
     const side_bits sum = (side_bits)(single ? add_to_odd(high, low) : high + low);
@@ -59,9 +59,10 @@ static bool has_any(side_bits lanes) {
     return some;
 }
 
-/* Puts a quotient and what is left of it for high + low: (high + low) / count, where what is left is so small that only its sign and its size
- * beside the quotient's last bit matter. The remainder of a division is exact where nothing under- or overflows. Where the result is not 0
- * that is not so, or what is left is off by as much as may change how the two are rounded; it is not where it is exact, as in a tie. */
+/* Puts a quotient and what is left of it for high + low: (high + low) / count, where what is left is so small that only its
+ * sign and its size beside the quotient's last bit matter. The remainder of a division is exact where nothing under- or
+ * overflows. Where the result is not 0 that is not so, or what is left is off by as much as may change how the two are
+ * rounded; it is not where it is exact, as in a tie. */
 ALWAYS_INLINE side_bits divide_pairs(side_vector *high, side_vector *low, double count, bool single) {
     const side_bits sign = (side_bits){0} + INT64_MIN, zero = (*high == 0) & (*low == 0);
     const side_vector n = (side_vector){0} + count;
@@ -167,7 +168,8 @@ ALWAYS_INLINE side_vector narrowed(side_vector a) {
     return __builtin_convertvector(__builtin_convertvector(a, side_floats), side_vector);
 }
 
-/* Stores it rounded; not 0 where that is not certain. `zero`: where it is 0 for sure. What rounds to 0 is +0, but with `signs` not certain. */
+/* Stores it rounded; not 0 where that is not certain. `zero`: where it is 0 for sure. What rounds to 0 is +0, but with
+ * `signs` not certain. */
 ALWAYS_INLINE side_bits round_pair(struct side_pair a, side_bits zero, bool signs, bool single, void *to) {
     const side_vector least = a.low - a.off, most = a.low + a.off;
     const side_vector one = single ? narrowed(add_to_odd(a.high, least)) : a.high + least,
