@@ -455,11 +455,9 @@ static double divisor(const struct work *work) {
 }
 
 /* Whether there is one result each, of a type that kernels round to. */
-static bool is_plain(const struct work *work) {
-    const struct rd_job *job = work->job;
-    const reduct_type result = job->many->reduction[0].result;
-    return job->many->reductions == 1 && (result == REDUCT_F64 || result == REDUCT_F32) &&
-           job->many->layout.count >> 53 == 0;
+static bool is_plain(const struct rd_many *many) {
+    const reduct_type result = many->reduction[0].result;
+    return many->reductions == 1 && (result == REDUCT_F64 || result == REDUCT_F32) && many->layout.count >> 53 == 0;
 }
 
 /* Whether results follow from the sums of terms by one rounding. */
@@ -496,9 +494,10 @@ static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     unsigned char *place = rd_job_place(job, work->first, work->source.offset, 0, false);
     _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
     bool done = false;
-    if (is_plain(work) && is_simple(work)) {
+    const bool plain = is_plain(job->many);
+    if (plain && is_simple(work)) {
         done = work->kernels->round_side(&work->sum[TERMS], divisor(work), narrow, rounded, left);
-    } else if (!is_plain(work) || !finish_side(work, narrow, rounded, left, &done)) {
+    } else if (!plain || !finish_side(work, narrow, rounded, left, &done)) {
         memset(left, 0xff, RD_SIDE * sizeof *left);
         return false;
     }
@@ -568,17 +567,26 @@ static void begin_group(struct work *work, struct rd_job *job, const struct rd_d
     clear(work);
 }
 
-/* Columns of few elements, all of them at once; false where that is not possible. Nothing was kept then. */
+/* Whether columns are so few elements long that they are summed and rounded at once. */
+static bool are_brief(const struct rd_job *job) {
+    const struct rd_many *many = job->many;
+    const struct rd_layout *layout = &many->layout;
+    const struct rd_kernels *kernels = many->state[0].device.private;
+    const enum rd_finish finish = rd_operator(many->reduction[0].op)->finish;
+    const uint64_t rows = layout->count, bytes = layout->results * rows * job->bytes;
+    return kernels->brief_columns && is_in_place(many) && layout->reduced_axes == 1 &&
+           rows <= (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) && job->parts == 1 && is_plain(many) &&
+           (finish == RD_VALUE || finish == RD_MEAN) &&
+           has_elements(rd_operator(many->state[0].reduction.op)->transform) &&
+           (job->held[0] || layout->kept[layout->kept_axes - 1].result_stride == 1);
+}
+
+/* The sums or means of these, all at once; false where that is not possible. Nothing was kept then. */
 static bool reduce_briefly(struct work *work, uint64_t columns) {
     const struct rd_job *job = work->job;
     const struct rd_layout *layout = &job->many->layout;
-    const reduct_reduction *reduction = &job->many->reduction[0];
-    const uint64_t rows = layout->count, bytes = layout->results * rows * job->bytes;
-    const bool narrow = reduction->result == REDUCT_F32;
-    if (!work->kernels->brief_columns || layout->reduced_axes != 1 ||
-        rows > (bytes > BRIEF_BYTES ? BRIEF_ROWS : BRIEF) || job->parts > 1 || !is_plain(work) || !is_simple(work) ||
-        !has_elements(work->transform) || !(job->held[0] || axis_beside(work)->result_stride == 1))
-        return false;
+    const uint64_t rows = layout->count;
+    const bool narrow = job->many->reduction[0].result == REDUCT_F32;
     const bool pairs = rows <= 2 && !work->single && !narrow && divisor(work) == 0;
     struct side *side = work->side;
     const struct patch patch = {.x = work->source.input[0],
@@ -611,7 +619,7 @@ void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t fir
     size_t groups = 0;
     const bool in_place = is_in_place(job->many);
     rd_environment caller = rd_environment_enter();
-    if (in_place) {
+    if (are_brief(job)) {
         begin_group(&work[0], job, desk, 0, first, results);
         if (reduce_briefly(&work[0], results)) {
             rd_environment_leave(caller);
