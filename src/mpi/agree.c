@@ -22,6 +22,12 @@ void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error
         *failure = (struct rm_failure){field, *error};
 }
 
+void rm_note_no_memory(struct rm_failure *failure, uint64_t bytes) {
+    reduct_error error;
+    rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "%llu bytes could not be allocated", (unsigned long long)bytes);
+    rm_note(failure, 0, &error);
+}
+
 reduct_status rm_check(int code, reduct_error *error) {
     if (code == MPI_SUCCESS)
         return REDUCT_OK;

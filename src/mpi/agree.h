@@ -20,6 +20,9 @@ reduct_status rm_fail(reduct_error *error, reduct_status status, const char *for
 /* Notes a failure, unless there was one before. */
 void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error);
 
+/* The same of so many bytes that could not be allocated. */
+void rm_note_no_memory(struct rm_failure *failure, uint64_t bytes);
+
 /* What MPI returned, as a status. */
 reduct_status rm_check(int code, reduct_error *error);
 

@@ -20,12 +20,6 @@ static void note(struct rm_failure *failure, reduct_error *error) {
     rm_note(failure, 0, error);
 }
 
-static void note_no_memory(struct rm_failure *failure, uint64_t bytes) {
-    reduct_error error;
-    rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "%llu bytes could not be allocated", (unsigned long long)bytes);
-    note(failure, &error);
-}
-
 /* A table of this processor with so many groups that holds the same; null, and a failure is noted, where there is no memory. */
 static reduct_table *copy_of(const reduct_table *table, uint64_t groups, struct rm_failure *failure) {
     const size_t count = reduct_table_reductions(table);
@@ -33,7 +27,7 @@ static reduct_table *copy_of(const reduct_table *table, uint64_t groups, struct 
     reduct_table *copy = NULL;
     reduct_error error;
     if (!reductions) {
-        note_no_memory(failure, count * sizeof *reductions);
+        rm_note_no_memory(failure, count * sizeof *reductions);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
@@ -59,7 +53,7 @@ static unsigned char *saved(const reduct_table *table, uint64_t *size, struct rm
     if (bytes)
         reduct_table_save(table, bytes, &needed, NULL);
     else
-        note_no_memory(failure, needed);
+        rm_note_no_memory(failure, needed);
     *size = bytes ? needed : 0;
     return bytes;
 }
@@ -131,7 +125,7 @@ static int swap_tables(struct call *call, int to, int from, reduct_table **other
         received = malloc((size_t)coming);
         takes = received != NULL;
         if (!received)
-            note_no_memory(&call->failure, coming);
+            rm_note_no_memory(&call->failure, coming);
     }
     if (code == MPI_SUCCESS)
         code = MPI_Sendrecv(&takes, 1, MPI_INT, from, 0, &taken, 1, MPI_INT, to, 0, call->comm, MPI_STATUS_IGNORE);
@@ -221,7 +215,7 @@ static reduct_status share(struct call *call, reduct_error *error) {
         bytes = saved(call->merged, &size, &call->failure);
     int code = MPI_Bcast(&size, 1, MPI_UINT64_T, 0, call->comm);
     if (code == MPI_SUCCESS && call->rank && !failed(call) && size && !(bytes = malloc((size_t)size)))
-        note_no_memory(&call->failure, size);
+        rm_note_no_memory(&call->failure, size);
     reduct_status status = rm_check(code, error);
     if (status == REDUCT_OK)
         status = rm_agree(&call->failure, NULL, call->comm, error);
@@ -342,7 +336,7 @@ static reduct_status place(struct rm_groups *groups, struct rm_failure *failure,
     }
     groups->bytes = malloc((size_t)units * UNIT);
     if (!groups->bytes)
-        note_no_memory(failure, units * UNIT);
+        rm_note_no_memory(failure, units * UNIT);
     return rm_agree(failure, NULL, comm, error);
 }
 
@@ -352,7 +346,7 @@ static reduct_status gather_sizes(struct rm_groups *groups, uint64_t size, struc
     const size_t ranks = (size_t)groups->ranks, each = sizeof *groups->sizes + 2 * sizeof *groups->counts;
     groups->sizes = malloc(ranks * each);
     if (!groups->sizes)
-        note_no_memory(failure, ranks * each);
+        rm_note_no_memory(failure, ranks * each);
     reduct_status status = rm_agree(failure, NULL, comm, error);
     if (status != REDUCT_OK)
         return status;

@@ -174,26 +174,13 @@ void rm_message_end(struct rm_message *message) {
         MPI_Op_free(&message->operation);
 }
 
-static int reduce(const int64_t *sent, int64_t *received, int count, MPI_Datatype type, MPI_Op operation,
-                  enum rm_kind kind, MPI_Comm comm) {
-    switch (kind) {
-    case RM_SCAN:
-        return MPI_Scan(sent, received, count, type, operation, comm);
-    case RM_EXSCAN:
-        return MPI_Exscan(sent, received, count, type, operation, comm);
-    case RM_ALLREDUCE:
-        break;
-    }
-    return MPI_Allreduce(sent, received, count, type, operation, comm);
-}
-
 static int exchange_sums(struct rm_message *message, enum rm_kind kind, MPI_Comm comm) {
     int code = MPI_SUCCESS;
     for (size_t done = 0, count; done < message->words && code == MPI_SUCCESS; done += count) {
         count = message->words - done < RM_CALL_MOST ? message->words - done : RM_CALL_MOST;
         code = kind == RM_ALLREDUCE ? rm_add(message->sent + done, message->received + done, count, comm)
-                                    : reduce(message->sent + done, message->received + done, (int)count, MPI_INT64_T,
-                                             MPI_SUM, kind, comm);
+                                    : rm_merge_words(message->sent + done, message->received + done, (int)count,
+                                                     MPI_INT64_T, MPI_SUM, kind, comm);
     }
     return code;
 }
@@ -276,7 +263,7 @@ reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fa
     } else {
         code = make_operation(message);
         if (code == MPI_SUCCESS)
-            code = reduce(message->sent, message->received, 1, message->type, message->operation, kind, comm);
+            code = rm_merge_words(message->sent, message->received, 1, message->type, message->operation, kind, comm);
     }
     return rm_check(code, error);
 }

@@ -94,9 +94,7 @@ static void allocate(struct job *job, bool fields, bool reports) {
            made = fields ? count * (sizeof *job->made + sizeof *job->fields) : 0;
     job->heap = malloc(words + 2 * report + made);
     if (!job->heap) {
-        reduct_error error;
-        rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", words + 2 * report + made);
-        rm_note(&job->failure, 0, &error);
+        rm_note_no_memory(&job->failure, words + 2 * report + made);
         return;
     }
     char *at = job->heap;
@@ -597,14 +595,13 @@ static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_
 static struct reduct_mpi_request *make_request(reduct_mpi_request **request, struct rm_failure *failure) {
     struct reduct_mpi_request *made = request ? malloc(sizeof *made) : NULL;
     reduct_error local;
-    if (made)
-        return made;
-    if (request)
-        rm_fail(&local, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", sizeof *made);
-    else
+    if (!request) {
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "request: null pointer");
-    rm_note(failure, 0, &local);
-    return NULL;
+        rm_note(failure, 0, &local);
+    } else if (!made) {
+        rm_note_no_memory(failure, sizeof *made);
+    }
+    return made;
 }
 
 reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,

@@ -38,17 +38,17 @@ static void put_back(const int64_t *piece, int64_t *words, size_t rows, size_t w
             words[columns->at[c]] = *piece++;
 }
 
-/* Merges a piece in place. */
-static int reduce_piece(int64_t *piece, int count, MPI_Op operation, enum rm_kind kind, MPI_Comm comm) {
+int rm_merge_words(const int64_t *sent, int64_t *received, int count, MPI_Datatype type, MPI_Op operation,
+                   enum rm_kind kind, MPI_Comm comm) {
     switch (kind) {
     case RM_SCAN:
-        return MPI_Scan(MPI_IN_PLACE, piece, count, MPI_INT64_T, operation, comm);
+        return MPI_Scan(sent, received, count, type, operation, comm);
     case RM_EXSCAN:
-        return MPI_Exscan(MPI_IN_PLACE, piece, count, MPI_INT64_T, operation, comm);
+        return MPI_Exscan(sent, received, count, type, operation, comm);
     case RM_ALLREDUCE:
         break;
     }
-    return MPI_Allreduce(MPI_IN_PLACE, piece, count, MPI_INT64_T, operation, comm);
+    return MPI_Allreduce(sent, received, count, type, operation, comm);
 }
 
 static int reduce_columns(const struct rm_table *table, const struct rm_columns *columns, MPI_Op operation,
@@ -61,7 +61,7 @@ static int reduce_columns(const struct rm_table *table, const struct rm_columns 
         int64_t *words = table->words + done * table->width;
         some = table->rows - done < most ? table->rows - done : most;
         gather(piece, words, some, table->width, columns);
-        code = reduce_piece(piece, (int)(some * columns->count), operation, kind, comm);
+        code = rm_merge_words(MPI_IN_PLACE, piece, (int)(some * columns->count), MPI_INT64_T, operation, kind, comm);
         if (writes)
             put_back(piece, words, some, table->width, columns);
     }
@@ -83,11 +83,8 @@ static reduct_status poll(const struct rm_table *table, const struct rm_failure 
 
 static int64_t *allocate(size_t words, struct rm_failure *failure) {
     int64_t *made = malloc(words * sizeof *made);
-    reduct_error error;
-    if (!made) {
-        rm_fail(&error, REDUCT_ERROR_OUT_OF_MEMORY, "%zu bytes could not be allocated", words * sizeof *made);
-        rm_note(failure, 0, &error);
-    }
+    if (!made)
+        rm_note_no_memory(failure, words * sizeof *made);
     return made;
 }
 

@@ -11,6 +11,10 @@ enum { RM_ROW = 512 };
 /* What each rank gets: what all ranks have, those up to and with its own, or those before it. */
 enum rm_kind { RM_ALLREDUCE, RM_SCAN, RM_EXSCAN };
 
+/* MPI's own reduction of that kind; `sent` may be MPI_IN_PLACE. Returns what MPI does. Collective. */
+int rm_merge_words(const int64_t *sent, int64_t *received, int count, MPI_Datatype type, MPI_Op operation,
+                   enum rm_kind kind, MPI_Comm comm);
+
 /* `rows` of `width` words of which the first `added` add and the rest merge by `operation`, one of MPI's. */
 struct rm_table {
     int64_t *words;
