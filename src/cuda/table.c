@@ -98,7 +98,7 @@ static rd_cu_result fetch(const struct work *work, void *to, const void *from, s
     return bytes ? work->driver->cuMemcpyDtoHAsync(to, (rd_cu_address)(uintptr_t)from, bytes, NULL) : RD_CU_SUCCESS;
 }
 
-static rd_cu_result finish_pass(const struct work *work) {
+static rd_cu_result wait_for_device(const struct work *work) {
     return work->driver->cuStreamSynchronize(NULL);
 }
 
@@ -140,7 +140,7 @@ static reduct_status change_here(struct work *work, reduct_error *error) {
     if (status == REDUCT_OK)
         status = bring_home(work, &batch.mask, mask_bytes(&batch), error);
     if (work->copies) { /* which nothing may still write when they are freed */
-        const rd_cu_result result = finish_pass(work);
+        const rd_cu_result result = wait_for_device(work);
         if (status == REDUCT_OK && result != RD_CU_SUCCESS)
             status = device_failed(work, result, error);
     }
@@ -286,14 +286,14 @@ static reduct_status run_pass(struct work *work, const reduct_reduction *reducti
     for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
         result = fetch(work, &header[s], (unsigned char *)addresses.workspace + pass->scan[s].header, sizeof *header);
     if (result == RD_CU_SUCCESS)
-        result = finish_pass(work);
+        result = wait_for_device(work);
     status = result == RD_CU_SUCCESS ? REDUCT_OK : device_failed(work, result, error);
     if (status == REDUCT_OK) {
         const bool rest = read_headers(found, header);
         status = fetch_planes(work, found, addresses.workspace, header[0].special ? special : NULL, error);
         if (status == REDUCT_OK && rest)
             status = fetch_rest(work, found, &addresses, error);
-        result = finish_pass(work); /* whatever else failed: nothing may still be written when memory is freed */
+        result = wait_for_device(work); /* whatever else failed: nothing may still be written when memory is freed */
         if (status == REDUCT_OK && result != RD_CU_SUCCESS)
             status = device_failed(work, result, error);
     }
@@ -416,7 +416,7 @@ static reduct_status report_index(const struct work *work, uint64_t element, red
     rd_cu_result result =
         fetch(work, &index, (const unsigned char *)work->batch.indices + element * type->bytes, type->bytes);
     if (result == RD_CU_SUCCESS)
-        result = finish_pass(work);
+        result = wait_for_device(work);
     if (result != RD_CU_SUCCESS)
         return device_failed(work, result, error);
     if (work->batch.index == REDUCT_I32)
@@ -507,7 +507,7 @@ static reduct_status change_there(struct work *work, bool *missing, reduct_error
         free_found(&work->found[i]);
     free(work->found);
     if (work->buffers)
-        finish_pass(work);
+        wait_for_device(work);
     free_buffers(work, 0);
     return status;
 }
