@@ -14,7 +14,7 @@ run of all languages, where ladder has CUDA's alone.)
 
 Run it again whenever one of them changes: python3 docs/ladder/tables.py. It replaces what stands between
 `<!-- results:NAME -->` and `<!-- /results:NAME -->`, leaves it empty where there is nothing to report, and draws
-h200.svg. No figure is typed by hand.
+bandwidth.svg. No figure is typed by hand.
 """
 import glob
 import json
@@ -251,7 +251,7 @@ def summary_block(report):
         return ''
     sizes = [elements(n) for n in report.sizes]
     heading = ['rung', *sizes, f'GB/s at {sizes[-1]}', 'of the read limit']
-    return (f'![Bandwidth by rung](ladder/h200.svg)\n\nf32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, '
+    return (f'![Bandwidth by rung](ladder/bandwidth.svg)\n\nf32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, '
             f'on {report.where()}:\n\n'
             + table(heading, rows, heading[1:]) + '\n' + quality(report))
 

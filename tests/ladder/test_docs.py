@@ -315,14 +315,14 @@ class Results(unittest.TestCase):
                     shutil.copy(os.path.join(DOCS, 'results', name), os.path.join(folder, 'docs', 'results'))
             self.assertEqual(self.fill(folder), ''.join(read(page) for page in chapters.filled()))
             self.assertEqual(self.in_chinese(folder), ''.join(read(page) for page in chapters.filled(edition=chapters.CHINESE)))
-            self.assertEqual(read(folder, 'docs', 'ladder', 'h200.svg'), read(DOCS, 'ladder', 'h200.svg'))
+            self.assertEqual(read(folder, 'docs', 'ladder', 'bandwidth.svg'), read(DOCS, 'ladder', 'bandwidth.svg'))
 
     def test_they_are_put_in_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
             results.write('ladder', self.sample(), folder)
             text = self.fill(folder)
             self.assertEqual(self.fill(folder, times=3), text)
-            chart = xml.dom.minidom.parse(os.path.join(folder, 'docs', 'ladder', 'h200.svg'))
+            chart = xml.dom.minidom.parse(os.path.join(folder, 'docs', 'ladder', 'bandwidth.svg'))
             self.assertEqual(chart.documentElement.tagName, 'svg')
         blocks = dict(re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', text, flags=re.S))
         found = {name: formats.read_markdown_tables(block) for name, block in blocks.items()}
@@ -547,7 +547,7 @@ class Results(unittest.TestCase):
         for row in report.rungs:
             if row['name'] == 'vector-loads' and row['of_limit']:
                 row['of_limit'] /= 3
-        self.assertIn('looking-back: vector-loads is the step from half of the read limit to more than four fifths', claims.untrue(report))
+        self.assertIn('looking-back: vector-loads is the step from two thirds of the read limit to nine tenths', claims.untrue(report))
 
     def test_results_from_anywhere(self):
         """docs/results/: chart and entry of each file are as the script makes them."""
