@@ -743,7 +743,7 @@ def chart(report, folder):
     scale = max(limit, nominal, *(row['bytes_per_second'] for _, row in best))
     left, width, top = 170, 640, 84
     title = f'Sum of {elements(n)} f32: bandwidth by rung'
-    d = draw.Drawing('h200', title, 'Bars of bandwidth, one per rung, with the measured read limit.', 960,
+    d = draw.Drawing('bandwidth', title, 'Bars of bandwidth, one per rung, with the measured read limit.', 960,
                      top + 28 * len(best) + 44)
     for name, value, style, y in (('nominal', nominal, 'line', 54), ('read limit', limit, 'redline', 72)):
         if value:

@@ -561,7 +561,7 @@ class Results(unittest.TestCase):
             self.assertEqual(made, sorted(name for name in os.listdir(kept) if name.endswith(('.json', '.md', '.svg'))))
             for name in made:
                 self.assertEqual(read(folder, name), read(kept, name), name)
-        self.assertTrue({'lavapipe.json', 'nvidia-h200.json', 'swiftshader.json'} <= set(made))
+        self.assertTrue({'lavapipe.json', 'nvidia-h100-80gb-hbm3.json', 'nvidia-h200.json', 'swiftshader.json'} <= set(made))
 
     def test_without_results_nothing_is_claimed(self):
         with tempfile.TemporaryDirectory() as folder:
