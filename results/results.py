@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What was measured, as it is kept: a CSV of rows per run, and the facts of all runs in facts.csv.
 
-    python3 results/results.py NAME REPORT.json     keeps a report of `reduct ladder` or `reduct bench` as NAME.csv
+    python3 results/results.py NAME REPORT.json [FOLDER]     keeps a report of `reduct ladder` or `reduct bench` as NAME.csv there
 
 Columns are the fields of a report's rows that some row fills, in the report's order; rows stand in the order in which they were
 measured, which is the same each time. Curves and published figures, which a report also holds, are not kept.
@@ -77,10 +77,10 @@ def remove(name, folder=FOLDER):
 
 
 def main():
-    if len(sys.argv) != 3:
-        raise SystemExit('results.py: expected NAME REPORT.json')
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit('results.py: expected NAME REPORT.json [FOLDER]')
     with open(sys.argv[2], encoding='utf-8') as file:
-        write(sys.argv[1], json.load(file))
+        write(sys.argv[1], json.load(file), *sys.argv[3:])
 
 
 if __name__ == '__main__':

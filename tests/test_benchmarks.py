@@ -134,8 +134,9 @@ class Targets(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_it_is_what_the_script_makes(self):
-        with open(os.path.join(FOLDER, 'cuda.md'), encoding='utf-8') as page:
-            self.assertEqual(make_page(results.read('cuda')), page.read())
+        for name, folder in (('cuda.md', RESULTS), ('cuda-h100.md', os.path.join(RESULTS, 'h100'))):
+            with open(os.path.join(FOLDER, name), encoding='utf-8') as page:
+                self.assertEqual(make_page(results.read('cuda', folder)), page.read(), name)
 
     def test_verdicts_are_counted_in_words(self):
         rows = sums('f64', 8, 1 << 20, 1.0, 1.0)
@@ -146,7 +147,7 @@ class Page(unittest.TestCase):
 
 class Results(unittest.TestCase):
     """What was measured is kept as CSV: one heading, one row per measurement, the same bytes when written again."""
-    NAMES = ('cuda', 'ladder', 'languages', 'numbers')
+    NAMES = ('cuda', 'ladder', 'numbers', 'profile', 'rows', 'groups', 'blocks')
 
     def test_every_figure_has_a_kind(self):
         """Of measure/figures.def, and no others."""
