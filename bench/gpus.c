@@ -25,9 +25,13 @@ struct gpu {
     reduct_error error;
 };
 
+/* GPUs, and for each but the first a thread that stays, as programs have them. */
 struct gpus {
     int count;
     struct gpu of[DEVICES];
+    pthread_t thread[DEVICES];
+    pthread_barrier_t begun, done;
+    bool ended;
     double *host;
     uint64_t host_count;
     reduct_accumulator *one, *all; /* of cuda:0 and of cuda:all */
@@ -57,6 +61,51 @@ static void open_gpu(struct gpu *gpu, int ordinal, uint64_t count) {
     gpu->accumulator = accumulator_of(gpu->name);
 }
 
+static void add_slice(struct gpu *gpu) {
+    reduct_accumulator_reset(gpu->accumulator);
+    gpu->status = reduct_accumulator_add(gpu->accumulator, pointer(gpu->x, 0), NULL, gpu->count, &gpu->error);
+}
+
+/* What a thread is told. */
+struct turn {
+    struct gpus *gpus;
+    struct gpu *gpu;
+};
+
+static void *run_thread(void *argument) {
+    struct turn turn = *(struct turn *)argument;
+    free(argument);
+    for (;;) {
+        pthread_barrier_wait(&turn.gpus->begun);
+        if (turn.gpus->ended)
+            return NULL;
+        add_slice(turn.gpu);
+        pthread_barrier_wait(&turn.gpus->done);
+    }
+}
+
+static void start_threads(struct gpus *gpus) {
+    pthread_barrier_init(&gpus->begun, NULL, (unsigned)gpus->count);
+    pthread_barrier_init(&gpus->done, NULL, (unsigned)gpus->count);
+    for (int g = 1; g < gpus->count; g++) {
+        struct turn *turn = malloc(sizeof *turn);
+        if (!turn)
+            stop("memory", "none for a thread");
+        *turn = (struct turn){gpus, &gpus->of[g]};
+        if (pthread_create(&gpus->thread[g], NULL, run_thread, turn) != 0)
+            stop("threads", "one could not be started");
+    }
+}
+
+static void end_threads(struct gpus *gpus) {
+    gpus->ended = true;
+    pthread_barrier_wait(&gpus->begun);
+    for (int g = 1; g < gpus->count; g++)
+        pthread_join(gpus->thread[g], NULL);
+    pthread_barrier_destroy(&gpus->begun);
+    pthread_barrier_destroy(&gpus->done);
+}
+
 static void open_gpus(struct gpus *gpus, uint64_t count, uint64_t host_count) {
     const unsigned halves[] = {HALF, HALF};
     for (int g = 0; g < gpus->count; g++)
@@ -69,9 +118,11 @@ static void open_gpus(struct gpus *gpus, uint64_t count, uint64_t host_count) {
         stop("memory", "none for the array on the host");
     for (uint64_t i = 0; i < host_count; i++)
         memcpy(&gpus->host[i], halves, sizeof halves);
+    start_threads(gpus);
 }
 
 static void close_gpus(struct gpus *gpus) {
+    end_threads(gpus);
     for (int g = 0; g < gpus->count; g++) {
         reduct_accumulator_destroy(gpus->of[g].accumulator);
         cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
@@ -95,13 +146,6 @@ static double result_of(const reduct_accumulator *accumulator) {
 
 typedef double work(struct gpus *gpus, uint64_t *count);
 
-static void *add_slice(void *argument) {
-    struct gpu *gpu = argument;
-    reduct_accumulator_reset(gpu->accumulator);
-    gpu->status = reduct_accumulator_add(gpu->accumulator, pointer(gpu->x, 0), NULL, gpu->count, &gpu->error);
-    return NULL;
-}
-
 /* The first GPU its slice, and the others wait. */
 static double first_slice(struct gpus *gpus, uint64_t *count) {
     struct gpu *gpu = &gpus->of[0];
@@ -113,17 +157,13 @@ static double first_slice(struct gpus *gpus, uint64_t *count) {
 
 /* All GPUs their slices at once: a thread and an accumulator for each, which are merged. */
 static double all_slices(struct gpus *gpus, uint64_t *count) {
-    pthread_t thread[DEVICES];
     reduct_error error;
-    for (int g = 1; g < gpus->count; g++)
-        if (pthread_create(&thread[g], NULL, add_slice, &gpus->of[g]) != 0)
-            stop("threads", "one could not be started");
+    pthread_barrier_wait(&gpus->begun);
     add_slice(&gpus->of[0]);
+    pthread_barrier_wait(&gpus->done);
     *count = 0;
     for (int g = 0; g < gpus->count; g++) {
         struct gpu *gpu = &gpus->of[g];
-        if (g > 0)
-            pthread_join(thread[g], NULL);
         must(gpu->status, &gpu->error);
         if (g > 0)
             must(reduct_accumulator_merge(gpus->of[0].accumulator, gpu->accumulator, &error), &error);

@@ -210,7 +210,7 @@ def libraries() -> dict[str, Any]:
 
 
 def calls_on_device(scale: int) -> Rows:
-    """What a call costs beyond C's, of PyTorch's tensors: into one that is there, and into a new one."""
+    """What a call costs beyond C's, of PyTorch's tensors: into one that is there, and into a new one, which PyTorch makes."""
     import torch
 
     numbers = torch.Generator().manual_seed(1)
@@ -221,6 +221,7 @@ def calls_on_device(scale: int) -> Rows:
         axis, out = (None, x.new_empty(())) if width == 1 else (1, x.new_empty(length))
         yield f"`sum(x)`, {length}" if width == 1 else f"`sum(m, 1)`, {length} x {width}", {
             "C": InC("sum", x, axis),
+            "a new tensor": lambda x=x, shape=tuple(out.shape): x.new_empty(shape),  # type: ignore[misc]
             "pyreduct, out=": lambda x=x, axis=axis, out=out: pyreduct.sum(x, axis, out=out),  # type: ignore[misc]
             "pyreduct": lambda x=x, axis=axis: pyreduct.sum(x, axis),  # type: ignore[misc]
             "torch": lambda x=x, axis=axis: x.sum(axis),  # type: ignore[misc]
