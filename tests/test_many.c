@@ -888,6 +888,80 @@ static void cut_results(void **state) {
     free(y);
 }
 
+/* Makes all but one small element of each result cancel out, so that whatever is lost of the others shows; growing: later ones are
+ * larger. */
+static void make_cancel(float *x, const reduct_shape *shape, bool growing) {
+    const uint64_t half = shape->n / 2;
+    for (uint64_t r = 0; r < shape->outer * shape->inner; r++) {
+        float *first =
+            x + (int64_t)(r / shape->inner) * shape->outer_stride + (int64_t)(r % shape->inner) * shape->inner_stride;
+        for (uint64_t k = 0; k < half; k++) {
+            float *element = first + (int64_t)k * shape->stride;
+            if (growing)
+                *element = ldexpf(*element, (int)(40 * k / half));
+            if (k == half / 2)
+                *element = ldexpf(*element, -60);
+            element[(int64_t)half * shape->stride] = k == half / 2 ? 0 : -*element;
+        }
+    }
+}
+
+/* Long rows and columns of f32, of sizes for which CUDA devices copy what they add to shared memory ahead: as on the CPU. */
+static void long_rows_and_columns(void **state) {
+    (void)state;
+    enum { MOST = 2400000, RESULTS = 1032 };
+    static const reduct_shape SHAPES[] = {{300, 516, 1, 520, 1, 0},         {270, 2000, 1, 2000, 1, 0},
+                                          {260, 4096, 1, 4100, 1, 0},       {1, 33111, 64, 0, 64, 1},
+                                          {1, 9001, 260, 0, 260, 1},        {1, 66500, 20, 0, 24, 1},
+                                          {1, 2100, RESULTS, 0, RESULTS, 1}};
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *type = test_type(REDUCT_F32);
+    const size_t device_count = test_devices(devices);
+    struct rng rng = rng_of(test_seed() + 6);
+    float *x = test_alloc((MOST + 1) * sizeof *x);
+    unsigned char got[2][RESULTS * ORACLE_RESULT_BYTES];
+    reduct_outcome told[2][RESULTS];
+    for (uint64_t round = test_scaled(150, 21); round-- > 0;) {
+        const size_t which = round % (sizeof SHAPES / sizeof *SHAPES);
+        const reduct_shape *shape = &SHAPES[which];
+        const size_t results = shape->outer * shape->inner, offset = rng_below(&rng, 4) == 0;
+        const struct distribution *distribution;
+        do
+            distribution =
+                rng_below(&rng, 3) ? &distributions[rng_below(&rng, distribution_count)] : distribution_named("normal");
+        while (!distribution_suits(distribution, type));
+        distribution->fill(&rng, type, x, NULL, MOST + 1);
+        if (rng_below(&rng, 2))
+            make_cancel(x + offset, shape, rng_below(&rng, 2));
+        const reduct_operator op = OPERATORS[rng_below(&rng, 3)];
+        const reduct_reduction reduction = {.op = op,
+                                            .element = REDUCT_F32,
+                                            .result = test_pick_result(&rng, op, REDUCT_F32),
+                                            .nan = (reduct_nan)rng_below(&rng, 3)};
+        const char *device = devices[rng_below(&rng, device_count)];
+        memset(told, 0, sizeof told);
+        memset(got, 0, sizeof got);
+        for (int run = 0; run < 2; run++) {
+            const reduct_plan_options options = {.reductions = &reduction,
+                                                 .reduction_count = 1,
+                                                 .shape = *shape,
+                                                 .kind = REDUCT_SHAPE,
+                                                 .device = run ? device : "cpu"};
+            reduct_plan *plan = NULL;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute_each(plan, (const void *[]){x + offset}, (void *[]){got[run]},
+                                                 (reduct_outcome *[]){told[run]}, NULL, NULL),
+                        REDUCT_OK);
+            reduct_plan_destroy(plan);
+        }
+        if (memcmp(got[1], got[0], sizeof got[0]) || memcmp(told[1], told[0], results * sizeof *told[0]))
+            test_fail("%s, shape %zu of %s data, on %s: not as on the CPU", reduct_operator_name(op), which,
+                      distribution->name, device);
+    }
+    free(x);
+}
+
 /* One segment of nearly everything among many of next to nothing. */
 static void one_long_segment(void **state) {
     (void)state;
@@ -1045,10 +1119,16 @@ static void whole_outcomes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),           cmocka_unit_test(segments),      cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(columns_of_few),   cmocka_unit_test(large),         cmocka_unit_test(cut_results),
-        cmocka_unit_test(one_long_segment), cmocka_unit_test(refused_plans), cmocka_unit_test(refused_segments),
-        cmocka_unit_test(whole_outcomes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
+                                       cmocka_unit_test(segments),
+                                       cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(columns_of_few),
+                                       cmocka_unit_test(large),
+                                       cmocka_unit_test(cut_results),
+                                       cmocka_unit_test(one_long_segment),
+                                       cmocka_unit_test(refused_plans),
+                                       cmocka_unit_test(refused_segments),
+                                       cmocka_unit_test(whole_outcomes),
+                                       cmocka_unit_test(long_rows_and_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

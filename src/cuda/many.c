@@ -24,6 +24,7 @@ struct kernel {
     uint64_t slot_words;      /* of each piece, in a slot of its own */
     bool is_whole;            /* all lanes of a warp share each result, which is not cut */
     bool has_rows, has_tiles; /* there are kernels for rows of one tile, and of several (many_quick.cuh) */
+    bool has_ring;            /* and for long rows, and for columns (many_ringed.cuh) */
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -48,6 +49,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
+        kernel.has_ring = of_elements && reduction->element == REDUCT_F32;
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -233,6 +235,65 @@ static void leave_open(struct rd_cuda_pass *pass, const struct kernel *kernel) {
     pass->table_bytes = to->table_words * sizeof(uint64_t);
 }
 
+/* Elements of a ring's vectors, and columns of a block's task. */
+enum { PER_VECTOR = 16 / sizeof(float), COLUMNS = 32 * PER_VECTOR };
+
+/* Whether a ring can bring what is reduced, where inputs are aligned: columns, or rows of more than a tile. */
+static bool suits_ring(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
+                       const struct rd_cuda_device *device) {
+    const struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t count = to->call.count;
+    if (!kernel->has_ring || many->mask || device->capability < RD_CUDA_NEWER || rd_many_is_segmented(many) ||
+        to->kept_axes != 1 || to->reduced_axes != 1 || !count || count < to->call.minimum || count > INT32_MAX / 2 ||
+        to->results * count < (uint64_t)device->l2_bytes * RD_CUDA_RING_L2_EXACT / sizeof(float))
+        return false;
+    if (!to->across)
+        return pass->may_be_vectors && to->lanes == 32 && to->pieces == 1 && count % PER_VECTOR == 0 &&
+               count > RD_CUDA_MANY_COUNT(sizeof(float)) * 32;
+    return to->axis[0].stride[0] == 1 && to->step[0] % PER_VECTOR == 0 && to->results % PER_VECTOR == 0 &&
+           many->layout.first[0] % PER_VECTOR == 0 && to->batch == 1;
+}
+
+/* Tasks of columns, a block's each, of as many blocks as there are at once: of the pieces that columns are cut into a block takes
+ * several as one. */
+static uint64_t join_pieces(struct rd_cuda_many *to, unsigned at_once) {
+    const uint64_t groups = rd_divide_up(to->results, COLUMNS), wanted = groups < at_once ? at_once / groups : 1;
+    to->together = (uint32_t)rd_divide_up(to->pieces, wanted);
+    return groups * rd_divide_up(to->pieces, to->together);
+}
+
+/* Stages of such a task. */
+static uint64_t column_stages(const struct rd_cuda_many *to) {
+    const uint64_t lanes = power_for(rd_divide_up(to->results, PER_VECTOR)),
+                   rows = to->pieces > 1 ? to->together * to->piece : to->call.count;
+    return rows / (RD_CUDA_STAGE_VECTORS * RD_CUDA_WARPS * (32 / lanes));
+}
+
+/* Takes the kernel that has a ring, if the device has room for it. */
+static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const rd_cuda_driver *driver = context->device->driver;
+    rd_cu_function function;
+    int resident = 0;
+    char name[64];
+    snprintf(name, sizeof name, "many_ringed_%s_%s", to->across ? "columns" : "rows", kernel->name);
+    if (rd_cuda_kernel(context, "kernels/many_ringed", name, &function, NULL) != REDUCT_OK ||
+        driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_LANE_RINGS_BYTES) !=
+            RD_CU_SUCCESS ||
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
+                                                            RD_CUDA_LANE_RINGS_BYTES) != RD_CU_SUCCESS ||
+        resident < RD_CUDA_RINGED_LEAST)
+        return false;
+    const unsigned at_once = (unsigned)(context->device->multiprocessors * resident);
+    const uint64_t blocks = to->across ? join_pieces(to, at_once) : rd_divide_up(to->tasks, RD_CUDA_WARPS);
+    if (to->across && column_stages(to) < RD_CUDA_RINGED_STAGES_LEAST)
+        return false;
+    pass->function = function;
+    pass->blocks = blocks < at_once ? (unsigned)blocks : at_once;
+    pass->ring_bytes = RD_CUDA_LANE_RINGS_BYTES;
+    return true;
+}
+
 reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
                                    struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
@@ -265,6 +326,8 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
     share_out(pass, many, &kernel, element->bytes, (unsigned)context->device->multiprocessors);
     if (open)
         leave_open(pass, &kernel);
+    else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel))
+        return REDUCT_OK;
     snprintf(name, sizeof name, "%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
     return rd_cuda_kernel(context, kernel.image, name, &pass->function, error);
 }
@@ -400,6 +463,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
                 (const unsigned char *)input[i] + (rd_many_is_segmented(plan) ? 0 : layout->first[i]) * (int64_t)bytes;
             many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
         }
+    many->ringed = pass->ring_bytes && (uintptr_t)input[0] % 16 == 0;
     many->call.x = input[0];
     many->call.y = input[1];
     many->call.result = addresses->result;
@@ -412,8 +476,8 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
     if (dense)
         make_dense(many);
     void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
-    return context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0, stream,
-                                                   arguments, NULL);
+    return context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1,
+                                                   pass->ring_bytes, stream, arguments, NULL);
 }
 
 /* Where the array begins that the pass of several reads. */

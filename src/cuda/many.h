@@ -15,6 +15,7 @@ struct rd_cuda_pass {
     struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;
     bool may_be_vectors; /* where inputs are aligned */
+    unsigned ring_bytes; /* dynamic shared memory for rings; 0: the kernel has none */
     size_t table_bytes;
     uint64_t came;                     /* of passes that are left open: pieces */
     struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */

@@ -23,11 +23,24 @@ enum { STACK = 256 << 10, GUARD = 4096, COLOUR = 576, COLOURS = 64 };
 enum { WARPS_MOST = EMULATED_THREADS_MOST / EMULATED_WARP };
 #define ALL_LANES UINT32_C(0xffffffff)
 
+/* What a thread has ordered and not waited for, the oldest first. */
+enum { COPIES_MOST = 64 };
+struct copies {
+    struct copy {
+        void *to;
+        const void *from;
+        unsigned bytes, group;
+    } copy[COPIES_MOST];
+    unsigned count, group;
+    struct emulated_place place; /* of the last one */
+};
+
 struct fiber {
     struct emulated_thread self;
     jmp_buf at;
     struct emulated_place waits; /* at no place: `what` is null */
     unsigned char *stack;
+    struct copies copies;
 };
 
 /* The lanes that are alive, that could go on, that wait for the others; one bit each. Meetings take turns in two arrays:
@@ -293,6 +306,33 @@ const uint64_t *emulated_meet(struct emulated_place place, unsigned mask, uint64
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Copies
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+void emulated_copy(struct emulated_place place, void *to, const void *from, unsigned bytes) {
+    struct copies *copies = &running_fiber()->copies;
+    if (copies->count == COPIES_MOST)
+        emulated_fail(place, "%d copies are under way, and no more are kept in mind", COPIES_MOST);
+    (void)*(const volatile char *)from; /* it is there */
+    memset(to, EMULATED_FRESH, bytes);
+    copies->copy[copies->count++] = (struct copy){to, from, bytes, copies->group};
+    copies->place = place;
+}
+
+void emulated_end_group(void) {
+    running_fiber()->copies.group++;
+}
+
+void emulated_wait_for_groups(unsigned under_way) {
+    struct copies *copies = &running_fiber()->copies;
+    unsigned made = 0;
+    for (; made < copies->count && copies->group - copies->copy[made].group > under_way; made++)
+        memcpy(copies->copy[made].to, copies->copy[made].from, copies->copy[made].bytes);
+    copies->count -= made;
+    memmove(copies->copy, copies->copy + made, copies->count * sizeof *copies->copy);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Blocks
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -323,6 +363,8 @@ static void end_thread(void) {
     struct fiber *own = running_fiber();
     struct warp *warp = running_warp();
     warp->alive &= ~running_lane();
+    if (own->copies.count)
+        emulated_fail(own->copies.place, "thread %u has ended before what it copies has come", own->self.thread.x);
     if (warp->waiting)
         emulated_fail(warp->place, "lanes of the warp wait for thread %u, which has ended", own->self.thread.x);
     if (_setjmp(own->at))

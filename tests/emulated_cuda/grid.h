@@ -70,6 +70,12 @@ void emulated_give_way(const void *address);
 /* __threadfence(): a good place for another block to go first. */
 void emulated_fence(void);
 
+/* Copies that the running thread orders, by groups. They are made when it waits for them: for all groups but the last ones, so many of
+ * which may be under way. Until then nothing is known of what is in their place. It must not end before. */
+void emulated_copy(struct emulated_place place, void *to, const void *from, unsigned bytes);
+void emulated_end_group(void);
+void emulated_wait_for_groups(unsigned under_way);
+
 /* Ends the program: a sentence about what the running thread did at `place`. */
 void emulated_fail(struct emulated_place place, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));

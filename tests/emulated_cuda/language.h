@@ -404,6 +404,22 @@ inline void ptx_griddepcontrol_wait() {
 inline void ptx_griddepcontrol_launch_dependents() {
 }
 
+inline void ptx_cp_async_cg_shared_global_L2__128B(uint64_t to, const void *from, unsigned bytes, EMULATED_CALLER) {
+    if (to % 16 || (uintptr_t)from % 16 || bytes != 16)
+        emulated_fail(EMULATED_PLACE, "a copy past the first cache is of 16 bytes, from and to multiples of 16");
+    emulated_copy(EMULATED_PLACE, reinterpret_cast<void *>(to), from, bytes);
+}
+inline void ptx_cp_async_commit_group() {
+    emulated_end_group();
+}
+inline void ptx_cp_async_wait_group(unsigned pending) {
+    emulated_wait_for_groups(pending);
+}
+inline void ptx_cp_async_wait_all() {
+    emulated_end_group();
+    emulated_wait_for_groups(0);
+}
+
 /* Barriers that count arrivals, of which one may announce bytes. The lowest bit of the word, by which they are waited for,
  * is the parity of the phase that is under way. */
 struct emulated_mbarrier {

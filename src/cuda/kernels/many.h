@@ -27,6 +27,7 @@ struct rd_cuda_many {
     const void *begins, *ends; /* of segments, else null; with offsets the end of one is the beginning of the next */
     uint32_t lanes;            /* that share a result: a power of two */
     uint32_t batch;            /* rounds of a task: at most `lanes` */
+    uint32_t together;         /* pieces of columns that a block takes as one, where a ring brings them */
     uint8_t across;            /* lanes side by side have different results */
     uint8_t vectors;           /* elements of a result can be loaded as vectors: they lie one after another, aligned */
     uint8_t index_bytes, index_signed; /* of bounds */
@@ -37,6 +38,7 @@ struct rd_cuda_many {
     uint64_t infinity;            /* its bits, if elements are floats */
     uint8_t is_signed, is_truth;  /* elements are signed integers, or truth values */
     uint8_t keeps;                /* of both extremes and weighted means: a failure leaves the result as it is */
+    uint8_t ringed;               /* what a ring would bring is aligned */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 

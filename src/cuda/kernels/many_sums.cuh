@@ -572,12 +572,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         return high - held.base < K;
     }
 
-    /* Adds a piece to what others left. Returns whether it is the last of its result, and then holds all. By one lane. */
+    /* Adds a piece, or several, to what others left. Returns whether it is the last of its result, and then holds all. By one lane. */
     struct Met {
         Merged kept;
         bool last;
     };
-    static __device__ __noinline__ Met meet(const rd_cuda_many &many, Merged kept, u64 result) {
+    static __device__ __noinline__ Met meet(const rd_cuda_many &many, Merged kept, u64 result, u64 pieces = 1) {
         u64 *words = reinterpret_cast<u64 *>(many.table) + result * many.table_words, *extra = words + GRID_WORDS;
         if (!(kept.notes.flags & FAILED)) {
             if constexpr (ELEMENTS)
@@ -592,7 +592,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         if (kept.notes.nan_below)
             atomicMax(extra + RD_CUDA_TABLE_NAN_BELOW, kept.notes.nan_below);
         __threadfence();
-        if (atomicAdd(extra + RD_CUDA_TABLE_CAME, (u64)1) + 1 != many.pieces)
+        if (atomicAdd(extra + RD_CUDA_TABLE_CAME, pieces) + pieces != many.pieces)
             return {kept, false};
         __threadfence();
         bool fits = true;

@@ -69,6 +69,15 @@ enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_
  * rows that are reduced from beginning to end (many_quick.cuh). */
 enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64, RD_CUDA_MANY_TILES_MOST = 16 };
 
+/* Long rows, and columns, of f32 (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
+ * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
+ * a microsecond). Binades that later elements may lie above the largest of the first stage: few rows of normal data have more, and
+ * each takes one from what may lie below. The fewest stages of a task of columns, which make up for its end: with tasks half as
+ * long, of 124 stages, an H100 took 3% to 4% longer for 1 GiB. Grids have as many blocks as there are at once: more took up to 2%
+ * longer. */
+enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, RD_CUDA_RINGED_STAGES_LEAST = 64 };
+#define RD_CUDA_LANE_RINGS_BYTES (RD_CUDA_WARPS * RD_CUDA_STAGES * RD_CUDA_STAGE_VECTORS * 32 * 16)
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Groups
  * ------------------------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,515 @@
+/* Exact sums of long rows, and of columns, of which lanes copy elements to shared memory ahead (compute capability 9.0 and later).
+ *
+ * Overview. Each lane of a warp orders its vectors some stages ahead, and waits for its own alone: so many loads are on their way
+ * that memory is busy while others are added, and they take no registers. A row is a warp's, 128 columns are a block's. Element i
+ * of each vector goes to part i of the lane's sums: of a row all are one result's, of columns each is a column's. A part is a sum in
+ * two numbers of f64 (many_quick.cuh), of which the upper one takes multiples of a unit. The unit follows from the largest exponent
+ * of the first stage, with room for larger ones to come. In the end exponents tell whether all sums were exact. If not, or where
+ * something is not finite, the same elements are taken in the general way; as a rule the first stage tells.
+ *
+ * Bounds. Let a result have at most 2^B terms, each less than 2^(top + 1) and a multiple of 2^bottom, and u >= top + B - 49. Sums
+ * of upper parts are less than 2^50 units 2^u and what carry() moves there, so that all stay within 2^51 units of 1.5 * 2^52 units,
+ * where f64 has just whole units. What is left of a term is at most half a unit, as is what carry() leaves; before the next one
+ * less than 2^ADDS of them come. So a lower part is at most 2^(ADDS + u), as is the sum of all those of a result that carry() has
+ * left, and a multiple of 2^bottom: exact in f64 if ADDS + u - bottom is at most 53. */
+#pragma once
+
+#include "many_sums.cuh"
+
+#if __CUDA_ARCH__ >= 900
+namespace {
+
+/* What a warp has ordered and not yet taken. A lane takes what it has ordered itself. */
+struct LaneRing {
+    static constexpr int STAGES = RD_CUDA_STAGES, VECTORS = RD_CUDA_STAGE_VECTORS, STAGE_BYTES = VECTORS * 32 * 16;
+    static_assert((STAGES & (STAGES - 1)) == 0, "places are masked");
+    unsigned char *own;      /* the lane's first vector */
+    unsigned ordered, taken; /* where the next stage goes to, and comes from */
+
+    __device__ __forceinline__ LaneRing() : own(memory_of(warp_index()) + lane_index() * 16), ordered(0), taken(0) {
+    }
+    static __device__ __forceinline__ unsigned char *memory_of(int warp) {
+        return ring_memory + warp * (STAGES * STAGE_BYTES);
+    }
+    static __device__ __forceinline__ void advance(unsigned &stage) {
+        stage = (stage + STAGE_BYTES) & (STAGES * STAGE_BYTES - 1);
+    }
+
+    static __device__ __forceinline__ void copy(unsigned char *to, const void *from) {
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"l"((u64)__cvta_generic_to_shared(to)),
+                     "l"(from)
+                     : "memory");
+    }
+    /* A lane's vectors of a stage, so many bytes apart. Vector v is there if `left` is more than v * each, otherwise it is padding. */
+    __device__ __forceinline__ void order(const void *from, i64 apart, int left, int each, uint4 padding) {
+        const unsigned char *at = static_cast<const unsigned char *>(from);
+        unsigned char *to = own + ordered;
+        if (left > (VECTORS - 1) * each) {
+#pragma unroll
+            for (int v = 0; v < VECTORS; v++)
+                copy(to + v * 32 * 16, at + v * apart);
+        } else {
+#pragma unroll 1
+            for (int v = 0; v < VECTORS; v++) {
+                if (left > v * each)
+                    copy(to + v * 32 * 16, at + v * apart);
+                else
+                    *reinterpret_cast<uint4 *>(to + v * 32 * 16) = padding;
+            }
+        }
+    }
+    /* Every stage ends so, whether anything was ordered or not. */
+    __device__ __forceinline__ void end_order() {
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        advance(ordered);
+    }
+
+    /* The next stage, when PENDING later ones may be on their way. */
+    template <int PENDING, class Stored> __device__ __forceinline__ void look(Vector<Stored> (&to)[VECTORS]) const {
+        asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+            to[v].bits = *reinterpret_cast<const uint4 *>(own + taken + v * 32 * 16);
+    }
+    /* The same, which makes room, when all others have been ordered. */
+    template <class Stored> __device__ __forceinline__ void take(Vector<Stored> (&to)[VECTORS]) {
+        look<STAGES - 1>(to);
+        advance(taken);
+    }
+
+    /* Nothing is on its way any more. */
+    static __device__ __forceinline__ void drain() {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+    }
+};
+
+template <class State> struct Ringed {
+    typedef typename State::Stored Stored;
+    typedef typename State::T T;
+    typedef typename State::Range Range;
+    typedef Quick<State> Way;
+    static constexpr int VECTORS = LaneRing::VECTORS, PARTS = 16 / sizeof(Stored), COUNT = VECTORS * PARTS;
+    static constexpr int ADDS = 7, CARRY = (1 << ADDS) / VECTORS - 1; /* stages between two carries */
+    static_assert(State::SUMS == 1 && State::ELEMENTS && sizeof(Stored) == 4, "one sum of elements of f32");
+    static_assert(32 * WARPS <= 1 << (ADDS + 1), "that is as many lower parts of half a unit as a column has");
+
+    static __device__ __forceinline__ uint4 padding() {
+        const unsigned zero = 0x80000000; /* -0 */
+        return make_uint4(zero, zero, zero, zero);
+    }
+    static __device__ __forceinline__ int log_of(u64 count) {
+        return count > 1 ? 64 - __clzll((i64)(count - 1)) : 0;
+    }
+
+    /* A lane's sums. */
+    struct Sums {
+        typename Way::Keys keys;
+        Parted part[PARTS];
+        double begin;
+        int unit, log; /* results have at most 2^log terms */
+
+        /* By the range of first stages. */
+        __device__ __forceinline__ void open(const Range &range) {
+            unit = range.largest() + RD_CUDA_RINGED_ROOM + log - 49;
+            begin = Way::start(unit);
+#pragma unroll
+            for (int i = 0; i < PARTS; i++)
+                part[i] = {begin, 0};
+        }
+        __device__ __forceinline__ void add(const T (&x)[COUNT]) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                Way::add(part[i % PARTS], State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i]);
+        }
+        /* Leaves at most half a unit in lower parts. */
+        __device__ __forceinline__ void carry() {
+#pragma unroll
+            for (int i = 0; i < PARTS; i++) {
+                const double units = (begin + part[i].lower) - begin;
+                part[i].upper += units;
+                part[i].lower -= units;
+            }
+        }
+        /* Whether all of a range was exact. */
+        __device__ __forceinline__ RowsOutcome check(const Range &range) const {
+            if (range.most == 0)
+                return ROWS_RETRY;
+            return range.finite() && range.largest() + log - 49 <= unit &&
+                           ADDS + unit - (range.smallest() - (State::DIGITS - 1)) <= 53
+                       ? ROWS_DONE
+                       : ROWS_UNSUITED;
+        }
+        __device__ __forceinline__ Parted held(int i) const {
+            return {part[i].upper - begin, part[i].lower};
+        }
+    };
+
+    /* Takes `stages`. order() orders another one, and common() makes the range of a warp that of all who share their results. */
+    template <class Order, class Common>
+    static __device__ __forceinline__ RowsOutcome take(LaneRing &ring, unsigned stages, Sums &sums, Order order,
+                                                       Common common) {
+        Vector<Stored> vector[VECTORS];
+        T x[COUNT];
+        sums.keys.reset();
+        /* The first stage is looked at twice: with this in the loop compilers keep the sums in memory. */
+        ring.template look<LaneRing::STAGES - 2>(vector);
+        Way::unpack(vector, x);
+        sums.keys.note(x);
+        const Range first = common(sums.keys.range());
+        sums.open(first);
+        if (sums.check(first) == ROWS_UNSUITED)
+            return ROWS_UNSUITED;
+#pragma unroll 1
+        for (unsigned stage = 0, until_carry = CARRY; stage < stages; stage++) {
+            order();
+            ring.take(vector);
+            Way::unpack(vector, x);
+            sums.keys.note(x);
+            sums.add(x);
+            if (--until_carry == 0) {
+                until_carry = CARRY;
+                sums.carry();
+                if (sums.check(sums.keys.range()) == ROWS_UNSUITED)
+                    return ROWS_UNSUITED;
+            }
+        }
+        sums.carry();
+        return ROWS_DONE;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rows
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* A warp's way through the rows of its tasks: the stage to be ordered next. */
+    struct Rows {
+        const rd_cuda_many &many;
+        const int vectors;     /* of a row */
+        const unsigned stages; /* of a row */
+        const u64 step;        /* between tasks */
+        const i64 to_next;     /* elements from the last stage of a row to the next row */
+        u64 task;
+        unsigned rounds, stage; /* rows of the task that are left; the stage of the row */
+        const Stored *from;     /* the lane's first vector of the stage */
+
+        __device__ __forceinline__ Rows(const rd_cuda_many &m, u64 first, u64 to_next_task)
+            : many(m), vectors((int)(m.call.count / PARTS)), stages((vectors + VECTORS * 32 - 1) / (VECTORS * 32)),
+              step(to_next_task), to_next(m.axis[0].stride[0] - (i64)stages * (VECTORS * 32 * PARTS)) {
+            start(first);
+        }
+        static __device__ __forceinline__ unsigned rounds_of(const rd_cuda_many &many, u64 task) {
+            return task < many.tasks ? (unsigned)min((u64)many.batch, many.results - task * many.batch) : 0;
+        }
+        __device__ __forceinline__ void start(u64 to) {
+            task = to;
+            rounds = rounds_of(many, task);
+            stage = 0;
+            from = static_cast<const Stored *>(many.call.x) +
+                   ((i64)(task * many.batch) * many.axis[0].stride[0] + lane_index() * PARTS);
+        }
+        __device__ __forceinline__ void order(LaneRing &ring) {
+            if (rounds) {
+                ring.order(from, 32 * 16, vectors - (int)(stage * VECTORS * 32) - lane_index(), 32, padding());
+                from += VECTORS * 32 * PARTS;
+                if (++stage == stages) {
+                    stage = 0;
+                    from += to_next;
+                    if (--rounds == 0)
+                        start(task + step);
+                }
+            }
+            ring.end_order();
+        }
+    };
+
+    /* The sum of a row, in all lanes. */
+    static __device__ __forceinline__ Parted merge(const Sums &sums) {
+        Parted sum = {0, 0};
+#pragma unroll
+        for (int i = 0; i < PARTS; i++) {
+            const Parted part = sums.held(i);
+            sum.upper += part.upper;
+            sum.lower += part.lower;
+        }
+#pragma unroll 1
+        for (int by = 1; by < 32; by *= 2) {
+            sum.upper += __shfl_xor_sync(ALL, sum.upper, by);
+            sum.lower += __shfl_xor_sync(ALL, sum.lower, by);
+        }
+        return sum;
+    }
+
+    /* A function of its own, so that the loops around it have the registers. */
+    static __device__ __noinline__ void finish_rows(const rd_cuda_many &many, typename State::Shared &shared,
+                                                    Parted kept, bool mine, u64 own) {
+        const Parted parted[1] = {kept};
+        State::finish_parted(many, shared, parted, mine, own);
+    }
+
+    /* Tasks from `task` on, `step` apart, up to one that is to be reduced in the general way, which it returns. */
+    static __device__ __forceinline__ u64 reduce_rows(const rd_cuda_many &many, typename State::Shared &shared,
+                                                      u64 task, u64 step, int &patience) {
+        LaneRing ring;
+        Rows rows(many, task, step);
+        Sums sums;
+        sums.log = log_of(many.call.count);
+#pragma unroll 1
+        for (int i = 0; i < LaneRing::STAGES - 1; i++)
+            rows.order(ring);
+        RowsOutcome outcome = ROWS_DONE;
+#pragma unroll 1
+        for (; task < many.tasks; task += step) {
+            const unsigned rounds = Rows::rounds_of(many, task);
+            const bool mine = lane_index() < (int)rounds;
+            Parted kept = {0, 0};
+#pragma unroll 1
+            for (unsigned round = 0; round < rounds; round++) {
+                outcome = take(
+                    ring, rows.stages, sums, [&] { rows.order(ring); }, [](const Range &range) { return range; });
+                if (outcome == ROWS_DONE)
+                    outcome = sums.check(sums.keys.range());
+                if (outcome != ROWS_DONE)
+                    break;
+                const Parted sum = merge(sums);
+                if (lane_index() == (int)round)
+                    kept = sum;
+            }
+            if (outcome == ROWS_DONE && __any_sync(ALL, mine && kept.upper == -kept.lower))
+                outcome = ROWS_RETRY;
+            if (outcome != ROWS_DONE)
+                break;
+            finish_rows(many, shared, kept, mine, task * many.batch + lane_index());
+            patience = min(patience + 1, 2 * PATIENCE);
+        }
+        ring.drain();
+        patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
+        return task;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Columns
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* How a block shares out the columns of a task, a vector of up to 128 for each lane, and their rows. */
+    struct Columns {
+        static constexpr unsigned MOST = 32 * PARTS;
+        unsigned across, places; /* lanes of a warp side by side; that share a column */
+        u64 groups, tasks;       /* of columns */
+
+        __device__ __forceinline__ explicit Columns(const rd_cuda_many &many) {
+            across = 1;
+            while (across < 32 && across * PARTS < many.results)
+                across *= 2;
+            places = 32 / across;
+            groups = (many.results + MOST - 1) / MOST;
+            tasks = groups * ((many.pieces + many.together - 1) / many.together);
+        }
+    };
+
+    /* A task: its first column and how many there are, and the pieces of each that it takes as one. */
+    struct Task {
+        u64 first, piece, pieces;
+        unsigned here;
+
+        __device__ __forceinline__ Task(const rd_cuda_many &many, const Columns &columns, u64 number) {
+            const u64 above = number / columns.groups;
+            first = (number - above * columns.groups) * Columns::MOST;
+            here = (unsigned)min((u64)many.results - first, (u64)Columns::MOST);
+            piece = above * many.together;
+            pieces = min((u64)many.together, many.pieces - piece);
+        }
+    };
+
+    /* What warps of a block tell each other. */
+    struct Told {
+        struct {
+            unsigned most[WARPS], least[WARPS];
+        } first, all; /* keys: of first stages, and of all */
+        unsigned outcome[WARPS], zero;
+    };
+
+    template <class Ranges> static __device__ __forceinline__ void tell_range(Ranges &of, const Range &range) {
+        if (lane_index() == 0) {
+            of.most[warp_index()] = range.most;
+            of.least[warp_index()] = range.least;
+        }
+    }
+    template <class Ranges> static __device__ __forceinline__ Range common_range(const Ranges &of) {
+        Range range = {0, 0xffffffff, 0};
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            range.most = max(range.most, of.most[w]);
+            range.least = min(range.least, of.least[w]);
+        }
+        return range;
+    }
+
+    /* Leaves the sums of lanes in the memory of their rings. By the whole block, which takes rows in turn. A function of its own, so that
+     * the loop has the registers. */
+    static __device__ __noinline__ RowsOutcome sum_columns(const rd_cuda_many &many, Told &told, const Columns columns,
+                                                           u64 number) {
+        const Task task(many, columns, number);
+        const unsigned place = warp_index() * columns.places + lane_index() / columns.across,
+                       places = WARPS * columns.places, column = lane_index() % columns.across * PARTS;
+        const u64 begin = task.piece * many.piece, rows = many.pieces > 1
+                                                              ? min(task.pieces * many.piece, many.call.count - begin)
+                                                              : (u64)many.call.count;
+        const i64 to_next = (i64)places * many.step[0];
+        const Stored *from = static_cast<const Stored *>(many.call.x) +
+                             ((i64)(begin + place) * many.step[0] + (i64)(task.first + column));
+        int left = column < task.here ? (int)rows - (int)place : 0;
+        LaneRing ring;
+        const auto order = [&] {
+            ring.order(from, to_next * (i64)sizeof(Stored), left, (int)places, padding());
+            from += VECTORS * to_next;
+            left -= VECTORS * (int)places;
+            ring.end_order();
+        };
+        const auto common = [&](const Range &range) {
+            tell_range(told.first, range);
+            __syncthreads();
+            told.zero = 0;
+            return common_range(told.first);
+        };
+        Sums sums;
+        sums.log = log_of(rows);
+#pragma unroll 1
+        for (int i = 0; i < LaneRing::STAGES - 1; i++)
+            order();
+        const unsigned of_stage = VECTORS * places;
+        const RowsOutcome own = take(ring, (unsigned)((rows + of_stage - 1) / of_stage), sums, order, common);
+        ring.drain();
+        Parted *waiting = reinterpret_cast<Parted *>(LaneRing::memory_of(warp_index())) + lane_index() * PARTS;
+        __syncwarp(); /* other lanes have what they ordered in its place */
+#pragma unroll
+        for (int i = 0; i < PARTS; i++)
+            waiting[i] = sums.held(i);
+        tell_range(told.all, sums.keys.range());
+        if (lane_index() == 0)
+            told.outcome[warp_index()] = own;
+        __syncthreads();
+        bool done = true;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            done = done && told.outcome[w] == ROWS_DONE;
+        return done ? sums.check(common_range(told.all)) : ROWS_UNSUITED;
+    }
+
+    /* A column's sum, or pieces of it. By all lanes, of which some have one. */
+    static __device__ __noinline__ void finish_column(const rd_cuda_many &many, typename State::Shared &shared,
+                                                      Parted kept, u64 pieces, bool mine, u64 result) {
+        const Parted parted[1] = {kept};
+        if (many.pieces == 1) {
+            State::finish_parted(many, shared, parted, mine, result);
+            return;
+        }
+        typename State::Merged merged;
+        merged.notes = {0, 0, State::OTHER_CAME};
+        if (mine) {
+            if (!State::template hold_parts<State::KE, typename State::ElementGrid>(kept, merged.elements))
+                merged.notes.flags |= State::FAILED;
+            const typename State::Met met = State::meet(many, merged, result, pieces);
+            merged = met.kept;
+            mine = met.last;
+        }
+        State::finish_merged(many, shared, merged, mine, result);
+    }
+
+    /* Adds up lanes, and delivers. By the whole block, a thread for each column. */
+    static __device__ __forceinline__ RowsOutcome finish_columns(const rd_cuda_many &many,
+                                                                 typename State::Shared &shared, Told &told,
+                                                                 const Columns &columns, const Task &task) {
+        static_assert(Columns::MOST <= THREADS, "there is a thread for each column");
+        const unsigned column = threadIdx.x;
+        Parted sum = {0, 0};
+        if (column < task.here) {
+#pragma unroll 1
+            for (int warp = 0; warp < WARPS; warp++)
+#pragma unroll 1
+                for (unsigned place = 0; place < columns.places; place++) {
+                    const Parted more = reinterpret_cast<const Parted *>(
+                        LaneRing::memory_of(warp))[place * columns.across * PARTS + column];
+                    sum.upper += more.upper;
+                    sum.lower += more.lower;
+                }
+            if (sum.upper == -sum.lower)
+                raise_flag(told.zero);
+        }
+        __syncthreads();
+        if (told.zero)
+            return ROWS_RETRY;
+        if (warp_index() * 32 < (int)task.here)
+            finish_column(many, shared, sum, task.pieces, column < task.here, task.first + column);
+        return ROWS_DONE;
+    }
+
+    /* A task in the general way, which has smaller ones: 32 columns, a piece of each. By the whole block. */
+    static __device__ __noinline__ void reduce_unsuited_columns(const rd_cuda_many &many,
+                                                                typename State::Shared &shared, const Task &task) {
+        Walk<State> walk(many);
+        const Tasks tasks(many, walk);
+        const u64 first = task.first / tasks.at_a_time, groups = min((u64)Columns::MOST / 32, tasks.rounds - first);
+#pragma unroll 1
+        for (u64 i = warp_index(); i < groups * task.pieces; i += WARPS)
+            reduce_task(many, shared, walk, tasks, (task.piece + i / groups) * tasks.rounds + first + i % groups);
+    }
+};
+
+/* Tasks of rows that do not suit, and those after them. A function of its own, so that it takes no registers from the way above. */
+template <class State>
+__device__ __noinline__ void reduce_rest(const rd_cuda_many &many, typename State::Shared &shared, u64 task, u64 last,
+                                         u64 step) {
+    Walk<State> walk(many);
+    const Tasks tasks(many, walk);
+#pragma unroll 1
+    for (; task < last; task += step)
+        reduce_task(many, shared, walk, tasks, task);
+}
+
+/* Long rows that begin at vectors, and are vectors: many.c says which. */
+template <class State> __device__ __forceinline__ void reduce_ringed_rows(const rd_cuda_many &many) {
+    __shared__ typename State::Shared shared;
+    State::open(shared);
+    wait_for_previous();
+    let_next_come();
+    const u64 step = (u64)gridDim.x * WARPS;
+    int patience = many.ringed ? PATIENCE : 0;
+#pragma unroll 1
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks;) {
+        if (patience > 0)
+            task = Ringed<State>::reduce_rows(many, shared, task, step, patience);
+        const u64 next = patience > 0 ? task + step : many.tasks;
+        reduce_rest<State>(many, shared, task, min(next, (u64)many.tasks), step);
+        task = next;
+    }
+}
+
+/* Columns of which each row begins at a vector, and is vectors. */
+template <class State> __device__ __forceinline__ void reduce_ringed_columns(const rd_cuda_many &many) {
+    typedef Ringed<State> Way;
+    __shared__ typename State::Shared shared;
+    __shared__ typename Way::Told told;
+    State::open(shared);
+    wait_for_previous();
+    let_next_come();
+    const typename Way::Columns columns(many);
+    int patience = many.ringed ? PATIENCE : 0;
+#pragma unroll 1
+    for (u64 number = blockIdx.x; number < columns.tasks; number += gridDim.x) {
+        const typename Way::Task task(many, columns, number);
+        RowsOutcome outcome = ROWS_UNSUITED;
+        if (patience > 0)
+            outcome = Way::sum_columns(many, told, columns, number);
+        if (outcome == ROWS_DONE)
+            outcome = Way::finish_columns(many, shared, told, columns, task);
+        if (outcome == ROWS_DONE) {
+            patience = min(patience + 1, 2 * PATIENCE);
+            continue;
+        }
+        patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
+        Way::reduce_unsuited_columns(many, shared, task);
+    }
+}
+
+} // namespace
+#endif
