@@ -152,6 +152,43 @@ __device__ bool to_words(const Field &field, const rd_cuda_call &call, const rd_
     return true;
 }
 
+/* Digits of 32 bits of a sum that is rounded in registers, and ranks of which limbs can be added up with a carry. */
+constexpr int FEW_DIGITS = 10;
+constexpr unsigned FEW_RANKS = 1 << 20;
+
+/* A sum of floats, and what is made of it, where nothing stands in the way: all terms were numbers, and the limbs in use are few.
+ * The general way, by one thread over all limbs, takes longer than the launch. By one thread; false if it is for that way. */
+__device__ bool round_few(unsigned ranks, rd_cuda_call &call, const rd_cuda_partial &partial,
+                          const struct rd_sum &sum) {
+    if (sum.length > FEW_DIGITS || ranks > FEW_RANKS || partial.nans || partial.plus_infinities ||
+        partial.minus_infinities || partial.nan_index != UINT64_MAX || call.count - partial.ignored < call.minimum ||
+        !has_float(call))
+        return false;
+    u64 word[FEW_DIGITS / 2];
+    i64 carry = 0;
+#pragma unroll
+    for (int i = 0; i < FEW_DIGITS; i++) {
+        carry += i < sum.length ? sum.limb[i] : 0;
+        word[i / 2] = i % 2 ? word[i / 2] | (u64)carry << 32 : (unsigned)carry;
+        carry >>= 32;
+    }
+    call.count -= partial.ignored;
+    const bool signed_terms = call.transform == RD_IDENTITY || call.transform == RD_TIMES,
+               negative_zero = call.is_float && signed_terms && !partial.nonzero && call.count != 0;
+    deliver_short(call, round_words<SUM_FINISHES>(word, 32 * sum.first, call, negative_zero));
+    return true;
+}
+
+/* By a warp. */
+__device__ __forceinline__ void finish_sum(const rd_cuda_ranks &ranks, rd_cuda_call &call,
+                                           const rd_cuda_partial &partial, FinishRoom &room, int first) {
+    narrow(room.sum, partial.limb[0], first);
+    __syncwarp();
+    const bool done = lane_index() == 0 && round_few(ranks.ranks, call, partial, room.sum);
+    if (!__shfl_sync(ALL, done, 0))
+        finish<FLOAT_SUMS, SUM_FINISHES>(call, partial, room, first, 0);
+}
+
 /* By a warp. */
 __device__ void finish_words(const Field &field, const rd_cuda_call &call, const rd_cuda_partial &partial,
                              FinishRoom &room, const struct rd_whole &whole) {
@@ -194,7 +231,7 @@ __device__ __forceinline__ void round_all(const rd_cuda_ranks &ranks) {
     else if (call.transform == RD_MOMENTS)
         finish<FLOAT_MOMENTS, MOMENT_FINISHES>(call, partial, room, field.first[0], field.first[1]);
     else
-        finish<FLOAT_SUMS, SUM_FINISHES>(call, partial, room, field.first[0], 0);
+        finish_sum(ranks, call, partial, room, field.first[0]);
 }
 
 } // namespace
