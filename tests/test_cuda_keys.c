@@ -333,7 +333,7 @@ static void try_all_rooms(struct trial trial, struct rng *rng) {
     const struct rng keys = rng_of(rng_next(rng));
     for (int room = 0; room < 5; room++) {
         trial.asked = room == 0 ? 0 : room == 1 ? found : room == 2 ? found - 1 : room == 3 ? 1 : found + 100;
-        if (room && (!found || (room == 2 && found < 3)))
+        if (room && (!found || (room == 2 && found < 3) || (room > 2 && trial.count > RD_CUDA_KEYS_RUN_TILE)))
             continue;
         struct rng same = keys; /* whose room is known after the first time */
         begin(&trial, &same);
