@@ -378,12 +378,14 @@ static const uint64_t *counts_of(size_t *number) {
 static void each_of(reduct_cuda_keys_kind kind) {
     size_t sizes;
     const uint64_t *counts = counts_of(&sizes);
+    sizes -= gpu.small && kind == REDUCT_CUDA_KEYS_ASCENDING; /* it takes long, and no other way */
     struct rng rng = rng_of(test_seed() + 700 + (uint64_t)kind);
     for (size_t c = 0; c < sizes; c++)
         for (int manner = 0; manner < MANNERS; manner++)
             for (int t = 0; t < KEY_TYPES; t++) {
                 const bool large = counts[c] > 10000;
-                if (gpu.quick && !gpu.small && t != (manner + (int)c) % KEY_TYPES)
+                const int turn = (t + manner + (int)c) % KEY_TYPES; /* where not all types come each time */
+                if (gpu.quick && (gpu.small ? kind == REDUCT_CUDA_KEYS_ASCENDING && turn % 2 : turn != 0))
                     continue;
                 if ((large && (manner + t) % 4 != (int)c % 4) || (manner == COLLIDING && counts[c] > 10000))
                     continue;
@@ -643,6 +645,11 @@ static void refused(void **state) {
     options.kind = REDUCT_CUDA_KEYS_RUNS;
     options.room = UINT64_MAX;
     check_refused(options, REDUCT_ERROR_TOO_LARGE, "room");
+    options = good;
+    options.device = NULL;
+    test_status(reduct_cuda_keys_create(&options, &keys, &error), REDUCT_OK);
+    assert_true(reduct_cuda_keys_workspace_size(keys) > 0);
+    reduct_cuda_keys_destroy(keys);
     assert_int_equal(reduct_cuda_keys_workspace_size(NULL), 0);
     reduct_cuda_keys_destroy(NULL);
     for (int kind = 0; kind < 3; kind++) {
@@ -677,6 +684,10 @@ static void refused(void **state) {
 }
 
 int test_cuda_keys(void) {
+    if (strcmp(gpu.name, "cuda:0") != 0) {
+        print_message("not tested here: keys, which do not depend on how sums are formed\n");
+        return 0;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs),      cmocka_unit_test(numbers),
                                        cmocka_unit_test(ascending), cmocka_unit_test(wide),
                                        cmocka_unit_test(overrun),   cmocka_unit_test(in_threads),
