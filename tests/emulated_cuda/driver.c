@@ -437,9 +437,10 @@ struct CUfunc_st {
         void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
         void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
         void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
+        void (*together_kernel)(struct rd_cuda_together all);   /* together_... */
         void (*each_kernel)(struct rd_cuda_each each);          /* each_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_each;
+    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_together, takes_each;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -551,6 +552,7 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0,
                                .takes_answers = strncmp(name, "answers_", 8) == 0,
+                               .takes_together = strncmp(name, "together_", 9) == 0,
                                .takes_each = strncmp(name, "each_", 5) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
@@ -615,6 +617,7 @@ struct launch {
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
         struct rd_cuda_answers answers;
+        struct rd_cuda_together together;
         struct rd_cuda_each each;
         struct {
             void (*call)(void *argument); /* on the host; then there is no function */
@@ -638,6 +641,8 @@ static void run_thread(void *argument) {
         launch->function->ranks_kernel(launch->ranks);
     else if (launch->function->takes_answers)
         launch->function->answers_kernel(launch->answers);
+    else if (launch->function->takes_together)
+        launch->function->together_kernel(launch->together);
     else if (launch->function->takes_each)
         launch->function->each_kernel(launch->each);
     else
@@ -736,7 +741,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
     (void)extra;
     bool any_shape = (function->call != NULL || function->takes_groups || function->takes_each) &&
                      block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
-    bool any_grid = any_shape || ((function->takes_many || function->takes_masked) && block_x == RD_CUDA_THREADS);
+    bool any_grid = any_shape || ((function->takes_many || function->takes_masked || function->takes_together) &&
+                                  block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
@@ -756,6 +762,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call && function->takes_answers)
         launch.answers = *(const struct rd_cuda_answers *)arguments[0];
+    else if (!function->call && function->takes_together)
+        launch.together = *(const struct rd_cuda_together *)arguments[0];
     else if (!function->call && function->takes_each)
         launch.each = *(const struct rd_cuda_each *)arguments[0];
     else if (!function->call)
