@@ -700,16 +700,28 @@ static reduct_outcome *outcomes_of(const struct rd_execution *execution, size_t 
     return execution->outcomes ? execution->outcomes[which] : NULL;
 }
 
+/* Whether a reduction's failure would be the call's, of which no result is then written. */
+static bool fails_call(const struct rd_many *many, const struct rd_execution *execution, size_t which) {
+    return rd_many_may_fail(many, which) && !outcomes_of(execution, which);
+}
+
+static bool any_fails_call(const struct rd_many *many, const struct rd_execution *execution) {
+    bool any = false;
+    for (size_t i = 0; i < many->reductions; i++)
+        any = any || fails_call(many, execution, i);
+    return any;
+}
+
 /* Queues a reduction; of those that share a pass the rounding may wait for others. */
 static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
                               struct stay *stay, struct run *run, struct rd_cuda_rounding *rounding) {
     const struct rd_many *many = plan->many;
     const struct rd_cuda_device *device = plan->context->device;
-    const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
-               told = outcomes_of(execution, which) || (wait && many->reduction[which].nan == REDUCT_NAN_ERROR);
+    const bool told = outcomes_of(execution, which) ||
+                      (fails_call(many, execution, which) && many->reduction[which].nan == REDUCT_NAN_ERROR);
     void *memory;
     run->bytes = rd_result_size(&many->reduction[which]);
-    run->staged = wait || !rd_cuda_on_device(device, execution->results[which]);
+    run->staged = any_fails_call(many, execution) || !rd_cuda_on_device(device, execution->results[which]);
     run->addresses.result = execution->results[which];
     rd_cu_result result = make_buffer(stay, sizeof(uint64_t), &memory);
     run->addresses.failure = memory;
