@@ -421,10 +421,11 @@ struct CUfunc_st {
         void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
         void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
         void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
+        void (*together_kernel)(struct rd_cuda_together all);   /* together_... */
         void (*each_kernel)(struct rd_cuda_each each);          /* each_... */
         void (*keys_kernel)(struct rd_cuda_keys keys);          /* keys_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_each, takes_keys;
+    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_together, takes_each, takes_keys;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -536,6 +537,7 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0,
                                .takes_answers = strncmp(name, "answers_", 8) == 0,
+                               .takes_together = strncmp(name, "together_", 9) == 0,
                                .takes_each = strncmp(name, "each_", 5) == 0,
                                .takes_keys = strncmp(name, "keys_", 5) == 0};
     char call[128];
@@ -601,6 +603,7 @@ struct launch {
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
         struct rd_cuda_answers answers;
+        struct rd_cuda_together together;
         struct rd_cuda_each each;
         struct rd_cuda_keys keys;
         struct {
@@ -631,6 +634,8 @@ static void run_thread(void *argument) {
         launch->function->ranks_kernel(launch->ranks);
     else if (launch->function->takes_answers)
         launch->function->answers_kernel(launch->answers);
+    else if (launch->function->takes_together)
+        launch->function->together_kernel(launch->together);
     else if (launch->function->takes_each)
         launch->function->each_kernel(launch->each);
     else if (launch->function->takes_keys)
@@ -760,7 +765,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
     bool any_shape =
         (function->call != NULL || function->takes_groups || function->takes_each || function->takes_keys) &&
         block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
-    bool any_grid = any_shape || ((function->takes_many || function->takes_masked) && block_x == RD_CUDA_THREADS);
+    bool any_grid = any_shape || ((function->takes_many || function->takes_masked || function->takes_together) &&
+                                  block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
@@ -780,6 +786,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call && function->takes_answers)
         launch.answers = *(const struct rd_cuda_answers *)arguments[0];
+    else if (!function->call && function->takes_together)
+        launch.together = *(const struct rd_cuda_together *)arguments[0];
     else if (!function->call && function->takes_each)
         launch.each = *(const struct rd_cuda_each *)arguments[0];
     else if (!function->call && function->takes_keys)
