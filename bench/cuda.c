@@ -47,6 +47,9 @@ static const matrix_standard standards[] = {
      {"sum", "f16,bf16", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000", "queued"}},
     {"Sums by groups of other data",
      {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000", "queued"}},
+    {"Several operators of rows and columns at once",
+     {"sum+min+max+mean+std+argmin+argmax", "f32,f16", "normal", "1Gi", NULL, NULL, "0",
+      "rows:64,rows:256,rows:1Ki,rows:4Ki,columns:1Ki,columns:64Ki", "queued"}},
     {"Other operators of rows",
      {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki",
       "queued"}},
@@ -101,9 +104,10 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
                        .waits = what->waits[at[LIST_CALLS]]};
 }
 
-/* Integers have one kind of data: they are measured with the first alone; several operators, of whole arrays. */
+/* Integers have one kind of data: they are measured with the first alone; several operators, of whole
+ * arrays, rows and columns. */
 static bool is_wanted(const bench_matrix *what, const cuda_case *which) {
-    return which->n > 0 && (!which->others.count || which->shape.kind == BENCH_WHOLE) &&
+    return which->n > 0 && (!which->others.count || !bench_is_grouped(which->shape)) &&
            (reduct_type_is_float(which->type) || which->data == what->data[0]);
 }
 

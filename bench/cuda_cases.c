@@ -40,6 +40,16 @@ struct cuda_lab {
 enum { OUTCOME = 64, OTHERS = 256, OTHER_BYTES = 32, RESULTS = OTHERS + BENCH_OTHERS * OTHER_BYTES };
 _Static_assert(OUTCOME + (1 + BENCH_OTHERS) * sizeof(reduct_cuda_outcome) <= OTHERS, "outcomes have room");
 
+/* Bytes on the device from one operator's results to the next one's, of many. */
+static uint64_t step_of(const cuda_case *which) {
+    return (cuda_result_count(which) * sizeof(judge_value) + OTHERS - 1) / OTHERS * OTHERS;
+}
+
+/* Where results of another operator are. */
+static uint64_t place_of_other(const cuda_case *which, unsigned other) {
+    return which->shape.kind == BENCH_WHOLE ? OTHERS + (uint64_t)other * OTHER_BYTES : (1 + other) * step_of(which);
+}
+
 static void stop(const char *what, const char *why) {
     fprintf(stderr, "reduct: %s: %s\n", what, why);
     exit(1);
@@ -341,7 +351,7 @@ static void run_library(void *context, uint64_t run) {
         inputs[reduct_operator_inputs(job->which.op)] = gpu_cuda_pointer(lab->indices);
     void *results[1 + BENCH_OTHERS] = {gpu_cuda_pointer(lab->results)};
     for (unsigned i = 0; i < job->which.others.count; i++)
-        results[1 + i] = gpu_cuda_pointer(lab->results + OTHERS + i * OTHER_BYTES);
+        results[1 + i] = gpu_cuda_pointer(lab->results + place_of_other(&job->which, i));
     bool whole = job->which.shape.kind == BENCH_WHOLE;
     reduct_status status =
         reduct_cuda_execute(job->plan, inputs, results, whole ? gpu_cuda_pointer(lab->results + OUTCOME) : NULL, NULL,
@@ -442,7 +452,9 @@ static int open_library(cuda_job *job, reduct_mode mode) {
 
 /* Room for the results on the device. */
 static void make_room(cuda_lab *lab, const cuda_job *job) {
-    uint64_t bytes = cuda_result_count(&job->which) * reduct_type_size(job->result),
+    const bool alone = job->which.others.count == 0;
+    uint64_t bytes = alone ? cuda_result_count(&job->which) * reduct_type_size(job->result)
+                           : place_of_other(&job->which, job->which.others.count),
              room = bytes > RESULTS ? bytes : RESULTS;
     if (lab->results && lab->results_room == room)
         return;
@@ -572,6 +584,7 @@ typedef struct expectation {
     judge_exact whole, others[BENCH_OTHERS];
     unsigned char *each; /* of a matrix instead: each result, and the sum of its absolute terms, of f64 */
     double *scales;
+    unsigned char *each_of_others[BENCH_OTHERS];
 } expectation;
 
 /* What a result may be off by that was added up where rounding errors are relative to `scale`. Numbers of 16 bits are added as f32,
@@ -620,6 +633,23 @@ static void judge_whole(cuda_job *job, const expectation *expected, const unsign
     judge_others(job, expected, seen, run);
 }
 
+/* The same of a matrix: the first that is wrong. */
+static void judge_others_each(const cuda_job *job, const expectation *expected, const unsigned char *seen,
+                              cuda_run *run) {
+    for (unsigned o = 0; o < job->which.others.count; o++) {
+        judge_exact exact = {.type = result_type_of(&job->which, job->which.others.op[o]), .rest = NAN};
+        const size_t size = reduct_type_size(exact.type);
+        const unsigned char *own = seen + place_of_other(&job->which, o);
+        for (uint64_t i = 0; i < cuda_result_count(&job->which); i++)
+            if (memcmp(expected->each_of_others[o] + i * size, own + i * size, size) != 0) {
+                memcpy(&exact.value, expected->each_of_others[o] + i * size, size);
+                run->finding = judge_result(&exact, own + i * size, 0);
+                run->finding.verdict = REPORT_WRONG;
+                return;
+            }
+    }
+}
+
 /* The results of a matrix: the finding is that of the one that is furthest off, in units of what it may be off by. */
 static void judge_each(cuda_job *job, const expectation *expected, const unsigned char *seen, cuda_run *run) {
     const cuda_case *which = &job->which;
@@ -642,6 +672,7 @@ static void judge_each(cuda_job *job, const expectation *expected, const unsigne
     judge_exact exact = {.type = type, .rest = NAN};
     memcpy(&exact.value, expected->each + worst * size, size);
     run->finding = judge_result(&exact, seen + worst * size, worst_bound);
+    judge_others_each(job, expected, seen, run);
 }
 
 /* Runs once on the first part of the data, which is what the host has, and looks at the results. */
@@ -709,8 +740,11 @@ static expectation expect(const cuda_lab *lab, const cuda_case *which, bool scal
     }
     cuda_case as_f64 = *which;
     as_f64.result = REDUCT_F64;
-    return (expectation){.each = each_on_cpu(lab, which, which->op),
-                         .scales = scaled && rounds(which) ? each_on_cpu(lab, &as_f64, REDUCT_NORM1) : NULL};
+    expectation expected = {.each = each_on_cpu(lab, which, which->op),
+                            .scales = scaled && rounds(which) ? each_on_cpu(lab, &as_f64, REDUCT_NORM1) : NULL};
+    for (unsigned i = 0; i < which->others.count; i++)
+        expected.each_of_others[i] = each_on_cpu(lab, which, which->others.op[i]);
+    return expected;
 }
 
 /* Makes ready what the case has. Returns 0; 1 when there are too few elements. */
@@ -781,6 +815,8 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     }
     free(expected[CUDA_EXACT].each);
     free(expected[CUDA_EXACT].scales);
+    for (unsigned i = 0; i < which->others.count; i++)
+        free(expected[CUDA_EXACT].each_of_others[i]);
     return 0;
 }
 

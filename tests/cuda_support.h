@@ -99,6 +99,7 @@ int test_cuda_several(void);
 int test_cuda_masks(void);
 int test_cuda_faults(void);
 int test_cuda_groups(void);
+int test_cuda_keys(void);
 int test_cuda_set(void);
 
 /* Whether the devices have a kernel of whole arrays for an operator, and it means something for elements of a type. */

@@ -16,13 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan.h"
 #include "cuda/table.h"
 #include "cuda_support.h"
 #include "support.h"
 #include "values.h"
 
 enum { REDUCTIONS_MOST = 3, RESULTS_MOST = 4 };
-enum { ACCUMULATORS = 12, MOST = 40, SAVED = 4096, WORDS = 512, FUNCTIONS_MOST = 512, STATUSES = 32, CANARY = 0x5a };
+enum {
+    ACCUMULATORS = 12,
+    MOST = 40,
+    SAVED = 4096,
+    WORDS = 512,
+    FUNCTIONS_MOST = 512,
+    STATUSES = 32,
+    CANARY = 0x5a,
+    DEVICE_KEYS = 4 << 20
+};
 
 static struct rng rng;
 
@@ -285,8 +295,8 @@ static void add_layout(reduct_plan_options *options, reduct_array *array, reduct
     options->groups = rarely() ? NULL : groups;
 }
 
-/* What became of a queued execution, where nobody may have written it. */
-static void check_outcome(const struct watch *watch, bool passed) {
+/* What became of a queued execution, where nobody may have written it. A result of one or two bytes may be what was there before. */
+static void check_outcome(const struct watch *watch, bool passed, size_t result_bytes) {
     const reduct_cuda_outcome *outcome = &watch->outcome;
     if (!passed || is_canary(outcome, sizeof *outcome)) {
         if (passed || !is_canary(outcome, sizeof *outcome))
@@ -297,7 +307,8 @@ static void check_outcome(const struct watch *watch, bool passed) {
     count_status("reduct_cuda_outcome", status);
     if (outcome->reserved != 0 || (status == REDUCT_ERROR_NAN ? outcome->index >= MOST : outcome->index != UINT64_MAX))
         broken("reduct_cuda_execute", "not an outcome", status);
-    if (is_canary(watch->output, sizeof watch->output) != (status != REDUCT_OK))
+    const bool untouched = is_canary(watch->output, sizeof watch->output);
+    if (untouched != (status != REDUCT_OK) && (!untouched || result_bytes > 2))
         broken("reduct_cuda_execute", "a result in spite of a failure, or none", status);
 }
 
@@ -313,7 +324,7 @@ static void queue(const reduct_plan *plan, const void *const *inputs, void *work
                  reduct_cuda_execute(rarely() ? NULL : plan, inputs, rarely() ? NULL : results,
                                      asks ? &watch->outcome : NULL, workspace, NULL, watch->passed),
                  watch, true);
-    check_outcome(watch, asks && status == REDUCT_OK);
+    check_outcome(watch, asks && status == REDUCT_OK, reduct_type_size(plan->prepared.reduction.result));
 }
 
 /* With outcomes, of which those of failures say why; without, by reduct_plan_execute(). */
@@ -615,6 +626,9 @@ static void call_pack_and_merge(void) {
 
 enum { CHUNKS_MOST = 1 << 16 };
 
+static unsigned char *device_keys_room(void);
+static void queue_device_keys(const reduct_cuda_keys *group, const reduct_cuda_keys *runs);
+
 /* All that the device has. */
 static size_t take_memory(rd_cu_address *chunks) {
     size_t count = 0;
@@ -623,7 +637,8 @@ static size_t take_memory(rd_cu_address *chunks) {
     return count;
 }
 
-static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *accumulator, const double *data) {
+static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *accumulator, const double *data,
+                                reduct_cuda_keys *const *keys) {
     unsigned char bytes[SAVED];
     size_t size = sizeof bytes;
     const reduct_reduction sum = reduct_accumulator_reduction(accumulator);
@@ -660,6 +675,7 @@ static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *acc
     end_call("reduct_accumulator_result",
              reduct_accumulator_result(accumulator, REDUCT_DEFAULT, watch->output, watch->passed), watch, true);
     queue(plan, inputs, NULL, true);
+    queue_device_keys(keys[0], keys[1]);
     reduct_plan_destroy(another);
     reduct_accumulator_destroy(made[0]);
     reduct_accumulator_destroy(made[1]);
@@ -687,20 +703,32 @@ static void call_with_failing_device(void) {
     rd_cu_address *chunks = test_alloc(CHUNKS_MOST * sizeof *chunks);
     double *data = shared_room(MOST * sizeof *data);
     memset(data, 0, MOST * sizeof *data);
+    (void)device_keys_room();
     reduct_plan *plan = NULL;
     reduct_accumulator *accumulator = NULL;
+    reduct_cuda_keys *keys[2] = {NULL, NULL};
     rd_cu_context context;
     CU(gpu.cuCtxCreate(&context, 0, gpu.device));
     if (reduct_plan_create(&options, &plan, NULL) != REDUCT_OK ||
         reduct_accumulator_create(&(reduct_accumulator_options){.reduction = &sum, .device = gpu.name}, &accumulator,
                                   NULL) != REDUCT_OK)
         test_fail("a plan or an accumulator in a context of its own");
+    for (int i = 0; i < 2; i++)
+        test_status(reduct_cuda_keys_create(
+                        &(reduct_cuda_keys_options){.kind = i ? REDUCT_CUDA_KEYS_RUNS : REDUCT_CUDA_KEYS_FIRST,
+                                                    .type = REDUCT_I64,
+                                                    .count = MOST,
+                                                    .device = gpu.name},
+                        &keys[i], NULL),
+                    REDUCT_OK);
     const size_t taken = take_memory(chunks);
-    call_all_in_context(plan, accumulator, data);
+    call_all_in_context(plan, accumulator, data, keys);
     for (size_t i = 0; i < taken; i++)
         gpu_free(chunks[i]);
     CU(gpu.cuCtxDestroy(context));
-    call_all_in_context(plan, accumulator, data);
+    call_all_in_context(plan, accumulator, data, keys);
+    reduct_cuda_keys_destroy(keys[0]);
+    reduct_cuda_keys_destroy(keys[1]);
     reduct_plan_destroy(plan);
     reduct_accumulator_destroy(accumulator);
     CU(gpu.driver->cuMemFreeHost(data));
@@ -1121,7 +1149,68 @@ static void call_keys(void) {
              reduct_keys_runs(type, array, count, indices, NULL, rarely() ? NULL : &runs, watch->passed), watch, false);
 }
 
+static reduct_cuda_keys *kept_device_keys[2];
+
+static void call_device_keys_create(void) {
+    reduct_cuda_keys *made = NULL;
+    const reduct_cuda_keys_options options = {.kind = (reduct_cuda_keys_kind)any_number(REDUCT_CUDA_KEYS_RUNS),
+                                              .type = rarely() ? (reduct_type)any_number(REDUCT_I256) : REDUCT_I64,
+                                              .count = rarely() ? UINT64_MAX >> rng_below(&rng, 40) : MOST,
+                                              .room = rarely() ? 7 : 0,
+                                              .device = any_device(),
+                                              .reserved = {rarely()}};
+    const bool null = rarely(), no_options = rarely();
+    struct watch *watch = begin_call();
+    const reduct_status status = end_call(
+        "reduct_cuda_keys_create",
+        reduct_cuda_keys_create(no_options ? NULL : &options, null ? NULL : &made, watch->passed), watch, false);
+    if ((status == REDUCT_OK) != (made != NULL))
+        broken("reduct_cuda_keys_create", "keys in spite of a failure, or none", status);
+    reduct_cuda_keys **kept = &kept_device_keys[options.kind == REDUCT_CUDA_KEYS_RUNS];
+    if (!made || options.count != MOST) {
+        reduct_cuda_keys_destroy(made);
+        return;
+    }
+    reduct_cuda_keys_destroy(*kept);
+    *kept = made;
+}
+
+/* What keys are read from, what comes of them, which nobody waits for, and behind these a workspace. */
+static unsigned char *device_keys_room(void) {
+    static unsigned char *room;
+    return room = room ? room : shared_room(DEVICE_KEYS);
+}
+
+static void queue_device_keys(const reduct_cuda_keys *group, const reduct_cuda_keys *runs) {
+    unsigned char *room = device_keys_room();
+    const size_t bytes = reduct_cuda_keys_workspace_size(group), more = reduct_cuda_keys_workspace_size(runs);
+    if (bytes > DEVICE_KEYS - 4096 || more > DEVICE_KEYS - 4096)
+        return;
+    uint64_t *array = (void *)room, *found = array + MOST, *numbers = found + 1;
+    struct watch *watch = begin_call();
+    end_call("reduct_cuda_keys_group",
+             reduct_cuda_keys_group(group, rarely() ? NULL : array, (void *)numbers,
+                                    rarely() ? (char *)array + 1 : NULL, rarely() ? NULL : found,
+                                    rarely() ? NULL : room + 4096, NULL, watch->passed),
+             watch, false);
+    watch = begin_call();
+    end_call("reduct_cuda_keys_runs",
+             reduct_cuda_keys_runs(runs, rarely() ? NULL : array, numbers, rarely() ? (char *)array + 1 : NULL,
+                                   rarely() ? NULL : found, rarely() ? NULL : room + 4096, NULL, watch->passed),
+             watch, false);
+}
+
+static void call_device_keys(void) {
+    if (gpu.driver && rng_below(&rng, 4)) /* launches take long where they are emulated */
+        return;
+    queue_device_keys(rarely() ? kept_device_keys[1] : kept_device_keys[0],
+                      rarely() ? kept_device_keys[0] : kept_device_keys[1]);
+}
+
 static void free_states_and_tables(void) {
+    for (size_t i = 0; i < 2; i++)
+        reduct_cuda_keys_destroy(kept_device_keys[i]);
+
     for (size_t i = 0; i < STATES; i++)
         if (states[i].reduction.op)
             reduct_state_clear(&states[i].reduction, states[i].bytes, NULL);
@@ -1360,7 +1449,9 @@ int main(void) {
                                           call_table_result,
                                           call_table_save_and_load,
                                           call_keys_create,
-                                          call_keys};
+                                          call_keys,
+                                          call_device_keys_create,
+                                          call_device_keys};
     const char *why = "";
     rng = rng_of(test_seed());
     call_reduce_first();

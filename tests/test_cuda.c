@@ -1,6 +1,6 @@
 /* The CUDA backend on a GPU, through reduct/cuda.h and through the calls that all devices share.
  *
- *   test_cuda [--quick] [cuda:0:double|cuda:0:integer] [bits|calls|groups|several|masks|set|auto|faults]...     all groups, unless some are named
+ *   test_cuda [--quick] [cuda:0:double|cuda:0:integer] [bits|calls|groups|keys|several|masks|set|auto|faults]...     all groups, unless some are named
  *
  * --quick is for compute-sanitizer's tools, under which kernels run a hundred times slower: few and small cases, and no
  * test that fills or resets the device. Without a GPU it says why there is none and ends with status 77, which ctest
@@ -22,7 +22,7 @@ static const struct group {
     int (*run)(void);
 } groups[] = {{"bits", test_cuda_bits}, {"calls", test_cuda_calls},     {"groups", test_cuda_groups},
               {"set", test_cuda_set},   {"several", test_cuda_several}, {"masks", test_cuda_masks},
-              {"auto", test_cuda_auto}, {"faults", test_cuda_faults}};
+              {"keys", test_cuda_keys}, {"auto", test_cuda_auto},       {"faults", test_cuda_faults}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static int no_device(const char *why) {
@@ -34,7 +34,7 @@ static int no_device(const char *why) {
 
 static int usage(void) {
     fprintf(stderr, "usage: test_cuda [--quick] [cuda:0:double|cuda:0:integer] "
-                    "[bits|calls|groups|several|masks|set|auto|faults]...\n");
+                    "[bits|calls|groups|keys|several|masks|set|auto|faults]...\n");
     return 2;
 }
 

@@ -239,10 +239,6 @@ static has_loaded_function *loaded_images(void) {
     return has_loaded;
 }
 
-static bool is_emulated(void) {
-    return loaded_images() != NULL;
-}
-
 /* A device forms exact sums in f64 or in integers, as its name says or as suits it. */
 static void names(void **state) {
     (void)state;
@@ -594,11 +590,6 @@ static void check_clearing_graph(struct rng *rng, const reduct_plan *plan, const
     enum { CAPTURE_GLOBAL = 0 };
     rd_cu_graph graph = NULL;
     rd_cu_graph_exec exec = NULL;
-    if (is_emulated()) {
-        print_message(
-            "not tested here, as emulated graphs hold nothing but launches: clearing a workspace in a graph\n");
-        return;
-    }
     CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
     test_status(reduct_cuda_execute(plan, &x, (void *[]){gpu.seen}, NULL, gpu_pointer(workspace, 0), gpu.stream, NULL),
                 REDUCT_OK);

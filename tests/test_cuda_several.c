@@ -1,5 +1,6 @@
-/* Several reductions of one array in one plan on a CUDA device, most of which share one pass over it: every result against the
- * CPU's of that reduction alone, to the last bit, and every outcome; with data here and there, in streams and in graphs.
+/* Several reductions of one array in one plan on a CUDA device, or of its rows or columns, most of which share one pass over it:
+ * every result against the CPU's of that reduction alone, to the last bit, and every outcome; with data here and there, in
+ * streams and in graphs.
  *
  * From the survival list: "several results from one pass". */
 #include <stdio.h>
@@ -312,7 +313,256 @@ static void queued(void **state) {
         check_queued(test_seed() * 1000033 + i);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rows and columns
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A matrix, of which rows or columns are reduced, to results that may lie apart. */
+struct matrix {
+    struct several several;
+    uint64_t length[2];
+    int64_t stride[2], result_stride[2];
+    uint64_t axes, results;
+    size_t room; /* bytes from one reduction's results to the next one's */
+};
+
+static struct matrix make_matrix(uint64_t seed) {
+    static const uint64_t LENGTHS[] = {2, 3, 4, 8, 16, 31, 32, 64, 100, 128, 256, 500, 512, 1024, 4096, 8192, 16384};
+    struct matrix matrix = {.several = {.rng = rng_of(seed), .seed = seed}};
+    struct several *test = &matrix.several;
+    struct rng *rng = &test->rng;
+    do
+        test->type = &test_types[rng_below(rng, test_type_count)];
+    while (!test->type->element || (test->type->class != FLOAT && rng_below(rng, 6)));
+    const bool often_shared = rng_below(rng, 4) != 0;
+    test->reductions = rng_below(rng, 8) ? 2 + rng_below(rng, 6) : REDUCTIONS_MOST;
+    for (size_t i = 0; i < test->reductions; i++)
+        test->reduction[i] = pick_reduction(rng, test->type->type, often_shared);
+    const unsigned reduced = rng_below(rng, 3) != 0; /* rows, more often than columns */
+    const uint64_t most = gpu.small ? 40000 : 1000000,
+                   length = LENGTHS[rng_below(rng, sizeof LENGTHS / sizeof *LENGTHS)];
+    matrix.length[reduced] = length;
+    matrix.length[!reduced] = 1 + rng_below(rng, most / length);
+    matrix.results = matrix.length[!reduced];
+    matrix.axes = (uint64_t)1 << reduced;
+    matrix.stride[1] = 1;
+    matrix.stride[0] = (int64_t)(matrix.length[1] + rng_below(rng, 4) / 3 * 16 / test->type->size);
+    matrix.result_stride[!reduced] = rng_below(rng, 3) ? 1 : 2;
+    matrix.room = (size_t)(matrix.results * (uint64_t)matrix.result_stride[!reduced] * ROOM);
+    test->count = matrix.length[0] * (uint64_t)matrix.stride[0];
+    test->shift = (unsigned)(rng_below(rng, 2) * rng_below(rng, SHIFT_MOST));
+    fill(test);
+    return matrix;
+}
+
+/* Some of its reductions. */
+static reduct_plan *matrix_plan(const struct matrix *matrix, size_t first, size_t count, const char *device) {
+    const reduct_array array = {.rank = 2,
+                                .lengths = matrix->length,
+                                .strides = {matrix->stride, matrix->stride},
+                                .axes = matrix->axes,
+                                .result_strides = matrix->result_stride};
+    const reduct_plan_options options = {.reductions = matrix->several.reduction + first,
+                                         .reduction_count = count,
+                                         .kind = REDUCT_ARRAY,
+                                         .array = &array,
+                                         .device = device};
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    return plan;
+}
+
+/* Results and outcomes of all reductions, one after another. */
+struct matrix_came {
+    unsigned char *results;
+    reduct_outcome *outcomes;
+};
+
+static struct matrix_came matrix_room(const struct matrix *matrix) {
+    const size_t bytes = REDUCTIONS_MOST * matrix->room,
+                 outcomes = (size_t)(REDUCTIONS_MOST * matrix->results) * sizeof(reduct_outcome);
+    struct matrix_came came = {test_alloc(bytes), test_alloc(outcomes)};
+    memset(came.results, ORACLE_UNTOUCHED, bytes);
+    memset(came.outcomes, 0, outcomes);
+    return came;
+}
+
+static void matrix_free(struct matrix_came *came) {
+    free(came->results);
+    free(came->outcomes);
+}
+
+static struct matrix_came expect_matrix(const struct matrix *matrix) {
+    const struct matrix_came came = matrix_room(matrix);
+    const void *x = elements_of(&matrix->several);
+    for (size_t i = 0; i < matrix->several.reductions; i++) {
+        reduct_plan *plan = matrix_plan(matrix, i, 1, "cpu");
+        void *result = came.results + i * matrix->room;
+        reduct_outcome *outcome = came.outcomes + i * matrix->results;
+        test_status(reduct_plan_execute_each(plan, &x, &result, &outcome, NULL, NULL), REDUCT_OK);
+        reduct_plan_destroy(plan);
+    }
+    return came;
+}
+
+static void compare_matrix(const struct matrix *matrix, const char *how, const struct matrix_came *got,
+                           const struct matrix_came *expected, bool outcomes) {
+    for (size_t i = 0; i < matrix->several.reductions; i++) {
+        size_t wrong = 0;
+        for (size_t b = matrix->room; b-- > 0;)
+            if (got->results[i * matrix->room + b] != expected->results[i * matrix->room + b])
+                wrong = b + 1;
+        const bool told =
+            !outcomes || !memcmp(got->outcomes + i * matrix->results, expected->outcomes + i * matrix->results,
+                                 (size_t)matrix->results * sizeof *got->outcomes);
+        if (wrong || !told)
+            test_fail(
+                "case %llu, %s, %s (number %zu of %zu, nan policy %d) of %llu by %llu, axis %llu, %s %s: %s, byte %zu",
+                (unsigned long long)matrix->several.seed, how, test_operator(matrix->several.reduction[i].op)->name, i,
+                matrix->several.reductions, (int)matrix->several.reduction[i].nan,
+                (unsigned long long)matrix->length[0], (unsigned long long)matrix->length[1],
+                (unsigned long long)matrix->axes / 2, matrix->several.values, matrix->several.type->name,
+                wrong ? "a wrong result" : "a wrong outcome", wrong);
+    }
+}
+
+/* The first failure, of the first result that has one. */
+static reduct_status first_failure(const struct matrix *matrix, const struct matrix_came *expected) {
+    for (uint64_t r = 0; r < matrix->results; r++)
+        for (size_t i = 0; i < matrix->several.reductions; i++)
+            if (expected->outcomes[i * matrix->results + r].status)
+                return (reduct_status)expected->outcomes[i * matrix->results + r].status;
+    return REDUCT_OK;
+}
+
+/* Calls that wait, with results in either memory. */
+static void check_matrix_calls(struct matrix *matrix, reduct_plan *plan, const struct matrix_came *expected) {
+    struct several *test = &matrix->several;
+    struct matrix_came got = matrix_room(matrix);
+    const size_t bytes = REDUCTIONS_MOST * matrix->room;
+    const rd_cu_address x_there = gpu_copy_of(test->memory, ((size_t)test->count + SHIFT_MOST) * test->type->size),
+                        there = gpu_alloc(bytes);
+    const void *x = rng_below(&test->rng, 2) ? elements_of(test) : gpu_pointer(x_there, test->shift * test->type->size);
+    const uint64_t which = rng_below(&test->rng, 2) ? rng_next(&test->rng) : UINT64_MAX;
+    for (int each = 1; each >= 0; each--) {
+        void *results[REDUCTIONS_MOST];
+        reduct_outcome *outcomes[REDUCTIONS_MOST];
+        memset(got.results, ORACLE_UNTOUCHED, bytes);
+        gpu_fill(there, ORACLE_UNTOUCHED, bytes);
+        for (size_t i = 0; i < test->reductions; i++) {
+            results[i] = which >> i & 1 ? gpu_pointer(there, i * matrix->room) : got.results + i * matrix->room;
+            outcomes[i] = got.outcomes + i * matrix->results;
+        }
+        const reduct_status status = each ? reduct_plan_execute_each(plan, &x, results, outcomes, NULL, NULL)
+                                          : reduct_plan_execute(plan, &x, results, NULL, NULL),
+                            wanted = each ? REDUCT_OK : first_failure(matrix, expected);
+        test_status(status, wanted);
+        for (size_t i = 0; i < test->reductions; i++)
+            if (which >> i & 1)
+                gpu_download(got.results + i * matrix->room, there + i * matrix->room, matrix->room);
+        if (wanted == REDUCT_OK)
+            compare_matrix(matrix, each ? "with outcomes" : "without outcomes", &got, expected, each);
+        for (size_t b = 0; wanted != REDUCT_OK && b < bytes; b++)
+            assert_int_equal(got.results[b], ORACLE_UNTOUCHED);
+    }
+    gpu_free(x_there);
+    gpu_free(there);
+    matrix_free(&got);
+}
+
+/* Whether all of them share one launch. */
+static bool is_one_launch(const struct several *test) {
+    bool all = test->type->class == FLOAT && test->reductions < REDUCTIONS_MOST;
+    for (size_t i = 0; i < test->reductions; i++)
+        switch ((int)test->reduction[i].op) {
+        case REDUCT_SUM:
+        case REDUCT_MEAN:
+        case REDUCT_SUMSQ:
+        case REDUCT_NORM2:
+        case REDUCT_RMS:
+        case REDUCT_VAR:
+        case REDUCT_STD:
+        case REDUCT_COUNT:
+        case REDUCT_MIN:
+        case REDUCT_MAX:
+        case REDUCT_MINMAX:
+        case REDUCT_PTP:
+            break;
+        case REDUCT_ARGMIN:
+        case REDUCT_ARGMAX: /* of which pieces do not meet where elements are long */
+            all = all && test->type->size < 8;
+            break;
+        default:
+            all = false;
+        }
+    return all;
+}
+
+/* In a graph, and in a stream with a workspace that holds anything. */
+static void check_matrix_queued(struct matrix *matrix, reduct_plan *plan, const struct matrix_came *expected) {
+    enum { CAPTURE_GLOBAL = 0 };
+    const struct several *test = &matrix->several;
+    struct matrix_came got = matrix_room(matrix);
+    const size_t bytes = REDUCTIONS_MOST * matrix->room,
+                 outcomes = (size_t)(REDUCTIONS_MOST * matrix->results) * sizeof *got.outcomes,
+                 workspace_bytes = reduct_cuda_workspace_size(plan);
+    const rd_cu_address there = gpu_copy_of(test->memory, ((size_t)test->count + SHIFT_MOST) * test->type->size),
+                        to = gpu_alloc(bytes), told = gpu_alloc(outcomes), workspace = gpu_alloc(workspace_bytes + 1);
+    const void *x = gpu_pointer(there, test->shift * test->type->size);
+    void *results[REDUCTIONS_MOST];
+    rd_cu_graph graph = NULL;
+    rd_cu_graph_exec exec = NULL;
+    size_t nodes = 0;
+    for (size_t i = 0; i < test->reductions; i++)
+        results[i] = gpu_pointer(to, i * matrix->room);
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    test_status(reduct_cuda_execute(plan, &x, results, gpu_pointer(told, 0), NULL, gpu.stream, NULL), REDUCT_OK);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphGetNodes(graph, NULL, &nodes));
+    if (is_one_launch(test) && matrix->results > 1)
+        assert_int_equal(nodes, 1);
+    CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned launch = 0; launch < 4; launch++) {
+        gpu_fill(to, ORACLE_UNTOUCHED, bytes);
+        gpu_fill(told, ORACLE_UNTOUCHED, outcomes);
+        gpu_fill(workspace, (unsigned char)(launch * 0x55), workspace_bytes);
+        if (launch < 2)
+            CU(gpu.cuGraphLaunch(exec, gpu.stream));
+        else
+            test_status(reduct_cuda_execute(plan, &x, results, gpu_pointer(told, 0), gpu_pointer(workspace, 0),
+                                            gpu.stream, NULL),
+                        REDUCT_OK);
+        CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+        gpu_download(got.results, to, bytes);
+        gpu_download(got.outcomes, told, outcomes);
+        compare_matrix(matrix, launch < 2 ? "in a graph" : "in a stream", &got, expected, true);
+    }
+    CU(gpu.cuGraphExecDestroy(exec));
+    CU(gpu.cuGraphDestroy(graph));
+    gpu_free(there);
+    gpu_free(to);
+    gpu_free(told);
+    gpu_free(workspace);
+    matrix_free(&got);
+}
+
+static void matrices(void **state) {
+    (void)state;
+    const uint64_t count = gpu.quick ? test_scaled(60, 20) : test_scaled(600, 60);
+    for (uint64_t i = 0; i < count; i++) {
+        struct matrix matrix = make_matrix(test_seed() * 1000037 + i);
+        struct matrix_came expected = expect_matrix(&matrix);
+        reduct_plan *plan = matrix_plan(&matrix, 0, matrix.several.reductions, gpu.name);
+        check_matrix_calls(&matrix, plan, &expected);
+        check_matrix_queued(&matrix, plan, &expected);
+        reduct_plan_destroy(plan);
+        matrix_free(&expected);
+        free(matrix.several.memory);
+    }
+}
+
 int test_cuda_several(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(growing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(queued), cmocka_unit_test(growing),
+                                       cmocka_unit_test(matrices)};
     return cmocka_run_group_tests_name("several", tests, NULL, NULL);
 }

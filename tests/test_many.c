@@ -11,7 +11,7 @@
 #include "support.h"
 #include "values.h"
 
-enum { REDUCTIONS_MOST = 6, RANK_MOST = 6, SPAN = 1 << 15 };
+enum { REDUCTIONS_MOST = 20, REDUCTIONS_OFTEN = 6, RANK_MOST = 6, SPAN = 1 << 15 };
 
 /* What is asked for, and all that the test needs to know to say what must come. */
 struct many {
@@ -87,7 +87,7 @@ static bool takes_masks(const char *device) {
 }
 
 static void choose_reductions(struct many *many, const char *device) {
-    many->reductions = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, REDUCTIONS_MOST);
+    many->reductions = rng_below(&many->rng, 3) ? 1 : 1 + rng_below(&many->rng, REDUCTIONS_OFTEN);
     many->inputs = 1;
     for (size_t i = 0; i < many->reductions; i++) {
         const struct test_operator *op;
@@ -648,9 +648,8 @@ static void choose_sums(struct many *many) {
 }
 
 /* Ordinary data, or data of one of the usual kinds; and here and there what makes single results, or whole tiles, hard. */
-static void fill_matrix(struct many *many) {
+static void fill_matrix(struct many *many, const struct test_type *type) {
     struct rng *rng = &many->rng;
-    const struct test_type *type = test_type(rng_below(rng, 2) ? REDUCT_F64 : REDUCT_F32);
     fill(many, &type, 1);
     if (rng_below(rng,
                   3)) { /* also far from zero, and small whole numbers, whose roots and means are often whole or ties */
@@ -665,8 +664,8 @@ static void fill_matrix(struct many *many) {
                                             : unit - 0.5));
         }
     }
-    if (!rng_below(rng, 6)) { /* columns that come to a zero, of either sign */
-        const size_t pitch = (size_t)many->stride[0][1];
+    if (!many->segmented && !rng_below(rng, 6)) { /* columns that come to a zero, of either sign */
+        const size_t pitch = many->stride[0][1] ? (size_t)many->stride[0][1] : 4;
         for (size_t i = 0; i < many->span; i++) {
             const size_t column = i % pitch, row = i / pitch;
             values_put(type, many->memory[0], i,
@@ -714,7 +713,7 @@ static void check_matrices(bool few, uint64_t rounds) {
     while (rounds-- > 0) {
         choose_matrix(many, few);
         if (rng_below(&many->rng, 3)) {
-            fill_matrix(many);
+            fill_matrix(many, test_type(rng_below(&many->rng, 2) ? REDUCT_F64 : REDUCT_F32));
             choose_sums(many);
         } else {
             fill(many, elements, element_count);
@@ -733,6 +732,74 @@ static void rows_and_columns(void **state) {
 static void columns_of_few(void **state) {
     (void)state;
     check_matrices(true, test_scaled(1000, 100));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Several reductions of rows, columns and segments, most of which a device may have from one reading
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Those that follow from sums, squares, extremes and the number of NaNs; and now and then another one beside them. */
+static void choose_several(struct many *many, const char *device) {
+    static const reduct_operator SHARED[] = {REDUCT_SUM,    REDUCT_MEAN,  REDUCT_VAR, REDUCT_STD,   REDUCT_SUMSQ,
+                                             REDUCT_NORM2,  REDUCT_RMS,   REDUCT_MIN, REDUCT_MAX,   REDUCT_ARGMIN,
+                                             REDUCT_ARGMAX, REDUCT_COUNT, REDUCT_PTP, REDUCT_MINMAX};
+    struct rng *rng = &many->rng;
+    /* A kernel that adds no squares is another one. */
+    const bool squares = rng_below(rng, 4) != 0, others = rng_below(rng, 4) == 0;
+    many->inputs = 1;
+    many->reductions = rng_below(rng, 10) ? 2 + rng_below(rng, REDUCTIONS_OFTEN) : REDUCTIONS_MOST;
+    for (size_t i = 0; i < many->reductions; i++) {
+        reduct_operator op;
+        do
+            op = others && rng_below(rng, 4) == 0 ? test_operators[rng_below(rng, test_operator_count)].op
+                                                  : SHARED[rng_below(rng, sizeof SHARED / sizeof *SHARED)];
+        while (!oracle_has(op, many->type->type) ||
+               !is_served(device, &(reduct_reduction){.op = op, .element = many->type->type}) ||
+               (!squares && (op == REDUCT_VAR || op == REDUCT_STD || op == REDUCT_SUMSQ || op == REDUCT_NORM2 ||
+                             op == REDUCT_RMS)));
+        many->reduction[i] = (reduct_reduction){.op = op,
+                                                .element = many->type->type,
+                                                .result = test_pick_result(rng, op, many->type->type),
+                                                .nan = (reduct_nan)rng_below(rng, 3),
+                                                .flags = (uint32_t)rng_below(rng, 2) ? REDUCT_POPULATION : 0};
+        if (test_operator(op)->inputs == 2)
+            many->inputs = 2;
+    }
+}
+
+static void several(void **state) {
+    (void)state;
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(6);
+    for (uint64_t rounds = test_scaled(4000, 300); rounds-- > 0;) {
+        const struct test_type *type;
+        const uint64_t kind = rng_below(&many->rng, 8);
+        const bool offsets = rng_below(&many->rng, 2);
+        do
+            type = elements[rng_below(&many->rng, element_count)];
+        while (type->class != FLOAT && rng_below(&many->rng, 4));
+        if (kind < 5)
+            choose_matrix(many, kind == 4);
+        else if (kind < 7)
+            choose_segments(many, offsets);
+        else
+            choose_layout(many);
+        if (many->segmented || rng_below(&many->rng, 8))
+            many->mask = REDUCT_MASK_NONE;
+        if (type->class == FLOAT)
+            fill_matrix(many, type);
+        else
+            fill(many, &type, 1);
+        if (!rng_below(&many->rng, 4)) /* many are equal */
+            for (size_t i = 0; i < many->span; i++)
+                values_put(many->type, many->memory[0], i, (double)rng_below(&many->rng, 6));
+        const char *device = devices[rng_below(&many->rng, device_count)];
+        choose_several(many, device);
+        check_case(many, device, offsets);
+    }
+    stop(many);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1119,16 +1186,11 @@ static void whole_outcomes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
-                                       cmocka_unit_test(segments),
-                                       cmocka_unit_test(rows_and_columns),
-                                       cmocka_unit_test(columns_of_few),
-                                       cmocka_unit_test(large),
-                                       cmocka_unit_test(cut_results),
-                                       cmocka_unit_test(one_long_segment),
-                                       cmocka_unit_test(refused_plans),
-                                       cmocka_unit_test(refused_segments),
-                                       cmocka_unit_test(whole_outcomes),
-                                       cmocka_unit_test(long_rows_and_columns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),           cmocka_unit_test(segments),
+                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(columns_of_few),
+                                       cmocka_unit_test(several),          cmocka_unit_test(large),
+                                       cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
+                                       cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
+                                       cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

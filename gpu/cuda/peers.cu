@@ -3,6 +3,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -295,6 +296,46 @@ int sum_by_group(gpu_peer_type type, void *scratch, size_t *bytes, const uint32_
                     : cudaErrorNotSupported;
 }
 
+template <typename K> int by_key_of(const gpu_peer_keys &of, void *scratch, size_t *bytes, cudaStream_t stream) {
+    const K *keys = static_cast<const K *>(of.keys);
+    K *unique = static_cast<K *>(of.unique);
+    const float *x = of.x;
+    const int n = static_cast<int>(of.n);
+    Parts parts = {static_cast<char *>(scratch), 0};
+    K *sorted_keys = parts.take<K>(of.sorts ? n : 0);
+    float *sorted = parts.take<float>(of.sorts ? n : 0), *sums = static_cast<float *>(of.results);
+    size_t to_sort = 0, to_reduce = 0;
+    int error = 0;
+    const auto reduce = [&](void *room) -> int {
+        if (!x)
+            return cub::DeviceRunLengthEncode::Encode(room, to_reduce, keys, unique,
+                                                      static_cast<uint32_t *>(of.results), of.found, n, stream);
+        return cub::DeviceReduce::ReduceByKey(room, to_reduce, of.sorts ? sorted_keys : keys, unique,
+                                              of.sorts ? sorted : x, sums, of.found, Plus(), n, stream);
+    };
+    if (of.sorts)
+        error = cub::DeviceRadixSort::SortPairs(nullptr, to_sort, keys, sorted_keys, x, sorted, n, 0, 8 * sizeof(K),
+                                                stream);
+    if (!error)
+        error = reduce(nullptr);
+    char *room = parts.take<char>(to_sort > to_reduce ? to_sort : to_reduce);
+    if (!scratch)
+        *bytes = parts.used;
+    if (error || !scratch)
+        return error;
+    if (of.sorts)
+        error =
+            cub::DeviceRadixSort::SortPairs(room, to_sort, keys, sorted_keys, x, sorted, n, 0, 8 * sizeof(K), stream);
+    return error ? error : reduce(room);
+}
+
+int by_key(const gpu_peer_keys *keys, void *scratch, size_t *bytes, void *stream) {
+    if (keys->n >> 31)
+        return cudaErrorInvalidValue;
+    return (keys->key_bytes == 4 ? by_key_of<uint32_t> : by_key_of<uint64_t>)(*keys, scratch, bytes,
+                                                                              static_cast<cudaStream_t>(stream));
+}
+
 // In the element type; i32 are added as unsigned numbers, which wrap.
 template <typename T>
 int sum_in_type_of(void *scratch, size_t *scratch_bytes, const void *from, void *to, uint64_t n, void *stream) {
@@ -383,8 +424,9 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_4(void) {
-    static const gpu_peers peers = {CUB_VERSION,  THRUST_VERSION, open_device,    reduce,     segmented,   HAS_LENGTH,
-                                    sum_by_group, sum_in_type,    gpu_to_gpu_sum, thrust_sum, thrust_form, text};
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_5(void) {
+    static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device, reduce,      segmented,
+                                    HAS_LENGTH,  sum_by_group,   by_key,      sum_in_type, gpu_to_gpu_sum,
+                                    thrust_sum,  thrust_form,    text};
     return &peers;
 }

@@ -27,6 +27,18 @@ enum gpu_peer_type {
     GPU_PEER_BF16
 };
 
+/* Keys of 4 or 8 bytes on the device, and what is to be found: sums of f32 by key, or how long each run of equal keys is. */
+struct gpu_peer_keys {
+    const void *keys;
+    size_t key_bytes;
+    uint64_t n;     /* fewer than 2^31 */
+    const float *x; /* what is summed; null: runs */
+    int sorts;      /* 1: keys come in any order, and are sorted first, with what is summed */
+    void *unique;   /* n keys */
+    void *results;  /* n f32, or u32 for runs */
+    uint64_t *found;
+};
+
 typedef struct gpu_peers {
     int cub_version, thrust_version; /* 300000 for 3.0.0, as their headers say */
 
@@ -52,6 +64,10 @@ typedef struct gpu_peers {
     int (*sum_by_group)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const uint32_t *group,
                         const void *from, void *to, uint64_t n, uint64_t groups, void *stream);
 
+    /* cub::DeviceReduce::ReduceByKey, with cub::DeviceRadixSort::SortPairs before it if told so, or
+     * cub::DeviceRunLengthEncode::Encode; scratch as for `reduce`. */
+    int (*by_key)(const struct gpu_peer_keys *keys, void *scratch, size_t *scratch_bytes, void *stream);
+
     /* cub::DeviceReduce::Sum in the element type, otherwise as `reduce`: of i32 (modulo 2^32), f32 and f64. */
     int (*sum_in_type)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const void *from, void *to,
                        uint64_t n, void *stream);
@@ -73,7 +89,7 @@ typedef struct gpu_peers {
 
 /* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
 #define GPU_PEERS_FILE   "gpu_cuda_peers.so"
-#define GPU_PEERS_SYMBOL "gpu_cuda_peers_4"
+#define GPU_PEERS_SYMBOL "gpu_cuda_peers_5"
 typedef const gpu_peers *gpu_cuda_peers_function(void);
 
 #endif

@@ -45,20 +45,20 @@ typedef struct reduct_cuda_outcome {
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices, and for plans of many results of which none is reduced in pieces and no two share a launch. It may hold anything
- * before an execution, and holds anything after it: nothing need be cleared, and between executions it can serve other ends. One
- * workspace serves any number of plans of its context.
+ * devices, and for plans of many results of which none is reduced in pieces, unless two of a whole array share a launch. It may
+ * hold anything before an execution, and holds anything after it: nothing need be cleared, and between executions it can serve
+ * other ends. One workspace serves any number of plans of its context.
  *
  * Over groups a sum of f32 takes 20 bytes for each result, one of f64 28, of which the common case writes 8 and 16 for each that
  * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups several. Of several
- * reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch
- * that reads it, and one that rounds their results. Allocates nothing, waits for nothing, and can be captured in a CUDA graph. On
- * compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends (programmatic dependent
- * launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A graph then has an edge of that kind
- * between the two.
+ * reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch that reads it,
+ * and one that rounds their results; of rows, columns, other axes and segments of floats without a mask, up to 16 of those share
+ * one launch. Allocates nothing, waits for nothing, and can be captured in a CUDA graph. On compute capability 9.0 and later its
+ * blocks may come while the kernel before it in the stream ends (programmatic dependent launch, "CUDA C++ Programming Guide");
+ * they wait for that kernel before they touch memory. A graph then has an edge of that kind between the two.
  *
  *   inputs     as many arrays as the operators read, each in memory that the device can access, aligned to its element;
  *              then, for segments with an index type, the offsets, or the begins and the ends, for groups the indices; then the mask,
@@ -78,6 +78,80 @@ REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 REDUCT_API reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
                                              reduct_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Keys in device memory, as those of reduct_keys are in the host's: numbers for plans of groups, or runs for plans of segments,
+ * found in a stream and without the host.
+ *
+ *     reduct_cuda_keys_options options = {.type = REDUCT_U64, .count = n, .room = 1000, .device = "cuda:0"};
+ *     reduct_cuda_keys_create(&options, &keys, &error);
+ *     cudaMalloc(&workspace, reduct_cuda_keys_workspace_size(keys));
+ *     reduct_cuda_keys_group(keys, array, indices, unique, found, workspace, stream, &error);
+ *     reduct_cuda_execute(plan, (const void *[]){x, indices}, (void *[]){sums}, NULL, NULL, stream, &error);
+ *
+ * where the plan is one of 1000 groups, with u32 indices: results number 0 to *found - 1 are those of the keys in `unique`, and
+ * groups beyond are empty. An object is immutable: threads may use it at once, each with a workspace of its own. It belongs to a
+ * context as a plan does. */
+typedef struct reduct_cuda_keys reduct_cuda_keys;
+
+typedef enum reduct_cuda_keys_kind {
+    REDUCT_CUDA_KEYS_FIRST = 0,     /* numbers in order of first appearance, those of reduct_keys_add() */
+    REDUCT_CUDA_KEYS_ASCENDING = 1, /* numbers in ascending order of the keys */
+    REDUCT_CUDA_KEYS_RUNS = 2       /* runs of equal keys, one after another, in an array that need not be sorted */
+} reduct_cuda_keys_kind;
+
+/* Zero-initialise it, then set what matters. */
+typedef struct reduct_cuda_keys_options {
+    reduct_cuda_keys_kind kind;
+    reduct_type type; /* of keys: REDUCT_I32, REDUCT_U32, REDUCT_I64 or REDUCT_U64 */
+    uint64_t count;   /* keys in an array, up to 2^40 */
+    uint64_t room; /* how many different keys, or runs (up to 2^40), there is room for; 0: for all that there can be */
+    const char *device;   /* "cuda:0" and so on; null: "cuda" */
+    uint64_t reserved[4]; /* zero */
+} reduct_cuda_keys_options;
+
+/* Prepares a device. Destroy the object when done, before its context; null is allowed there. For numbers there is room for up to
+ * 2^30 different keys. Fails with REDUCT_ERROR_ARGUMENT, _TOO_LARGE, _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY. */
+REDUCT_API reduct_status reduct_cuda_keys_create(const reduct_cuda_keys_options *options, reduct_cuda_keys **keys,
+                                                 reduct_error *error);
+REDUCT_API void reduct_cuda_keys_destroy(reduct_cuda_keys *keys);
+
+/* Bytes of workspace that a call needs, in device memory, aligned to 256. It may hold anything before a call, and holds anything
+ * after it; calls that share one must not overlap. For runs it is 1/512 of the count and 17 KiB. For numbers it is 3/16 of the
+ * count (bits, and how many are set), and a hash table, whose slots are a power of two that is at least twice the room, of 8 bytes
+ * each for keys of 32 bits, fewer than 2^32 of them, and otherwise of 16; in ascending order also 21 bytes for each key that there
+ * is room for, or 29 of 64 bits. */
+REDUCT_API size_t reduct_cuda_keys_workspace_size(const reduct_cuda_keys *keys);
+
+/* Queues that the keys of an array get numbers, of either order: several launches. Allocates nothing, waits for nothing, and can be
+ * captured in a CUDA graph. The numbers are the same on every run.
+ *
+ *   array     `count` keys, in memory that the device can access, aligned to the key, as all arrays here are to their elements
+ *   indices   `count` numbers, u32, for plans of groups; they must not overlap the keys
+ *   unique    room for `room` keys: each at its number; null: not wanted
+ *   found     how many different keys there are. Where these are more than there is room for, it is UINT64_MAX, all
+ *             indices are UINT32_MAX, which no group has, and `unique` is of no use
+ *   stream    of the object's context; null for its default stream
+ *
+ * Fails with REDUCT_ERROR_ARGUMENT or REDUCT_ERROR_DEVICE_LOST; nothing is queued where an argument is wrong. */
+REDUCT_API reduct_status reduct_cuda_keys_group(const reduct_cuda_keys *keys, const void *array, uint32_t *indices,
+                                                void *unique, uint64_t *found, void *workspace,
+                                                struct CUstream_st *stream, reduct_error *error);
+
+/* Queues that the runs of equal keys in an array are found, likewise; it is read once.
+ *
+ *   offsets   room for `room` + 1: where each run begins, and `count` in all that follow. So they are the offsets of a
+ *             plan of `room` segments with index type REDUCT_U64, of which those that are not there are empty; null: not wanted
+ *   unique    room for `room` keys: the key of each run; what lies beyond the last is not written; null: not wanted
+ *   found     how many runs there are. Where these are more than there is room for, the first ones are written, with their ends
+ *
+ * Fails with REDUCT_ERROR_ARGUMENT or REDUCT_ERROR_DEVICE_LOST; nothing is queued where an argument is wrong. */
+REDUCT_API reduct_status reduct_cuda_keys_runs(const reduct_cuda_keys *keys, const void *array, uint64_t *offsets,
+                                               void *unique, uint64_t *found, void *workspace,
+                                               struct CUstream_st *stream, reduct_error *error);
 
 #ifdef __cplusplus
 }

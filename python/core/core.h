@@ -83,6 +83,9 @@ PyObject *arrow_stream(PyObject *module, PyObject *capsule);
 /* keys.c: number_keys(type, [(keys, validity or None, first bit)], ids, sorted), which writes the number of each key and returns the
  * bytes of all different ones. */
 PyObject *number_keys(PyObject *module, PyObject *arguments);
+/* cuda_number_keys(keys, ids, unique, sorted, found, workspace, stream), which queues the same on a CUDA device, of which the last three
+ * are addresses; unique says how much room there is. Returns the bytes of workspace that it takes: with none, that is all it does. */
+PyObject *cuda_number_keys(PyObject *module, PyObject *arguments);
 
 /* dlpack.c */
 struct dlpack_tensor;

@@ -1,6 +1,9 @@
 /* Keys to numbers of groups. */
 #include "core.h"
 
+#include <reduct/cuda.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,4 +142,48 @@ PyObject *number_keys(PyObject *module, PyObject *arguments) {
     PyObject *result = add_list(state, keys, list, type, ids) ? unique_keys(state, keys, type, ids, sorted) : NULL;
     reduct_keys_destroy(keys);
     return result;
+}
+
+static bool are_device_arrays(const struct view *keys, const struct view *ids, const struct view *unique) {
+    return keys->device >= 0 && ids->device == keys->device && unique->device == keys->device &&
+           unique->type == keys->type && (ids->type == REDUCT_I32 || ids->type == REDUCT_U32) && !ids->readonly &&
+           !unique->readonly && view_count(ids) == view_count(keys) && view_is_contiguous(keys) &&
+           view_is_contiguous(ids) && view_is_contiguous(unique);
+}
+
+PyObject *cuda_number_keys(PyObject *module, PyObject *arguments) {
+    struct state *state = PyModule_GetState(module);
+    PyObject *array, *numbers, *different;
+    unsigned long long found, workspace, stream;
+    int sorted;
+    const struct view *keys, *ids, *unique;
+    if (!PyArg_ParseTuple(arguments, "OOOpKKK", &array, &numbers, &different, &sorted, &found, &workspace, &stream) ||
+        !(keys = view_in(state, array, "keys")) || !(ids = view_in(state, numbers, "ids")) ||
+        !(unique = view_in(state, different, "unique")))
+        return NULL;
+    if (!are_device_arrays(keys, ids, unique)) {
+        PyErr_SetString(PyExc_ValueError, "keys: expected contiguous arrays on one CUDA device");
+        return NULL;
+    }
+    char device[24];
+    snprintf(device, sizeof device, "cuda:%d", keys->device);
+    const reduct_cuda_keys_options options = {.kind = sorted ? REDUCT_CUDA_KEYS_ASCENDING : REDUCT_CUDA_KEYS_FIRST,
+                                              .type = keys->type,
+                                              .count = (uint64_t)view_count(keys),
+                                              .room = (uint64_t)view_count(unique),
+                                              .device = device};
+    reduct_error error = {0};
+    reduct_cuda_keys *prepared = NULL;
+    size_t bytes = 0;
+    reduct_status status;
+    Py_BEGIN_ALLOW_THREADS status = reduct_cuda_keys_create(&options, &prepared, &error);
+    if (status == REDUCT_OK) {
+        bytes = reduct_cuda_keys_workspace_size(prepared);
+        if (workspace)
+            status = reduct_cuda_keys_group(prepared, keys->data, (uint32_t *)(void *)ids->data, unique->data,
+                                            (uint64_t *)(uintptr_t)found, (void *)(uintptr_t)workspace,
+                                            (struct CUstream_st *)(uintptr_t)stream, &error);
+        reduct_cuda_keys_destroy(prepared);
+    }
+    Py_END_ALLOW_THREADS return status == REDUCT_OK ? PyLong_FromSize_t(bytes) : raise_status(state, status, &error);
 }

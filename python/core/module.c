@@ -206,6 +206,8 @@ static PyMethodDef methods[] = {
      "arrow_stream(stream): (type or None, [(values, validity or None, first bit)])"},
     {"number_keys", number_keys, METH_VARARGS,
      "number_keys(type, [(keys, validity or None, first bit)], ids, sorted): bytes of the different ones"},
+    {"cuda_number_keys", cuda_number_keys, METH_VARARGS,
+     "cuda_number_keys(keys, ids, unique, sorted, found, workspace, stream): bytes of the workspace"},
     {"number", number, METH_VARARGS, "number(type, bytes): the number whose bytes these are"},
     {NULL, NULL, 0, NULL},
 };

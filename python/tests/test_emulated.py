@@ -8,7 +8,7 @@ import pytest
 from exact import same
 
 import pyreduct
-from pyreduct import _core, _cuda, _functions, _kinds
+from pyreduct import _core, _cuda, _functions, _groups, _kinds
 
 if not os.environ.get("REDUCT_TEST_EMULATED"):
     pytest.skip("the emulated GPU's kernels are in a module of their own (ctest -R python_emulated)", allow_module_level=True)
@@ -59,6 +59,9 @@ class Tensor:
 
     def is_neg(self):
         return False
+
+    def __getitem__(self, place):
+        return Tensor(self.x[place])
 
 
 class Kind:
@@ -149,6 +152,33 @@ def test_where_and_groups(long_ways):
         same(pyreduct.index_add(Tensor(x[:9].copy()), Tensor(ids), Tensor(x), check=False).x, pyreduct.index_add(x[:9].copy(), ids, x))
         same(pyreduct.group_sum(Tensor(x), Tensor(ids), 9, check=False).x, pyreduct.group_sum(x, ids, 9))
     assert not long_ways
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("sort", [False, True])
+def test_keys(dtype, sort, monkeypatch):
+    """Also where there are so many that the first room is too small."""
+    monkeypatch.setattr(_groups, "_ROOM", 8)
+    monkeypatch.setattr(_groups, "_MORE", 4)
+    for count, different in [(0, 1), (1, 1), (500, 3), (500, 8), (500, 9), (500, 400)]:
+        numbers = np.random.default_rng(count + different)
+        keys = numbers.integers(0, 2**32, different, "u8").astype(dtype)[numbers.integers(0, different, count)]
+        x = data(count, seed=different)
+        expected, groups = pyreduct.group_by(keys, sort=sort), pyreduct.group_by(Tensor(keys), sort=sort)
+        assert len(groups) == len(expected) and groups.ids.x.dtype == np.int32
+        same(groups.keys.x, expected.keys)
+        same(groups.ids.x.astype("i8"), expected.ids)
+        same(groups.sum(Tensor(x)).x, expected.sum(x))
+
+
+def test_keys_refused(monkeypatch):
+    with pytest.raises(TypeError, match="keys: elements of f32"):
+        pyreduct.group_by(Tensor(data(3)))
+    with pytest.raises(ValueError, match="one contiguous axis"):
+        pyreduct.group_by(Tensor(np.zeros((2, 2), "i4")))
+    monkeypatch.setattr(_groups, "_MOST", 2)
+    with pytest.raises(ValueError, match="more than 2 different ones"):
+        pyreduct.group_by(Tensor(np.arange(3)))
 
 
 def test_what_is_waited_for(long_ways):

@@ -161,7 +161,7 @@ static bool has_vectors(const struct rd_layout *layout, unsigned inputs, unsigne
 
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
-                      unsigned bytes, unsigned multiprocessors) {
+                      unsigned inputs, unsigned bytes, unsigned multiprocessors) {
     struct rd_cuda_many *to = &pass->masked.many;
     const struct rd_layout *layout = &many->layout;
     const bool segmented = rd_many_is_segmented(many);
@@ -194,7 +194,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     to->tasks = rounds * to->pieces;
     to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * to->pieces : kernel->grid_words;
     pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
-    pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, many->inputs, 16 / bytes);
+    pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, inputs, 16 / bytes);
     const uint64_t blocks = rd_divide_up(to->tasks, RD_CUDA_WARPS),
                    most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
     pass->blocks = (unsigned)(blocks < most ? blocks : most);
@@ -208,19 +208,17 @@ static uint64_t infinity_of(const struct rd_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
-/* Which of a family's kernels: what its name begins with. */
+/* Which of a family's kernels: what its name has behind its beginning. */
 static const char *way_of(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                           unsigned bytes) {
     const struct rd_cuda_many *to = &pass->masked.many;
     const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(bytes) * to->lanes, count = to->call.count;
-    if (many->mask)
-        return "masked";
-    if (!kernel->has_rows || rd_many_is_segmented(many) || to->kept_axes != 1 || to->reduced_axes != 1 ||
+    if (!kernel->has_rows || many->mask || rd_many_is_segmented(many) || to->kept_axes != 1 || to->reduced_axes != 1 ||
         to->pieces > 1 || !pass->may_be_vectors || count % (16 / bytes) || !count || count < to->call.minimum)
-        return "many";
+        return "";
     if (count <= tile)
-        return "many_rows";
-    return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "many_tiles" : "many";
+        return "_rows";
+    return kernel->has_tiles && count <= tile * RD_CUDA_MANY_TILES_MOST ? "_tiles" : "";
 }
 
 /* A pass that leaves its table as it is: one piece more is waited for than comes, so that none is the last. There are at most as many
@@ -294,18 +292,12 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
     return true;
 }
 
-reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
-                                   struct rd_cuda_pass *pass, reduct_error *error) {
-    const reduct_reduction *reduction = &many->reduction[which];
+/* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both. */
+static void describe_pass(const struct rd_cuda_context *context, const struct rd_many *many,
+                          const reduct_reduction *reduction, const struct kernel *kernel, unsigned inputs,
+                          struct rd_cuda_pass *pass) {
     const struct rd_type *element = rd_type(reduction->element);
     struct rd_cuda_many *to = &pass->masked.many;
-    char name[64];
-    if (rd_many_is_grouped(many)) {
-        reduct_status status = rd_cuda_groups_prepare(context, many, which, false, &pass->groups, error);
-        pass->table_bytes = pass->groups.bytes;
-        return status;
-    }
-    const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     *to = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
                                 .results = many->layout.results,
                                 .limit = many->segments.elements,
@@ -323,13 +315,77 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
     }
     if (many->mask)
         describe_mask(&pass->masked, many);
-    share_out(pass, many, &kernel, element->bytes, (unsigned)context->device->multiprocessors);
+    share_out(pass, many, kernel, inputs, element->bytes, (unsigned)context->device->multiprocessors);
+}
+
+reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
+                                   struct rd_cuda_pass *pass, reduct_error *error) {
+    const reduct_reduction *reduction = &many->reduction[which];
+    char name[64];
+    if (rd_many_is_grouped(many)) {
+        reduct_status status = rd_cuda_groups_prepare(context, many, which, false, &pass->groups, error);
+        pass->table_bytes = pass->groups.bytes;
+        return status;
+    }
+    const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
+    describe_pass(context, many, reduction, &kernel, many->inputs, pass);
     if (open)
         leave_open(pass, &kernel);
     else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel))
         return REDUCT_OK;
-    snprintf(name, sizeof name, "%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
+    snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
+             way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
     return rd_cuda_kernel(context, kernel.image, name, &pass->function, error);
+}
+
+/* Reductions that share a pass over many results, as far as one launch has room for them. */
+static size_t share_together(struct rd_cuda_plan *plan, uint64_t pieces) {
+    struct rd_cuda_call *call = &plan->together.masked.many.call;
+    size_t count = 0, first = 0;
+    call->minimum = 0;
+    for (size_t i = 0; i < plan->many->reductions && count < RD_CUDA_ANSWERS; i++)
+        if (rd_cuda_together_may_take(plan->many, i, pieces)) {
+            const uint64_t minimum = rd_minimum(&plan->many->reduction[i]);
+            call->minimum = call->minimum > minimum ? call->minimum : minimum;
+            first = count ? first : i;
+            plan->pass[i].shared = true;
+            count++;
+        }
+    if (count == 1)
+        plan->pass[first].shared = false;
+    return count;
+}
+
+/* Their pass, if there are at least two. */
+static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    const struct rd_type *element = rd_type(many->reduction[0].element);
+    struct rd_cuda_pass *pass = &plan->together;
+    char name[64];
+    bool squares = false;
+    size_t possible = 0;
+    for (size_t i = 0; i < many->reductions; i++) {
+        const enum rd_transform transform = rd_operator(many->reduction[i].op)->transform;
+        if (rd_cuda_together_may_take(many, i, 1)) {
+            squares = squares || transform == RD_SQUARE || transform == RD_MOMENTS;
+            possible++;
+        }
+    }
+    if (possible < 2)
+        return REDUCT_OK;
+    const struct kernel kernel = {.image = "kernels/many_several",
+                                  .has_rows = element->bytes < 8 || !squares,
+                                  .has_tiles = element->bytes == 8 ? !squares : squares,
+                                  .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
+                                                RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS};
+    describe_pass(plan->context, many, &many->reduction[0], &kernel, 1, pass);
+    if (share_together(plan, pass->masked.many.pieces) < 2) {
+        pass->table_bytes = 0;
+        return REDUCT_OK;
+    }
+    snprintf(name, sizeof name, "together%s_%s_%s", way_of(pass, many, &kernel, element->bytes),
+             squares ? "moments" : "identity", element->name);
+    return rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
 }
 
 static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) {
@@ -359,6 +415,9 @@ static reduct_status prepare_several(struct rd_cuda_plan *plan, reduct_error *er
 
 static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
     reduct_status status = prepare_several(plan, error);
+    if (status == REDUCT_OK)
+        status = prepare_together(plan, error);
+    plan->table_bytes = plan->together.table_bytes;
     for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
         if (!plan->pass[i].shared)
             status = rd_cuda_pass_prepare(plan->context, plan->many, i, false, &plan->pass[i], error);
@@ -432,6 +491,26 @@ static void make_dense(struct rd_cuda_many *many) {
         many->axis[k].result_stride = step;
 }
 
+/* Where a launch reads, inputs as far as it takes them, and where its pieces meet. */
+static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan, const struct rd_cuda_pass *pass,
+                          const struct rd_cuda_addresses *addresses, unsigned inputs) {
+    const int64_t bytes = rd_type(plan->reduction[0].element)->bytes;
+    const void *input[2] = {NULL, NULL};
+    many->vectors = pass->may_be_vectors;
+    for (unsigned i = 0; i < inputs; i++)
+        if (addresses->input[i]) {
+            input[i] = (const unsigned char *)addresses->input[i] +
+                       (rd_many_is_segmented(plan) ? 0 : plan->layout.first[i]) * bytes;
+            many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
+        }
+    many->call.x = input[0];
+    many->call.y = input[1];
+    many->begins = addresses->begins;
+    many->ends = addresses->ends;
+    many->table = addresses->table;
+    many->keeps = addresses->keeps;
+}
+
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *plan,
                                 const struct rd_cuda_pass *pass, const struct rd_cuda_addresses *addresses, bool dense,
                                 rd_cu_stream stream) {
@@ -446,8 +525,6 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
                                                      .workspace = addresses->table};
         return rd_cuda_groups_start(&pass->groups, &own, stream);
     }
-    const struct rd_layout *layout = &plan->layout;
-    const unsigned bytes = rd_type(plan->reduction[0].element)->bytes;
     struct rd_cuda_masked masked;
     struct rd_cuda_many *many = &masked.many;
     *many = pass->masked.many;
@@ -455,24 +532,11 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
         masked = pass->masked;
         masked.mask = addresses->mask;
     }
-    const void *input[2] = {addresses->input[0], addresses->input[1]};
-    many->vectors = pass->may_be_vectors;
-    for (unsigned i = 0; i < 2; i++)
-        if (input[i]) {
-            input[i] =
-                (const unsigned char *)input[i] + (rd_many_is_segmented(plan) ? 0 : layout->first[i]) * (int64_t)bytes;
-            many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
-        }
-    many->ringed = pass->ring_bytes && (uintptr_t)input[0] % 16 == 0;
-    many->call.x = input[0];
-    many->call.y = input[1];
+    set_addresses(many, plan, pass, addresses, 2);
+    many->ringed = pass->ring_bytes && (uintptr_t)many->call.x % 16 == 0;
     many->call.result = addresses->result;
     many->call.outcome = addresses->outcome;
-    many->begins = addresses->begins;
-    many->ends = addresses->ends;
-    many->table = addresses->table;
     many->failure = addresses->failure;
-    many->keeps = addresses->keeps;
     if (dense)
         make_dense(many);
     void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
@@ -486,13 +550,44 @@ static const void *start_of(const struct rd_many *many, const void *input) {
     return input ? (const unsigned char *)input + first : NULL;
 }
 
-/* Starts a reduction, or has it rounded with others when the pass has been started that it shares. */
+/* Starts a reduction, or has it rounded with others by the pass that it shares: one over a whole array has been started, one over
+ * many results is when all have come. */
 static rd_cu_result start_one(const struct rd_cuda_plan *plan, size_t which, const struct rd_cuda_addresses *addresses,
                               bool dense, struct rd_cuda_rounding *rounding, rd_cu_stream stream) {
-    return plan->pass[which].shared
-               ? rd_cuda_several_answer(&plan->several, plan->many, which, addresses->result, addresses->outcome,
-                                        addresses->failure, rounding, addresses->table, stream)
-               : rd_cuda_pass_start(plan->context, plan->many, &plan->pass[which], addresses, dense, stream);
+    if (!plan->pass[which].shared)
+        return rd_cuda_pass_start(plan->context, plan->many, &plan->pass[which], addresses, dense, stream);
+    if (plan->several.there)
+        return rd_cuda_several_answer(&plan->several, plan->many, which, addresses->result, addresses->outcome,
+                                      addresses->failure, rounding, addresses->table, stream);
+    rd_cuda_answer_add(rounding, plan->many, which, addresses->result, addresses->outcome, addresses->failure, dense);
+    return RD_CU_SUCCESS;
+}
+
+/* The pass over many results, for the answers that have come. */
+static rd_cu_result start_together(const struct rd_cuda_plan *plan, const struct rd_cuda_addresses *addresses,
+                                   const struct rd_cuda_rounding *rounding, rd_cu_stream stream) {
+    const struct rd_cuda_pass *pass = &plan->together;
+    struct rd_cuda_together together = {
+        .many = pass->masked.many, .answers = rounding->count, .dense = rounding->dense};
+    set_addresses(&together.many, plan->many, pass, addresses, 1);
+    for (unsigned a = 0; a < rounding->count; a++) {
+        const struct rd_cuda_call *call = &rounding->answers.answer[a].call;
+        together.answer[a] = rounding->answers.answer[a];
+        together.ends = together.ends || call->combine != RD_ADD;
+        together.places = together.places || call->finish == RD_INDEX;
+    }
+    together.many.call.result = together.answer[0].call.result;
+    void *arguments[] = {&together};
+    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0,
+                                                         stream, arguments, NULL);
+}
+
+/* What reductions that share a pass still wait for. */
+static rd_cu_result end_shared(const struct rd_cuda_plan *plan, const struct rd_cuda_addresses *addresses,
+                               struct rd_cuda_rounding *rounding, rd_cu_stream stream) {
+    if (plan->several.there)
+        return rd_cuda_several_round(&plan->several, rounding, addresses->table, stream);
+    return plan->together.function ? start_together(plan, addresses, rounding, stream) : RD_CU_SUCCESS;
 }
 
 size_t rd_cuda_many_workspace(const struct rd_many *many) {
@@ -510,8 +605,11 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
     rd_cu_result result = RD_CU_SUCCESS;
     const rd_cu_address table = workspace ? (rd_cu_address)(uintptr_t)workspace : plan->table;
     struct rd_cuda_rounding rounding;
-    rounding.count = 0;
+    struct rd_cuda_addresses common = *addresses;
+    rounding.count = rounding.dense = 0;
     rounding.follows = true;
+    common.keeps = many->is_whole;
+    common.table = (uint64_t *)(uintptr_t)table;
     const bool clears = workspace && zero_bytes(plan) && !rd_many_is_grouped(many);
     if (clears)
         result = driver->cuMemsetD8Async(table, 0, zero_bytes(plan), stream);
@@ -519,15 +617,13 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         result = rd_cuda_several_read(&plan->several, start_of(many, addresses->input[0]), (void *)(uintptr_t)table,
                                       !workspace, !clears, stream);
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
-        struct rd_cuda_addresses own = *addresses;
+        struct rd_cuda_addresses own = common;
         own.result = results[i];
-        own.keeps = many->is_whole;
         own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
-        own.table = (uint64_t *)(uintptr_t)table;
         result = start_one(plan, i, &own, false, &rounding, stream);
     }
-    if (result == RD_CU_SUCCESS && plan->several.there)
-        result = rd_cuda_several_round(&plan->several, &rounding, (void *)(uintptr_t)table, stream);
+    if (result == RD_CU_SUCCESS)
+        result = end_shared(plan, &common, &rounding, stream);
     rd_cuda_leave(plan->context->device, &stay);
     return result == RD_CU_SUCCESS ? REDUCT_OK
                                    : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
@@ -668,16 +764,28 @@ static reduct_outcome *outcomes_of(const struct rd_execution *execution, size_t 
     return execution->outcomes ? execution->outcomes[which] : NULL;
 }
 
+/* Whether a reduction's failure would be the call's, of which no result is then written. */
+static bool fails_call(const struct rd_many *many, const struct rd_execution *execution, size_t which) {
+    return rd_many_may_fail(many, which) && !outcomes_of(execution, which);
+}
+
+static bool any_fails_call(const struct rd_many *many, const struct rd_execution *execution) {
+    bool any = false;
+    for (size_t i = 0; i < many->reductions; i++)
+        any = any || fails_call(many, execution, i);
+    return any;
+}
+
 /* Queues a reduction; of those that share a pass the rounding may wait for others. */
 static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
                               struct stay *stay, struct run *run, struct rd_cuda_rounding *rounding) {
     const struct rd_many *many = plan->many;
     const struct rd_cuda_device *device = plan->context->device;
-    const bool wait = rd_many_may_fail(many, which) && !outcomes_of(execution, which),
-               told = outcomes_of(execution, which) || (wait && many->reduction[which].nan == REDUCT_NAN_ERROR);
+    const bool told = outcomes_of(execution, which) ||
+                      (fails_call(many, execution, which) && many->reduction[which].nan == REDUCT_NAN_ERROR);
     void *memory;
     run->bytes = rd_result_size(&many->reduction[which]);
-    run->staged = wait || !rd_cuda_on_device(device, execution->results[which]);
+    run->staged = any_fails_call(many, execution) || !rd_cuda_on_device(device, execution->results[which]);
     run->addresses.result = execution->results[which];
     rd_cu_result result = make_buffer(stay, sizeof(uint64_t), &memory);
     run->addresses.failure = memory;
@@ -691,28 +799,26 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
         result = make_buffer(stay, (size_t)many->layout.results * sizeof(struct rd_cuda_outcome), &memory);
         run->addresses.outcome = memory;
     }
-    run->addresses.table = (uint64_t *)(uintptr_t)plan->table;
     return result == RD_CU_SUCCESS ? start_one(plan, which, &run->addresses, run->staged, rounding, NULL) : result;
 }
 
 /* Queues all of them. */
 static rd_cu_result start_runs(const struct rd_cuda_plan *plan, const struct rd_execution *execution, struct stay *stay,
                                const struct rd_cuda_addresses *addresses, struct run *runs) {
-    void *const table = (void *)(uintptr_t)plan->table;
+    struct rd_cuda_addresses common = *addresses;
     struct rd_cuda_rounding rounding;
-    rounding.count = 0;
+    common.table = (uint64_t *)(uintptr_t)plan->table;
+    rounding.count = rounding.dense = 0;
     rounding.follows = false;
     rd_cu_result result = RD_CU_SUCCESS;
     if (plan->several.there)
-        result =
-            rd_cuda_several_read(&plan->several, start_of(plan->many, addresses->input[0]), table, true, false, NULL);
+        result = rd_cuda_several_read(&plan->several, start_of(plan->many, common.input[0]), common.table, true, false,
+                                      NULL);
     for (size_t i = 0; result == RD_CU_SUCCESS && i < plan->many->reductions; i++) {
-        runs[i].addresses = *addresses;
+        runs[i].addresses = common;
         result = start_run(plan, execution, i, stay, &runs[i], &rounding);
     }
-    if (result == RD_CU_SUCCESS && plan->several.there)
-        result = rd_cuda_several_round(&plan->several, &rounding, table, NULL);
-    return result;
+    return result == RD_CU_SUCCESS ? end_shared(plan, &common, &rounding, NULL) : result;
 }
 
 /* An index outside the groups. */
@@ -794,7 +900,11 @@ static reduct_status release(const struct rd_cuda_plan *plan, const struct rd_ex
                                                      (rd_cu_address)(uintptr_t)run->addresses.result, bytes, NULL);
         } else { /* now that none fails */
             run->addresses.result = to;
-            result = rd_cuda_pass_start(plan->context, many, &plan->pass[which], &run->addresses, false, NULL);
+            struct rd_cuda_rounding rounding;
+            rounding.count = rounding.dense = 0;
+            result = start_one(plan, which, &run->addresses, false, &rounding, NULL);
+            if (result == RD_CU_SUCCESS && rounding.count)
+                result = start_together(plan, &run->addresses, &rounding, NULL);
         }
         if (result == RD_CU_SUCCESS)
             result = stay->driver->cuStreamSynchronize(NULL);

@@ -25,10 +25,11 @@ struct rd_cuda_pass {
 struct rd_cuda_plan {
     struct rd_cuda_context *context;
     const struct rd_many *many;
-    pthread_mutex_t lock; /* of the table, in executions that wait for their results */
-    rd_cu_address table;  /* zero between executions */
-    size_t table_bytes;   /* of the pass that takes most, and of that of several beside */
-    struct rd_cuda_several several;
+    pthread_mutex_t lock;           /* of the table, in executions that wait for their results */
+    rd_cu_address table;            /* zero between executions */
+    size_t table_bytes;             /* of the pass that takes most, and of that of several beside */
+    struct rd_cuda_several several; /* of a whole array */
+    struct rd_cuda_pass together;   /* of many results: the pass of several, if it has a function */
     struct rd_cuda_pass pass[];
 };
 

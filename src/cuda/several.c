@@ -6,20 +6,9 @@
 
 #include <stdio.h>
 
-/* One result of a contiguous array. */
-static bool is_whole(const struct rd_many *many) {
-    const struct rd_layout *layout = &many->layout;
-    if (rd_many_is_segmented(many) || rd_many_is_grouped(many) || many->mask || layout->kept_axes ||
-        layout->results != 1)
-        return false;
-    return layout->reduced_axes == 0 || (layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1);
-}
-
-bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
-    const reduct_reduction *reduction = &many->reduction[which];
+/* What follows from sums of elements and of squares, from extremes, and from how many NaNs there are. */
+static bool follows(const reduct_reduction *reduction) {
     const struct rd_operator *op = rd_operator(reduction->op);
-    if (!is_whole(many))
-        return false;
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
     case RD_FAST_SUM: /* as plans of many have it: exact */
@@ -35,6 +24,29 @@ bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
         break;
     }
     return false;
+}
+
+/* One result of a contiguous array. */
+static bool is_whole(const struct rd_many *many) {
+    const struct rd_layout *layout = &many->layout;
+    if (rd_many_is_segmented(many) || rd_many_is_grouped(many) || many->mask || layout->kept_axes ||
+        layout->results != 1)
+        return false;
+    return layout->reduced_axes == 0 || (layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1);
+}
+
+bool rd_cuda_several_may_take(const struct rd_many *many, size_t which) {
+    return is_whole(many) && follows(&many->reduction[which]);
+}
+
+/* Places are kept in 32 bits. Pieces meet in one word for each end, which has no room for a place beside 64 bits. */
+bool rd_cuda_together_may_take(const struct rd_many *many, size_t which, uint64_t pieces) {
+    const reduct_reduction *reduction = &many->reduction[which];
+    const struct rd_type *element = rd_type(reduction->element);
+    const uint64_t most = rd_many_is_segmented(many) ? many->segments.elements : many->layout.count;
+    if (is_whole(many) || rd_many_is_grouped(many) || many->mask || element->kind != RD_FLOAT || !follows(reduction))
+        return false;
+    return rd_operator(reduction->op)->finish != RD_INDEX || (most < UINT32_MAX && (pieces == 1 || element->bytes < 8));
 }
 
 /* Kernels of floats come with squares and without; both types of 16 bits share one, which takes them as f32. */
@@ -90,16 +102,21 @@ rd_cu_result rd_cuda_several_read(const struct rd_cuda_several *several, const v
                : rd_cuda_launch_in(&launch, &launch.call, &room->workspace, stream);
 }
 
+void rd_cuda_answer_add(struct rd_cuda_rounding *rounding, const struct rd_many *many, size_t which, void *result,
+                        struct rd_cuda_outcome *outcome, uint64_t *failure, bool dense) {
+    struct rd_cuda_answer *answer = &rounding->answers.answer[rounding->count];
+    answer->call = rd_cuda_describe(&many->reduction[which]);
+    answer->call.count = many->layout.count;
+    answer->call.result = result;
+    answer->call.outcome = outcome;
+    answer->failure = failure;
+    rounding->dense |= (uint32_t)dense << rounding->count++;
+}
+
 rd_cu_result rd_cuda_several_answer(const struct rd_cuda_several *several, const struct rd_many *many, size_t which,
                                     void *result, struct rd_cuda_outcome *outcome, uint64_t *failure,
                                     struct rd_cuda_rounding *rounding, void *table, rd_cu_stream stream) {
-    struct rd_cuda_call *call = &rounding->answers.answer[rounding->count].call;
-    *call = rd_cuda_describe(&many->reduction[which]);
-    call->count = many->layout.count;
-    call->result = result;
-    call->outcome = outcome;
-    rounding->answers.answer[rounding->count].failure = failure;
-    rounding->count++;
+    rd_cuda_answer_add(rounding, many, which, result, outcome, failure, false);
     return rounding->count == RD_CUDA_ANSWERS ? rd_cuda_several_round(several, rounding, table, stream) : RD_CU_SUCCESS;
 }
 
@@ -109,6 +126,7 @@ rd_cu_result rd_cuda_several_round(const struct rd_cuda_several *several, struct
     if (!count)
         return RD_CU_SUCCESS;
     rounding->count = 0;
+    rounding->dense = 0;
     rounding->answers.findings = &room_of(several, table)->findings;
     return rd_cuda_start_kernel(several->launch.context->device->driver, several->answers,
                                 several->launch.overlaps && rounding->follows, count, 0, stream, &rounding->answers);

@@ -1,4 +1,4 @@
-/* Several reductions of one array in one pass: of plans that reduce a whole array to one result each. */
+/* Several reductions in one pass: of plans that reduce a whole array to one result each, and of those of many results. */
 #ifndef RD_CUDA_SEVERAL_PLAN_H
 #define RD_CUDA_SEVERAL_PLAN_H
 
@@ -13,8 +13,10 @@ struct rd_cuda_several {
     size_t place;                 /* bytes before its room in the plan's table */
 };
 
-/* Whether a reduction of a plan is among those that share a pass, if there are two of them. */
+/* Whether a reduction of a plan is among those that share a pass, if there are two of them: over a whole array, and over many
+ * results, which are so many pieces each. */
 bool rd_cuda_several_may_take(const struct rd_many *many, size_t which);
+bool rd_cuda_together_may_take(const struct rd_many *many, size_t which, uint64_t pieces);
 
 /* The pass of a plan in which there are. With the context current. */
 reduct_status rd_cuda_several_prepare(struct rd_cuda_context *context, const struct rd_many *many,
@@ -29,10 +31,15 @@ rd_cu_result rd_cuda_several_read(const struct rd_cuda_several *several, const v
 struct rd_cuda_rounding {
     struct rd_cuda_answers answers;
     unsigned count;
-    bool follows; /* kernels alone are queued from the pass on */
+    uint32_t dense; /* as in kernels/several.h; not of whole arrays */
+    bool follows;   /* kernels alone are queued from the pass on */
 };
 
-/* One more of them; and queues what has come. With the context current. */
+/* One more of them. There is room for so many as share a pass of many results. */
+void rd_cuda_answer_add(struct rd_cuda_rounding *rounding, const struct rd_many *many, size_t which, void *result,
+                        struct rd_cuda_outcome *outcome, uint64_t *failure, bool dense);
+
+/* The same of a whole array; and queues what has come. With the context current. */
 rd_cu_result rd_cuda_several_answer(const struct rd_cuda_several *several, const struct rd_many *many, size_t which,
                                     void *result, struct rd_cuda_outcome *outcome, uint64_t *failure,
                                     struct rd_cuda_rounding *rounding, void *table, rd_cu_stream stream);

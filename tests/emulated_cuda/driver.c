@@ -18,6 +18,7 @@
 
 #include "cuda/kernels/each.h"
 #include "cuda/kernels/groups.h"
+#include "cuda/kernels/keys.h"
 #include "cuda/kernels/many.h"
 #include "cuda/kernels/ranks.h"
 #include "cuda/kernels/several.h"
@@ -408,23 +409,6 @@ API cuMemcpyDtoDAsync_v2(rd_cu_address to, rd_cu_address from, size_t bytes, rd_
     return copy(to, from, bytes, stream);
 }
 
-API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream);
-API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream) {
-    if (!is_stream_here(stream) || !is_near(to))
-        return INVALID_VALUE;
-    memset((void *)(uintptr_t)to, value, count);
-    return RD_CU_SUCCESS;
-}
-
-API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream);
-API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream) {
-    if (!is_stream_here(stream) || !is_near(to))
-        return INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
-        ((unsigned *)(uintptr_t)to)[i] = value;
-    return RD_CU_SUCCESS;
-}
-
 /* ---------------------------------------------------------------------------------------------------------------------
  * Kernels: an image is a mark with a name, its module a shared object of that name beside this one
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -437,9 +421,11 @@ struct CUfunc_st {
         void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
         void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
         void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
+        void (*together_kernel)(struct rd_cuda_together all);   /* together_... */
         void (*each_kernel)(struct rd_cuda_each each);          /* each_... */
+        void (*keys_kernel)(struct rd_cuda_keys keys);          /* keys_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_each;
+    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_together, takes_each, takes_keys;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -551,7 +537,9 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0,
                                .takes_answers = strncmp(name, "answers_", 8) == 0,
-                               .takes_each = strncmp(name, "each_", 5) == 0};
+                               .takes_together = strncmp(name, "together_", 9) == 0,
+                               .takes_each = strncmp(name, "each_", 5) == 0,
+                               .takes_keys = strncmp(name, "keys_", 5) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -615,12 +603,20 @@ struct launch {
         struct rd_cuda_groups groups;
         struct rd_cuda_ranks ranks;
         struct rd_cuda_answers answers;
+        struct rd_cuda_together together;
         struct rd_cuda_each each;
+        struct rd_cuda_keys keys;
         struct {
             void (*call)(void *argument); /* on the host; then there is no function */
             void *argument;
         } host;
+        struct { /* memory that is set; then there is neither, and words are of 1 or 4 bytes */
+            rd_cu_address to;
+            size_t count, word;
+            unsigned value;
+        } set;
     };
+    bool sets;
     void **arguments; /* of kernels that are not the library's */
 };
 
@@ -638,13 +634,29 @@ static void run_thread(void *argument) {
         launch->function->ranks_kernel(launch->ranks);
     else if (launch->function->takes_answers)
         launch->function->answers_kernel(launch->answers);
+    else if (launch->function->takes_together)
+        launch->function->together_kernel(launch->together);
     else if (launch->function->takes_each)
         launch->function->each_kernel(launch->each);
+    else if (launch->function->takes_keys)
+        launch->function->keys_kernel(launch->keys);
     else
         launch->function->kernel(launch->call);
 }
 
+static void set_memory(const struct launch *launch) {
+    unsigned char *to = (unsigned char *)(uintptr_t)launch->set.to;
+    if (launch->set.word == 1)
+        memset(to, (int)launch->set.value, launch->set.count);
+    for (size_t i = 0; launch->set.word > 1 && i < launch->set.count; i++)
+        memcpy(to + i * launch->set.word, &launch->set.value, launch->set.word);
+}
+
 static rd_cu_result run(const struct launch *launch) {
+    if (launch->sets) {
+        set_memory(launch);
+        return RD_CU_SUCCESS;
+    }
     if (!launch->function) {
         launch->host.call(launch->host.argument);
         return RD_CU_SUCCESS;
@@ -713,6 +725,22 @@ static rd_cu_result queue(const struct launch *launch, rd_cu_stream stream) {
     return RD_CU_SUCCESS;
 }
 
+/* Memory that is set, likewise. */
+static rd_cu_result queue_set(rd_cu_address to, unsigned value, size_t word, size_t count, rd_cu_stream stream) {
+    const struct launch launch = {.sets = true, .set = {.to = to, .value = value, .word = word, .count = count}};
+    return is_stream_here(stream) && is_near(to) ? queue(&launch, stream) : INVALID_VALUE;
+}
+
+API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream);
+API cuMemsetD8Async(rd_cu_address to, unsigned char value, size_t count, rd_cu_stream stream) {
+    return queue_set(to, value, 1, count, stream);
+}
+
+API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream);
+API cuMemsetD32Async(rd_cu_address to, unsigned value, size_t count, rd_cu_stream stream) {
+    return queue_set(to, value, 4, count, stream);
+}
+
 /* Whether the device can access what a launch is told of, which launches of many results begin with, too. */
 static bool reaches(const struct rd_cuda_call *call) {
     return is_near((uintptr_t)call->x) && is_near((uintptr_t)call->y) && is_near((uintptr_t)call->workspace) &&
@@ -734,9 +762,11 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    unsigned block_y, unsigned block_z, unsigned shared, rd_cu_stream stream, void **arguments,
                    void **extra) {
     (void)extra;
-    bool any_shape = (function->call != NULL || function->takes_groups || function->takes_each) &&
-                     block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
-    bool any_grid = any_shape || ((function->takes_many || function->takes_masked) && block_x == RD_CUDA_THREADS);
+    bool any_shape =
+        (function->call != NULL || function->takes_groups || function->takes_each || function->takes_keys) &&
+        block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
+    bool any_grid = any_shape || ((function->takes_many || function->takes_masked || function->takes_together) &&
+                                  block_x == RD_CUDA_THREADS);
     bool fits = grid_x >= 1 && (any_grid || (grid_x <= RD_CUDA_BLOCKS && block_x == RD_CUDA_THREADS)) && grid_y == 1 &&
                 grid_z == 1 && block_x >= 1 && block_y == 1 && block_z == 1 &&
                 shared <= __atomic_load_n(&function->dynamic_most, __ATOMIC_RELAXED);
@@ -756,12 +786,16 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call && function->takes_answers)
         launch.answers = *(const struct rd_cuda_answers *)arguments[0];
+    else if (!function->call && function->takes_together)
+        launch.together = *(const struct rd_cuda_together *)arguments[0];
     else if (!function->call && function->takes_each)
         launch.each = *(const struct rd_cuda_each *)arguments[0];
+    else if (!function->call && function->takes_keys)
+        launch.keys = *(const struct rd_cuda_keys *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (!function->call && !function->takes_groups && !function->takes_ranks && !function->takes_each &&
-        !reaches(&launch.call))
+        !function->takes_keys && !reaches(&launch.call))
         return INVALID_VALUE;
     __atomic_fetch_add(&launches[current_device()], 1, __ATOMIC_RELAXED);
     if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */
@@ -793,10 +827,10 @@ API cuGraphGetNodes(graph from, void **nodes, size_t *count) {
     return RD_CU_SUCCESS;
 }
 
-/* Nodes are launches, or functions of the host. */
+/* Nodes are launches, memory that is set, or functions of the host. */
 API cuGraphNodeGetType(const struct launch *node, int *type);
 API cuGraphNodeGetType(const struct launch *node, int *type) {
-    *type = node->function ? 0 : 3;
+    *type = node->function ? 0 : node->sets ? 2 : 3;
     return RD_CU_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 """Groups that are told by keys."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from . import _core
@@ -67,9 +68,31 @@ def number_keys(kind: Any, element: str, chunks: list[Any], count: int, sort: bo
     return kind.finish(keys, element), kind.finish(ids, "i64"), groups
 
 
+_ROOM, _MORE, _MOST = 1 << 16, 64, 1 << 30  # keys that a device has room for at first, how many times as many then, and at last
+
+
+def _number_on_device(kind: Any, view: Any, sort: bool, keys: Any) -> tuple[Any, Any, int]:
+    """number_keys() on a CUDA device, in the caller's current stream. Waits, as how many keys there are says how large results are."""
+    ids, ids_view = kind.output(view.shape, "i32", keys)
+    found, found_address = kind.scratch(8, keys)
+    most = min(view.shape[0], _MOST)
+    room = min(most, _ROOM)
+    while True:
+        unique, unique_view = kind.output((room,), view.type, keys)
+        workspace, address = kind.scratch(_core.cuda_number_keys(view, ids_view, unique_view, sort, 0, 0, 0), keys)
+        _core.cuda_number_keys(view, ids_view, unique_view, sort, found_address, address, kind.stream(keys))
+        del workspace
+        groups = int.from_bytes(kind.to_host(found), sys.byteorder)
+        if groups <= room:
+            return kind.finish(unique[:groups], view.type), kind.finish(ids, "i32"), groups
+        if room == most:
+            raise ValueError(f"keys: more than {most} different ones")
+        room = min(most, room * _MORE)
+
+
 def group_by(keys: Any, *, sort: bool = False) -> Groups:
-    """Groups by equal keys: integers of 32 or 64 bits in host memory. Groups are numbered in order of first appearance, or of their
-    keys.
+    """Groups by equal keys: integers of 32 or 64 bits, in host memory or, of PyTorch's tensors and CuPy's arrays, on a CUDA device.
+    Groups are numbered in order of first appearance, or of their keys.
 
     >>> groups = group_by([30, 10, 30, 20])
     >>> groups.keys, groups.ids, groups.sum([1e100, 0.5, -1e100, 2.0])
@@ -77,8 +100,12 @@ def group_by(keys: Any, *, sort: bool = False) -> Groups:
     """
     kind = kind_of(keys)
     view = kind.view(keys, "keys")
-    if view.device >= 0:
-        raise TypeError("keys: on a CUDA device; expected host memory")
     if len(view.shape) != 1 or not view.contiguous:
         raise ValueError(f"keys: shape {view.shape}; expected one contiguous axis")
+    if view.device >= 0:
+        if not kind.queues:
+            raise TypeError("keys: on a CUDA device; expected host memory, a PyTorch tensor or a CuPy array")
+        if view.type not in KEY_TYPES:
+            raise TypeError(f"keys: elements of {view.type}; expected one of {', '.join(KEY_TYPES)}")
+        return Groups(*_number_on_device(kind, view, sort, keys))
     return Groups(*number_keys(kind, view.type, [(view, None, 0)], view.shape[0], sort, keys))

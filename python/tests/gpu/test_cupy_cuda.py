@@ -41,6 +41,10 @@ def test_out_and_groups():
     assert pyreduct.sum(there, 0, out=out[:, 1]) is not None
     same(out[:, 1].copy(), pyreduct.sum(x, 0))
     same(pyreduct.group_sum(there, index, 9), pyreduct.group_sum(x, ids, 9))
+    for sort in (False, True):
+        expected, groups = pyreduct.group_by(ids - 4, sort=sort), pyreduct.group_by(index - 4, sort=sort)
+        same(groups.keys, expected.keys)
+        same(groups.sum(there), expected.sum(x))
     same(pyreduct.index_add(cupy.ones((9, 3)), index, there), pyreduct.index_add(np.ones((9, 3)), ids, x))
     same(pyreduct.segment_sum(there[:, 0].copy(), cupy.asarray([0, 100, 500])), pyreduct.segment_sum(x[:, 0].copy(), np.array([0, 100, 500])))
     with pytest.raises(ValueError):

@@ -127,6 +127,10 @@ def test_segments_and_groups():
     for name in ("mean", "var", "max", "argmin", "count_nonzero"):
         function = getattr(pyreduct, f"group_{name}")
         same(function(there, index, 7), function(x, ids, 7))
+    for sort in (False, True):
+        expected, groups = pyreduct.group_by(ids - 3, sort=sort), pyreduct.group_by(index - 3, sort=sort)
+        same(groups.keys, expected.keys)
+        same(groups.sum(there), expected.sum(x))
     rows = data(1000, 5, dtype=torch.float32)
     same(pyreduct.group_sum(rows.to(DEVICE), index, 7), pyreduct.group_sum(rows, ids, 7))
     start = data(7, 5, dtype=torch.float32, seed=2)

@@ -78,4 +78,10 @@ struct rd_cuda_call {
     int16_t result_max_exponent;
 };
 
+/* One of the results that a launch rounds together. */
+struct rd_cuda_answer {
+    struct rd_cuda_call call;
+    uint64_t *failure; /* as in many.h; may be null */
+};
+
 #endif

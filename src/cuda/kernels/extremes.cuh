@@ -138,4 +138,22 @@ template <class K> __device__ __forceinline__ void merge_block(Best<K> &best, Be
     merge_lanes(best);
 }
 
+/* The element of a key, that of the greatest complemented (end 1), as kernels of several results took it. */
+template <class T> __device__ __forceinline__ u64 element_of(u64 key, int end) {
+    typedef Order<T> O;
+    return O::element((typename O::Key)(end ? ~key & O::MASK : key), false);
+}
+
+/* An element as the result has it: one of 16 bits was widened. */
+__device__ __forceinline__ u64 narrow_element(const rd_cuda_call &call, u64 bits) {
+    if (call.result_bytes != 2)
+        return bits;
+    if (call.result_precision == 8)
+        return bits >> 16;
+    const unsigned sign = (unsigned)bits >> 16 & 0x8000, magnitude = (unsigned)bits & 0x7fffffff;
+    const unsigned scaled =
+        __float_as_uint(__uint_as_float(magnitude) * 0x1p-112f); /* exact: as Half widens, in reverse */
+    return sign | (magnitude >= 0x7f800000 ? F16::INFINITE : scaled >> 13);
+}
+
 } // namespace

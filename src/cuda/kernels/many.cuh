@@ -197,16 +197,27 @@ __device__ __forceinline__ i64 entry_of(const rd_cuda_many &many, const Elements
     return entry;
 }
 
+/* By which rules, and where to, a launch rounds its results: most launches have one such answer. */
+struct Answer {
+    const rd_cuda_call &call;
+    uint64_t *failure;
+
+    __device__ __forceinline__ Answer(const rd_cuda_many &many) : call(many.call), failure(many.failure) {
+    }
+    __device__ __forceinline__ Answer(const rd_cuda_answer &one) : call(one.call), failure(one.failure) {
+    }
+};
+
 /* What became of a result; the index is that of a NaN. By one lane. */
-__device__ __forceinline__ void tell(const rd_cuda_many &many, u64 result, unsigned status, u64 nan_index) {
-    if (many.call.outcome) {
-        rd_cuda_outcome &outcome = many.call.outcome[result];
+__device__ __forceinline__ void tell(const Answer &answer, u64 result, unsigned status, u64 nan_index) {
+    if (answer.call.outcome) {
+        rd_cuda_outcome &outcome = answer.call.outcome[result];
         outcome.status = status;
         outcome.reserved = 0;
         outcome.index = status == REDUCT_ERROR_NAN ? nan_index : UINT64_MAX;
     }
-    if (status != REDUCT_OK && many.failure)
-        atomicMin(reinterpret_cast<u64 *>(many.failure),
+    if (status != REDUCT_OK && answer.failure)
+        atomicMin(reinterpret_cast<u64 *>(answer.failure),
                   (u64)(result << 8 | status | (status == REDUCT_ERROR_ARGUMENT ? 0 : RD_CUDA_FAILURE_LATER)));
 }
 

@@ -47,9 +47,24 @@ struct Parted {
  * follow. */
 enum RowsOutcome { ROWS_DONE, ROWS_RETRY, ROWS_UNSUITED };
 
+/* What else is kept of a row beside its sums, of states that have such a thing (State::Beside): here, nothing. */
+struct NothingBeside {
+    __device__ __forceinline__ void reset() {
+    }
+    /* A lane's elements, of the `left` vectors that a row has from element number `first` on, which its lanes share out in turn.
+     * What they come to means nothing if sums do not suit. */
+    template <class T, int N>
+    __device__ __forceinline__ void take(const rd_cuda_many &, const Lane &, const T (&)[N], unsigned, unsigned) {
+    }
+    /* Over the lanes of a row. */
+    __device__ __forceinline__ void merge(const rd_cuda_many &, const Lane &) {
+    }
+};
+
 /* What is done with a state's terms. */
 template <class State> struct Quick {
     typedef typename State::Stored Stored;
+    typedef typename State::Beside Beside;
     typedef typename State::T T;
     typedef typename State::Range Range;
     static constexpr int COUNT = State::COUNT, PER_VECTOR = 16 / sizeof(Stored), VECTORS = COUNT / PER_VECTOR,
@@ -183,9 +198,10 @@ template <class State> struct Quick {
 
     /* Takes a lane's share of ROWS rows; leaves the sums of a row in the lane that will finish it. */
     template <int ROWS>
-    static __device__ __forceinline__ RowsOutcome take_rows(const T (&x)[COUNT], const T (&y)[OTHERS], int log,
-                                                            const Lane &lane, unsigned round, bool mine,
-                                                            Parted (&kept)[SUMS]) {
+    static __device__ __forceinline__ RowsOutcome take_rows(const rd_cuda_many &many, const T (&x)[COUNT],
+                                                            const T (&y)[OTHERS], int log, const Lane &lane,
+                                                            unsigned round, bool mine, Parted (&kept)[SUMS],
+                                                            Beside &kept_beside) {
         constexpr int EACH = COUNT / ROWS;
         Keys keys, others;
         keys.reset();
@@ -230,13 +246,23 @@ template <class State> struct Quick {
                     sum[k][r].lower += __shfl_xor_sync(ALL, sum[k][r].lower, by);
                 }
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
+        for (int r = 0; r < ROWS; r++) {
+            T row[EACH];
+            Beside beside;
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                row[i] = x[r * EACH + i];
+            beside.reset();
+            beside.take(many, lane, row, 0, (unsigned)many.call.count / PER_VECTOR);
+            beside.merge(many, lane);
             if (lane.place == round + r) {
 #pragma unroll
                 for (int k = 0; k < SUMS; k++)
                     kept[k] = sum[k][r];
+                kept_beside = beside;
                 zero = mine && kept[0].upper == -kept[0].lower;
             }
+        }
         return __any_sync(ALL, zero) ? ROWS_RETRY : ROWS_DONE;
     }
 
@@ -255,6 +281,8 @@ template <class State> struct Quick {
             const u64 own = rows.first + lane.place * lane.slots;
             const bool mine = lane.place < many.batch && own < many.results;
             Parted kept[SUMS] = {};
+            Beside beside;
+            beside.reset();
             RowsOutcome outcome = ROWS_DONE;
 #pragma unroll 1
             for (unsigned round = 0; round < many.batch; round += ROWS) {
@@ -266,7 +294,7 @@ template <class State> struct Quick {
                     rows.load(0, next, next_other);
                 }
                 if (outcome == ROWS_DONE)
-                    outcome = take_rows<ROWS>(x, y, log, lane, round, mine, kept);
+                    outcome = take_rows<ROWS>(many, x, y, log, lane, round, mine, kept, beside);
                 copy_elements(next, x);
                 copy_elements(next_other, y);
             }
@@ -274,7 +302,7 @@ template <class State> struct Quick {
                 patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
                 return task;
             }
-            State::finish_parted(many, shared, kept, mine, own);
+            State::finish_parted(many, shared, kept, beside, mine, own);
             patience = min(patience + 1, 2 * PATIENCE);
             task += step;
         }
@@ -349,10 +377,12 @@ template <class State> struct Quick {
     struct Sums {
         Keys x, y;
         Parted sum[SUMS];
+        Beside beside;
 
         __device__ __forceinline__ void reset() {
             x.reset();
             y.reset();
+            beside.reset();
 #pragma unroll
             for (int k = 0; k < SUMS; k++)
                 sum[k] = {0, 0};
@@ -377,7 +407,9 @@ template <class State> struct Quick {
             sum.lower += half[0].lower + half[1].lower;
         }
 
-        __device__ __forceinline__ void take(const Tile &tile) {
+        /* From element number `first` of the row on, which then has `left` vectors. */
+        __device__ __forceinline__ void take(const rd_cuda_many &many, const Lane &lane, const Tile &tile,
+                                             unsigned first, unsigned left) {
             T a[COUNT], b[OTHERS];
             Keys of_a;
             unpack(tile.x, a);
@@ -395,6 +427,7 @@ template <class State> struct Quick {
 #pragma unroll
             for (int k = 0; k < SUMS; k++)
                 add_tile(k, a, b, reach_of(k, range, other).top, sum[k]);
+            beside.take(many, lane, a, first, left);
         }
     };
 
@@ -439,8 +472,9 @@ template <class State> struct Quick {
     }
 
     /* The sums of a row, in the lane that will finish it. */
-    static __device__ __forceinline__ RowsOutcome end_row(const Sums &sums, int log, int log_tiles, const Lane &lane,
-                                                          unsigned round, bool mine, Parted (&kept)[SUMS]) {
+    static __device__ __forceinline__ RowsOutcome end_row(const rd_cuda_many &many, Sums &sums, int log, int log_tiles,
+                                                          const Lane &lane, unsigned round, bool mine,
+                                                          Parted (&kept)[SUMS], Beside &beside) {
         const Range of_x = sums.x.range(), of_y = State::PAIRS ? sums.y.range() : of_x;
         if (of_x.most == 0 || of_y.most == 0)
             return ROWS_RETRY;
@@ -461,13 +495,17 @@ template <class State> struct Quick {
                 kept[k] = as_parted(value, bottom);
             zero = zero || (k == 0 && mine && lane.place == round && value == 0);
         }
+        sums.beside.merge(many, lane);
+        if (lane.place == round)
+            beside = sums.beside;
         return __any_sync(ALL, zero) ? ROWS_RETRY : ROWS_DONE;
     }
 
     /* A function of its own, so that the loops around it have the registers. */
     static __device__ __noinline__ void finish_task(const rd_cuda_many &many, typename State::Shared &shared,
-                                                    const Parted (&kept)[SUMS], bool mine, u64 own) {
-        State::finish_parted(many, shared, kept, mine, own);
+                                                    const Parted (&kept)[SUMS], const Beside &beside, bool mine,
+                                                    u64 own) {
+        State::finish_parted(many, shared, kept, beside, mine, own);
     }
 
     /* Waits for what was loaded. (What the compiler does not know to have come when a loop begins, it waits for at each turn, and
@@ -497,6 +535,8 @@ template <class State> struct Quick {
             const u64 own = tiles.base_of(task) + lane.slot + lane.place * lane.slots;
             const bool mine = lane.place < many.batch && own < many.results;
             Parted kept[SUMS] = {};
+            Beside beside;
+            beside.reset();
 #pragma unroll 1
             for (unsigned round = 0; round < many.batch; round++) {
                 Sums sums;
@@ -506,15 +546,15 @@ template <class State> struct Quick {
                 for (unsigned at = 0; at < tiles.tiles; at++) {
                     const Tile now = next;
                     tiles.load(next);
-                    sums.take(now);
+                    sums.take(many, lane, now, at * tiles.of_tile * PER_VECTOR, tiles.vectors - at * tiles.of_tile);
                 }
-                const RowsOutcome outcome = end_row(sums, log, log_tiles, lane, round, mine, kept);
+                const RowsOutcome outcome = end_row(many, sums, log, log_tiles, lane, round, mine, kept, beside);
                 if (outcome != ROWS_DONE) {
                     patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
                     return task;
                 }
             }
-            finish_task(many, shared, kept, mine, own);
+            finish_task(many, shared, kept, beside, mine, own);
             patience = min(patience + 1, 2 * PATIENCE);
         }
         return task;

@@ -243,7 +243,7 @@ template <class State> struct Ringed {
     static __device__ __noinline__ void finish_rows(const rd_cuda_many &many, typename State::Shared &shared,
                                                     Parted kept, bool mine, u64 own) {
         const Parted parted[1] = {kept};
-        State::finish_parted(many, shared, parted, mine, own);
+        State::finish_parted(many, shared, parted, NothingBeside(), mine, own);
     }
 
     /* Tasks from `task` on, `step` apart, up to one that is to be reduced in the general way, which it returns. */
@@ -400,7 +400,7 @@ template <class State> struct Ringed {
                                                       Parted kept, u64 pieces, bool mine, u64 result) {
         const Parted parted[1] = {kept};
         if (many.pieces == 1) {
-            State::finish_parted(many, shared, parted, mine, result);
+            State::finish_parted(many, shared, parted, NothingBeside(), mine, result);
             return;
         }
         typename State::Merged merged;

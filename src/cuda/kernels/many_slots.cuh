@@ -143,9 +143,9 @@ __device__ __forceinline__ void finish_in_slots(const rd_cuda_many &many, const 
 }
 
 /* By lanes that have a result. Of a failure the bits are those of NaN, or zero. */
-__device__ __forceinline__ void put_result(const rd_cuda_many &many, const Elements &source, u64 result,
-                                           unsigned status, uint64_t (&word)[4], u64 nan_index) {
-    const rd_cuda_call &call = many.call;
+__device__ __forceinline__ void put_result(const Answer &answer, const Elements &source, u64 result, unsigned status,
+                                           uint64_t (&word)[4], u64 nan_index) {
+    const rd_cuda_call &call = answer.call;
     if (status != REDUCT_OK) {
         const struct rd_type type = result_type(call);
         word[0] = call.result_class == RD_FLOAT ? rd_nan_bits(&type) : 0;
@@ -153,17 +153,17 @@ __device__ __forceinline__ void put_result(const rd_cuda_many &many, const Eleme
     }
     store_result(static_cast<unsigned char *>(call.result) + source.result * call.result_bytes, word,
                  call.result_bytes);
-    tell(many, result, status, nan_index);
+    tell(answer, result, status, nan_index);
 }
 
 /* What elements come to, before what is particular to a family; `counted` is how many of them count. */
-__device__ __forceinline__ unsigned status_of(const rd_cuda_many &many, const Elements &source, u64 counted,
+__device__ __forceinline__ unsigned status_of(const Answer &answer, const Elements &source, u64 counted,
                                               u64 nan_index) {
     if (source.none)
         return REDUCT_ERROR_ARGUMENT;
-    if (many.call.nan == REDUCT_NAN_ERROR && nan_index != UINT64_MAX && source.count >= many.call.minimum)
+    if (answer.call.nan == REDUCT_NAN_ERROR && nan_index != UINT64_MAX && source.count >= answer.call.minimum)
         return REDUCT_ERROR_NAN;
-    return counted < many.call.minimum ? REDUCT_ERROR_EMPTY : REDUCT_OK;
+    return counted < answer.call.minimum ? REDUCT_ERROR_EMPTY : REDUCT_OK;
 }
 
 } // namespace

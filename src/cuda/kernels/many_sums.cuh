@@ -204,6 +204,10 @@ template <int K, class Grid> struct Slices {
 /* Sums of elements and sums of products: of a weighted mean those of the weights, the second array, and of elements times weights. */
 template <int TRANSFORM> constexpr bool HAS_TWO_SUMS = TRANSFORM == RD_MOMENTS || TRANSFORM == RD_WEIGHTED;
 
+/* Whether a sum of nothing but -0 is -0. */
+template <int TRANSFORM>
+constexpr bool HAS_SIGNED_ZERO = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_TIMES || TRANSFORM == RD_WEIGHTED;
+
 /* Slices of windows. */
 template <class T, int TRANSFORM, bool SQUARES>
 constexpr int KEPT_SLICES = HAS_TWO_SUMS<TRANSFORM> && !SQUARES ? 4
@@ -214,17 +218,34 @@ struct NoGrid {
     static constexpr int LOWEST = 0, COUNT = 1;
 };
 
-template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
+/* Room for one result at a time that is reduced alone. */
+struct AloneRoom {
+    Block block;
+    FinishRoom room;
+    rd_cuda_call call;
+    rd_cuda_outcome outcome;
+    unsigned taken; /* by a warp */
+
+    __device__ __forceinline__ void open() {
+        if (threadIdx.x == 0)
+            taken = 0;
+        __syncthreads();
+    }
+};
+
+/* FOR_ALL: notes serve all policies, and sums of elements and of squares alike (many_several.cu). */
+template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> struct SumState {
     typedef S Stored;
     typedef decltype(as_element(S())) Element;
     typedef Element T;
+    typedef NothingBeside Beside; /* many_quick.cuh */
     static constexpr bool WEIGHTED = TRANSFORM == RD_WEIGHTED, WIDE = sizeof(T) == 8,
                           ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM> || WEIGHTED,
                           PAIRS = TAKES_PAIRS<TRANSFORM> || WEIGHTED, MASKED = WITH_MASK,
-                          SIGNED_ZERO = TRANSFORM == RD_IDENTITY || PAIRS, ABSOLUTE = TRANSFORM == RD_ABSOLUTE;
+                          SIGNED_ZERO = HAS_SIGNED_ZERO<TRANSFORM> || FOR_ALL, ABSOLUTE = TRANSFORM == RD_ABSOLUTE;
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
-    static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED;
+    static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED && !FOR_ALL;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
     /* Significant bits of what is stored, hence of its products. */
     static constexpr int DIGITS = WIDE ? 53 : sizeof(S) == 4 ? 24 : 11;
@@ -259,16 +280,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         Notes notes;
     };
 
-    /* Room for one result at a time that is reduced alone; the warp that has it. */
     struct Shared {
         Waiting<KE> elements[ELEMENTS ? WARPS : 1];
         Waiting<KP> products[PRODUCTS ? WARPS : 1];
         double exact[QUICK ? WARPS : 1][32];
-        Block block;
-        FinishRoom room;
-        rd_cuda_call call;
-        rd_cuda_outcome outcome;
-        unsigned taken;
+        AloneRoom alone;
     };
 
     const rd_cuda_many &many;
@@ -285,9 +301,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         return 0;
     }
     static __device__ __forceinline__ void open(Shared &shared) {
-        if (threadIdx.x == 0)
-            shared.taken = 0;
-        __syncthreads();
+        shared.alone.open();
     }
 
     __device__ __forceinline__ explicit SumState(const rd_cuda_many &m, Shared &of_block) : many(m), shared(of_block) {
@@ -426,15 +440,17 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             x[i] = padding();
             if constexpr (PAIRS)
                 y[i] = other_padding();
-            if (nan && many.call.nan == REDUCT_NAN_IGNORE) {
+            if (nan && (FOR_ALL || many.call.nan == REDUCT_NAN_IGNORE)) {
                 notes.ignored++;
+                if constexpr (FOR_ALL)
+                    notes.nan_below = max(notes.nan_below, (u64) ~(first + places.of<PER_VECTOR>(i)));
             } else if (nan || a == 0 || b == 0 || (WEIGHTED && is_infinite(b))) {
                 notes.flags |= NAN_CAME;
                 if (nan && many.call.nan == REDUCT_NAN_ERROR)
                     notes.nan_below = max(notes.nan_below, (u64) ~(first + places.of<PER_VECTOR>(i)));
             } else {
                 const bool negative =
-                    TRANSFORM != RD_ABSOLUTE && (PAIRS || !PRODUCTS) && is_negative(a) != is_negative(b);
+                    TRANSFORM != RD_ABSOLUTE && (PAIRS || !PRODUCTS || FOR_ALL) && is_negative(a) != is_negative(b);
                 notes.flags |= negative ? MINUS_CAME : PLUS_CAME;
             }
         }
@@ -486,9 +502,17 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
 
     /* A tile enters. By all lanes. */
     template <int N> __device__ __forceinline__ void take(T (&x)[COUNT], T (&y)[N], u64 first) {
-        if (notes.flags & FAILED)
-            return; /* so it is in all lanes */
+        take(x, y, first, [](const Range &) {});
+    }
+
+    /* The same, and what else is done with a tile, of which the range is known. */
+    template <int N, class Also>
+    __device__ __forceinline__ void take(T (&x)[COUNT], T (&y)[N], u64 first, const Also &also) {
+        const bool failed = notes.flags & FAILED; /* so it is in all lanes */
+        if (failed && !FOR_ALL)
+            return;
         Range of_x = range_of(x), of_y = PAIRS ? range_of(y) : of_x;
+        also(of_x);
         if (!of_x.finite() || !of_y.finite()) {
             take_out(x, y, first);
             of_x = range_of(x);
@@ -504,7 +528,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         if constexpr (WEIGHTED)
             if (of_y.most != 0)
                 add_elements(y, of_y);
-        if (of_x.most == 0 || of_y.most == 0)
+        if (of_x.most == 0 || of_y.most == 0 || (FOR_ALL && failed))
             return;
         if constexpr (ELEMENTS && !WEIGHTED)
             add_elements(x, of_x);
@@ -654,9 +678,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             add_at(word, (__int128)held.sum[k], GRID_STEP * k);
     }
 
-    /* A result of numbers alone, `call` being its own. False if words do not hold what it is made of. */
+    /* A result of numbers alone, `call` being its own. False if words do not hold what it is made of. AS, here and below: the
+     * transform that it is a result of, of states from which results of several follow. */
+    template <int AS = TRANSFORM>
     static __device__ __noinline__ bool round_all(const Merged kept, const rd_cuda_call &call, u64 &bits) {
-        if constexpr (TRANSFORM == RD_MOMENTS) {
+        constexpr unsigned FINISHES = FINISHES_OF<AS, RD_ADD>;
+        if constexpr (AS == RD_MOMENTS) {
             u64 sum[3] = {}, squares[4] = {};
             const int bottom = ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0),
                       bottom_of_squares = ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0);
@@ -672,18 +699,19 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
                                   (kept.notes.flags & OTHER_CAME) != 0);
             return true;
         } else {
-            constexpr int K = PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64,
+            constexpr bool OF_PRODUCTS = TAKES_PRODUCTS<AS>;
+            constexpr int K = OF_PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64,
                           W = WORDS < 3 ? 3 : WORDS;
             u64 word[W] = {};
             int bottom;
-            if constexpr (PRODUCTS) {
+            if constexpr (OF_PRODUCTS) {
                 to_words(word, kept.products);
                 bottom = ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0);
             } else {
                 to_words(word, kept.elements);
                 bottom = ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0);
             }
-            const bool negative_zero = SIGNED_ZERO && !(kept.notes.flags & OTHER_CAME) && call.count != 0;
+            const bool negative_zero = HAS_SIGNED_ZERO<AS> && !(kept.notes.flags & OTHER_CAME) && call.count != 0;
             bits = round_words<FINISHES>(word, bottom, call, negative_zero);
             return true;
         }
@@ -695,10 +723,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     }
 
     /* What infinities and NaNs come to; false if there are none. */
+    template <int AS = TRANSFORM>
     static __device__ __forceinline__ bool round_special(const Notes &notes, const rd_cuda_call &call, u64 &bits) {
         const unsigned flags = notes.flags & (NAN_CAME | PLUS_CAME | MINUS_CAME);
         const u64 infinity = (u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1);
-        const bool nan = TRANSFORM == RD_MOMENTS || flags & NAN_CAME || (flags & PLUS_CAME && flags & MINUS_CAME);
+        const bool nan = AS == RD_MOMENTS || flags & NAN_CAME || (flags & PLUS_CAME && flags & MINUS_CAME);
         bits = nan ? nan_bits(call) : infinity | (u64)(flags == MINUS_CAME) << (8 * call.result_bytes - 1);
         return flags != 0;
     }
@@ -725,9 +754,10 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     }
 
     /* One result, by one lane. False if it is to be reduced alone. */
-    static __device__ __forceinline__ bool round(const rd_cuda_many &many, const Merged &kept, const Elements &source,
-                                                 u64 result) {
-        const rd_cuda_call &all = many.call;
+    template <int AS = TRANSFORM>
+    static __device__ __forceinline__ bool round(const rd_cuda_many &many, const Answer &answer, const Merged &kept,
+                                                 const Elements &source, u64 result) {
+        const rd_cuda_call &all = answer.call;
         const u64 count = source.count - kept.notes.ignored;
         u64 bits;
         unsigned status = REDUCT_OK;
@@ -747,30 +777,30 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             return false; /* the sign is that of the weights' sum, too, without which infinities came */
         if (status != REDUCT_OK) {
             bits = nan_bits(all);
-        } else if (!round_special(kept.notes, all, bits)) {
+        } else if (!round_special<AS>(kept.notes, all, bits)) {
             bool rounded;
-            if constexpr (HAS_TWO_SUMS<TRANSFORM>)
+            if constexpr (HAS_TWO_SUMS<AS>)
                 rounded = false;
-            else if constexpr (PRODUCTS)
+            else if constexpr (TAKES_PRODUCTS<AS>)
                 rounded = round_short(kept.products, ProductGrid::LOWEST, all, bits);
             else
                 rounded = round_short(kept.elements, ElementGrid::LOWEST, all, bits);
             if (!rounded) {
                 rd_cuda_call own = all;
                 own.count = count;
-                if (!round_all(kept, own, bits))
+                if (!round_all<AS>(kept, own, bits))
                     return false;
             }
         }
         if (!WEIGHTED || status == REDUCT_OK || !many.keeps)
             store(all, source.result, bits);
-        tell(many, result, status, ~kept.notes.nan_below);
+        tell(answer, result, status, ~kept.notes.nan_below);
         return true;
     }
 
     /* One result by one warp, in limbs: slower, and right for all data. */
-    static __device__ __noinline__ void reduce_alone(const rd_cuda_many &many, Shared &shared, u64 result) {
-        const Elements source = source_of(many, result);
+    static __device__ __noinline__ void reduce_alone(const rd_cuda_many &many, const Answer answer, AloneRoom &shared,
+                                                     const Elements source, u64 result) {
         if (lane_index() == 0)
             while (atomicCAS(&shared.taken, 0u, 1u) != 0) {
             }
@@ -780,21 +810,21 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
         for (int i = lane_index(); i < (int)(sizeof(Block) / sizeof(u64)); i += 32)
             words[i] = 0;
         if (lane_index() == 0) {
-            shared.call = many.call;
+            shared.call = answer.call;
             shared.call.count = source.count;
             shared.call.partial = nullptr;
             shared.call.result =
-                static_cast<unsigned char *>(many.call.result) + source.result * many.call.result_bytes;
+                static_cast<unsigned char *>(answer.call.result) + source.result * answer.call.result_bytes;
             shared.call.outcome = &shared.outcome;
             if (!WEIGHTED || !many.keeps)
-                store(many.call, source.result, nan_bits(many.call));
+                store(answer.call, source.result, nan_bits(answer.call));
         }
         __syncwarp();
         i64 entry = 0;
         if constexpr (MASKED)
             entry = entry_of(many, source, result);
         for (u64 i = lane_index(); i < source.count; i += 32)
-            deposit_one(many, shared, source, entry, i);
+            deposit_one(many, answer, shared, source, entry, i);
         __syncwarp();
         if (lane_index() == 0)
             shared.block.partial.nan_index = ~shared.block.nan_below;
@@ -807,14 +837,14 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
                          2 * FIRST<T>);
         __syncwarp();
         if (lane_index() == 0) {
-            tell(many, result, shared.outcome.status, shared.outcome.index);
+            tell(answer, result, shared.outcome.status, shared.outcome.index);
             __threadfence_block();
             atomicExch(&shared.taken, 0u);
         }
     }
 
-    static __device__ void deposit_one(const rd_cuda_many &many, Shared &shared, const Elements &source, i64 entry,
-                                       u64 i) {
+    static __device__ void deposit_one(const rd_cuda_many &many, const Answer &answer, AloneRoom &shared,
+                                       const Elements &source, i64 entry, u64 i) {
         i64 at[2] = {source.at[0], source.at[1]};
         u64 left = i;
         if (many.begins) {
@@ -844,7 +874,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             raise_flag(shared.block.partial.nonzero);
         /* An infinite weight is as infinity times zero: both sums are infinite. */
         const double factor = WEIGHTED && is_infinite(y) && !is_nan(x) ? 0 : x;
-        const bool finite = admit<TRANSFORM>(shared.block, many.call, factor, PAIRS ? (double)y : 1.0, i);
+        const bool finite = admit<TRANSFORM>(shared.block, answer.call, factor, PAIRS ? (double)y : 1.0, i);
         if (!finite && !(WEIGHTED && is_infinite(x) && !is_nan(y) && !is_infinite(y))) /* whose weight counts */
             return;
         if constexpr (ELEMENTS) {
@@ -917,10 +947,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
     }
 
     /* A result in little time; false if it takes more. */
+    template <int AS = TRANSFORM>
     static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, u64 &bits) {
         const double count = (double)call.count;
-        const Rounded sum(parted[0]);
-        if constexpr (TRANSFORM == RD_MOMENTS) {
+        const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
+        if constexpr (AS == RD_MOMENTS) {
             const double under = call.population ? count : count - 1;
             double value;
             if (call.result_bytes != 4 || !spread_of(sum, Rounded(parted[SUMS - 1]), count, value))
@@ -985,10 +1016,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
 
     static constexpr int SUMS = (int)ELEMENTS + (int)PRODUCTS;
 
-    /* What round_parted() cannot. By all lanes, of which some have a result. */
-    static __device__ __noinline__ void finish_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
-                                                    bool mine, u64 result) {
-        Merged merged;
+    /* The parts of a lane that has a result, in slices. */
+    static __device__ __forceinline__ void hold_all(const Parted *parted, bool mine, Merged &merged) {
         merged.notes = {0, 0, OTHER_CAME};
         bool fits = true;
         if constexpr (ELEMENTS)
@@ -997,12 +1026,20 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
             fits = (!mine || hold_parts<KP, ProductGrid>(parted[SUMS - 1], merged.products)) && fits;
         if (!fits)
             merged.notes.flags |= FAILED;
+    }
+
+    /* What round_parted() cannot. By all lanes, of which some have a result. */
+    static __device__ __noinline__ void finish_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                    bool mine, u64 result) {
+        Merged merged;
+        hold_all(parted, mine, merged);
         finish_merged(many, shared, merged, mine, result);
     }
 
     /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
     static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
-                                                         const Parted (&parted)[SUMS], bool mine, u64 result) {
+                                                         const Parted (&parted)[SUMS], const Beside &, bool mine,
+                                                         u64 result) {
         u64 bits;
         if (mine && round_parted(many.call, parted, bits)) {
             store(many.call, (i64)result * many.axis[0].result_stride, bits);
@@ -1015,10 +1052,21 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
 
     static __device__ __forceinline__ void finish_merged(const rd_cuda_many &many, Shared &shared, const Merged &merged,
                                                          bool mine, u64 result) {
-        const bool alone = mine && !round(many, merged, source_of(many, result), result);
-        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1)
-            reduce_alone(many, shared, __shfl_sync(ALL, result, __ffs((int)left) - 1));
+        const bool alone = mine && !round(many, many, merged, source_of(many, result), result);
+        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1) {
+            const u64 own = __shfl_sync(ALL, result, __ffs((int)left) - 1);
+            reduce_alone(many, many, shared.alone, source_of(many, own), own);
+        }
         __syncwarp();
+    }
+
+    /* What slices of a lane's result hold. */
+    static __device__ __forceinline__ void take_back(const Shared &shared, const Kept &kept, Merged &merged) {
+        merged.notes = kept.notes;
+        if constexpr (ELEMENTS)
+            Slices<KE, ElementGrid>::take_back(shared.elements[warp_index()], merged.elements);
+        if constexpr (PRODUCTS)
+            Slices<KP, ProductGrid>::take_back(shared.products[warp_index()], merged.products);
     }
 
     /* By all lanes, of which some have a result. */
@@ -1035,10 +1083,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false> struct SumState {
                 else
                     hold_exact(shared.exact[warp_index()][lane_index()], merged);
             } else {
-                if constexpr (ELEMENTS)
-                    Slices<KE, ElementGrid>::take_back(shared.elements[warp_index()], merged.elements);
-                if constexpr (PRODUCTS)
-                    Slices<KP, ProductGrid>::take_back(shared.products[warp_index()], merged.products);
+                take_back(shared, kept, merged);
             }
         }
         if (many.pieces > 1 && mine) {

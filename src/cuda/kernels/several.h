@@ -1,9 +1,11 @@
-/* Several reductions of one array in one pass. Two launches: a kernel reads the array and leaves all that results
- * follow from; then each result is rounded by a block of its own. Plain C, shared by kernels and host. */
+/* Several reductions in one pass. Plain C, shared by kernels and host.
+ *
+ * Of one array, two launches: a kernel reads the array and leaves all that results follow from; then each result is rounded by a
+ * block of its own. Of many results, one launch. */
 #ifndef RD_CUDA_SEVERAL_H
 #define RD_CUDA_SEVERAL_H
 
-#include "cuda/kernels/call.h"
+#include "cuda/kernels/many.h"
 
 /* What one pass comes to. */
 struct rd_cuda_findings {
@@ -37,10 +39,20 @@ enum { RD_CUDA_ANSWERS = 16 };
 
 struct rd_cuda_answers {
     const struct rd_cuda_findings *findings;
-    struct {
-        struct rd_cuda_call call;
-        uint64_t *failure; /* as in many.h; may be null */
-    } answer[RD_CUDA_ANSWERS];
+    struct rd_cuda_answer answer[RD_CUDA_ANSWERS];
 };
+
+/* Of many results: what kernels called together_... take. `many` is first, as what has one
+ * address has the other; what it says of elements is true of every answer, and of its call the reduction is not read. */
+struct rd_cuda_together {
+    struct rd_cuda_many many;
+    uint32_t answers;
+    uint32_t dense;       /* bit i: results of answer i go one after another, whatever the axes say */
+    uint8_t ends, places; /* some answer is an extreme; some is where one is */
+    struct rd_cuda_answer answer[RD_CUDA_ANSWERS];
+};
+
+/* Words of a table beside those of the sums: what is best of the least and the greatest. */
+enum { RD_CUDA_TABLE_ENDS = 2 };
 
 #endif
