@@ -71,7 +71,7 @@ def way_of(row):
 def read_cases(report):
     cases = {}
     for row in report['rows']:
-        op, data, shape, offset, waited = re.fullmatch(r'(\w+), (\w+) data(?:, (rows of \S+|\S+ columns|\S+(?: skewed| sorted)? groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
+        op, data, shape, offset, waited = re.fullmatch(r'([\w+]+), (\w+) data(?:, (rows of [^,]+|[^,]+ columns|[^,]+ groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
         key = (op, data, row['type'], row['n'], int(offset or 0), shape or '', bool(waited))
         cases.setdefault(key, Case(key)).rows[way_of(row)] = row
     return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]
@@ -143,9 +143,9 @@ class Target:
 
 
 def columns(case):
-    """Of a matrix: 64 of 'rows of 64', 1024 of '2^10 columns'."""
-    base, power = re.search(r'(\d+)(?:\^(\d+))?', case.shape).groups()
-    return int(base) ** int(power or 1)
+    """Of a matrix: 64 of 'rows of 64', 1024 of '2^10 columns' and '1 Ki columns'."""
+    base, power, unit = re.search(r'(\d+)(?:\^(\d+))?(?: ([KMG])i)?', case.shape).groups()
+    return int(base) ** int(power or 1) << {None: 0, 'K': 10, 'M': 20, 'G': 30}[unit]
 
 
 def percent(share):
