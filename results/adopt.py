@@ -77,10 +77,12 @@ def keep(folder, parts, kept):
     return missing
 
 
-def is_own(row):
-    """Whether a row is of a rung with the finish that is its own. CUDA's are measured with all of them."""
-    return row['group'] == 'rungs' and (row['language'] != 'cuda' or
-                                        row['variant'] == lists.RUNGS['gpu'][row['name']]['finish'])
+def own(rows):
+    """The rows of rungs with the finish that is their own. CUDA's are measured with all of them, but for those that bring one."""
+    rungs = [row for row in rows if row['group'] == 'rungs']
+    listed = {row['name'] for row in rungs if row['variant'] == lists.RUNGS['gpu'].get(row['name'], {}).get('finish')}
+    return [row for row in rungs if row['language'] != 'cuda' or row['name'] not in listed or
+            row['variant'] == lists.RUNGS['gpu'][row['name']]['finish']]
 
 
 def submission(folder):
@@ -88,7 +90,7 @@ def submission(folder):
     found = [read(path) for name in SUBMISSIONS if os.path.exists(path := os.path.join(folder, name))]
     if not found:
         return None
-    return {'format': found[0]['format'], **merge(found, [row for report in found for row in report['rows'] if is_own(row)])}
+    return {'format': found[0]['format'], **merge(found, own([row for report in found for row in report['rows']]))}
 
 
 def write_submission(report, path):

@@ -4,9 +4,10 @@ import re
 
 # Whole sentences that stand before a table; groups are kept.
 SENTENCES = [
-    (r'Measured on one (.+?), with the finish `(.+?)`\.', r'在一块 \1 上测得，收尾 `\2`。'),
     (r'Measured on one (.+?), with the finish `(.+?)`\. The comparison with `(.+?)` is of both with the finish `(.+?)`\.',
      r'在一块 \1 上测得，收尾 `\2`。与 `\3` 的比较，两者都用收尾 `\4`。'),
+    (r'Measured on one ([^`]+?), with the finish `([^`]+?)`\.', r'在一块 \1 上测得，收尾 `\2`。'),
+    (r'`(.+?)`: (\d+) sums do not fit in a block\'s shared memory of (\d+) bytes\.', r'`\1`：\2 个和放不进一个块 \3 字节的共享内存。'),
     (r'`(.+?)`, f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'`\1`，f32，\2 个元素，收尾 `\3`，在一块 \4 上：'),
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
      r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
@@ -26,7 +27,8 @@ SENTENCES = [
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, on (.+):',
      r'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：\1：'),
-    (r'The same on different GPUs, f32 sums, each with its own read limit:', r'在不同 GPU 上，f32 求和，各有自己的读取极限：'),
+    (r'The same on different GPUs, f32 sums, each rung with its own finish .*', r'在不同 GPU 上，f32 求和，每级用自己的收尾（到 `unrolled` 为止用 `recursive`，'
+     r'然后用 `second-launch`，从 `one-launch` 起用 `last-block` 或它自带的），每块 GPU 有自己的读取极限。H200 的是较早版本的，那时有几级还没有写：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'(.+?) f32 on one (.+?), `--profile`:', r'\1 个 f32，在一块 \2 上，`--profile`：'),
@@ -41,7 +43,7 @@ SENTENCES = [
     (r'Instructions in the machine code that (.+?) makes for (.+?):', r'\1 为 \2 生成的机器码中的指令数：'),
     (r'How many times faster than the rung that it starts from: f32 on one (.+?), and as published .*',
      r'比它由之出发的那一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）。两者都用写明的收尾测得；只有到 `one-launch` 的一步是从 '
-     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。比 `last-block` 更多的见收尾的表。'),
+     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。比 `last-block` 更多的见收尾的表；那里也看得到，一级留下很多和时第二次启动要很久，到 `grid-stride` 的一步由此得益。'),
 ]
 
 HEADINGS = {

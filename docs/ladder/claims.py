@@ -66,8 +66,19 @@ CLAIMS = [
     ('cells', 'atomic is the fastest finish of vector-loads at 4 Mi', None,
      lambda r: all(seconds(r, 'vector-loads', 4 * MI, 'atomic') <= seconds(r, 'vector-loads', 4 * MI, finish)
                    for finish in ('host', 'second-launch', 'recursive', 'last-block'))),
-    ('cells', 'last-block takes up to about a microsecond more than atomic, whatever n', None,
-     lambda r: all(0 < cost < 2e-6 for cost in last_block_costs(r))),
+    ('cells', 'last-block takes a quarter of a microsecond to one and a half more than atomic', None,
+     lambda r: all(0.2e-6 < cost < 1.6e-6 for cost in last_block_costs(r))),
+    ('grid-stride', 'with the finish recursive unrolled and grid-stride are level at 256 Mi', None,
+     lambda r: near(seconds(r, 'unrolled', 256 * MI, 'recursive') / seconds(r, 'grid-stride', 256 * MI, 'recursive'), 1)
+     if 256 * MI in r.sizes else True),
+    ('bytes-in-flight', 'grid-stride reads 2.29 TB/s at 256 Mi and harris-seven 2.76', 'harris-seven',
+     lambda r: 256 * MI not in r.sizes or (near(MI * 1024 / seconds(r, 'grid-stride', 256 * MI, 'second-launch'), 2.29e12) and
+                                           near(MI * 1024 / seconds(r, 'harris-seven', 256 * MI, 'second-launch'), 2.76e12))),
+    ('cells', 'exact is ahead of atomic at 10 Mi, where overlapped-launch is not', 'overlapped-launch',
+     lambda r: 10 * MI not in r.sizes or seconds(r, 'exact', 10 * MI) < seconds(r, 'vector-loads', 10 * MI, 'atomic') <
+     seconds(r, 'overlapped-launch', 10 * MI)),
+    ('looking-back', 'the copy engine is no faster than good loads, with a warp of its own or without', 'producer-warp',
+     lambda r: all(seconds(r, 'one-launch', 32 * MI) < 1.02 * seconds(r, name, 32 * MI) for name in ('bulk-copy', 'producer-warp'))),
     ('cells', 'there are a few percent between vector-loads with atomic and exact at 32 Mi', None,
      lambda r: 0.95 < seconds(r, 'vector-loads', 32 * MI, 'atomic') / seconds(r, 'exact', 32 * MI) < 1.05),
     ('cells', 'exact is level with vector-loads with a finish that gives the same bits on every run, or ahead', None,

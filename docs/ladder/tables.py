@@ -220,7 +220,8 @@ def rung_block(report, name):
     compared = ''
     if before and (finish, step_finish(before)) != (OWN_FINISH[name], OWN_FINISH[before]):
         compared = f' The comparison with `{before}` is of both with the finish `{finish}`.'
-    return (f'Measured on one {report.device()}, with the finish `{OWN_FINISH[name]}`.{compared}\n\n'
+    used = next(row['variant'] for n in report.sizes for kind in TYPES if (row := report.own(name, kind, n)))
+    return (f'Measured on one {report.device()}, with the finish `{used or OWN_FINISH[name]}`.{compared}\n\n'
             + table(heading, rows, heading))
 
 
@@ -232,7 +233,10 @@ def before_block(report, name):
         return ''
     heading = ['time', 'GB/s', 'of the read limit', 'registers', 'shared bytes', 'occupancy', 'shared transactions',
                'bank conflicts', 'divergence', 'active lanes']
-    values = [time(row['seconds']), rate(row['bytes_per_second']), percent(row['of_limit']),
+    timed = report.own(before, 'f32', row['n'])  # as in its own chapter: a profile's time is another run's
+    if not timed or timed['variant'] != row['variant']:
+        timed = row
+    values = [time(timed['seconds']), rate(timed['bytes_per_second']), percent(timed['of_limit']),
               *counters(row, ('registers', 'shared_bytes', 'occupancy', 'shared_transactions', 'bank_conflicts', 'divergence',
                              'active_lanes'))]
     return (f'`{before}`, f32, {elements(row["n"])} elements, finish `{row["variant"]}`, on one {report.device()}:\n\n'
@@ -284,7 +288,9 @@ def machines_block(submissions):
                          *(percent(found[-1] and found[-1]['of_limit']) for found in of)])
     heading = ['rung', *(f'{device}, {elements(n)}' for device in reports for n in sizes),
                *(f'{device}, of the read limit' for device in reports)]
-    return 'The same on different GPUs, f32 sums, each with its own read limit:\n\n' + table(heading, rows, heading[1:]) if rows else ''
+    return (f'The same on different GPUs, f32 sums, each rung with its own finish (`recursive` up to `unrolled`, then `second-launch`, '
+            'from `one-launch` on `last-block` or its own), each GPU with its own read limit. Those of the H200 are of an earlier '
+            'version, before some rungs were written:\n\n') + table(heading, rows, heading[1:]) if rows else ''
 
 
 def steps_block(report):
@@ -306,7 +312,8 @@ def steps_block(report):
     return (f'How many times faster than the rung that it starts from: f32 on one {report.device()}, and as published (there, than '
             'the rung before in the same source). Both are measured with the finish that is named; only the step to `one-launch` is '
             'from `second-launch` to `last-block`, since the finish is what it changes. What is more than `last-block` does stands '
-            'in the table of finishes.\n\n' + table(heading, rows, heading[3:]))
+            'in the table of finishes; so does that the second launch takes long where a rung leaves very many sums, which the step to '
+            '`grid-stride` gains by.\n\n' + table(heading, rows, heading[3:]))
 
 
 def finishes_block(report):
@@ -398,7 +405,7 @@ def peers_block(report):
                 first = next(iter(of.values()))
                 rows.append([f'{name} {first["variant"] or ""}'.strip(), kind,
                              *(time(of[n]['seconds']) if n in of else '' for n in report.sizes), first['note'] or ''])
-        for name in ('one-launch', 'exact'):
+        for name in ('one-launch', 'overlapped-launch', 'exact'):
             of = [name in report.names and report.own(name, kind, n) for n in report.sizes]
             if any(of):
                 rows.append([f'`{name}`', kind, *(time(row['seconds']) if row else '' for row in of), ''])
