@@ -288,9 +288,12 @@ def machines_block(submissions):
                          *(percent(found[-1] and found[-1]['of_limit']) for found in of)])
     heading = ['rung', *(f'{device}, {elements(n)}' for device in reports for n in sizes),
                *(f'{device}, of the read limit' for device in reports)]
+    dates = {submission['facts']['GPU'].split(',')[0]: submission['facts'].get('date', '')[:10] for submission in submissions
+             if submission['facts'].get('GPU')}
+    when = ', '.join(f'{device} {dates[device]}'.strip() for device in reports)
     return (f'The same on different GPUs, f32 sums, each rung with its own finish (`recursive` up to `unrolled`, then `second-launch`, '
-            'from `one-launch` on `last-block` or its own), each GPU with its own read limit. Those of the H200 are of an earlier '
-            'version, before some rungs were written:\n\n') + table(heading, rows, heading[1:]) if rows else ''
+            'from `one-launch` on `last-block` or its own), each GPU with its own read limit; what was not there yet when it was '
+            f'measured is empty ({when}):\n\n') + table(heading, rows, heading[1:]) if rows else ''
 
 
 def steps_block(report):
