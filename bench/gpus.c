@@ -14,8 +14,11 @@
 
 static int passed, failed;
 
+struct gpus;
+
 /* One GPU, with its slice. */
 struct gpu {
+    struct gpus *all; /* of which it is one */
     char name[16];
     rd_cu_context context;
     rd_cu_address x;
@@ -66,21 +69,14 @@ static void add_slice(struct gpu *gpu) {
     gpu->status = reduct_accumulator_add(gpu->accumulator, pointer(gpu->x, 0), NULL, gpu->count, &gpu->error);
 }
 
-/* What a thread is told. */
-struct turn {
-    struct gpus *gpus;
-    struct gpu *gpu;
-};
-
 static void *run_thread(void *argument) {
-    struct turn turn = *(struct turn *)argument;
-    free(argument);
+    struct gpu *gpu = argument;
     for (;;) {
-        pthread_barrier_wait(&turn.gpus->begun);
-        if (turn.gpus->ended)
+        pthread_barrier_wait(&gpu->all->begun);
+        if (gpu->all->ended)
             return NULL;
-        add_slice(turn.gpu);
-        pthread_barrier_wait(&turn.gpus->done);
+        add_slice(gpu);
+        pthread_barrier_wait(&gpu->all->done);
     }
 }
 
@@ -88,11 +84,8 @@ static void start_threads(struct gpus *gpus) {
     pthread_barrier_init(&gpus->begun, NULL, (unsigned)gpus->count);
     pthread_barrier_init(&gpus->done, NULL, (unsigned)gpus->count);
     for (int g = 1; g < gpus->count; g++) {
-        struct turn *turn = malloc(sizeof *turn);
-        if (!turn)
-            stop("memory", "none for a thread");
-        *turn = (struct turn){gpus, &gpus->of[g]};
-        if (pthread_create(&gpus->thread[g], NULL, run_thread, turn) != 0)
+        gpus->of[g].all = gpus;
+        if (pthread_create(&gpus->thread[g], NULL, run_thread, &gpus->of[g]) != 0)
             stop("threads", "one could not be started");
     }
 }

@@ -26,6 +26,15 @@ reduct_status rd_cuda_check_address(const char *name, const void *address, size_
     return REDUCT_OK;
 }
 
+reduct_status rd_cuda_check_address_in(const char *array, size_t which, const char *member, const void *address,
+                                       size_t alignment, reduct_error *error) {
+    if (address && (uintptr_t)address % alignment == 0)
+        return REDUCT_OK;
+    char name[48];
+    snprintf(name, sizeof name, "%s[%zu]%s%s", array, which, member ? "." : "", member ? member : "");
+    return rd_cuda_check_address(name, address, alignment, error);
+}
+
 static reduct_status check_execution(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                      const reduct_cuda_outcome *outcome, const void *workspace, reduct_error *error) {
     if (!plan)
@@ -49,11 +58,9 @@ static reduct_status check_execution(const reduct_plan *plan, const void *const 
     return status;
 }
 
-static reduct_status check_array(const char *name, unsigned which, const void *address, bool wanted, size_t alignment,
+static reduct_status check_array(const char *name, size_t which, const void *address, bool wanted, size_t alignment,
                                  reduct_error *error) {
-    char text[32];
-    snprintf(text, sizeof text, "%s[%u]", name, which);
-    return wanted ? rd_cuda_check_address(text, address, alignment, error) : REDUCT_OK;
+    return wanted ? rd_cuda_check_address_in(name, which, NULL, address, alignment, error) : REDUCT_OK;
 }
 
 /* Which of the inputs is the mask. */
@@ -91,8 +98,7 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
             check_array("inputs", mask_input(many), inputs ? inputs[mask_input(many)] : NULL, elements != 0, 1, error);
     for (size_t i = 0; status == REDUCT_OK && i < many->reductions; i++) {
         const size_t result = rd_type(many->reduction[i].result)->bytes;
-        status =
-            check_array("results", (unsigned)i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
+        status = check_array("results", i, results[i], many->layout.results != 0, result < 8 ? result : 8, error);
     }
     if (status == REDUCT_OK && outcome)
         status = rd_cuda_check_address("outcome", outcome, _Alignof(reduct_cuda_outcome), error);

@@ -103,15 +103,6 @@ static reduct_status open_rank(const reduct_nccl_each *part, size_t i, struct ra
     return REDUCT_OK;
 }
 
-static reduct_status check_address(size_t i, const char *member, const void *address, size_t alignment,
-                                   reduct_error *error) {
-    if (address && (uintptr_t)address % alignment == 0)
-        return REDUCT_OK; /* without making the name up */
-    char name[48];
-    snprintf(name, sizeof name, "parts[%zu].%s", i, member);
-    return rd_cuda_check_address(name, address, alignment, error);
-}
-
 static reduct_status check_rank(const reduct_nccl_each *parts, size_t i, reduct_error *error) {
     const reduct_nccl_each *part = &parts[i];
     struct rank rank;
@@ -121,13 +112,13 @@ static reduct_status check_rank(const reduct_nccl_each *parts, size_t i, reduct_
     const size_t size = reduct_type_size(part->type);
     if (part->type != parts->type || part->words != parts->words || part->count != parts->count)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "parts[%zu]: type, words or count are not those of parts[0]", i);
-    status = check_address(i, "workspace", part->workspace, ALIGNMENT, error);
+    status = rd_cuda_check_address_in("parts", i, "workspace", part->workspace, ALIGNMENT, error);
     if (status == REDUCT_OK && part->count)
-        status = check_address(i, "x", part->x, size, error);
+        status = rd_cuda_check_address_in("parts", i, "x", part->x, size, error);
     if (status == REDUCT_OK && part->count)
-        status = check_address(i, "results", part->results, size, error);
+        status = rd_cuda_check_address_in("parts", i, "results", part->results, size, error);
     if (status == REDUCT_OK && part->outcome)
-        status = check_address(i, "outcome", part->outcome, _Alignof(reduct_cuda_outcome), error);
+        status = rd_cuda_check_address_in("parts", i, "outcome", part->outcome, _Alignof(reduct_cuda_outcome), error);
     return status;
 }
 

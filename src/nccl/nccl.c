@@ -15,8 +15,6 @@
 
 #include <reduct/nccl.h>
 
-#include <stdio.h>
-
 /* ---------------------------------------------------------------------------------------------------------------------
  * A field's words
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -192,15 +190,6 @@ static bool gets_results(const struct part *part) {
     return part->root == EVERY_RANK || part->root == part->rank;
 }
 
-static reduct_status check_pointer(size_t i, const char *member, const void *address, size_t alignment,
-                                   reduct_error *error) {
-    if (address && (uintptr_t)address % alignment == 0)
-        return REDUCT_OK; /* without making the name up */
-    char name[48];
-    snprintf(name, sizeof name, "fields[%zu].%s", i, member);
-    return rd_cuda_check_address(name, address, alignment, error);
-}
-
 static reduct_status check_field(const struct part *part, size_t i, reduct_error *error) {
     const reduct_nccl_field *field = &part->of.fields[i];
     const reduct_reduction *reduction = &field->plan->prepared.reduction;
@@ -210,13 +199,13 @@ static reduct_status check_field(const struct part *part, size_t i, reduct_error
         status = rd_fail(error, REDUCT_ERROR_ARGUMENT, "fields[%zu].count: %llu elements of %zu bytes", i,
                          (unsigned long long)field->count, element);
     if (status == REDUCT_OK && field->count)
-        status = check_pointer(i, "x", field->x, element, error);
+        status = rd_cuda_check_address_in("fields", i, "x", field->x, element, error);
     if (status == REDUCT_OK && field->count && rd_operator(reduction->op)->inputs == 2)
-        status = check_pointer(i, "y", field->y, element, error);
+        status = rd_cuda_check_address_in("fields", i, "y", field->y, element, error);
     if (status == REDUCT_OK && gets_results(part))
-        status = check_pointer(i, "result", field->result, result < 8 ? result : 8, error);
+        status = rd_cuda_check_address_in("fields", i, "result", field->result, result < 8 ? result : 8, error);
     if (status == REDUCT_OK && field->outcome)
-        status = check_pointer(i, "outcome", field->outcome, _Alignof(reduct_cuda_outcome), error);
+        status = rd_cuda_check_address_in("fields", i, "outcome", field->outcome, _Alignof(reduct_cuda_outcome), error);
     return status;
 }
 
