@@ -1,9 +1,10 @@
 /* Times exact reductions over ranks beside plain ones of doubles by MPI itself, in turns within one run:
  *
- *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one]]
+ *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one | fields]]
  *
  * Each case has two lines, the least and the median of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
- * unless said; `one` leaves it at sums of one number for each rank. docs/scaling.md explains them and what follows. */
+ * unless said; `one` leaves it at sums of one number for each rank, `fields` at those of many fields in one call. docs/scaling.md explains them and what
+ * follows. */
 #include <reduct/mpi.h>
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 /* A short message has 8 words: what MPI takes to add these up itself. */
-enum { GROUPS = 1 << 20, MESSAGE = 8, SIZES = 6, KINDS = 4, RUNS = 1 << 17 };
+enum { GROUPS = 1 << 20, MESSAGE = 8, SIZES = 6, KINDS = 4, RUNS = 1 << 17, FIELDS = 1000, EACH = 20 };
 
 struct data {
     double *x, *results;
@@ -50,6 +51,25 @@ static void exact_alone(struct data *data) {
     const reduct_mpi_field field = {.reduction = &sum, .x = data->x, .count = 1, .result = data->results};
     reduct_error error;
     stop_unless(reduct_mpi_allreduce(&field, 1, MPI_COMM_SELF, &error), &error);
+}
+
+/* Many sums in one call, of which each rank has one number, or so many that they take accumulators. */
+static void exact_fields_of(struct data *data, size_t each) {
+    static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    static reduct_mpi_field fields[FIELDS];
+    reduct_error error;
+    for (size_t i = 0; i < data->count; i++)
+        fields[i] = (reduct_mpi_field){
+            .reduction = &sum, .x = data->x + i * each, .count = each, .result = data->results + i, .device = "cpu"};
+    stop_unless(reduct_mpi_allreduce(fields, data->count, MPI_COMM_WORLD, &error), &error);
+}
+
+static void exact_fields(struct data *data) {
+    exact_fields_of(data, 1);
+}
+
+static void exact_long_fields(struct data *data) {
+    exact_fields_of(data, EACH);
 }
 
 static void exact_each(struct data *data) {
@@ -120,7 +140,17 @@ static void print(int rank, const char *what, size_t count, const struct times *
     fflush(stdout);
 }
 
-static void run(int rank, double seconds, bool only_one) {
+static void run_fields(int rank, double seconds, struct data *data) {
+    static const size_t COUNTS[] = {8, 20, 100, 140, 250, FIELDS};
+    for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+        const size_t counts[] = {COUNTS[i], COUNTS[i], COUNTS[i]};
+        struct times times = measure((work *const[]){plain, exact_fields, exact_long_fields}, 3, data, counts, seconds);
+        print(rank, "fields in one call", COUNTS[i], &times, 3);
+    }
+}
+
+static void run(int rank, double seconds, const char *only) {
+    const bool only_one = strcmp(only, "one") == 0, only_fields = strcmp(only, "fields") == 0;
     static const size_t ONE[] = {1, 1, MESSAGE, 1}, MANY[] = {GROUPS, GROUPS};
     struct data data = {malloc(GROUPS * sizeof(double)), malloc(GROUPS * sizeof(double)),
                         calloc(GROUPS, sizeof(int64_t)), calloc(GROUPS, sizeof(int64_t)), 0};
@@ -131,13 +161,17 @@ static void run(int rank, double seconds, bool only_one) {
         data.x[i] = (double)((i * 2654435761U + (unsigned)rank) % 1000003) / 1000003 - 0.5;
     if (rank == 0)
         printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "8 words", "alone");
-    times = measure((work *const[]){plain, exact_scalar, integers, exact_alone}, KINDS, &data, ONE, seconds);
-    print(rank, "one sum of doubles", 1, &times, KINDS);
-    if (!only_one) {
+    if (!only_fields) {
+        times = measure((work *const[]){plain, exact_scalar, integers, exact_alone}, KINDS, &data, ONE, seconds);
+        print(rank, "one sum of doubles", 1, &times, KINDS);
+    }
+    if (!only_one)
+        run_fields(rank, seconds, &data);
+    if (!only_one && !only_fields) {
         times = measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds);
         print(rank, "2^20 sums of doubles", GROUPS, &times, 2);
     }
-    for (size_t i = 0, count = 8; i < SIZES && !only_one; i++, count *= 8) {
+    for (size_t i = 0, count = 8; i < SIZES && !only_one && !only_fields; i++, count *= 8) {
         times = measure((work *const[]){plain, exact_each}, 2, &data, (size_t[]){count, count}, seconds);
         print(rank, "sums of doubles", count, &times, 2);
     }
@@ -154,7 +188,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0)
         printf("%d ranks, microseconds\n", size);
-    run(rank, argc > 1 ? atof(argv[1]) : 0.5, argc > 2);
+    run(rank, argc > 1 ? atof(argv[1]) : 0.5, argc > 2 ? argv[2] : "");
     MPI_Finalize();
     return 0;
 }

@@ -78,8 +78,8 @@ reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field 
     struct record record = {.status = failure->error.status, .field = failure->field, .index = failure->error.index};
     memcpy(record.message, failure->error.message, sizeof record.message);
     code = MPI_Bcast(&record, sizeof record, MPI_BYTE, first, comm);
-    if (code == MPI_SUCCESS && fields && record.index != UINT64_MAX) {
-        uint64_t own = rank < first ? fields[record.field].count : 0, before = 0;
+    if (code == MPI_SUCCESS && record.index != UINT64_MAX) {
+        uint64_t own = fields && rank < first ? fields[record.field].count : 0, before = 0;
         code = MPI_Allreduce(&own, &before, 1, MPI_UINT64_T, MPI_SUM, comm);
         record.index += before;
     }
@@ -88,17 +88,21 @@ reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field 
     return say(error, first, (reduct_status)record.status, record.index, record.message);
 }
 
-reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, const reduct_mpi_field *fields,
-                      MPI_Comm comm, reduct_error *error) {
-    /* The greatest of the signatures and of their complements: they are complements only if all signatures are alike. */
-    uint64_t own[3] = {failure->error.status != REDUCT_OK, signature, ~signature}, all[3] = {0};
-    int code = MPI_Allreduce(own, all, 3, MPI_UINT64_T, MPI_MAX, comm);
+reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, uint64_t bits[RM_BITS],
+                      const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
+    /* No bit is set both in some signature and in the complement of another only if all signatures are alike. */
+    uint64_t own[3 + RM_BITS] = {failure->error.status != REDUCT_OK, signature, ~signature}, all[3 + RM_BITS] = {0};
+    if (bits)
+        memcpy(own + 3, bits, RM_BITS * sizeof *bits);
+    int code = MPI_Allreduce(own, all, bits ? 3 + RM_BITS : 3, MPI_UINT64_T, MPI_BOR, comm);
     if (code != MPI_SUCCESS)
         return rm_check(code, error);
     if (all[0])
         return rm_agree(failure, fields, comm, error);
-    if (all[1] != ~all[2])
+    if (all[1] & all[2])
         return rm_fail(error, REDUCT_ERROR_MISMATCH, "reductions: not the same on all ranks");
+    if (bits)
+        memcpy(bits, all + 3, RM_BITS * sizeof *bits);
     return REDUCT_OK;
 }
 
@@ -116,7 +120,7 @@ void rm_report_fill(struct rm_report *report, const struct rm_failure *failure, 
                                  .fields = count};
     memcpy(report->message, failure->error.message, sizeof report->message);
     for (size_t i = 0; i < count; i++)
-        report->counts[i] = fields[i].count;
+        report->counts[i] = fields ? fields[i].count : 0;
 }
 
 static void merge_report(const struct rm_report *first, struct rm_report *second) {

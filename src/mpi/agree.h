@@ -30,14 +30,18 @@ reduct_status rm_check(int code, reduct_error *error);
 reduct_status rm_check_communicator(MPI_Comm comm, reduct_error *error);
 
 /* Finds out what the first rank that failed found, and returns that on all ranks; REDUCT_OK where none did. `fields` tell how
- * many elements come before those of a rank; null where no failure has an index. Collective. */
+ * many elements come before those of a rank; null where no failure has an index, and on a rank that has none. Collective. */
 reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
                        reduct_error *error);
 
+/* Bits that ranks tell each other while they look: one for each word of a row. */
+enum { RM_ROW = 512, RM_BITS = RM_ROW / 64 };
+
 /* A quick look whether all is well on all ranks, and whether they are about to do the same, which `signature` stands for; if not,
- * what rm_agree() says. Collective. */
-reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, const reduct_mpi_field *fields,
-                      MPI_Comm comm, reduct_error *error);
+ * what rm_agree() says. Where all is well, `bits` become those that any rank has set; null, on all ranks or none, where there is nothing
+ * to tell. Collective. */
+reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, uint64_t bits[RM_BITS],
+                      const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * The same in one all-reduce, for those that are begun and waited for later

@@ -391,7 +391,7 @@ static reduct_status reduce_all_widely(const struct each *each, reduct_error *er
         status = reduct_accumulator_create(&options, &accumulator, &local);
     if (status != REDUCT_OK)
         rm_note(&failure, 0, &local);
-    status = rm_poll(&failure, some, NULL, each->comm, error);
+    status = rm_poll(&failure, some, NULL, NULL, each->comm, error);
     for (size_t block = 0; block < each->blocks && status == REDUCT_OK; block++)
         if (form_of(each, &each->windows[block]).words == 0)
             status = reduce_widely(each, block, form.count, accumulator, table, error);
@@ -480,7 +480,7 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
     while ((int64_t)1 << each.headroom < size)
         each.headroom++;
     check(&each, &failure);
-    status = rm_poll(&failure, count ^ (uint64_t)type << 56, NULL, comm, error);
+    status = rm_poll(&failure, count ^ (uint64_t)type << 56, NULL, NULL, comm, error);
     if (status == REDUCT_OK) {
         const rd_environment caller = rd_environment_enter(); /* for slices, and for MPI's sums of them */
         status = reduce(&each, error);

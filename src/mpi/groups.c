@@ -249,7 +249,7 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
         reduction.mode = REDUCT_EXACT; /* of tables the only one, whatever it is called */
         signature = rm_sign(signature, &reduction);
     }
-    reduct_status status = rm_poll(failure, signature, NULL, comm, error);
+    reduct_status status = rm_poll(failure, signature, NULL, NULL, comm, error);
     return status == REDUCT_OK ? rm_check(MPI_Allreduce(&own, groups, 1, MPI_UINT64_T, MPI_MAX, comm), error) : status;
 }
 

@@ -9,8 +9,73 @@
 reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
     if (all->accumulators && all->accumulators[i])
         return reduct_accumulator_reduction(all->accumulators[i]);
-    return *all->fields[i].reduction;
+    return all->fields && all->fields[i].reduction ? *all->fields[i].reduction
+                                                   : (reduct_reduction){.op = REDUCT_SUM, .element = REDUCT_F64};
 }
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Short messages
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Words of a state of so many in all, its sums' middle limbs, that suffice where all ranks' sums lie between 2^-128 and 2^64, those
+ * of products between 2^-256 and 2^128, in a message of a fraction of the size. */
+struct narrow {
+    size_t row, first, count;
+};
+
+static const struct narrow *narrow_of(size_t width) {
+    static const struct narrow NARROW[] = {{75, RM_COUNTS + 30, RM_NARROW_F64}, {141, RM_COUNTS + 60, 12}}; /* of f64 */
+    for (size_t i = 0; i < sizeof NARROW / sizeof *NARROW; i++)
+        if (width == NARROW[i].row)
+            return &NARROW[i];
+    return NULL;
+}
+
+/* Words that a state of so many takes in a short message; all of them where nothing is known of it. */
+static size_t narrowed(size_t width) {
+    const struct narrow *narrow = narrow_of(width);
+    return narrow ? 1 + narrow->count : width;
+}
+
+/* Whether what is not sent of a state is zero, or follows from what is. */
+static bool fits(const int64_t *state, const struct narrow *narrow) {
+    int64_t left = (state[RM_SEEN] != 0) != (state[RM_NONZERO] != 0);
+    for (size_t i = RM_SEEN_HIGH; i < RM_NONZERO; i++)
+        left |= state[i];
+    for (size_t i = RM_COUNTS; i < narrow->first; i++)
+        left |= state[i];
+    for (size_t i = narrow->first + narrow->count; i < narrow->row; i++)
+        left |= state[i];
+    return left == 0;
+}
+
+/* Writes those of a state; false where it does not fit. */
+static bool make_narrow(const int64_t *state, size_t width, int64_t *to) {
+    const struct narrow *narrow = narrow_of(width);
+    if (!narrow) {
+        memcpy(to, state, width * sizeof *state);
+        return true;
+    }
+    to[0] = state[RM_SEEN];
+    memcpy(to + 1, state + narrow->first, narrow->count * sizeof *state);
+    return fits(state, narrow);
+}
+
+static void make_wide(const int64_t *from, size_t width, int64_t *state) {
+    const struct narrow *narrow = narrow_of(width);
+    if (!narrow) {
+        memcpy(state, from, width * sizeof *state);
+        return;
+    }
+    memset(state, 0, width * sizeof *state);
+    state[RM_SEEN] = from[0];
+    state[RM_NONZERO] = from[0] != 0;
+    memcpy(state + narrow->first, from + 1, narrow->count * sizeof *state);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Packing
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Words of field number `i`. */
 static size_t width_of(const struct rm_message *message, const struct rm_fields *all, size_t i) {
@@ -42,8 +107,8 @@ uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction) {
 }
 
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error) {
-    size_t states = 0, width = 0;
-    bool adds = true, alike = true;
+    size_t states = 0, width = 0, brief = 0;
+    bool adds = true, alike = true, narrows = false;
     uint64_t signature = RM_SIGNATURE;
     reduct_words form = {0};
     for (size_t i = 0; i < all->count; i++) {
@@ -55,13 +120,16 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
         adds = adds && form.added == form.count;
         alike = alike && (i == 0 || form.count == width);
         width = form.count;
+        narrows = narrows || narrow_of(width);
+        brief += narrowed(width);
         signature = rm_sign(signature, &reduction);
     }
     size_t first = adds ? 1 : 2 + all->count;
     *message = (struct rm_message){.adds = adds,
                                    .fields = all->count,
                                    .words = first + states,
-                                   .row = adds && alike ? width : 0,
+                                   .brief = adds && narrows ? 1 + brief : 0,
+                                   .row = alike ? width : 0,
                                    .first = first,
                                    .signature = signature};
     if (message->words > (adds ? RM_CALLS * RM_CALL_MOST : (size_t)INT_MAX))
@@ -70,22 +138,31 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
     return REDUCT_OK;
 }
 
+size_t rm_message_size(const struct rm_message *message) {
+    return message->is_brief ? message->brief : message->words;
+}
+
 void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed) {
-    int64_t *at = message->sent + message->first;
+    const size_t first = message->is_brief ? 1 : message->first;
+    int64_t *at = message->sent + first, state[RM_ROW] /* not cleared */;
+    message->fits = true;
+    if (failed && message->asks) /* it will not be sent, and there may be no room for it */
+        return;
     message->sent[0] = failed;
+    if (failed)
+        memset(at, 0, (rm_message_size(message) - first) * sizeof *at);
     if (!message->adds)
         message->sent[1] = (int64_t)message->fields;
-    if (failed)
-        memset(at, 0, (message->words - message->first) * sizeof *at);
-    for (size_t i = 0; i < all->count; i++) {
-        if (!message->adds) {
-            reduct_reduction reduction = rm_reduction(all, i);
-            message->sent[2 + i] = describe(&reduction);
-        }
-        if (failed)
-            continue;
-        reduct_accumulator_pack(all->accumulators[i], at, NULL);
-        at += width_of(message, all, i);
+    for (size_t i = 0; !message->adds && i < all->count; i++) {
+        reduct_reduction reduction = rm_reduction(all, i);
+        message->sent[2 + i] = describe(&reduction);
+    }
+    for (size_t i = 0; !failed && i < all->count; i++) {
+        const size_t width = width_of(message, all, i);
+        reduct_accumulator_pack(all->accumulators[i], message->is_brief ? state : at, NULL);
+        if (message->is_brief)
+            message->fits = make_narrow(state, width, at) && message->fits;
+        at += message->is_brief ? narrowed(width) : width;
     }
 }
 
@@ -95,12 +172,16 @@ bool rm_message_failed(const struct rm_message *message) {
 
 reduct_status rm_message_unpack(const struct rm_message *message, const int64_t *words, const struct rm_fields *all,
                                 reduct_error *error) {
-    const int64_t *at = words + message->first;
+    const int64_t *at = words + (message->is_brief ? 1 : message->first);
+    int64_t state[RM_ROW] /* not cleared */;
     for (size_t i = 0; i < all->count; i++) {
-        reduct_status status = reduct_accumulator_unpack(all->accumulators[i], at, error);
+        const size_t width = width_of(message, all, i);
+        if (message->is_brief)
+            make_wide(at, width, state);
+        reduct_status status = reduct_accumulator_unpack(all->accumulators[i], message->is_brief ? state : at, error);
         if (status != REDUCT_OK)
             return status;
-        at += width_of(message, all, i);
+        at += message->is_brief ? narrowed(width) : width;
     }
     return REDUCT_OK;
 }
@@ -113,7 +194,7 @@ reduct_status rm_message_unpack(const struct rm_message *message, const int64_t 
 static size_t merge_message(const int64_t *first, int64_t *second) {
     size_t fields = (size_t)first[1], at = 2 + fields;
     for (size_t i = 0; i < fields; i++) {
-        int64_t merged[RM_WORDS];
+        int64_t merged[RM_ROW];
         reduct_words form = {0};
         reduct_reduction reduction = described(first[2 + i]);
         reduct_reduction_words(&reduction, &form, NULL);
@@ -143,20 +224,42 @@ static void merge_messages(void *first, void *second, int *count, MPI_Datatype *
  * Exchanging
  * ------------------------------------------------------------------------------------------------------------------ */
 
-int rm_add(const int64_t *sent, int64_t *received, size_t words, MPI_Comm comm) {
-    int64_t both[2 * RM_WORDS];
+/* Words that two ranks exchange and each adds up, which takes MPICH half as long as to let it add, and no library longer. */
+enum { SHORT = 512 };
+
+/* Adds the words of all ranks, in place where `sent` is `received`. Returns what MPI does. */
+static int add_words(const int64_t *sent, int64_t *received, size_t words, MPI_Comm comm) {
     int ranks = 0, code = MPI_Comm_size(comm, &ranks);
-    if (code != MPI_SUCCESS)
+    if (ranks == 2 && words <= SHORT) {
+        int64_t both[2 * SHORT] /* not cleared */;
+        code = MPI_Allgather(sent, (int)words, MPI_INT64_T, both, (int)words, MPI_INT64_T, comm);
+        for (size_t i = 0; i < words && code == MPI_SUCCESS; i++)
+            received[i] = both[i] + both[words + i];
         return code;
-    if (ranks != 2 || words > RM_WORDS)
-        return MPI_Allreduce(sent, received, (int)words, MPI_INT64_T, MPI_SUM, comm);
-    code = MPI_Allgather(sent, (int)words, MPI_INT64_T, both, (int)words, MPI_INT64_T, comm);
-    for (size_t i = 0; i < words && code == MPI_SUCCESS; i++)
-        received[i] = both[i] + both[words + i];
+    }
+    for (size_t done = 0, count; done < words && code == MPI_SUCCESS; done += count) {
+        count = words - done < RM_CALL_MOST ? words - done : RM_CALL_MOST;
+        code = MPI_Allreduce(sent == received ? MPI_IN_PLACE : sent + done, received + done, (int)count, MPI_INT64_T,
+                             MPI_SUM, comm);
+    }
+    return code;
+}
+
+/* The same of a kind. */
+static int exchange_sums(const int64_t *sent, int64_t *received, size_t words, enum rm_kind kind, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+    if (kind == RM_ALLREDUCE)
+        return add_words(sent, received, words, comm);
+    for (size_t done = 0, count; done < words && code == MPI_SUCCESS; done += count) {
+        count = words - done < RM_CALL_MOST ? words - done : RM_CALL_MOST;
+        code = rm_merge_words(sent == received ? MPI_IN_PLACE : sent + done, received + done, (int)count, MPI_INT64_T,
+                              MPI_SUM, kind, comm);
+    }
     return code;
 }
 
 static int make_operation(struct rm_message *message) {
+    message->merges = true;
     message->operation = MPI_OP_NULL;
     message->type = MPI_DATATYPE_NULL;
     int code = MPI_Op_create(merge_messages, 0, &message->operation);
@@ -166,104 +269,123 @@ static int make_operation(struct rm_message *message) {
 }
 
 void rm_message_end(struct rm_message *message) {
-    if (message->adds)
+    if (!message->merges)
         return;
+    message->merges = false;
     if (message->type != MPI_DATATYPE_NULL)
         MPI_Type_free(&message->type);
     if (message->operation != MPI_OP_NULL)
         MPI_Op_free(&message->operation);
 }
 
-static int exchange_sums(struct rm_message *message, enum rm_kind kind, MPI_Comm comm) {
-    int code = MPI_SUCCESS;
-    for (size_t done = 0, count; done < message->words && code == MPI_SUCCESS; done += count) {
-        count = message->words - done < RM_CALL_MOST ? message->words - done : RM_CALL_MOST;
-        code = kind == RM_ALLREDUCE ? rm_add(message->sent + done, message->received + done, count, comm)
-                                    : rm_merge_words(message->sent + done, message->received + done, (int)count,
-                                                     MPI_INT64_T, MPI_SUM, kind, comm);
-    }
-    return code;
-}
-
-/* Words of a state of so many in all, its sums' middle limbs, that suffice where all ranks' sums lie between 2^-128 and 2^64, those
- * of products between 2^-256 and 2^128, in a message of a fraction of the size. */
-struct narrow {
-    size_t row, first, count;
-};
+/* The upper half of a short message's first word says how many ranks need the long one. */
 enum { HALF = 32 };
 
-static const struct narrow *narrow_of(const struct rm_message *message) {
-    static const struct narrow NARROW[] = {{75, RM_COUNTS + 30, RM_NARROW_F64}, {141, RM_COUNTS + 60, 12}}; /* of f64 */
-    for (size_t i = 0; i < sizeof NARROW / sizeof *NARROW; i++)
-        if (message->adds && message->row == NARROW[i].row && message->words <= RM_WORDS)
-            return &NARROW[i];
-    return NULL;
+reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure *failure,
+                                const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
+    if (brief->words > RM_WORDS) {
+        uint64_t bits[RM_BITS] = {!brief->fits};
+        reduct_status status = rm_poll(failure, brief->signature, bits, fields, comm, error);
+        brief->fits = !bits[0];
+        return status == REDUCT_OK && brief->fits
+                   ? rm_check(add_words(brief->sent, brief->received, brief->words, comm), error)
+                   : status;
+    }
+    const bool failed = failure->error.status != REDUCT_OK;
+    brief->sent[0] = failed + (brief->fits ? 0 : (int64_t)1 << HALF);
+    reduct_status status = rm_check(add_words(brief->sent, brief->received, brief->words, comm), error);
+    if (status != REDUCT_OK)
+        return status;
+    brief->fits = !brief->received[0];
+    return brief->received[0] & UINT32_MAX ? rm_agree(failure, fields, comm, error) : status;
 }
 
-/* Whether what is not sent is zero, or follows from what is; where nothing else is known, of a rank that failed, it is. */
-static bool fits(const struct rm_message *message, const struct narrow *narrow) {
-    int64_t left = 0;
-    for (size_t f = 0; f < message->fields; f++) {
-        const int64_t *state = message->sent + message->first + f * narrow->row;
-        for (size_t i = RM_SEEN_HIGH; i < RM_NONZERO; i++)
-            left |= state[i];
-        left |= (state[RM_SEEN] != 0) != (state[RM_NONZERO] != 0);
-        for (size_t i = RM_COUNTS; i < narrow->first; i++)
-            left |= state[i];
-        for (size_t i = narrow->first + narrow->count; i < narrow->row; i++)
-            left |= state[i];
+/* Sets the bits of the places in states at which some word is not zero. */
+static void find_used(const struct rm_message *message, const struct rm_fields *all, uint64_t used[RM_BITS]) {
+    uint64_t any[RM_ROW] = {0};
+    const int64_t *state = message->sent + message->first;
+    for (size_t i = 0, width; i < message->fields; i++, state += width) {
+        width = width_of(message, all, i);
+        for (size_t c = 0; c < width; c++)
+            any[c] |= (uint64_t)state[c];
     }
-    return left == 0;
+    for (size_t c = 0; c < RM_ROW; c++)
+        used[c / 64] |= (uint64_t)(any[c] != 0) << (c % 64);
 }
 
-/* Tries it with the short message, in which the upper half of the first word says how many ranks need the long one: `*all` if none
- * does, or if a rank failed. */
-static int exchange_narrow(struct rm_message *message, const struct narrow *narrow, MPI_Comm comm, bool *all) {
-    const size_t width = 1 + narrow->count, words = 1 + message->fields * width;
-    int64_t sent[RM_WORDS] /* not cleared */, received[RM_WORDS];
-    sent[0] = message->sent[0] + (fits(message, narrow) ? 0 : (int64_t)1 << HALF);
-    for (size_t f = 0; f < message->fields; f++) {
-        const int64_t *state = message->sent + message->first + f * narrow->row;
-        sent[1 + f * width] = state[RM_SEEN];
-        memcpy(sent + 2 + f * width, state + narrow->first, narrow->count * sizeof *sent);
+/* Writes, of each state, the words of those columns. Returns how many there are in all. */
+static size_t gather(const struct rm_message *message, const struct rm_fields *all, const struct rm_columns *columns,
+                     int64_t *to) {
+    const int64_t *state = message->sent + message->first;
+    const int64_t *const begin = to;
+    for (size_t i = 0, width; i < message->fields; i++, state += width) {
+        width = width_of(message, all, i);
+        for (size_t c = 0; c < columns->count && columns->at[c] < width; c++)
+            *to++ = state[columns->at[c]];
     }
-    int code = rm_add(sent, received, words, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    message->received[0] = received[0] & UINT32_MAX;
-    *all = message->received[0] || received[0] == 0;
-    memset(message->received + 1, 0, (message->words - 1) * sizeof *sent);
-    for (size_t f = 0; f < message->fields; f++) {
-        int64_t *state = message->received + message->first + f * narrow->row;
-        state[RM_SEEN] = received[1 + f * width];
-        state[RM_NONZERO] = state[RM_SEEN] != 0;
-        memcpy(state + narrow->first, received + 2 + f * width, narrow->count * sizeof *sent);
+    return (size_t)(to - begin);
+}
+
+/* Puts them, of which there are `count`, back to where they belong, in place: the last come first, as they move furthest. */
+static void spread(int64_t *words, size_t count, const struct rm_message *message, const struct rm_fields *all,
+                   const struct rm_columns *columns) {
+    const int64_t *from = words + count;
+    int64_t *state = words + message->words, some[RM_ROW] /* not cleared */;
+    for (size_t i = message->fields; i-- > 0;) {
+        const size_t width = width_of(message, all, i);
+        size_t own = 0;
+        while (own < columns->count && columns->at[own] < width)
+            own++;
+        from -= own;
+        state -= width;
+        memcpy(some, from, own * sizeof *some);
+        memset(state, 0, width * sizeof *state);
+        for (size_t c = 0; c < own; c++)
+            state[columns->at[c]] = some[c];
     }
+    words[0] = 0; /* nobody failed */
+}
+
+static int exchange_used(const struct rm_message *message, const struct rm_fields *all, const uint64_t used[RM_BITS],
+                         enum rm_kind kind, MPI_Comm comm) {
+    struct rm_columns columns;
+    rm_columns_of(&columns, used, 0, RM_ROW);
+    const size_t count = gather(message, all, &columns, message->received);
+    int code = exchange_sums(message->received, message->received, count, kind, comm);
+    spread(message->received, count, message, all, &columns);
     return code;
 }
 
-reduct_status rm_message_exchange(struct rm_message *message, const struct rm_failure *failure,
-                                  const reduct_mpi_field *fields, enum rm_kind kind, MPI_Comm comm,
-                                  reduct_error *error) {
-    if (kind == RM_ALLREDUCE && message->row && message->words > RM_WORDS) {
-        memcpy(message->received, message->sent, message->words * sizeof *message->sent);
-        return rm_table_reduce(&(struct rm_table){message->received + message->first, message->fields, message->row,
-                                                  message->row, MPI_SUM},
-                               RM_ALLREDUCE, -1, failure, fields, comm, error);
+static reduct_status exchange_brief(struct rm_message *message, const struct rm_failure *failure,
+                                    const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
+    struct rm_brief brief = {message->sent, message->received, message->brief, message->signature, message->fits};
+    reduct_status status = rm_brief_exchange(&brief, failure, fields, comm, error);
+    message->fits = brief.fits;
+    return status;
+}
+
+reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fields *all,
+                                  const struct rm_failure *failure, const reduct_mpi_field *fields, enum rm_kind kind,
+                                  MPI_Comm comm, reduct_error *error) {
+    uint64_t used[RM_BITS] = {0};
+    if (message->is_brief)
+        return exchange_brief(message, failure, fields, comm, error);
+    if (message->asks) {
+        if (message->adds && failure->error.status == REDUCT_OK)
+            find_used(message, all, used);
+        reduct_status status = rm_poll(failure, message->signature, used, fields, comm, error);
+        if (status != REDUCT_OK)
+            return status;
     }
-    int code = MPI_SUCCESS;
-    bool all = false;
-    const struct narrow *narrow = kind == RM_ALLREDUCE && !message->is_long ? narrow_of(message) : NULL;
-    if (narrow)
-        code = exchange_narrow(message, narrow, comm, &all);
-    if (code != MPI_SUCCESS || all)
-        return rm_check(code, error);
-    if (message->adds) {
-        code = exchange_sums(message, kind, comm);
-    } else {
+    int code;
+    if (!message->adds) {
         code = make_operation(message);
         if (code == MPI_SUCCESS)
             code = rm_merge_words(message->sent, message->received, 1, message->type, message->operation, kind, comm);
+    } else if (message->asks) {
+        code = exchange_used(message, all, used, kind, comm);
+    } else {
+        code = exchange_sums(message->sent, message->received, message->words, kind, comm);
     }
     return rm_check(code, error);
 }

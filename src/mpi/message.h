@@ -2,7 +2,11 @@
  *
  * Where all words add, the first says how many ranks failed and the states' words follow: MPI adds them. Otherwise there are
  * before the states a count of fields and a word for each that says which reduction it is, and an operation of ours merges whole
- * messages. */
+ * messages.
+ *
+ * A rank may lack the memory for a message, and others must not wait for it. So a message that every rank has room for goes with one
+ * all-reduce, and says itself that a rank failed. Before a longer one ranks ask each other with a few words whether all is well, and
+ * then also which words of states, by their places, are zero on all of them: where words add these are not sent. */
 #ifndef RM_MESSAGE_H
 #define RM_MESSAGE_H
 
@@ -10,7 +14,7 @@
 #include "mpi/table.h"
 
 /* So many fields and words need no memory of their own. */
-enum { RM_FIELDS = 16, RM_WORDS = 512 };
+enum { RM_FIELDS = 16, RM_WORDS = 1024 };
 
 /* The words of a state that count, in order; limbs follow. */
 enum rm_count {
@@ -24,53 +28,67 @@ enum rm_count {
     RM_COUNTS
 };
 
-/* What a short message has of a state whose elements are fewer than 2^32, all finite, none left out, and not all -0, unless there are
- * none at all: how many there are, and so many limbs of a sum of f64. That there are any then says that some are not -0. */
+/* What a short message has of a state of a sum of f64 whose elements are fewer than 2^32, all finite, none left out, and not all -0, unless there are
+ * none at all: how many there are, and so many limbs. That there are any then says that some are not -0. */
 enum { RM_NARROW_F64 = 6 };
 
 struct rm_message {
     bool adds;
     size_t fields;
     size_t words;       /* in all */
-    size_t row;         /* words of each field where they all add and are as many, otherwise 0 */
+    size_t brief;       /* words of the short message that may do; 0 if there is none */
+    size_t row;         /* words of each field where they are as many, otherwise 0 */
     size_t first;       /* where the states begin */
     uint64_t signature; /* of the reductions */
-    bool is_long;       /* a short one was sent, and does not do */
+    bool is_brief;      /* the short one is what is sent */
+    bool fits;          /* all states fit in it: here, and then on all ranks */
+    bool asks;          /* ranks ask each other first */
     int64_t *sent, *received;
+    bool merges;      /* the following have been made */
     MPI_Op operation; /* where it does not add */
     MPI_Datatype type;
 };
 
 /* What a call reduces. */
 struct rm_fields {
-    const reduct_mpi_field *fields; /* null where accumulators are what is reduced */
+    const reduct_mpi_field *fields; /* null where accumulators are what is reduced, and on a rank that was given none */
     reduct_accumulator *const
         *accumulators; /* which hold the fields' data; null, all or some, where they are not made */
     size_t count;
 };
 
-/* The reduction of field number `i`. */
+/* The reduction of field number `i`. A rank that was not told takes it for a sum of f64, as it must send something. */
 reduct_reduction rm_reduction(const struct rm_fields *all, size_t i);
 
 /* A number that stands for reductions, as far as merging must know them: for none, and for one more. */
 #define RM_SIGNATURE ((uint64_t)0xcbf29ce484222325)
 uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction);
 
-/* Finds out the message's size. It depends on what is the same on all ranks. */
+/* Finds out the message's sizes. They depend on what is the same on all ranks. */
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error);
 
-/* Writes what is sent; of a rank that failed that it did, and nothing else. */
+/* Words of what is sent now. */
+size_t rm_message_size(const struct rm_message *message);
+
+/* Writes what is sent, and whether it fits; of a rank that failed that it did, and nothing else. */
 void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed);
 
 /* Reduces it over the ranks. A failure may be found then, and agreed on: that of a rank, of which `failure` and `fields` tell as
- * for rm_agree(). Collective. */
-reduct_status rm_message_exchange(struct rm_message *message, const struct rm_failure *failure,
-                                  const reduct_mpi_field *fields, enum rm_kind kind, MPI_Comm comm,
-                                  reduct_error *error);
+ * for rm_agree(). A rank that failed may have no memory for the message where ranks ask first. A short message has done only if it still
+ * fits afterwards. Collective. */
+reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fields *all,
+                                  const struct rm_failure *failure, const reduct_mpi_field *fields, enum rm_kind kind,
+                                  MPI_Comm comm, reduct_error *error);
 
-/* Adds the words of all ranks, at most 2^30 of them. Two ranks exchange what is short and each adds it up, which takes MPICH half as long
- * as to let it add, and no library longer. Returns what MPI does. */
-int rm_add(const int64_t *sent, int64_t *received, size_t words, MPI_Comm comm);
+/* The same of a short message by itself, of so many words, which `signature` stands for. */
+struct rm_brief {
+    int64_t *sent, *received;
+    size_t words;
+    uint64_t signature;
+    bool fits;
+};
+reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure *failure,
+                                const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error);
 
 /* Begins the same of an all-reduce; writes how many requests it takes. */
 reduct_status rm_message_begin(struct rm_message *message, MPI_Comm comm, MPI_Request requests[RM_CALLS], int *count,
@@ -79,7 +97,7 @@ reduct_status rm_message_begin(struct rm_message *message, MPI_Comm comm, MPI_Re
 /* Frees what exchanging took. */
 void rm_message_end(struct rm_message *message);
 
-/* Whether a rank failed whose part is in what was received. */
+/* Whether a rank failed whose part is in what was received, of a message that is not short. */
 bool rm_message_failed(const struct rm_message *message);
 
 /* Puts the states of a message, sent or received, into the accumulators; where one is refused, those before it have been put

@@ -31,11 +31,13 @@ struct job {
     reduct_accumulator **made; /* of fields */
     bool writes;               /* this rank gets results */
     struct room *room;
-    void *heap;               /* what is not small */
-    reduct_mpi_field *fields; /* a copy that stays */
+    void *heap;     /* what is not small */
+    int64_t *words; /* of a message that is not */
+    const reduct_mpi_field *fields;
     struct rm_report *sent, *received;
 };
 
+/* Whether all of what is under way later is. */
 static bool is_small(const struct job *job) {
     return job->all.count <= RM_FIELDS && job->message.words <= RM_WORDS;
 }
@@ -45,17 +47,22 @@ static bool is_small(const struct job *job) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* What must be the same on all ranks, so that all end here or none does. */
-static reduct_status check_fields(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
-    if (!fields || !count)
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields: %s", fields ? "none" : "null pointer");
-    reduct_status status = rm_check_communicator(comm, error);
-    if (status != REDUCT_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        if (!fields[i].reduction)
-            return rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reduction: null pointer", i);
+static reduct_status check_count(size_t count, MPI_Comm comm, reduct_error *error) {
+    return count ? rm_check_communicator(comm, error) : rm_fail(error, REDUCT_ERROR_ARGUMENT, "fields: none");
+}
+
+/* Notes that a rank was given no fields, or not the reductions of all; it takes part nevertheless, as if they were others. */
+static void check_reductions(struct job *job, const reduct_mpi_field *fields, size_t count) {
+    reduct_error error;
+    if (!fields) {
+        rm_fail(&error, REDUCT_ERROR_ARGUMENT, "fields: null pointer");
+        rm_note(&job->failure, 0, &error);
     }
-    return REDUCT_OK;
+    for (size_t i = 0; fields && i < count; i++)
+        if (!fields[i].reduction) {
+            rm_fail(&error, REDUCT_ERROR_ARGUMENT, "fields[%zu].reduction: null pointer", i);
+            rm_note(&job->failure, i, &error);
+        }
 }
 
 /* Notes what is wrong with a field of this rank. */
@@ -87,66 +94,87 @@ static void add_fields(struct job *job) {
     }
 }
 
-/* Memory for what is not small; `reports` where the ranks' reports travel with the message. */
-static void allocate(struct job *job, bool fields, bool reports) {
-    size_t count = job->all.count, words = 2 * job->message.words * sizeof(int64_t),
-           report = reports ? rm_report_size(count) : 0,
-           made = fields ? count * (sizeof *job->made + sizeof *job->fields) : 0;
-    job->heap = malloc(words + 2 * report + made);
-    if (!job->heap) {
-        rm_note_no_memory(&job->failure, words + 2 * report + made);
+/* Memory for the message that is sent now. Where there is too little the rank says so: before one that it would have to have in full, or in
+ * one that it has room for. */
+static void find_words(struct job *job) {
+    const size_t words = rm_message_size(&job->message);
+    job->message.sent = job->room->words;
+    job->message.received = job->room->words + RM_WORDS;
+    if (words <= RM_WORDS)
         return;
-    }
-    char *at = job->heap;
-    job->message.sent = (int64_t *)(void *)at;
-    job->message.received = job->message.sent + job->message.words;
-    job->sent = (struct rm_report *)(void *)(at + words);
-    job->received = (struct rm_report *)(void *)(at + words + report);
-    if (fields) {
-        job->fields = (reduct_mpi_field *)(void *)(at + words + 2 * report);
-        job->made = (reduct_accumulator **)(void *)(job->fields + count);
-    }
+    job->message.asks = true;
+    free(job->words);
+    job->words = malloc(2 * words * sizeof *job->words);
+    if (!job->words)
+        rm_note_no_memory(&job->failure, 2 * words * sizeof *job->words);
+    job->message.sent = job->words;
+    job->message.received = job->words + (job->words ? words : 0);
 }
 
-static void use_small(struct job *job) {
-    struct room *room = job->room;
-    job->message.sent = room->words;
-    job->message.received = room->words + RM_WORDS;
-    job->sent = (struct rm_report *)(void *)room->reports;
-    job->received = (struct rm_report *)(void *)(room->reports + sizeof room->reports / 16);
-    job->fields = room->fields;
-    job->made = room->made;
-}
-
-/* Starts a call on fields: where all is well, or small, this rank's parts have been reduced. What is not small was agreed on. */
-static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields, size_t count, bool reports,
-                                 reduct_error *error) {
+/* Starts a call on fields: where all is well this rank's parts have been reduced. Fails on all ranks alike, before any of them sends. */
+static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields, size_t count, reduct_error *error) {
     job->all = (struct rm_fields){fields, NULL, count};
+    check_reductions(job, fields, count);
     reduct_status status = rm_message_shape(&job->message, &job->all, error);
     if (status != REDUCT_OK)
         return status;
-    if (is_small(job)) {
-        use_small(job);
-    } else {
-        allocate(job, true, reports);
-        status = rm_poll(&job->failure, job->message.signature, NULL, job->comm, error);
+    job->fields = fields;
+    job->made = count <= RM_FIELDS ? job->room->made : (job->heap = malloc(count * sizeof *job->made));
+    if (!job->made)
+        rm_note_no_memory(&job->failure, count * sizeof *job->made);
+    for (size_t i = 0; job->made && i < count; i++)
+        job->made[i] = NULL;
+    job->all.accumulators = job->made;
+    if (job->failure.error.status == REDUCT_OK)
+        add_fields(job);
+    return REDUCT_OK;
+}
+
+/* The same of a call that goes on later, with copies of what was given and room for the ranks' reports. What is not small is agreed on
+ * first. */
+static reduct_status open_later(struct job *job, const reduct_mpi_field *fields, size_t count, reduct_error *error) {
+    struct room *room = job->room;
+    reduct_mpi_field *copy = room->fields;
+    const size_t report = rm_report_size(count);
+    job->all = (struct rm_fields){fields, NULL, count};
+    check_reductions(job, fields, count);
+    reduct_status status = rm_message_shape(&job->message, &job->all, error);
+    if (status != REDUCT_OK)
+        return status;
+    find_words(job);
+    job->made = room->made;
+    job->sent = (struct rm_report *)(void *)room->reports;
+    job->received = (struct rm_report *)(void *)(room->reports + sizeof room->reports / 16);
+    if (!is_small(job)) {
+        const size_t bytes = 2 * report + count * (sizeof *job->made + sizeof *copy);
+        char *at = job->heap = malloc(bytes);
+        if (!at)
+            rm_note_no_memory(&job->failure, bytes);
+        status = rm_poll(&job->failure, job->message.signature, NULL, NULL, job->comm, error);
         if (status != REDUCT_OK) {
             job->made = NULL; /* none was made */
             return status;
         }
+        job->sent = (struct rm_report *)(void *)at;
+        job->received = (struct rm_report *)(void *)(at + report);
+        copy = (reduct_mpi_field *)(void *)(at + 2 * report);
+        job->made = (reduct_accumulator **)(void *)(copy + count);
     }
-    memcpy(job->fields, fields, count * sizeof *fields);
     for (size_t i = 0; i < count; i++)
         job->made[i] = NULL;
-    job->all.fields = job->fields;
-    job->all.accumulators = job->made;
-    add_fields(job);
+    if (fields)
+        memcpy(copy, fields, count * sizeof *fields);
+    job->fields = fields ? copy : NULL;
+    job->all = (struct rm_fields){job->fields, job->made, count};
+    if (job->failure.error.status == REDUCT_OK)
+        add_fields(job);
     return REDUCT_OK;
 }
 
 static void close_job(struct job *job) {
     for (size_t i = 0; job->made && i < job->all.count; i++)
         reduct_accumulator_destroy(job->made[i]);
+    free(job->words);
     free(job->heap);
 }
 
@@ -191,7 +219,7 @@ static reduct_status merging_failed(reduct_error *error) {
 /* Where every rank has received the same, all know what became of it. */
 static reduct_status end_allreduce(struct job *job, reduct_error *error) {
     reduct_status status = REDUCT_OK;
-    if (rm_message_failed(&job->message)) {
+    if (!job->message.is_brief && rm_message_failed(&job->message)) {
         status = rm_agree(&job->failure, job->fields, job->comm, error);
         return status == REDUCT_OK ? merging_failed(error) : status;
     }
@@ -216,22 +244,33 @@ static reduct_status end_scan(struct job *job, bool nothing, reduct_error *error
     return status == REDUCT_OK ? finish_fields(job, true, error) : status;
 }
 
-/* With accumulators; `is_long`: a short message was sent, and does not do. */
+/* Packs the message and lets the ranks exchange it. */
+static reduct_status send(struct job *job, enum rm_kind kind, reduct_error *error) {
+    find_words(job);
+    rm_message_pack(&job->message, &job->all, job->failure.error.status != REDUCT_OK);
+    reduct_status status =
+        rm_message_exchange(&job->message, &job->all, &job->failure, job->fields, kind, job->comm, error);
+    rm_message_end(&job->message);
+    return status;
+}
+
+/* With accumulators; `is_long`: a short message was tried, and does not do. */
 static __attribute__((noinline)) reduct_status reduce_states(const reduct_mpi_field *fields, size_t count,
                                                              enum rm_kind kind, int rank, bool writes, bool is_long,
                                                              MPI_Comm comm, reduct_error *error) {
     struct room room;
     struct job job = {.comm = comm, .rank = rank, .room = &room, .writes = writes};
-    reduct_status status = open_fields(&job, fields, count, false, error);
-    job.message.is_long = is_long;
-    if (status == REDUCT_OK) {
-        rm_message_pack(&job.message, &job.all, job.failure.error.status != REDUCT_OK);
-        status = rm_message_exchange(&job.message, &job.failure, job.fields, kind, comm, error);
-        rm_message_end(&job.message);
-        if (status == REDUCT_OK)
-            status = kind == RM_ALLREDUCE ? end_allreduce(&job, error)
-                                          : end_scan(&job, kind == RM_EXSCAN && job.rank == 0, error);
+    reduct_status status = open_fields(&job, fields, count, error);
+    job.message.is_brief = job.message.brief && kind == RM_ALLREDUCE && !is_long;
+    if (status == REDUCT_OK)
+        status = send(&job, kind, error);
+    if (status == REDUCT_OK && job.message.is_brief && !job.message.fits) {
+        job.message.is_brief = false;
+        status = send(&job, kind, error);
     }
+    if (status == REDUCT_OK)
+        status = kind == RM_ALLREDUCE ? end_allreduce(&job, error)
+                                      : end_scan(&job, kind == RM_EXSCAN && job.rank == 0, error);
     close_job(&job);
     return status;
 }
@@ -239,7 +278,7 @@ static __attribute__((noinline)) reduct_status reduce_states(const reduct_mpi_fi
 static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
                                    MPI_Comm comm, reduct_error *error) {
     int rank = 0; /* where it does not matter */
-    reduct_status status = check_fields(fields, count, comm, error);
+    reduct_status status = check_count(count, comm, error);
     if (status == REDUCT_OK && (kind != RM_ALLREDUCE || root >= 0))
         status = rm_check(MPI_Comm_rank(comm, &rank), error);
     if (status != REDUCT_OK)
@@ -284,10 +323,8 @@ reduct_status reduct_mpi_exscan(const reduct_mpi_field *fields, size_t count, MP
  * Accumulators
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Finds out how many words there are, and that all ranks have as many, and the memory. A rank without accumulators could not
- * know. */
-static reduct_status open_accumulators(struct job *job, reduct_accumulator *const *accumulators, size_t count,
-                                       reduct_error *error) {
+/* Finds out how many words there are, and the memory. A rank without accumulators could not know: so ranks ask each other before they send. */
+static void open_accumulators(struct job *job, reduct_accumulator *const *accumulators, size_t count) {
     reduct_error local = {.status = REDUCT_OK};
     job->all = (struct rm_fields){NULL, accumulators, count};
     if (!accumulators || !count)
@@ -299,12 +336,7 @@ static reduct_status open_accumulators(struct job *job, reduct_accumulator *cons
         rm_message_shape(&job->message, &job->all, &local);
     if (local.status != REDUCT_OK)
         rm_note(&job->failure, 0, &local);
-    else if (is_small(job))
-        use_small(job);
-    else
-        allocate(job, false, false);
-    job->made = NULL; /* they are the caller's */
-    return rm_poll(&job->failure, job->message.signature, NULL, job->comm, error);
+    job->message.asks = true;
 }
 
 static reduct_status take_accumulators(struct job *job, enum rm_kind kind, reduct_error *error) {
@@ -338,15 +370,10 @@ static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators
     if (status != REDUCT_OK)
         return status;
     job.writes = root < 0 || root == job.rank;
+    open_accumulators(&job, accumulators, count);
+    status = send(&job, kind, error);
     if (status == REDUCT_OK)
-        status = open_accumulators(&job, accumulators, count, error);
-    if (status == REDUCT_OK) {
-        rm_message_pack(&job.message, &job.all, false);
-        status = rm_message_exchange(&job.message, &job.failure, job.fields, kind, comm, error);
-        rm_message_end(&job.message);
-        if (status == REDUCT_OK)
-            status = take_accumulators(&job, kind, error);
-    }
+        status = take_accumulators(&job, kind, error);
     close_job(&job);
     return status;
 }
@@ -583,7 +610,7 @@ static reduct_status start(struct reduct_mpi_request *request, const reduct_mpi_
     *job = (struct job){.comm = comm, .room = &request->room, .writes = true, .failure = *failure};
     reduct_status status = rm_check(MPI_Comm_rank(comm, &job->rank), error);
     if (status == REDUCT_OK)
-        status = open_fields(job, fields, count, true, error);
+        status = open_later(job, fields, count, error);
     if (status == REDUCT_OK)
         status = begin(request, error);
     if (status != REDUCT_OK)
@@ -606,7 +633,7 @@ static struct reduct_mpi_request *make_request(reduct_mpi_request **request, str
 
 reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                     reduct_mpi_request **request, reduct_error *error) {
-    reduct_status status = check_fields(fields, count, comm, error);
+    reduct_status status = check_count(count, comm, error);
     if (status != REDUCT_OK)
         return status;
     struct rm_failure failure = {0};
@@ -632,7 +659,9 @@ reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accu
     used->count = 0;
     used->what = ACCUMULATORS;
     *job = (struct job){.comm = comm, .room = &used->room, .writes = true, .failure = failure};
-    status = open_accumulators(job, accumulators, count, error); /* which fails on all ranks where it does on one */
+    open_accumulators(job, accumulators, count);
+    find_words(job);
+    status = rm_poll(&job->failure, job->message.signature, NULL, NULL, comm, error);
     if (status == REDUCT_OK) {
         rm_message_pack(&job->message, &job->all, false);
         status = rm_message_begin(&job->message, comm, used->requests, &used->count, error);

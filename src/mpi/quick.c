@@ -4,10 +4,11 @@
 #include "mpi/device.h"
 #include "mpi/message.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* The most elements of a field, and fields. */
-enum { ELEMENTS = 16, FIELDS = 6 };
+/* The most elements of a field, and so few fields that their words lie close together. */
+enum { ELEMENTS = 16, FEW = 6 };
 
 /* Digits in base 2^32 from 2^-128 on; and two more for what they come to. */
 enum { DIGITS = RM_NARROW_F64, LEAST = -128, WIDE = DIGITS + 2, WORDS = 1 + DIGITS };
@@ -137,23 +138,54 @@ static void write_results(const reduct_mpi_field *fields, size_t count, const in
     }
 }
 
+/* With room for the words of all fields. */
+static enum rm_quick reduce(struct rm_brief *brief, const reduct_mpi_field *fields, size_t count, bool writes,
+                            MPI_Comm comm, reduct_status *status, reduct_error *error) {
+    static const struct rm_failure NONE;
+    for (size_t i = 0; i < count; i++)
+        if (!fields[i].reduction || !suits(&fields[i], writes) || !pack(&fields[i], brief->sent + 1 + i * WORDS))
+            return RM_QUICK_NOT;
+    brief->words = 1 + count * WORDS;
+    brief->fits = true;
+    *status = rm_brief_exchange(brief, &NONE, fields, comm, error);
+    if (*status == REDUCT_OK && !brief->fits)
+        return RM_QUICK_LONG;
+    if (*status == REDUCT_OK)
+        write_results(fields, writes ? count : 0, brief->received + 1);
+    return RM_QUICK_DONE;
+}
+
+static __attribute__((noinline)) enum rm_quick reduce_some(const reduct_mpi_field *fields, size_t count, bool writes,
+                                                           MPI_Comm comm, reduct_status *status, reduct_error *error) {
+    int64_t sent[RM_WORDS] /* not cleared */, received[RM_WORDS];
+    return reduce(&(struct rm_brief){.sent = sent, .received = received}, fields, count, writes, comm, status, error);
+}
+
+static __attribute__((noinline)) enum rm_quick reduce_many(const reduct_mpi_field *fields, size_t count, bool writes,
+                                                           MPI_Comm comm, reduct_status *status, reduct_error *error) {
+    if (count > SIZE_MAX / 16 / sizeof(int64_t) / WORDS)
+        return RM_QUICK_NOT;
+    const size_t words = 1 + count * WORDS;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64}; /* as all of them are */
+    struct rm_brief brief = {.sent = malloc(2 * words * sizeof *brief.sent), .signature = RM_SIGNATURE};
+    if (!brief.sent)
+        return RM_QUICK_NOT; /* the long way fails, or finds what it needs */
+    brief.received = brief.sent + words;
+    for (size_t i = 0; i < count; i++)
+        brief.signature = rm_sign(brief.signature, &sum);
+    const enum rm_quick quick = reduce(&brief, fields, count, writes, comm, status, error);
+    free(brief.sent);
+    return quick;
+}
+
 enum rm_quick rm_quick_allreduce(const reduct_mpi_field *fields, size_t count, bool writes, MPI_Comm comm,
                                  reduct_status *status, reduct_error *error) {
-    int64_t sent[1 + FIELDS * WORDS] /* not cleared */, received[1 + FIELDS * WORDS];
-    if (count > FIELDS)
+    int64_t sent[1 + FEW * WORDS] /* not cleared */, received[1 + FEW * WORDS];
+    if (!fields)
         return RM_QUICK_NOT;
-    for (size_t i = 0; i < count; i++)
-        if (!suits(&fields[i], writes) || !pack(&fields[i], sent + 1 + i * WORDS))
-            return RM_QUICK_NOT;
-    sent[0] = 0;
-    *status = rm_check(rm_add(sent, received, 1 + count * WORDS, comm), error);
-    if (*status != REDUCT_OK)
-        return RM_QUICK_DONE;
-    if (received[0] & UINT32_MAX)
-        *status = rm_agree(&(struct rm_failure){.field = 0}, fields, comm, error);
-    else if (received[0])
-        return RM_QUICK_LONG;
-    else
-        write_results(fields, writes ? count : 0, received + 1);
-    return RM_QUICK_DONE;
+    if (count > (RM_WORDS - 1) / WORDS)
+        return reduce_many(fields, count, writes, comm, status, error);
+    if (count > FEW)
+        return reduce_some(fields, count, writes, comm, status, error);
+    return reduce(&(struct rm_brief){.sent = sent, .received = received}, fields, count, writes, comm, status, error);
 }

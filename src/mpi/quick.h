@@ -12,7 +12,7 @@ enum rm_quick {
     RM_QUICK_DONE  /* all is done */
 };
 
-/* An all-reduce of the fields, which are not null; its status where it is done. Collective. */
+/* An all-reduce of the fields; its status where it is done. Collective. */
 enum rm_quick rm_quick_allreduce(const reduct_mpi_field *fields, size_t count, bool writes, MPI_Comm comm,
                                  reduct_status *status, reduct_error *error);
 

@@ -6,23 +6,21 @@
 /* Words that are sent in one piece: few enough to stay in the cache between being gathered, reduced and put back. */
 enum { PIECE = 1 << 15 };
 
-/* Finds the columns of [first, last) of which some word on some rank is not what zero is to the operation. */
-static int find_columns(const int64_t *words, size_t rows, size_t width, size_t first, size_t last, MPI_Comm comm,
-                        struct rm_columns *columns) {
-    uint64_t used[RM_ROW / 64] = {0}, any[RM_ROW];
-    for (size_t c = first; c < last; c++)
-        any[c] = 0;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = first; c < last; c++)
-            any[c] |= (uint64_t)words[r * width + c];
-    for (size_t c = first; c < last; c++)
+/* Sets the bits of the columns that add and of which some word is not zero. */
+static void find_used(const struct rm_table *table, uint64_t used[RM_BITS]) {
+    uint64_t any[RM_ROW] = {0};
+    for (size_t r = 0; r < table->rows; r++)
+        for (size_t c = 0; c < table->added; c++)
+            any[c] |= (uint64_t)table->words[r * table->width + c];
+    for (size_t c = 0; c < table->added; c++)
         used[c / 64] |= (uint64_t)(any[c] != 0) << (c % 64);
-    int code = MPI_Allreduce(MPI_IN_PLACE, used, RM_ROW / 64, MPI_UINT64_T, MPI_BOR, comm);
+}
+
+void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t first, size_t last) {
     columns->count = 0;
     for (size_t c = first; c < last; c++)
-        if (used[c / 64] >> (c % 64) & 1)
+        if (bits[c / 64] >> (c % 64) & 1)
             columns->at[columns->count++] = (uint16_t)c;
-    return code;
 }
 
 static void gather(int64_t *piece, const int64_t *words, size_t rows, size_t width, const struct rm_columns *columns) {
@@ -75,10 +73,17 @@ static void find_rest(const struct rm_table *table, struct rm_columns *columns) 
         columns->at[columns->count++] = (uint16_t)c;
 }
 
-/* Whether all ranks are well and have tables of that shape. */
+/* Whether all ranks are well and have tables of that shape, and which of the columns that add are used on any of them. */
 static reduct_status poll(const struct rm_table *table, const struct rm_failure *failure,
-                          const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
-    return rm_poll(failure, (uint64_t)table->rows ^ (uint64_t)table->width << 48, fields, comm, error);
+                          const reduct_mpi_field *fields, MPI_Comm comm, struct rm_columns *columns,
+                          reduct_error *error) {
+    uint64_t used[RM_BITS] = {0};
+    if (failure->error.status == REDUCT_OK)
+        find_used(table, used);
+    reduct_status status =
+        rm_poll(failure, (uint64_t)table->rows ^ (uint64_t)table->width << 48, used, fields, comm, error);
+    rm_columns_of(columns, used, 0, table->added);
+    return status;
 }
 
 static int64_t *allocate(size_t words, struct rm_failure *failure) {
@@ -95,15 +100,13 @@ reduct_status rm_table_reduce(const struct rm_table *table, enum rm_kind kind, i
     struct rm_columns columns;
     int rank = 0;
     int64_t *piece = allocate(PIECE, &own);
-    reduct_status status = poll(table, &own, fields, comm, error);
+    reduct_status status = poll(table, &own, fields, comm, &columns, error);
     if (status != REDUCT_OK) {
         free(piece);
         return status;
     }
     int code = root < 0 ? MPI_SUCCESS : MPI_Comm_rank(comm, &rank);
     const bool writes = root < 0 || root == rank;
-    if (code == MPI_SUCCESS)
-        code = find_columns(table->words, table->rows, table->width, 0, table->added, comm, &columns);
     if (code == MPI_SUCCESS)
         code = reduce_columns(table, &columns, MPI_SUM, kind, writes, piece, comm);
     find_rest(table, &columns);
@@ -138,10 +141,7 @@ reduct_status rm_table_begin(struct rm_table_request *begun, const struct rm_tab
     struct rm_failure own = *failure;
     *begun = (struct rm_table_request){.table = *table};
     *count = 0;
-    reduct_status status = poll(table, &own, NULL, comm, error);
-    if (status == REDUCT_OK)
-        status = rm_check(find_columns(table->words, table->rows, table->width, 0, table->added, comm, &begun->added),
-                          error);
+    reduct_status status = poll(table, &own, NULL, comm, &begun->added, error);
     if (status != REDUCT_OK)
         return status;
     find_rest(table, &begun->rest);

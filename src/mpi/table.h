@@ -5,9 +5,6 @@
 
 #include "mpi/agree.h"
 
-/* The most words of a row. */
-enum { RM_ROW = 512 };
-
 /* What each rank gets: what all ranks have, those up to and with its own, or those before it. */
 enum rm_kind { RM_ALLREDUCE, RM_SCAN, RM_EXSCAN };
 
@@ -24,7 +21,7 @@ struct rm_table {
 
 /* Merges, in place, what the ranks of `kind` have; of an all-reduce with a `root` that is not negative for that rank alone. What is before
  * rank 0 the caller writes. Fails, on all ranks alike and before anything was changed, where some rank has failed before, of which `failure` and `fields`
- * tell as for rm_agree(), or lacks memory; or with REDUCT_ERROR_DEVICE_LOST. Collective. */
+ * tell as for rm_agree(), or lacks memory; or with REDUCT_ERROR_DEVICE_LOST. One small all-reduce comes before those of the data. Collective. */
 reduct_status rm_table_reduce(const struct rm_table *table, enum rm_kind kind, int root,
                               const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
                               reduct_error *error);
@@ -38,6 +35,9 @@ struct rm_columns {
     size_t count;
     uint16_t at[RM_ROW];
 };
+
+/* Those of [first, last) whose bits are set. */
+void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t first, size_t last);
 
 /* An all-reduce under way, of a copy of the words that are sent: those that add, then the rest. */
 struct rm_table_request {
