@@ -2,6 +2,7 @@
  * something is wrong takes part all the same, with fields that fail, so that no other waits for it. */
 #include "reduct_fortran.h"
 
+#include <limits.h>
 #include <reduct/mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,6 +16,24 @@ reduct_status reduct_fortran_reprosum(const double *values, int summands, int le
                                       const MPI_Fint *comm, double *sums, double *largest, int *most, double *plain,
                                       reduct_error *error);
 
+/* So many fields need no memory of their own. */
+enum { FEW = 40 };
+
+/* Whether all ranks have the memory for what is more: they ask each other, as one that has not could take part in nothing else. */
+static reduct_status agree_on_memory(bool has, uint64_t fields, MPI_Comm comm, reduct_error *error) {
+    int rank = 0, first = INT_MAX;
+    int code = MPI_Comm_rank(comm, &rank);
+    const int mine = has ? INT_MAX : rank;
+    if (code == MPI_SUCCESS)
+        code = MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (code != MPI_SUCCESS)
+        return reduct_fortran_fail(error, REDUCT_ERROR_DEVICE_LOST, "MPI: an all-reduce failed");
+    if (first == INT_MAX)
+        return REDUCT_OK;
+    return reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "rank %d: no memory for %llu fields", first,
+                               (unsigned long long)fields);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Arrays
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -24,6 +43,13 @@ struct part {
     const void *elements[2];
     void *copies[2];
     uint64_t count;
+};
+
+/* What some fields take: their parts, what is sent of them, and results. */
+struct room {
+    struct part parts[FEW];
+    reduct_mpi_field fields[FEW];
+    reduct_i256 results[FEW][2];
 };
 
 /* The elements that become one result: of all axes that are reduced, at the place of the others that `field` says. */
@@ -114,28 +140,28 @@ reduct_status reduct_fortran_allreduce(const reduct_fortran_options *options, co
         reduct_reduction_resolve(&call.reduction, &ignored);
     int outputs = reduct_operator_outputs(call.reduction.op);
     uint64_t all = outputs ? reduct_fortran_elements(result) / (unsigned)outputs : 0;
-    struct part *parts = all ? calloc(all, sizeof *parts) : NULL;
-    reduct_mpi_field *fields = all ? calloc(all, sizeof *fields) : NULL;
-    char *raw = all ? calloc(all, 2 * sizeof(reduct_i256)) : NULL;
-    if (all && parts && fields && raw) {
-        reduct_status agreed = send(&call, all, status != REDUCT_OK, raw, parts, fields, MPI_Comm_f2c(comm), error);
-        if (status == REDUCT_OK)
-            status = agreed;
-        if (status == REDUCT_OK)
-            status = reduct_fortran_deliver(&call, raw, error);
-    } else if (all) {
-        status = reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for %llu fields",
-                                     (unsigned long long)all);
+    struct room here, *rooms = &here, *more = NULL; /* by the pieces of so many fields */
+    reduct_status agreed = REDUCT_OK;
+    if (all > FEW) {
+        rooms = more = malloc((all / FEW + 1) * sizeof *more);
+        agreed = agree_on_memory(more, all, MPI_Comm_f2c(comm), error);
     }
+    if (all && agreed == REDUCT_OK) {
+        struct part *parts = (struct part *)(void *)rooms;
+        reduct_mpi_field *fields = (reduct_mpi_field *)(void *)(parts + all);
+        char *raw = (char *)(fields + all);
+        memset(parts, 0, all * sizeof *parts);
+        agreed = send(&call, all, status != REDUCT_OK, raw, parts, fields, MPI_Comm_f2c(comm), error);
+        if (status == REDUCT_OK && agreed == REDUCT_OK)
+            status = reduct_fortran_deliver(&call, raw, error);
+        for (uint64_t i = 0; i < all; i++)
+            for (int k = 0; k < 2; k++)
+                free(parts[i].copies[k]);
+    }
+    free(more);
     if (own.status != REDUCT_OK)
         *error = own;
-    for (uint64_t i = 0; parts && i < all; i++)
-        for (int k = 0; k < 2; k++)
-            free(parts[i].copies[k]);
-    free(parts);
-    free(fields);
-    free(raw);
-    return status;
+    return status == REDUCT_OK ? agreed : status;
 }
 
 reduct_status reduct_fortran_allreduce_accumulator(reduct_accumulator *accumulator, MPI_Fint comm,
@@ -161,8 +187,8 @@ static reduct_status sum_plainly(const double *values, int summands, int length,
 }
 
 /* Sums of `fields` columns of which `summands` of `length` numbers count. One all-reduce gives them and, where they are not null,
- * the largest magnitude of each and the most summands that a rank has; another one `plain`, if that is not null. A null
- * communicator is that of all ranks. */
+ * the largest magnitude of each and the most summands that a rank has, after a small one where they are many; another one `plain`, if that is
+ * not null. A null communicator is that of all ranks. */
 reduct_status reduct_fortran_reprosum(const double *values, int summands, int length, int fields, int refuse_nan,
                                       const MPI_Fint *comm, double *sums, double *largest, int *most, double *plain,
                                       reduct_error *error) {
@@ -173,35 +199,36 @@ reduct_status reduct_fortran_reprosum(const double *values, int summands, int le
                            max = {.op = REDUCT_MAX, .element = REDUCT_I32};
     if (fields <= 0)
         return REDUCT_OK;
+    const size_t most_fields = (size_t)fields * (largest ? 2 : 1) + (most ? 1 : 0);
     size_t count = 0;
-    reduct_mpi_field *all = calloc(2 * (size_t)fields + 1, sizeof *all);
-    double *magnitudes = calloc((size_t)fields, sizeof *magnitudes);
+    reduct_mpi_field here[FEW], *all = here, *more = NULL;
     int32_t own = summands, greatest = 0;
-    reduct_status status = REDUCT_ERROR_OUT_OF_MEMORY;
-    if (all && magnitudes) {
-        for (int i = 0; i < fields; i++)
-            all[count++] = (reduct_mpi_field){.reduction = &sum,
-                                              .x = values + (size_t)i * (size_t)length,
-                                              .count = (uint64_t)summands,
-                                              .result = &sums[i]};
-        for (int i = 0; i < fields && largest; i++)
-            all[count++] = (reduct_mpi_field){.reduction = &norm,
-                                              .x = values + (size_t)i * (size_t)length,
-                                              .count = (uint64_t)summands,
-                                              .result = &magnitudes[i]};
-        if (most)
-            all[count++] = (reduct_mpi_field){.reduction = &max, .x = &own, .count = 1, .result = &greatest};
-        status = reduct_mpi_allreduce(all, count, ranks, error);
-    } else {
-        reduct_fortran_fail(error, status, "no memory for %d fields", fields);
+    reduct_status status = REDUCT_OK;
+    if (most_fields > FEW) {
+        all = more = malloc(most_fields * sizeof *more);
+        status = agree_on_memory(more, most_fields, ranks, error);
     }
-    if (status == REDUCT_OK && largest)
-        memcpy(largest, magnitudes, (size_t)fields * sizeof *largest);
+    if (status != REDUCT_OK) {
+        free(more);
+        return status;
+    }
+    for (int i = 0; i < fields; i++)
+        all[count++] = (reduct_mpi_field){.reduction = &sum,
+                                          .x = values + (size_t)i * (size_t)length,
+                                          .count = (uint64_t)summands,
+                                          .result = &sums[i]};
+    for (int i = 0; i < fields && largest; i++)
+        all[count++] = (reduct_mpi_field){.reduction = &norm,
+                                          .x = values + (size_t)i * (size_t)length,
+                                          .count = (uint64_t)summands,
+                                          .result = &largest[i]};
+    if (most)
+        all[count++] = (reduct_mpi_field){.reduction = &max, .x = &own, .count = 1, .result = &greatest};
+    status = reduct_mpi_allreduce(all, count, ranks, error);
     if (status == REDUCT_OK && most)
         *most = greatest;
     if (status == REDUCT_OK && plain)
         status = sum_plainly(values, summands, length, fields, ranks, plain, error);
-    free(magnitudes);
-    free(all);
+    free(more);
     return status;
 }
