@@ -1225,37 +1225,42 @@ static void killed(struct rng *rng, uint64_t times) {
     puts("went on without the rank that died");
 }
 
+/* When a test runs that is not asked for by its name: on all ranks, also on parts of them (what is about bits, whose number of ranks must not
+ * matter), or never. */
+enum when { ON_ALL, ON_PARTS, APART };
+
 static const struct test {
     const char *name;
     void (*test)(struct rng *rng, uint64_t times);
     uint64_t times;
-} TESTS[] = {{"splits", splits, 300},
-             {"middles", middles, 400},
-             {"few", few, 800},
-             {"counted", counted, 10},
-             {"accumulators", accumulators, 60},
-             {"words", words, 30},
-             {"tables", tables, 80},
-             {"each", each, 600},
-             {"errors", all_errors, 3},
-             {"memory", memory, 4},
-             {"plain", plain, 1},
-             {"rows", rows, 5},
-             {"communicators", communicators, 1},
-             {"killed", killed, 1},
-             {"huge", huge, 1}};
+    enum when when;
+} TESTS[] = {{"splits", splits, 300, ON_PARTS},
+             {"middles", middles, 400, ON_PARTS},
+             {"few", few, 800, ON_PARTS},
+             {"counted", counted, 10, ON_ALL},
+             {"accumulators", accumulators, 60, ON_PARTS},
+             {"words", words, 30, ON_PARTS},
+             {"tables", tables, 80, ON_PARTS},
+             {"each", each, 600, ON_PARTS},
+             {"errors", all_errors, 3, ON_ALL},
+             {"memory", memory, 4, ON_ALL},
+             {"plain", plain, 1, ON_ALL},
+             {"rows", rows, 5, ON_PARTS},
+             {"communicators", communicators, 1, ON_ALL},
+             {"killed", killed, 1, APART},
+             {"huge", huge, 1, APART}};
 
-/* One of the tests, or all but those that are started apart, on the ranks of a communicator. */
-static void run(MPI_Comm some, const char *name) {
+/* One of the tests, or all that run then, on the ranks of a communicator. */
+static void run(MPI_Comm some, const char *name, enum when when) {
     ranks = some;
     MPI_Comm_rank(ranks, &rank);
     MPI_Comm_size(ranks, &size);
     for (size_t i = 0; i < sizeof TESTS / sizeof *TESTS; i++) {
         struct rng rng = rng_of(test_seed() + i);
-        const bool apart =
-            TESTS[i].test == killed || TESTS[i].test == huge ||
-            (TESTS[i].test == memory && size > 5); /* many short calls, for which ranks wait their turn */
-        if (name ? strcmp(name, TESTS[i].name) == 0 : !apart)
+        const bool long_waits =
+            TESTS[i].test == memory && size > 5; /* many short calls, for which ranks wait their turn */
+        const bool due = TESTS[i].when == ON_PARTS || (TESTS[i].when == when && !long_waits);
+        if (name ? strcmp(name, TESTS[i].name) == 0 : due)
             TESTS[i].test(&rng, test_scaled(TESTS[i].times, 1));
     }
 }
@@ -1267,7 +1272,7 @@ static void run_parts(const char *name) {
     for (int cut = all_ranks; 2 * cut >= all_ranks; cut--) {
         MPI_Comm part;
         MPI_Comm_split(MPI_COMM_WORLD, all_rank < cut, all_rank, &part);
-        run(part, name);
+        run(part, name, ON_PARTS);
         MPI_Comm_free(&part);
     }
 }
@@ -1278,7 +1283,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "parts") == 0)
         run_parts(argc > 2 ? argv[2] : NULL);
     else
-        run(MPI_COMM_WORLD, argc > 1 ? argv[1] : NULL);
+        run(MPI_COMM_WORLD, argc > 1 ? argv[1] : NULL, ON_ALL);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
