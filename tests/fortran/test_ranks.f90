@@ -2,6 +2,7 @@
 program test_ranks
   use, intrinsic :: iso_fortran_env
   use, intrinsic :: ieee_arithmetic
+  use, intrinsic :: iso_c_binding, only: c_double, c_int, c_null_ptr, c_ptr
   use mpi_f08
   use reduct
   use reduct_mpi
@@ -11,6 +12,32 @@ program test_ranks
   integer, parameter :: n = 1000, fields = 5
   integer :: rank, ranks, first, last
   real(real64) :: whole(n, fields), other(n, fields)
+
+  interface
+    subroutine fail_allocation(bytes) bind(C)
+      import :: c_int
+      integer(c_int), value :: bytes
+    end subroutine fail_allocation
+    function allocation_failed() bind(C)
+      import :: c_int
+      integer(c_int) :: allocation_failed
+    end function allocation_failed
+    function collectives() bind(C)
+      import :: c_int
+      integer(c_int) :: collectives
+    end function collectives
+    function c_reprosum(values, summands, length, fields, refuse_nan, comm, sums, largest, most, plain, error) &
+        result(status) bind(C, name='reduct_fortran_reprosum')
+      import :: c_ptr, c_int, c_double
+      real(c_double), intent(in) :: values(*)
+      integer(c_int), value :: summands, length, fields, refuse_nan
+      integer(c_int), intent(in) :: comm
+      real(c_double), intent(inout) :: sums(*)
+      type(c_ptr), value :: largest, most, plain
+      integer(c_int), intent(inout) :: error(*)
+      integer(c_int) :: status
+    end function c_reprosum
+  end interface
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -24,6 +51,7 @@ program test_ranks
   call accumulators()
   call failures()
   call climate()
+  call many()
   if (rank == 0) call checks_finish()
   call MPI_Finalize()
 
@@ -154,6 +182,40 @@ contains
     call shr_reprosum_calc(infinite, sum_of_it, 2, 2, 1, allow_infnan=.true.)
     call check(same(sum_of_it(1), infinite(1, 1)), 'an infinity that is allowed')
   end subroutine climate
+
+  !> So many sums that they take memory, which one rank does not get; and how many all-reduces there are.
+  subroutine many()
+    integer, parameter :: most = 300, sizes(4) = [8, 40, 41, most]
+    real(real64) :: x(3, most), sums(most)
+    integer :: i, k, stat, before
+    integer(c_int) :: error(200)
+
+    x = spread([(real(i, real64), i = 1, most)], 1, 3)
+    do k = 1, size(sizes)
+      associate (m => sizes(k))
+        sums = 7
+        before = collectives()
+        call reduct_allreduce(REDUCT_OP_SUM, x(:, :m), sums(:m), MPI_COMM_WORLD, dims=[1])
+        call check(collectives() - before == merge(1, merge(2, 3, m < 100), m <= 40), 'all-reduces of many sums')
+        call check(all([(same(sums(i), 3.0_real64 * ranks * i), i = 1, m)]), 'many sums')
+        sums = 7
+        before = collectives()
+        call shr_reprosum_calc(x(:, :m), sums(:m), 3, 3, m, commid=MPI_COMM_WORLD%MPI_VAL)
+        call check(collectives() - before == merge(1, merge(2, 3, m < 100), m <= 40), 'all-reduces of a model')
+        call check(all([(same(sums(i), 3.0_real64 * ranks * i), i = 1, m)]), 'many sums of a model')
+        if (m <= 40) cycle
+        sums = 7
+        if (rank == ranks - 1) call fail_allocation(m * 80)
+        call reduct_allreduce(REDUCT_OP_SUM, x(:, :m), sums(:m), MPI_COMM_WORLD, dims=[1], stat=stat)
+        call check((allocation_failed() /= 0) .eqv. rank == ranks - 1, 'memory did not run out')
+        call check(stat == REDUCT_ERROR_OUT_OF_MEMORY .and. all(abs(sums - 7) <= 0), 'memory that one rank lacks')
+        if (rank == ranks - 1) call fail_allocation(m * 80)
+        stat = c_reprosum(x, 3, 3, m, 1, MPI_COMM_WORLD%MPI_VAL, sums, c_null_ptr, c_null_ptr, c_null_ptr, error)
+        call check((allocation_failed() /= 0) .eqv. rank == ranks - 1, 'memory of a model did not run out')
+        call check(stat == REDUCT_ERROR_OUT_OF_MEMORY .and. all(abs(sums - 7) <= 0), 'memory of a model that one rank lacks')
+      end associate
+    end do
+  end subroutine many
 
   pure logical function same(a, b)
     real(real64), intent(in) :: a, b

@@ -9,6 +9,7 @@
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1211,18 +1212,33 @@ static void huge(struct rng *rng, uint64_t times) {
     munmap(x, count);
 }
 
-/* A rank that dies while the others wait for it. */
+/* A rank that dies while the others wait for it. All say who they are before it does. */
+static void wait_for_dead(int dying, int deadly, size_t count) {
+    enum { MANY = 200 };
+    const double x = 1;
+    double totals[MANY];
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    reduct_mpi_field fields[MANY];
+    for (size_t i = 0; i < count; i++)
+        fields[i] = (reduct_mpi_field){.reduction = &sum, .x = &x, .count = 1, .result = &totals[i]};
+    printf("process %ld\n", (long)getpid());
+    fflush(stdout);
+    CHECK(reduct_mpi_allreduce(fields, count, ranks, NULL) == REDUCT_OK, "sum");
+    if (rank == dying)
+        raise(deadly);
+    reduct_mpi_allreduce(fields, count, ranks, NULL);
+    puts("went on without the rank that died");
+    fflush(stdout);
+}
+
 static void killed(struct rng *rng, uint64_t times) {
     (void)rng, (void)times;
-    const double x = 1;
-    double total;
-    reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
-    const reduct_mpi_field field = {.reduction = &sum, .x = &x, .count = 1, .result = &total};
-    CHECK(reduct_mpi_allreduce(&field, 1, ranks, NULL) == REDUCT_OK, "sum");
-    if (rank == size - 1)
-        abort();
-    reduct_mpi_allreduce(&field, 1, ranks, NULL);
-    puts("went on without the rank that died");
+    wait_for_dead(size - 1, SIGABRT, 1);
+}
+
+static void killed_first(struct rng *rng, uint64_t times) {
+    (void)rng, (void)times;
+    wait_for_dead(0, SIGKILL, 200);
 }
 
 /* When a test runs that is not asked for by its name: on all ranks, also on parts of them (what is about bits, whose number of ranks must not
@@ -1248,6 +1264,7 @@ static const struct test {
              {"rows", rows, 5, ON_PARTS},
              {"communicators", communicators, 1, ON_ALL},
              {"killed", killed, 1, APART},
+             {"killed-first", killed_first, 1, APART},
              {"huge", huge, 1, APART}};
 
 /* One of the tests, or all that run then, on the ranks of a communicator. */
