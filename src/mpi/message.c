@@ -24,7 +24,8 @@ struct narrow {
 };
 
 static const struct narrow *narrow_of(size_t width) {
-    static const struct narrow NARROW[] = {{75, RM_COUNTS + 30, RM_NARROW_F64}, {141, RM_COUNTS + 60, 12}}; /* of f64 */
+    static const struct narrow NARROW[] = {{RM_WIDTH_F64, RM_COUNTS + 30, RM_NARROW_F64},
+                                           {141, RM_COUNTS + 60, 12}}; /* of f64 */
     for (size_t i = 0; i < sizeof NARROW / sizeof *NARROW; i++)
         if (width == NARROW[i].row)
             return &NARROW[i];
@@ -49,8 +50,7 @@ static bool fits(const int64_t *state, const struct narrow *narrow) {
     return left == 0;
 }
 
-/* Writes those of a state; false where it does not fit. */
-static bool make_narrow(const int64_t *state, size_t width, int64_t *to) {
+bool rm_brief_pack(const int64_t *state, size_t width, int64_t *to) {
     const struct narrow *narrow = narrow_of(width);
     if (!narrow) {
         memcpy(to, state, width * sizeof *state);
@@ -161,7 +161,7 @@ void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bo
         const size_t width = width_of(message, all, i);
         reduct_accumulator_pack(all->accumulators[i], message->is_brief ? state : at, NULL);
         if (message->is_brief)
-            message->fits = make_narrow(state, width, at) && message->fits;
+            message->fits = rm_brief_pack(state, width, at) && message->fits;
         at += message->is_brief ? narrowed(width) : width;
     }
 }

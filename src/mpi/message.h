@@ -30,7 +30,7 @@ enum rm_count {
 
 /* What a short message has of a state of a sum of f64 whose elements are fewer than 2^32, all finite, none left out, and not all -0, unless there are
  * none at all: how many there are, and so many limbs. That there are any then says that some are not -0. */
-enum { RM_NARROW_F64 = 6 };
+enum { RM_NARROW_F64 = 6, RM_WIDTH_F64 = 75 };
 
 struct rm_message {
     bool adds;
@@ -72,6 +72,9 @@ size_t rm_message_size(const struct rm_message *message);
 
 /* Writes what is sent, and whether it fits; of a rank that failed that it did, and nothing else. */
 void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed);
+
+/* Writes what a short message has of a state of so many words; false where it does not fit. */
+bool rm_brief_pack(const int64_t *state, size_t width, int64_t *to);
 
 /* Reduces it over the ranks. A failure may be found then, and agreed on: that of a rank, of which `failure` and `fields` tell as
  * for rm_agree(). A rank that failed may have no memory for the message where ranks ask first. A short message has done only if it still

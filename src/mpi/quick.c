@@ -1,4 +1,4 @@
-/* Sums of few doubles: see quick.h. All here is in integers, as the caller's floating-point environment may be any. */
+/* Sums of doubles: see quick.h. All here is in integers, as the caller's floating-point environment may be any. */
 #include "mpi/quick.h"
 
 #include "mpi/device.h"
@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most elements of a field, and so few fields that their words lie close together. */
-enum { ELEMENTS = 16, FEW = 6 };
+/* The most elements of a field: that are added here, and that are added by an accumulator, which may have to be done again where sums do not
+ * fit. And so few fields that their words lie close together. */
+enum { ELEMENTS = 16, MORE_ELEMENTS = 4096, FEW = 6 };
 
 /* Digits in base 2^32 from 2^-128 on; and two more for what they come to. */
 enum { DIGITS = RM_NARROW_F64, LEAST = -128, WIDE = DIGITS + 2, WORDS = 1 + DIGITS };
@@ -40,7 +41,7 @@ static bool is_plain_sum(const reduct_reduction *reduction) {
 /* Whether there is nothing to say against a field, and it is on the host. */
 static bool suits(const reduct_mpi_field *field, bool writes) {
     if (!is_zero(field->reserved, sizeof field->reserved / sizeof *field->reserved) ||
-        !is_plain_sum(field->reduction) || field->count > ELEMENTS || field->y || (writes && !field->result) ||
+        !is_plain_sum(field->reduction) || field->count > MORE_ELEMENTS || field->y || (writes && !field->result) ||
         (uintptr_t)field->x % sizeof(double) || (field->count && !field->x))
         return false;
     const bool chooses = !field->device || strcmp(field->device, "auto") == 0;
@@ -80,6 +81,17 @@ static bool make_magnitude(int64_t digit[WIDE]) {
     if (negative)
         carry(digit);
     return negative;
+}
+
+/* The same of more elements, by an accumulator that is made for the first of such fields. */
+static bool pack_more(const reduct_mpi_field *field, int64_t *words, reduct_accumulator **accumulator) {
+    const reduct_accumulator_options options = {.reduction = field->reduction, .device = "cpu"};
+    int64_t state[RM_ROW] /* not cleared */;
+    if (!*accumulator && reduct_accumulator_create(&options, accumulator, NULL) != REDUCT_OK)
+        return false;
+    reduct_accumulator_reset(*accumulator);
+    return reduct_accumulator_add(*accumulator, field->x, NULL, field->count, NULL) == REDUCT_OK &&
+           reduct_accumulator_pack(*accumulator, state, NULL) == REDUCT_OK && rm_brief_pack(state, RM_WIDTH_F64, words);
 }
 
 /* Writes the words of a field; false where they are not for a short message. */
@@ -142,9 +154,16 @@ static void write_results(const reduct_mpi_field *fields, size_t count, const in
 static enum rm_quick reduce(struct rm_brief *brief, const reduct_mpi_field *fields, size_t count, bool writes,
                             MPI_Comm comm, reduct_status *status, reduct_error *error) {
     static const struct rm_failure NONE;
-    for (size_t i = 0; i < count; i++)
-        if (!fields[i].reduction || !suits(&fields[i], writes) || !pack(&fields[i], brief->sent + 1 + i * WORDS))
-            return RM_QUICK_NOT;
+    reduct_accumulator *accumulator = NULL;
+    bool packed = true;
+    for (size_t i = 0; i < count && packed; i++) {
+        int64_t *words = brief->sent + 1 + i * WORDS;
+        packed = fields[i].reduction && suits(&fields[i], writes) &&
+                 (fields[i].count <= ELEMENTS ? pack(&fields[i], words) : pack_more(&fields[i], words, &accumulator));
+    }
+    reduct_accumulator_destroy(accumulator);
+    if (!packed)
+        return RM_QUICK_NOT;
     brief->words = 1 + count * WORDS;
     brief->fits = true;
     *status = rm_brief_exchange(brief, &NONE, fields, comm, error);

@@ -1,5 +1,5 @@
-/* Sums of few doubles on each rank, without accumulators: the short message that message.c would send is written straight from the
- * elements, and rounded straight from what is received. Between ranks in one memory all else would take longer than MPI does. */
+/* Sums of doubles, without an accumulator for each: the short message that message.c would send is written straight from the elements
+ * where they are few, and rounded straight from what is received. Between ranks in one memory all else would take longer than MPI does. */
 #ifndef RM_QUICK_H
 #define RM_QUICK_H
 
