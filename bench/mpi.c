@@ -1,9 +1,9 @@
 /* Times exact reductions over ranks beside plain ones of doubles by MPI itself, in turns within one run:
  *
- *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one | fields]]
+ *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one | fields | tables]]
  *
  * Each case has two lines, the least and the median of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
- * unless said; `one` leaves it at sums of one number for each rank, `fields` at those of many fields in one call. docs/scaling.md explains them and what
+ * unless said; `one` leaves it at sums of one number for each rank, `fields` at those of many fields in one call, `tables` at groups. docs/scaling.md explains them and what
  * follows. */
 #include <reduct/mpi.h>
 
@@ -140,8 +140,51 @@ static void print(int rank, const char *what, size_t count, const struct times *
     fflush(stdout);
 }
 
+/* A table of as many groups as there are numbers, of one each, beside as many doubles. Tables are filled anew for each run, which is not
+ * timed. */
+static void run_tables(int rank, double seconds, struct data *data) {
+    static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    static double all[2][RUNS];
+    uint32_t *groups = malloc(GROUPS * sizeof *groups);
+    reduct_table *table = NULL;
+    struct times times = {{0}, {0}};
+    reduct_error error;
+    int runs = 0;
+    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = GROUPS, .device = "cpu"};
+    stop_unless(groups ? reduct_table_create(&options, &table, &error) : REDUCT_ERROR_OUT_OF_MEMORY,
+                groups ? &error : &(reduct_error){.message = "memory"});
+    for (uint32_t i = 0; i < GROUPS; i++)
+        groups[i] = i;
+    data->count = GROUPS;
+    for (double began = MPI_Wtime(), spent = 0; runs < 5 || (spent < seconds && runs < RUNS); runs++) {
+        reduct_table_reset(table);
+        const reduct_table_batch batch = {.x = data->x, .count = GROUPS, .indices = groups, .index = REDUCT_U32};
+        stop_unless(reduct_table_add(table, &batch, &error), &error);
+        for (int k = 0; k < 2; k++) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            const double start = MPI_Wtime();
+            if (k == 0)
+                plain(data);
+            else
+                stop_unless(reduct_mpi_allreduce_table(table, MPI_COMM_WORLD, &error), &error);
+            double time = MPI_Wtime() - start;
+            MPI_Allreduce(&time, &all[k][runs], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        }
+        spent = MPI_Wtime() - began;
+        MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+    for (int k = 0; k < 2; k++) {
+        qsort(all[k], (size_t)runs, sizeof **all, compare);
+        times.least[k] = all[k][0];
+        times.median[k] = all[k][runs / 2];
+    }
+    print(rank, "2^20 groups", GROUPS, &times, 2);
+    reduct_table_destroy(table);
+    free(groups);
+}
+
 static void run_fields(int rank, double seconds, struct data *data) {
-    static const size_t COUNTS[] = {8, 20, 100, 140, 250, FIELDS};
+    static const size_t COUNTS[] = {8, 20, 100, 250, FIELDS};
     for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
         const size_t counts[] = {COUNTS[i], COUNTS[i], COUNTS[i]};
         struct times times = measure((work *const[]){plain, exact_fields, exact_long_fields}, 3, data, counts, seconds);
@@ -150,7 +193,8 @@ static void run_fields(int rank, double seconds, struct data *data) {
 }
 
 static void run(int rank, double seconds, const char *only) {
-    const bool only_one = strcmp(only, "one") == 0, only_fields = strcmp(only, "fields") == 0;
+    const bool only_one = strcmp(only, "one") == 0, only_fields = strcmp(only, "fields") == 0,
+               only_tables = strcmp(only, "tables") == 0;
     static const size_t ONE[] = {1, 1, MESSAGE, 1}, MANY[] = {GROUPS, GROUPS};
     struct data data = {malloc(GROUPS * sizeof(double)), malloc(GROUPS * sizeof(double)),
                         calloc(GROUPS, sizeof(int64_t)), calloc(GROUPS, sizeof(int64_t)), 0};
@@ -161,17 +205,19 @@ static void run(int rank, double seconds, const char *only) {
         data.x[i] = (double)((i * 2654435761U + (unsigned)rank) % 1000003) / 1000003 - 0.5;
     if (rank == 0)
         printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "8 words", "alone");
-    if (!only_fields) {
+    if (!only_fields && !only_tables) {
         times = measure((work *const[]){plain, exact_scalar, integers, exact_alone}, KINDS, &data, ONE, seconds);
         print(rank, "one sum of doubles", 1, &times, KINDS);
     }
-    if (!only_one)
+    if (!only_one && !only_fields)
+        run_tables(rank, seconds, &data);
+    if (!only_one && !only_tables)
         run_fields(rank, seconds, &data);
-    if (!only_one && !only_fields) {
+    if (!*only) {
         times = measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds);
         print(rank, "2^20 sums of doubles", GROUPS, &times, 2);
     }
-    for (size_t i = 0, count = 8; i < SIZES && !only_one && !only_fields; i++, count *= 8) {
+    for (size_t i = 0, count = 8; i < SIZES && !*only; i++, count *= 8) {
         times = measure((work *const[]){plain, exact_each}, 2, &data, (size_t[]){count, count}, seconds);
         print(rank, "sums of doubles", count, &times, 2);
     }

@@ -14,7 +14,7 @@
 #include "mpi/table.h"
 
 /* So many fields and words need no memory of their own. */
-enum { RM_FIELDS = 16, RM_WORDS = 1024 };
+enum { RM_FIELDS = 16, RM_WORDS = 2048 };
 
 /* The words of a state that count, in order; limbs follow. */
 enum rm_count {

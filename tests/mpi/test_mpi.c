@@ -669,7 +669,7 @@ static void errors_of_many(void) {
 
 /* Sums of which one rank is not told, or not of the last: of as many as have room in one message, and of more. */
 static void errors_of_missing(call *function) {
-    enum { MANY = 200 };
+    enum { MANY = 300 };
     static const size_t COUNTS[] = {1, 3, 7, MANY};
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64, .nan = REDUCT_NAN_ERROR};
     double x[20] = {1, 2}, results[MANY];
@@ -828,7 +828,7 @@ FOR_ALL void *aligned_alloc(size_t alignment, size_t bytes) {
     return runs_out(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
 }
 
-enum { MANY_FIELDS = 200, SOME_FIELDS = 17, FIELD_CALLS = 6, CALLS = 2 * KINDS + FIELD_CALLS };
+enum { MANY_FIELDS = 330, SOME_FIELDS = 30, FIELD_CALLS = 6, CALLS = 2 * KINDS + FIELD_CALLS };
 
 /* Calls number `which`: of a table, of words, of fields and of accumulators. The last of many fields are small, and of some are all. */
 static reduct_status call_of(int which, int root, reduct_table *table, int64_t *words, const reduct_mpi_field *fields,
@@ -1059,8 +1059,8 @@ static void counted(struct rng *rng, uint64_t times) {
         bool ordinary;
         long most;
     } CASES[] = {{1, true, 1},   {6, true, 1},   {7, true, 1},    {16, true, 1},   {17, true, 1},
-                 {100, true, 1}, {146, true, 1}, {147, true, 2},  {MANY, true, 2}, {1, false, 2},
-                 {13, false, 2}, {14, false, 3}, {100, false, 3}, {200, false, 3}, {MANY, false, 3}};
+                 {100, true, 1}, {292, true, 1}, {293, true, 2},  {MANY, true, 2}, {1, false, 2},
+                 {27, false, 2}, {28, false, 3}, {100, false, 3}, {300, false, 3}, {MANY, false, 3}};
     static const size_t LENGTHS[] = {1, 16, 17, 40}; /* and one that is too long to be tried first */
     static struct data data;
     static reduct_mpi_field fields[MANY];
@@ -1214,7 +1214,7 @@ static void huge(struct rng *rng, uint64_t times) {
 
 /* A rank that dies while the others wait for it. All say who they are before it does. */
 static void wait_for_dead(int dying, int deadly, size_t count) {
-    enum { MANY = 200 };
+    enum { MANY = 300 };
     const double x = 1;
     double totals[MANY];
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
@@ -1238,7 +1238,7 @@ static void killed(struct rng *rng, uint64_t times) {
 
 static void killed_first(struct rng *rng, uint64_t times) {
     (void)rng, (void)times;
-    wait_for_dead(0, SIGKILL, 200);
+    wait_for_dead(0, SIGKILL, 300);
 }
 
 /* When a test runs that is not asked for by its name: on all ranks, also on parts of them (what is about bits, whose number of ranks must not
