@@ -47,10 +47,12 @@ typedef struct reduct_mpi_field {
     uint64_t reserved[4];              /* zero */
 } reduct_mpi_field;
 
-/* Reduces each of the fields over all ranks, with one all-reduce for all of them; every rank gets all results. Where all fields are
- * sums of f64, or all of products of f64, a short message is tried first, which does unless a rank's sum has bits below 2^-128 or
+/* Reduces each of the fields over all ranks, with one all-reduce for all of them; every rank gets all results. Of more than 2048 words
+ * (7 for a sum of f64, 13 for one of products, otherwise as reduct_reduction_words() says) a small one comes before it. Of sums of f64 and of
+ * their products, beside what else adds, a short message is tried first, which does unless a rank's sum has bits below 2^-128 or
  * above 2^64, or of products below 2^-256 or above 2^128, or a rank's elements are infinite, NaN or all -0, or 2^32 of them and more;
- * then there are two. Fails with
+ * then there is one all-reduce more. A rank whose `fields` or reductions are null takes part as if they were sums of f64: where the others' are
+ * something else, MPI sees messages of different lengths. Fails with
  * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _OUT_OF_MEMORY, _TOO_LARGE, _EMPTY, _OVERFLOW or _NAN. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                   reduct_error *error);
@@ -117,7 +119,7 @@ REDUCT_MPI_API reduct_status reduct_mpi_allreduce_each(reduct_type type, const v
 typedef struct reduct_mpi_request reduct_mpi_request;
 
 /* Begins a reduct_mpi_allreduce(): reduces this rank's part and lets MPI do the rest while the program goes on. The fields, but
- * not what they point to, are copied; results must stay until the request has ended. Of more than some 500 words in all, ranks
+ * not what they point to, are copied; results must stay until the request has ended. Of more than 16 fields or 2048 words in all, ranks
  * first wait for each other to know that all have the memory. Fails as reduct_mpi_allreduce() does before it could begin; what is
  * known later, reduct_mpi_wait() tells. */
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
