@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS;
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Families
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -17,7 +19,8 @@
 /* Which kernels run for a reduction, and what they leave. */
 struct kernels {
     char image[32], kind[2][24],
-        finish[32];   /* names of scans end in their kinds; without the second kind there is one scan */
+        finish[32]; /* names of scans end in their kinds; without the second kind there is one scan */
+    char alone_image[32], alone[32];
     bool products[2]; /* of sums: which terms */
     bool floats;      /* sums of floats, of which some may be put aside */
     unsigned pick;    /* what is no sum: RD_CUDA_GROUPS_... */
@@ -32,8 +35,11 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     const bool weighted = transform == RD_WEIGHTED,
                products = transform == RD_SQUARE || transform == RD_TIMES || weighted;
-    struct kernels kernels = {
-        .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
+    struct kernels kernels = {.products = {products, true},
+                              .floats = element->kind == RD_FLOAT,
+                              .finish = "groups_finish",
+                              .alone_image = "kernels/groups_alone",
+                              .alone = "groups_alone"};
     if (weighted)
         snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_weighted");
     char type[8];
@@ -52,13 +58,14 @@ static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsign
     static const char *const names[] = {
         [RD_CUDA_GROUPS_EXTREME] = "rank", [RD_CUDA_GROUPS_COUNTS] = "count", [RD_CUDA_GROUPS_BITS] = "bits"};
     const unsigned bytes = rd_type(reduction->element)->bytes;
-    struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick};
+    struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick, .alone_image = "kernels/groups_picks"};
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
     if (rd_operator(reduction->op)->finish == RD_INDEX)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
     if (rd_operator(reduction->op)->combine == RD_BOTH)
         memcpy(kernels.kind[1], kernels.kind[0], sizeof kernels.kind[1]);
     snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_%u", bytes);
+    snprintf(kernels.alone, sizeof kernels.alone, "groups_alone_%u", bytes);
     return kernels;
 }
 
@@ -121,13 +128,15 @@ static size_t take(size_t *bytes, uint64_t words, size_t word) {
     return at;
 }
 
-/* What must be zero comes first. */
+/* What must be zero comes first, and of that the headers. */
 static void place_zeros(struct rd_cuda_groups_pass *pass, bool counted, bool nans) {
+    _Static_assert(sizeof(struct rd_cuda_groups_header) <= RD_CUDA_GROUPS_HEADER_BYTES, "a header has room");
     const uint64_t results = pass->groups.results;
     size_t *bytes = &pass->zero_bytes;
+    for (unsigned s = 0; s < pass->scans; s++)
+        pass->scan[s].header = take(bytes, 1, RD_CUDA_GROUPS_HEADER_BYTES);
     for (unsigned s = 0; s < pass->scans; s++) {
         struct rd_cuda_groups_scan *scan = &pass->scan[s];
-        scan->header = take(bytes, 1, sizeof(struct rd_cuda_groups_header));
         scan->window = take(bytes, results * scan->grid.window_planes, sizeof(uint64_t));
     }
     pass->notes = take(bytes, results, sizeof(uint32_t));
@@ -180,8 +189,9 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
     const bool products = kernels->products[which];
     const char *kind = kernels->kind[which];
     unsigned tabled = kernels->pick ? 1 : RD_CUDA_GROUPS_TABLED(element->bytes, products);
-    reduct_status status = find_kernel(context, kernels->image, "add", kind, &scan->add, error);
-    scan->each = RD_CUDA_GROUPS_EACH(element->bytes, products && !kernels->pick);
+    const reduct_status status = find_kernel(context, kernels->image, "add", kind, &scan->add, error);
+    scan->products = products && !kernels->pick;
+    scan->each = RD_CUDA_GROUPS_EACH(element->bytes, scan->products);
     scan->grid.window_planes = kernels->pick ? 1 : RD_CUDA_GROUPS_WINDOW(element->bytes, products);
     scan->slot_bytes =
         kernels->pick
@@ -193,10 +203,6 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
             pass->with_initial ? 0 : (uint32_t)at_most(pass->groups.call.count / ASIDE_ONE_IN, ASIDE_MOST);
         scan->grid.rest_planes =
             (uint32_t)(scan->grid.highest - scan->grid.lowest) / pass->groups.step + 2; /* the lowest is not full */
-        if (status == REDUCT_OK)
-            status = find_kernel(context, kernels->image, "guess", kind, &scan->guess, error);
-        if (status == REDUCT_OK)
-            status = find_kernel(context, kernels->image, "rest", kind, &scan->rest_kernel, error);
     }
     if (status == REDUCT_OK && tabled)
         scan->slots_most = find_slots(context->device->driver, scan->add, scan->slot_bytes);
@@ -228,11 +234,42 @@ static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_r
                                     .mask_bits = many->mask == REDUCT_MASK_BITS,
                                     .mask_offset = many->mask_offset,
                                     .is_signed = element->kind == RD_SIGNED,
-                                    .is_truth = reduction->element == REDUCT_BOOL};
+                                    .is_truth = reduction->element == REDUCT_BOOL,
+                                    .element_bytes = element->bytes,
+                                    .is_both = rd_operator(reduction->op)->combine == RD_BOTH};
     if (element->kind == RD_FLOAT)
         groups.infinity = (uint64_t)(2 * element->max_exponent + 1) << (element->precision - 1);
     groups.call.count = many->groups.elements * many->groups.width;
     return groups;
+}
+
+/* Whether one block has room for all results, and does not take longer than launches after each other would. */
+static bool is_for_one_block(const struct rd_cuda_groups_pass *pass) {
+    const uint64_t most = rd_cuda_groups_alone_most, results = pass->groups.results, count = pass->groups.call.count;
+    return results <= RD_CUDA_GROUPS_ALONE_RESULTS && results <= pass->groups.rest_room && count <= most &&
+           (count + (pass->with_initial ? results : 0)) * pass->scans <= most;
+}
+
+/* What comes before scans and behind them. When all else is known. */
+static reduct_status find_ends(struct rd_cuda_groups_pass *pass, const struct kernels *kernels, bool fetched,
+                               reduct_error *error) {
+    static const char common[] = "kernels/groups_finish";
+    struct rd_cuda_context *context = pass->context;
+    const rd_cuda_driver *driver = context->device->driver;
+    reduct_status status = rd_cuda_kernel(context, common, "groups_begin", &pass->begin, error);
+    if (status == REDUCT_OK)
+        status =
+            rd_cuda_kernel(context, kernels->pick ? kernels->image : common, kernels->finish, &pass->finish, error);
+    if (status == REDUCT_OK && kernels->floats && fetched)
+        status = find_kernel(context, kernels->image, "special", kernels->kind[0], &pass->special, error);
+    if (status == REDUCT_OK && kernels->floats && fetched)
+        status = rd_cuda_kernel(context, common, "groups_rest", &pass->rest, error);
+    if (status == REDUCT_OK && !fetched && is_for_one_block(pass))
+        status = rd_cuda_kernel(context, kernels->alone_image, kernels->alone, &pass->alone, error);
+    pass->overlaps = status == REDUCT_OK && rd_cuda_may_overlap(driver, pass->finish);
+    for (unsigned s = 0; s < pass->scans; s++)
+        pass->overlaps = pass->overlaps && rd_cuda_may_overlap(driver, pass->scan[s].add);
+    return status;
 }
 
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
@@ -256,22 +293,16 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
                nans = element->kind == RD_FLOAT &&
                       (kernels.pick ? reduction->nan != REDUCT_NAN_IGNORE : reduction->nan == REDUCT_NAN_ERROR);
     pass->groups.is_pick = (uint8_t)kernels.pick;
+    pass->floats = kernels.floats;
     pass->counted = counted ? 0 : SIZE_MAX;
     reduct_status status = REDUCT_OK;
     for (unsigned s = 0; status == REDUCT_OK && s < pass->scans; s++)
         status = prepare_scan(pass, &kernels, element, s, error);
-    if (status == REDUCT_OK)
-        status = rd_cuda_kernel(context, kernels.pick ? kernels.image : "kernels/groups_finish", kernels.finish,
-                                &pass->finish, error);
-    if (status == REDUCT_OK)
-        status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_begin", &pass->begin, error);
-    if (status == REDUCT_OK && kernels.floats)
-        status = rd_cuda_kernel(context, "kernels/groups_finish", "groups_clear", &pass->clear, error);
-    if (status == REDUCT_OK && kernels.floats && fetched)
-        status = find_kernel(context, kernels.image, "special", kernels.kind[0], &pass->special, error);
     place_zeros(pass, counted, nans);
     pass->finish_threads = kernels.pick ? RD_CUDA_THREADS : RD_CUDA_GROUPS_ROUNDING;
     place_rest(pass);
+    if (status == REDUCT_OK)
+        status = find_ends(pass, &kernels, fetched, error);
     return status;
 }
 
@@ -288,17 +319,65 @@ struct launches {
     unsigned multiprocessors;
     struct rd_cuda_groups_grid grid[2];
     struct rd_cuda_groups groups; /* with addresses */
+    struct rd_cuda_groups_all all;
 };
 
 static void *at(const struct launches *launches, size_t place) {
     return place == SIZE_MAX ? NULL : (unsigned char *)launches->addresses->workspace + place;
 }
 
-static rd_cu_result launch(const struct launches *launches, rd_cu_function function, struct rd_cuda_groups *groups,
-                           uint64_t blocks, unsigned threads, unsigned shared) {
-    void *arguments[] = {groups};
-    return launches->driver->cuLaunchKernel(function, blocks ? (unsigned)blocks : 1, 1, 1, threads, 1, 1, shared,
-                                            launches->stream, arguments, NULL);
+/* A launch: of a parameter, which is that of one scan, or of all. What `follows` does so behind another one of the pass. */
+static rd_cu_result launch(const struct launches *launches, rd_cu_function function, bool follows, uint64_t blocks,
+                           unsigned threads, unsigned shared, void *parameter) {
+    return rd_cuda_start_kernel(launches->driver, function, follows && launches->pass->overlaps,
+                                blocks ? (unsigned)blocks : 1, threads, shared, launches->stream, parameter);
+}
+
+/* Whether loads of several elements find them aligned. */
+static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
+    const unsigned load = bytes * each;
+    return (uintptr_t)array % (load < 16 ? load : 16) == 0;
+}
+
+/* In how many parts results are taken, should they be scattered. */
+static void choose_parts(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
+                   parts =
+                       launches->pass->floats && !groups->initial && cache ? rd_divide_up(scan->table_bytes, cache) : 1;
+    groups->parts = parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
+    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts);
+}
+
+/* What a scan's kernels are told: of the array's elements, or of the initial values. */
+static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
+    const struct rd_cuda_groups_addresses *addresses = launches->addresses;
+    const unsigned bytes = launches->pass->element_bytes, each = launches->pass->scan[scan].each;
+    struct rd_cuda_groups groups = launches->groups;
+    groups.grid[0] = launches->grid[scan];
+    groups.grid[1] = launches->grid[!scan];
+    groups.call.x = initial ? addresses->initial : addresses->input[0];
+    const bool weighted = groups.call.transform == RD_WEIGHTED;
+    groups.call.y = groups.call.transform == RD_TIMES || weighted ? addresses->input[1] : NULL;
+    groups.of_weights = weighted && scan == 0;
+    groups.products = launches->pass->scan[scan].products;
+    groups.indices = initial ? NULL : addresses->indices;
+    groups.mask = initial ? NULL : addresses->mask;
+    groups.initial = initial;
+    if (initial) {
+        groups.call.count = groups.results;
+        groups.rows = groups.results / groups.width;
+    }
+    if (scan > 0)
+        groups.counted = NULL;
+    if (groups.call.combine == RD_BOTH)
+        groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
+    choose_parts(launches, scan, &groups);
+    groups.vectors = is_aligned(groups.call.x, bytes, each) &&
+                     (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
+                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
+    groups.plain = groups.vectors && groups.indices && groups.index_bytes == 4 && groups.width == 1 && !groups.mask;
+    return groups;
 }
 
 static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
@@ -317,7 +396,7 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
         grid->header = at(&launches, scan->header);
         grid->window = at(&launches, scan->window);
         grid->aside = at(&launches, scan->aside);
-        grid->rest = scan->rest_kernel ? at(&launches, scan->rest) : NULL;
+        grid->rest = pass->floats ? at(&launches, scan->rest) : NULL;
     }
     struct rd_cuda_groups *groups = &launches.groups;
     groups->call.result = addresses->result;
@@ -326,52 +405,13 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
     groups->counted = at(&launches, pass->counted);
     groups->nan_below = at(&launches, pass->nan_below);
     groups->notes = at(&launches, pass->notes);
+    groups->zero_vectors = pass->zero_bytes / 16;
+    launches.all.scans = pass->scans;
+    launches.all.with_initial = pass->with_initial;
+    for (unsigned s = 0; s < pass->scans; s++)
+        for (unsigned initial = 0; initial <= pass->with_initial; initial++)
+            launches.all.of[s][initial] = aim(&launches, s, initial);
     return launches;
-}
-
-/* Whether loads of several elements find them aligned. */
-static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
-    const unsigned load = bytes * each;
-    return (uintptr_t)array % (load < 16 ? load : 16) == 0;
-}
-
-/* In how many parts results are taken, should they be scattered. */
-static void choose_parts(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
-    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
-                   parts = scan->guess && !groups->initial && cache ? rd_divide_up(scan->table_bytes, cache) : 1;
-    groups->parts = parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
-    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts);
-}
-
-/* What a scan's kernels are told: of the array's elements, or of the initial values. */
-static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
-    const struct rd_cuda_groups_addresses *addresses = launches->addresses;
-    const unsigned bytes = launches->pass->element_bytes, each = launches->pass->scan[scan].each;
-    struct rd_cuda_groups groups = launches->groups;
-    groups.grid[0] = launches->grid[scan];
-    groups.grid[1] = launches->grid[!scan];
-    groups.call.x = initial ? addresses->initial : addresses->input[0];
-    const bool weighted = groups.call.transform == RD_WEIGHTED;
-    groups.call.y = groups.call.transform == RD_TIMES || weighted ? addresses->input[1] : NULL;
-    groups.of_weights = weighted && scan == 0;
-    groups.indices = initial ? NULL : addresses->indices;
-    groups.mask = initial ? NULL : addresses->mask;
-    groups.initial = initial;
-    if (initial) {
-        groups.call.count = groups.results;
-        groups.rows = groups.results / groups.width;
-    }
-    if (scan > 0)
-        groups.counted = NULL;
-    if (groups.call.combine == RD_BOTH)
-        groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
-    choose_parts(launches, scan, &groups);
-    groups.vectors = is_aligned(groups.call.x, bytes, each) &&
-                     (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
-                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
-    groups.plain = groups.vectors && groups.indices && groups.index_bytes == 4 && groups.width == 1 && !groups.mask;
-    return groups;
 }
 
 /* Slots of the table of a block that takes so many elements. One that is cleared and emptied for fewer elements than it has slots costs
@@ -393,7 +433,7 @@ static void choose_slots(const struct launches *launches, unsigned which, uint64
 
 static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    struct rd_cuda_groups groups = aim(launches, which, initial);
+    struct rd_cuda_groups groups = launches->all.of[which][initial];
     const uint64_t tile = 32 * scan->each, warps = RD_CUDA_GROUPS_THREADS / 32,
                    tiles = rd_divide_up(groups.call.count, tile), most = RD_CUDA_GROUPS_CHUNK_ELEMENTS / tile,
                    turns = rd_divide_up(tiles, launches->multiprocessors * most);
@@ -406,78 +446,54 @@ static rd_cu_result start_adding(const struct launches *launches, unsigned which
     rd_cu_result result = RD_CU_SUCCESS;
     for (; groups.part < groups.parts && result == RD_CU_SUCCESS; groups.part++)
         result =
-            launch(launches, scan->add, &groups, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
-                   RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes);
+            launch(launches, scan->add, true, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
+                   RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes, &groups);
     return result;
 }
 
-static rd_cu_result start_scan(const struct launches *launches, unsigned which) {
+/* All scans, after what must be zero is, and windows have their places. */
+static rd_cu_result start_scans(struct launches *launches) {
     const struct rd_cuda_groups_pass *pass = launches->pass;
-    const bool elements = launches->groups.call.count != 0;
-    rd_cu_result result = RD_CU_SUCCESS;
-    if (pass->scan[which].guess && (elements || pass->with_initial)) {
-        struct rd_cuda_groups groups = aim(launches, which, !elements);
-        result = launch(launches, pass->scan[which].guess, &groups, 1, RD_CUDA_GROUPS_THREADS, 0);
-    }
-    if (result == RD_CU_SUCCESS)
-        result = start_adding(launches, which, false);
-    if (result == RD_CU_SUCCESS && pass->with_initial)
-        result = start_adding(launches, which, true);
-    return result;
-}
-
-/* What was put aside, for the results from `first` on. */
-static rd_cu_result start_rest(const struct launches *launches, uint64_t first) {
-    const struct rd_cuda_groups_pass *pass = launches->pass;
-    struct rd_cuda_groups both = launches->groups;
-    const uint64_t most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_REST_BLOCKS;
-    memcpy(both.grid, launches->grid, sizeof both.grid);
-    both.rest_first = first;
-    rd_cu_result result = launch(launches, pass->clear, &both, most, RD_CUDA_THREADS, 0);
+    const uint64_t clearing = rd_divide_up(pass->zero_bytes / 16, RD_CUDA_GROUPS_THREADS),
+                   most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
+    rd_cu_result result = launch(launches, pass->begin, false, pass->scans + at_most(clearing, most),
+                                 RD_CUDA_GROUPS_THREADS, 0, &launches->all);
     for (unsigned s = 0; s < pass->scans; s++)
-        for (unsigned initial = 0; initial <= pass->with_initial; initial++) {
-            struct rd_cuda_groups groups = aim(launches, s, initial);
-            const uint64_t blocks = rd_divide_up(groups.call.count, RD_CUDA_THREADS);
-            groups.rest_first = first;
-            if (result == RD_CU_SUCCESS && blocks)
-                result =
-                    launch(launches, pass->scan[s].rest_kernel, &groups, at_most(blocks, most), RD_CUDA_THREADS, 0);
-        }
+        for (unsigned initial = 0; initial <= pass->with_initial && result == RD_CU_SUCCESS; initial++)
+            result = start_adding(launches, s, initial);
     return result;
 }
 
-/* All of them, after what must be zero is. */
-static rd_cu_result start_scans(const struct launches *launches) {
+/* Of the results that there is room for the rest of from one on. */
+static void choose_results(struct launches *launches, uint64_t first) {
+    for (unsigned s = 0; s < 2; s++)
+        for (unsigned initial = 0; initial < 2; initial++)
+            launches->all.of[s][initial].rest_first = first;
+}
+
+/* Blocks that look at all elements, should they have to. */
+static uint64_t blocks_for_rest(const struct launches *launches) {
     const struct rd_cuda_groups_pass *pass = launches->pass;
-    struct rd_cuda_groups first_launch = launches->groups;
-    first_launch.grid[0] = launches->grid[0];
-    first_launch.zero_vectors = pass->zero_bytes / 16;
-    rd_cu_result result = launch(launches, pass->begin, &first_launch,
-                                 at_most(rd_divide_up(first_launch.zero_vectors, RD_CUDA_THREADS),
-                                         (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
-                                 RD_CUDA_THREADS, 0);
-    for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++)
-        result = start_scan(launches, s);
-    return result;
+    const uint64_t results = pass->with_initial ? pass->groups.results : 0, count = launches->groups.call.count,
+                   blocks = rd_divide_up(count > results ? count : results,
+                                         (uint64_t)RD_CUDA_GROUPS_ROUNDING * RD_CUDA_GROUPS_REST_EACH);
+    return pass->floats ? at_most(blocks, (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_REST_BLOCKS) : 0;
 }
 
 rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
-    const struct launches launches = make_launches(pass, addresses, stream);
-    const uint64_t results = pass->groups.results, room = pass->groups.rest_room;
+    struct launches launches = make_launches(pass, addresses, stream);
+    const uint64_t results = pass->groups.results, room = pass->groups.rest_room,
+                   most = (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
+    if (pass->alone)
+        return launch(&launches, pass->alone, false, 1, RD_CUDA_GROUPS_ALONE_THREADS, 0, &launches.all);
     rd_cu_result result = start_scans(&launches);
     /* At least once, for an index outside. */
     for (uint64_t first = 0; result == RD_CU_SUCCESS && (first < results || first == 0); first += room ? room : 1) {
-        struct rd_cuda_groups groups = launches.groups;
-        memcpy(groups.grid, launches.grid, sizeof groups.grid);
-        groups.rest_first = first;
-        if (pass->clear)
-            result = start_rest(&launches, first);
-        if (result == RD_CU_SUCCESS)
-            result = launch(&launches, pass->finish, &groups,
-                            at_most(rd_divide_up(at_most(results - first, room), pass->finish_threads),
-                                    (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
-                            pass->finish_threads, 0);
+        const uint64_t own = at_most(rd_divide_up(at_most(results - first, room), pass->finish_threads), most),
+                       rest = blocks_for_rest(&launches);
+        choose_results(&launches, first);
+        result = launch(&launches, pass->finish, true, own > rest ? own : rest, pass->finish_threads, 0, &launches.all);
     }
     return result;
 }
@@ -485,21 +501,24 @@ rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
 rd_cu_result rd_cuda_groups_collect(const struct rd_cuda_groups_pass *pass,
                                     const struct rd_cuda_groups_addresses *addresses, void *special,
                                     rd_cu_stream stream) {
-    const struct launches launches = make_launches(pass, addresses, stream);
+    struct launches launches = make_launches(pass, addresses, stream);
     rd_cu_result result = start_scans(&launches);
     if (result != RD_CU_SUCCESS || !pass->special)
         return result;
-    struct rd_cuda_groups groups = aim(&launches, 0, false);
+    struct rd_cuda_groups groups = launches.all.of[0][0];
     groups.counted = special;
-    return launch(&launches, pass->special, &groups,
+    return launch(&launches, pass->special, false,
                   at_most(rd_divide_up(groups.call.count, RD_CUDA_THREADS),
                           (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS),
-                  RD_CUDA_THREADS, 0);
+                  RD_CUDA_THREADS, 0, &groups);
 }
 
 rd_cu_result rd_cuda_groups_collect_rest(const struct rd_cuda_groups_pass *pass,
                                          const struct rd_cuda_groups_addresses *addresses, uint64_t first,
                                          rd_cu_stream stream) {
-    const struct launches launches = make_launches(pass, addresses, stream);
-    return start_rest(&launches, first);
+    struct launches launches = make_launches(pass, addresses, stream);
+    if (!pass->rest)
+        return RD_CU_SUCCESS;
+    choose_results(&launches, first);
+    return launch(&launches, pass->rest, false, blocks_for_rest(&launches), RD_CUDA_GROUPS_ROUNDING, 0, &launches.all);
 }

@@ -9,13 +9,13 @@
 
 /* A pass over the elements: for one kind of terms, or of things that are looked for. */
 struct rd_cuda_groups_scan {
-    rd_cu_function guess, add,
-        rest_kernel;            /* the first and the last may be null: there is nothing to guess, or put aside */
+    rd_cu_function add;
     uint32_t slots, slots_most; /* of a block's table, without copies and with; 0: it has none */
     uint64_t table_bytes;       /* of the planes that most elements are added to */
     unsigned slot_bytes;
     unsigned each;                      /* elements of a lane at a time */
     size_t header, window, rest, aside; /* where in the workspace */
+    bool products;                      /* of sums: terms are */
     struct rd_cuda_groups_grid grid;    /* but for addresses */
 };
 
@@ -27,11 +27,14 @@ struct rd_cuda_groups_pass {
     struct rd_cuda_groups_scan scan
         [2]; /* of terms and of squares, for moments; of weights and of products; of extremes and of their places, or of the
                                            * least and of the greatest */
-    unsigned finish_threads;             /* of a block */
-    rd_cu_function begin, clear, finish; /* `clear` may be null: nothing is put aside */
-    rd_cu_function special;              /* of sums of floats whose planes are fetched */
-    size_t counted, nan_below, notes;    /* where in the workspace; SIZE_MAX: nowhere */
-    size_t zero_bytes, bytes;            /* of a workspace, which begins with what must be zero */
+    unsigned finish_threads; /* of a block */
+    bool floats;   /* sums of these: there is a place of the window to guess, and some elements may be put aside */
+    bool overlaps; /* launches may begin while the one before ends */
+    rd_cu_function begin, finish;
+    rd_cu_function alone;             /* does it all, in place of all others; null: there is too much for one block */
+    rd_cu_function rest, special;     /* of sums of floats whose planes are fetched */
+    size_t counted, nan_below, notes; /* where in the workspace; SIZE_MAX: nowhere */
+    size_t zero_bytes, bytes;         /* of a workspace, which begins with what must be zero */
     unsigned element_bytes;
     bool with_initial;
 };
@@ -39,6 +42,9 @@ struct rd_cuda_groups_pass {
 /* `fetched`: for rd_cuda_groups_collect(). With the context current. */
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
                                      bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error);
+
+/* The most elements, once for each scan, that one block takes alone: RD_CUDA_GROUPS_ALONE_ELEMENTS. For tests to change. */
+extern uint64_t rd_cuda_groups_alone_most;
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {

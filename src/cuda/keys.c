@@ -254,7 +254,7 @@ static void fill(struct queue *queue, size_t at, unsigned char value, size_t byt
 static void launch(struct queue *queue, enum kernel which, uint64_t blocks) {
     if (queue->result == RD_CU_SUCCESS)
         queue->result = rd_cuda_start_kernel(queue->keys->context->device->driver, queue->keys->kernel[which], false,
-                                             (unsigned)blocks, 0, queue->stream, &queue->call);
+                                             (unsigned)blocks, RD_CUDA_THREADS, 0, queue->stream, &queue->call);
 }
 
 /* Blocks of launches that share out so many parts: no more than the device holds, and one at least. */

@@ -128,6 +128,11 @@ bool rd_cuda_is_newer(const rd_cuda_driver *driver, rd_cu_function function) {
            compiled_for >= RD_CUDA_NEWER;
 }
 
+bool rd_cuda_may_overlap(const rd_cuda_driver *driver, rd_cu_function function) {
+    return rd_cuda_is_newer(driver, function) && driver->cuLaunchKernelEx &&
+           driver->version >= 12030; /* which can capture such launches */
+}
+
 /* Blocks that a multiprocessor has room for where each has a ring; 0 if that is too few to be of use. With the context
  * current. */
 static unsigned ringed_blocks(const struct rd_cuda_launch *launch) {
@@ -160,12 +165,11 @@ static reduct_status find_grid(struct rd_cuda_context *context, const struct ker
     if (result != RD_CU_SUCCESS)
         return rd_cuda_fail(context->device, result, "to plan a launch", error);
     launch->most_blocks = grid_limit(launch, resident > 0 ? (unsigned)resident : 1);
-    const bool newer = rd_cuda_is_newer(driver, launch->function);
-    launch->most_ringed = newer && has_ring ? grid_limit(launch, ringed_blocks(launch)) : 0;
+    launch->most_ringed =
+        rd_cuda_is_newer(driver, launch->function) && has_ring ? grid_limit(launch, ringed_blocks(launch)) : 0;
     launch->ring_from = (uint64_t)context->device->l2_bytes * kernel->ring_caches;
     launch->claims = kernel->claims;
-    launch->overlaps =
-        newer && driver->cuLaunchKernelEx && driver->version >= 12030; /* which can capture such launches */
+    launch->overlaps = rd_cuda_may_overlap(driver, launch->function);
     return REDUCT_OK;
 }
 
@@ -216,13 +220,13 @@ static uint64_t turns_of(const struct rd_cuda_launch *launch, uint64_t tiles, un
 }
 
 rd_cu_result rd_cuda_start_kernel(const rd_cuda_driver *driver, rd_cu_function function, bool overlaps, unsigned blocks,
-                                  unsigned shared, rd_cu_stream stream, void *parameter) {
+                                  unsigned threads, unsigned shared, rd_cu_stream stream, void *parameter) {
     void *arguments[] = {parameter};
     if (!overlaps)
-        return driver->cuLaunchKernel(function, blocks, 1, 1, RD_CUDA_THREADS, 1, 1, shared, stream, arguments, NULL);
+        return driver->cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, arguments, NULL);
     const rd_cu_launch_attribute overlap = {.id = RD_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.number = 1};
     const rd_cu_launch how = {.grid = {blocks, 1, 1},
-                              .block = {RD_CUDA_THREADS, 1, 1},
+                              .block = {threads, 1, 1},
                               .dynamic_shared = shared,
                               .stream = stream,
                               .attributes = &overlap,
@@ -238,8 +242,8 @@ rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd
     const unsigned blocks = tiles <= RD_CUDA_TILES_ALONE ? 1 : tiles < most ? (unsigned)tiles : most;
     const unsigned shared = ring ? RD_CUDA_RING_TILES * launch->tile_bytes : 0;
     call->turns = ring ? turns_of(launch, tiles, blocks) : 0;
-    return rd_cuda_start_kernel(launch->context->device->driver, launch->function, launch->overlaps, blocks, shared,
-                                stream, call);
+    return rd_cuda_start_kernel(launch->context->device->driver, launch->function, launch->overlaps, blocks,
+                                RD_CUDA_THREADS, shared, stream, call);
 }
 
 rd_cu_result rd_cuda_launch_in(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, void *workspace,

@@ -45,9 +45,13 @@ struct rd_cuda_call rd_cuda_describe(const reduct_reduction *reduction);
  * the context current. */
 bool rd_cuda_is_newer(const rd_cuda_driver *driver, rd_cu_function function);
 
-/* Queues a kernel of one parameter. With the context current. */
+/* Whether launches of it, of a kernel that waits for what it overlaps with, may begin while the one before ends. With the context
+ * current. */
+bool rd_cuda_may_overlap(const rd_cuda_driver *driver, rd_cu_function function);
+
+/* Queues a kernel of one parameter, in blocks of so many threads. With the context current. */
 rd_cu_result rd_cuda_start_kernel(const rd_cuda_driver *driver, rd_cu_function function, bool overlaps, unsigned blocks,
-                                  unsigned shared, rd_cu_stream stream, void *parameter);
+                                  unsigned threads, unsigned shared, rd_cu_stream stream, void *parameter);
 
 /* Queues one launch for a call whose array has call->count elements; sets call->turns. With the context current. */
 rd_cu_result rd_cuda_launch_start(const struct rd_cuda_launch *launch, struct rd_cuda_call *call, rd_cu_stream stream);

@@ -129,5 +129,6 @@ rd_cu_result rd_cuda_several_round(const struct rd_cuda_several *several, struct
     rounding->dense = 0;
     rounding->answers.findings = &room_of(several, table)->findings;
     return rd_cuda_start_kernel(several->launch.context->device->driver, several->answers,
-                                several->launch.overlaps && rounding->follows, count, 0, stream, &rounding->answers);
+                                several->launch.overlaps && rounding->follows, count, RD_CUDA_THREADS, 0, stream,
+                                &rounding->answers);
 }

@@ -142,8 +142,8 @@ static reduct_status run(struct rank *rank, enum step step, bool launches, reduc
     status = rd_cuda_kernel(stay.context, "kernels/each", kernel_of(step, rank->of->type), &function, error);
     if (status == REDUCT_OK && launches) {
         const unsigned blocks = (unsigned)rank->windows * (step == FIND ? 1 : SHARES);
-        const rd_cu_result result =
-            rd_cuda_start_kernel(rank->device->driver, function, false, blocks, 0, rank->of->stream, &rank->launch);
+        const rd_cu_result result = rd_cuda_start_kernel(rank->device->driver, function, false, blocks, RD_CUDA_THREADS,
+                                                         0, rank->of->stream, &rank->launch);
         if (result != RD_CU_SUCCESS)
             status = rd_cuda_fail(rank->device, result, "to launch a kernel", error);
     }

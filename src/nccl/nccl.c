@@ -263,7 +263,7 @@ static reduct_status launch_ranks(const struct part *part, const char *name, boo
             own += owns;
         }
         const rd_cu_result result =
-            rd_cuda_start_kernel(driver, function, overlaps, blocks, 0, part->of.stream, &launch);
+            rd_cuda_start_kernel(driver, function, overlaps, blocks, RD_CUDA_THREADS, 0, part->of.stream, &launch);
         if (result != RD_CU_SUCCESS)
             status = rd_cuda_fail(part->context->device, result, "to launch a kernel", error);
     }

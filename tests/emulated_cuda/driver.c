@@ -416,16 +416,18 @@ API cuMemcpyDtoDAsync_v2(rd_cu_address to, rd_cu_address from, size_t bytes, rd_
 struct CUfunc_st {
     union {
         void (*kernel)(struct rd_cuda_call call);
-        void (*many_kernel)(struct rd_cuda_many many);          /* of kernels that are called many_... */
-        void (*masked_kernel)(struct rd_cuda_masked masked);    /* masked_... */
-        void (*groups_kernel)(struct rd_cuda_groups groups);    /* groups_... */
-        void (*ranks_kernel)(struct rd_cuda_ranks ranks);       /* ranks_... */
-        void (*answers_kernel)(struct rd_cuda_answers answers); /* answers_... */
-        void (*together_kernel)(struct rd_cuda_together all);   /* together_... */
-        void (*each_kernel)(struct rd_cuda_each each);          /* each_... */
-        void (*keys_kernel)(struct rd_cuda_keys keys);          /* keys_... */
+        void (*many_kernel)(struct rd_cuda_many many);            /* of kernels that are called many_... */
+        void (*masked_kernel)(struct rd_cuda_masked masked);      /* masked_... */
+        void (*groups_kernel)(struct rd_cuda_groups groups);      /* groups_add_..., groups_special_... */
+        void (*all_groups_kernel)(struct rd_cuda_groups_all all); /* other groups_... */
+        void (*ranks_kernel)(struct rd_cuda_ranks ranks);         /* ranks_... */
+        void (*answers_kernel)(struct rd_cuda_answers answers);   /* answers_... */
+        void (*together_kernel)(struct rd_cuda_together all);     /* together_... */
+        void (*each_kernel)(struct rd_cuda_each each);            /* each_... */
+        void (*keys_kernel)(struct rd_cuda_keys keys);            /* keys_... */
     };
-    bool takes_many, takes_masked, takes_groups, takes_ranks, takes_answers, takes_together, takes_each, takes_keys;
+    bool takes_many, takes_masked, takes_groups, takes_all_groups, takes_ranks, takes_answers, takes_together,
+        takes_each, takes_keys;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -534,7 +536,9 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .module = module,
                                .takes_many = strncmp(name, "many_", 5) == 0,
                                .takes_masked = strncmp(name, "masked_", 7) == 0,
-                               .takes_groups = strncmp(name, "groups_", 7) == 0,
+                               .takes_groups =
+                                   strncmp(name, "groups_add_", 11) == 0 || strncmp(name, "groups_special_", 15) == 0,
+                               .takes_all_groups = strncmp(name, "groups_", 7) == 0,
                                .takes_ranks = strncmp(name, "ranks_", 6) == 0,
                                .takes_answers = strncmp(name, "answers_", 8) == 0,
                                .takes_together = strncmp(name, "together_", 9) == 0,
@@ -601,6 +605,7 @@ struct launch {
         struct rd_cuda_many many;
         struct rd_cuda_masked masked;
         struct rd_cuda_groups groups;
+        struct rd_cuda_groups_all all_groups;
         struct rd_cuda_ranks ranks;
         struct rd_cuda_answers answers;
         struct rd_cuda_together together;
@@ -630,6 +635,8 @@ static void run_thread(void *argument) {
         launch->function->masked_kernel(launch->masked);
     else if (launch->function->takes_groups)
         launch->function->groups_kernel(launch->groups);
+    else if (launch->function->takes_all_groups)
+        launch->function->all_groups_kernel(launch->all_groups);
     else if (launch->function->takes_ranks)
         launch->function->ranks_kernel(launch->ranks);
     else if (launch->function->takes_answers)
@@ -763,7 +770,7 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    void **extra) {
     (void)extra;
     bool any_shape =
-        (function->call != NULL || function->takes_groups || function->takes_each || function->takes_keys) &&
+        (function->call != NULL || function->takes_all_groups || function->takes_each || function->takes_keys) &&
         block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
     bool any_grid = any_shape || ((function->takes_many || function->takes_masked || function->takes_together) &&
                                   block_x == RD_CUDA_THREADS);
@@ -782,6 +789,8 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.masked = *(const struct rd_cuda_masked *)arguments[0];
     else if (!function->call && function->takes_groups)
         launch.groups = *(const struct rd_cuda_groups *)arguments[0];
+    else if (!function->call && function->takes_all_groups)
+        launch.all_groups = *(const struct rd_cuda_groups_all *)arguments[0];
     else if (!function->call && function->takes_ranks)
         launch.ranks = *(const struct rd_cuda_ranks *)arguments[0];
     else if (!function->call && function->takes_answers)
@@ -794,7 +803,7 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.keys = *(const struct rd_cuda_keys *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
-    if (!function->call && !function->takes_groups && !function->takes_ranks && !function->takes_each &&
+    if (!function->call && !function->takes_all_groups && !function->takes_ranks && !function->takes_each &&
         !function->takes_keys && !reaches(&launch.call))
         return INVALID_VALUE;
     __atomic_fetch_add(&launches[current_device()], 1, __ATOMIC_RELAXED);

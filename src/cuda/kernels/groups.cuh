@@ -292,6 +292,25 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chun
         for_some_tiles<Loaded<BYTES, PAIRS, EACH>, EACH>(groups, begin, end, take);
 }
 
+/* Clears a block's share of what must be zero at first, which lies together: from a vector of 16 bytes on to before another. */
+__device__ __forceinline__ void clear_zeros(const rd_cuda_groups &groups, u64 begin, u64 end, unsigned share,
+                                            unsigned shares) {
+    uint4 *vectors = reinterpret_cast<uint4 *>(groups.grid[0].header);
+    for (u64 i = begin + (u64)share * blockDim.x + threadIdx.x; i < end; i += (u64)shares * blockDim.x)
+        vectors[i] = make_uint4(0, 0, 0, 0);
+}
+
+/* The result of one element; NOWHERE if it does not count. An index outside is noted, unless such are skipped. */
+__device__ __forceinline__ unsigned find_result(const rd_cuda_groups &groups, u64 element) {
+    if (!is_counted(groups, element))
+        return NOWHERE;
+    const u64 row = groups.width == 1 ? element : divide(element, groups.width);
+    const unsigned group = group_of(groups, row);
+    if (group == NOWHERE)
+        refuse(groups, row);
+    return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
+}
+
 /* The result of one element, of which the index was looked at before; NOWHERE if it does not count. */
 __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 element) {
     if (!is_counted(groups, element))
@@ -374,11 +393,11 @@ __device__ __forceinline__ void tell_of(const rd_cuda_groups &groups, u64 result
 }
 
 /* Whether an index was outside: then no result is written, and every outcome says so. By all blocks that would finish. */
-__device__ __forceinline__ bool is_refused(const rd_cuda_groups &groups, unsigned threads) {
+__device__ __forceinline__ bool is_refused(const rd_cuda_groups &groups) {
     const u64 below = groups.grid[0].header->bad_below;
     if (!below)
         return false;
-    const u64 first = (u64)blockIdx.x * threads + threadIdx.x, step = (u64)gridDim.x * threads;
+    const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;
     for (u64 result = first; groups.call.outcome && result < groups.results; result += step) {
         rd_cuda_outcome &outcome = groups.call.outcome[result];
         outcome.status = REDUCT_ERROR_ARGUMENT;

@@ -8,6 +8,12 @@
 
 #include "cuda/kernels/call.h"
 
+/* Steps in which what was put aside is added: the planes that it reaches are cleared before. */
+enum { RD_CUDA_GROUPS_CLEAR, RD_CUDA_GROUPS_FILL, RD_CUDA_GROUPS_REST_STEPS };
+
+/* Where headers are: one after another, at the beginning of a workspace. */
+enum { RD_CUDA_GROUPS_HEADER_BYTES = 256 };
+
 /* Zero at first. */
 struct rd_cuda_groups_header {
     uint64_t bad_below;  /* ~row of the first index outside; 0: none */
@@ -19,6 +25,9 @@ struct rd_cuda_groups_header {
     uint32_t high_above; /* the highest, plus one */
     uint32_t scattered;  /* results come in no order: of parts, each has a launch */
     uint32_t special;    /* groups_special found some element */
+    /* Of a pass's first header, zero after a launch, too: blocks that fill the rest of the planes together claim shares of each step, and
+     * say which are done; those that have seen the end of it. */
+    uint64_t claimed[RD_CUDA_GROUPS_REST_STEPS], done[RD_CUDA_GROUPS_REST_STEPS], left;
 };
 
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
@@ -49,13 +58,13 @@ struct rd_cuda_groups {
         *nan_below;    /* a plane: ~(row + 1) of the first NaN, of initial values ~0; 0: none. Null where nobody asks */
     uint32_t *notes;   /* a plane: RD_CUDA_GROUPS_... */
     uint64_t *failure; /* as in kernels/many.h; of an index outside the row stands in place of the result */
-    uint64_t rest_first, rest_room;       /* results of which the rest is at hand */
-    uint64_t zero_vectors;                /* of 16 bytes, from the first header on, that are cleared at first */
-    uint64_t infinity;                    /* its bits, if elements are floats */
-    uint64_t chunk;                       /* tiles that a block takes before it empties its table */
-    uint32_t limit;                       /* groups: indices below it are inside, as integers without a sign */
-    uint32_t slots;                       /* of a block's table: a power of two, or 0 */
-    uint32_t step;                        /* bits of a plane */
+    uint64_t rest_first, rest_room; /* results of which the rest is at hand */
+    uint64_t zero_vectors;          /* of 16 bytes, from the first header on, that are cleared at first, headers too */
+    uint64_t infinity;              /* its bits, if elements are floats */
+    uint64_t chunk;                 /* tiles that a block takes before it empties its table */
+    uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
+    uint32_t slots;                 /* of a block's table: a power of two, or 0 */
+    uint32_t step;                  /* bits of a plane */
     uint32_t part, parts, part_results;   /* launches that add take so many results each, if these are scattered */
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
     uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
@@ -66,6 +75,14 @@ struct rd_cuda_groups {
     uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
     uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
+    uint8_t element_bytes, products;      /* products: terms are */
+    uint8_t is_both;                      /* the least and the greatest, of which each scan has one */
+};
+
+/* What launches take that have to do with all scans: of each what it is told of the array's elements, and of initial values. */
+struct rd_cuda_groups_all {
+    struct rd_cuda_groups of[2][2];
+    uint32_t scans, with_initial;
 };
 
 /* Of a result: what came among its elements. OTHER: something other than -0, as far as somebody asked. */
@@ -94,8 +111,14 @@ enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
 /* Elements that a lane takes at a time, which lie side by side: as many as it has registers for. */
 #define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
 
-/* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds. */
-enum { RD_CUDA_GROUPS_THREADS = 1024, RD_CUDA_GROUPS_PIECES = 2, RD_CUDA_GROUPS_ROUNDING = 128 };
+/* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds; those of
+ * the block that does all there is to do, as many as leave registers for rounding. */
+enum {
+    RD_CUDA_GROUPS_THREADS = 1024,
+    RD_CUDA_GROUPS_PIECES = 2,
+    RD_CUDA_GROUPS_ROUNDING = 128,
+    RD_CUDA_GROUPS_ALONE_THREADS = 512
+};
 
 /* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63. Elements that a block adds to its table before it
  * empties it: few enough for 32 bits to count them. */
@@ -106,5 +129,12 @@ enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GR
     ((products) ? (bytes) == 8 ? 5 : (bytes) == 4 ? 3 : 2 : (bytes) == 8 ? 3 : 2)
 #define RD_CUDA_GROUPS_TABLED(bytes, products)                                                                         \
     ((products) ? (bytes) == 8 ? 0 : (bytes) == 4 ? 2 : 1 : (bytes) == 8 ? 2 : 1)
+
+/* The most results that a block alone has room for, in shared memory: pieces of every plane, and a count. */
+enum {
+    RD_CUDA_GROUPS_ALONE_RESULTS = 1024,
+    RD_CUDA_GROUPS_ALONE_WORDS =
+        RD_CUDA_GROUPS_ALONE_RESULTS * (RD_CUDA_GROUPS_PIECES * RD_CUDA_GROUPS_WINDOW(8, 1) + 1)
+};
 
 #endif

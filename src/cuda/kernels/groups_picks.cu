@@ -115,6 +115,8 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
     for (unsigned i = threadIdx.x; i < groups.slots; i += GROUP_THREADS)
         values[i] = 0;
     table.open(0);
+    wait_for_previous();
+    let_next_come();
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<BYTES, false, EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
@@ -195,12 +197,12 @@ __device__ __forceinline__ void take_both(const rd_cuda_groups &groups, u64 word
 
 template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_groups &groups) {
     const rd_cuda_call &call = groups.call;
-    if (is_refused(groups, THREADS))
+    if (is_refused(groups))
         return;
-    const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME, both = call.combine == RD_BOTH;
+    const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME, both = groups.is_both;
     const unsigned outputs = both && call.finish == RD_VALUE ? 2 : 1;
-    const u64 step = (u64)gridDim.x * THREADS;
-    for (u64 result = (u64)blockIdx.x * THREADS + threadIdx.x; result < groups.results; result += step) {
+    const u64 step = (u64)gridDim.x * blockDim.x;
+    for (u64 result = (u64)blockIdx.x * blockDim.x + threadIdx.x; result < groups.results; result += step) {
         const u64 word = groups.grid[0].window[result], nan_below = groups.nan_below ? groups.nan_below[result] : 0;
         const bool found = !extreme || word || groups.notes[result] & RD_CUDA_GROUPS_FOUND;
         unsigned status = REDUCT_OK;
@@ -226,6 +228,52 @@ template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_
     }
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Few elements of few results: all of it by one block
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Each result has a pair of words in shared memory. */
+template <int BYTES, Pick PICK> __device__ __forceinline__ void pick_all(const rd_cuda_groups &groups, u64 *values) {
+    const Picks<BYTES, PICK> picks(groups);
+    for (u64 number = threadIdx.x; number < groups.call.count; number += RD_CUDA_GROUPS_ALONE_THREADS) {
+        const Word<BYTES> bits = __ldcs(static_cast<const Stored<BYTES> *>(groups.call.x) + number);
+        const unsigned result = find_result(groups, number);
+        const u64 word = result == NOWHERE ? 0 : picks.word(bits, result, number);
+        if (word)
+            picks.put_in_slot(values + result, word);
+    }
+}
+
+template <int BYTES> __device__ __forceinline__ void pick_alone(const rd_cuda_groups_all &all) {
+    __shared__ u64 values[RD_CUDA_GROUPS_ALONE_RESULTS];
+    const rd_cuda_groups &first = all.of[0][0];
+    const unsigned results = (unsigned)first.results;
+    wait_for_previous();
+    let_next_come();
+    clear_zeros(first, 0, first.zero_vectors, 0, 1);
+    for (unsigned scan = 0; scan < all.scans; scan++) {
+        for (unsigned r = threadIdx.x; r < results; r += RD_CUDA_GROUPS_ALONE_THREADS)
+            values[r] = 0;
+        __syncthreads();
+        for (unsigned initial = 0; initial <= all.with_initial; initial++) {
+            const rd_cuda_groups &groups = all.of[scan][initial];
+            if (groups.is_pick == RD_CUDA_GROUPS_COUNTS)
+                pick_all<BYTES, COUNT>(groups, values);
+            else if (groups.is_pick == RD_CUDA_GROUPS_BITS)
+                pick_all<BYTES, BITS>(groups, values);
+            else if (scan == 0 || groups.is_both)
+                pick_all<BYTES, RANK>(groups, values);
+            else
+                pick_all<BYTES, PLACE>(groups, values);
+        }
+        __syncthreads();
+        for (unsigned r = threadIdx.x; r < results; r += RD_CUDA_GROUPS_ALONE_THREADS)
+            all.of[scan][0].grid[0].window[r] = values[r];
+        __syncthreads();
+    }
+    finish_picks<BYTES>(first);
+}
+
 } // namespace
 
 #define SCAN(NAME, BYTES, PICK)                                                                                        \
@@ -239,8 +287,14 @@ template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_
     SCAN(count, BYTES, COUNT)                                                                                          \
     SCAN(bits, BYTES, BITS)                                                                                            \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
-        groups_finish_##BYTES(const __grid_constant__ rd_cuda_groups groups) {                                         \
-        finish_picks<BYTES>(groups);                                                                                   \
+        groups_finish_##BYTES(const __grid_constant__ rd_cuda_groups_all all) {                                        \
+        wait_for_previous();                                                                                           \
+        let_next_come();                                                                                               \
+        finish_picks<BYTES>(all.of[0][0]);                                                                             \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_ALONE_THREADS, 1)                                      \
+        groups_alone_##BYTES(const __grid_constant__ rd_cuda_groups_all all) {                                         \
+        pick_alone<BYTES>(all);                                                                                        \
     }
 
 KERNELS(1)

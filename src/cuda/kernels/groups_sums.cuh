@@ -3,18 +3,22 @@
  * Overview. A term is a significand times a power of two. A grid of planes (groups.h) cuts it into digits of `step` bits, by shifts, and
  * each digit is added to its plane's word of the result. The grid is laid so that its window ends above the largest exponents of a
  * sample: most terms then have one digit (f32) or two (f64). What does not fit the window, beyond the sample or far below it, is put aside:
- * its number goes to a list, and a launch after this one adds it to the rest of the planes. If the list overflows, that launch looks at
+ * its number goes to a list, and a later launch adds it to the rest of the planes. If the list overflows, that launch looks at
  * every element again. So the guess decides how long it takes, never what comes out.
  *
  * Phases.
- *   1. groups_guess: one block takes a sample, and says where the window lies, and whether results come scattered.
+ *   1. groups_begin: one block takes a sample, and says where the window lies, and whether results come scattered. Others clear
+ *      memory meanwhile.
  *   2. groups_add: warps take tiles of 128 elements. Where most lanes go on with the result of the lane before, lanes of one result are added
  *      up first, as in sorted indices. What remains goes to a table in shared memory, where results have slots as they come, or, if
  *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
  *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
  *      results in the table leaves it alone. Where planes do not fit the L2 cache and results are scattered, several launches take
  *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache.
- *   3. groups_rest: what was put aside.
+ *   3. groups_finish (groups_finish.cu): what was put aside, if anything was; then each result is rounded.
+ *
+ * Each phase has a launch, the second one for each scan, and one more where there are initial values; blocks of a launch come while the one
+ * before ends. Few elements of few results take a single launch, of one block (groups_alone.cu).
  *
  * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Whether the
  * lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.
@@ -26,212 +30,9 @@
  * elements once more, only then. */
 #pragma once
 
-#include "groups.cuh"
+#include "groups_terms.cuh"
 
 namespace {
-
-enum Special : uint8_t { FINITE, INFINITE, NO_NUMBER };
-
-/* What is added: its magnitude is (high, low) * 2^exponent. */
-struct Term {
-    u64 low, high;
-    int exponent;
-    bool negative;
-    Special special;
-
-    __device__ __forceinline__ bool is_zero() const {
-        return (low | high) == 0;
-    }
-    __device__ __forceinline__ int length() const {
-        return high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
-    }
-};
-
-/* Floats of 4 and 8 bytes, halves of either kind, and integers. */
-enum Class { FLOATS, HALVES, INTEGERS };
-
-template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
-    static constexpr int BYTES = BYTES_;
-    static constexpr bool PRODUCTS = PRODUCTS_, OF_FLOATS = CLASS != INTEGERS;
-    typedef Word<BYTES> Bits;
-    static constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, PRODUCTS); /* elements of a lane */
-    static constexpr int WINDOW = RD_CUDA_GROUPS_WINDOW(BYTES, PRODUCTS),
-                         TABLED = RD_CUDA_GROUPS_TABLED(BYTES, PRODUCTS),
-                         QUICK = OF_FLOATS ? WINDOW - TABLED : 0; /* the lowest plane of those tabled */
-    /* Bits of an element's significand, of a term's, and where they are in the element. */
-    static constexpr int OWN = CLASS == FLOATS   ? BYTES == 8 ? 53 : 24
-                               : CLASS == HALVES ? 11
-                                                 : 8 * BYTES,
-                         LENGTH = PRODUCTS ? 2 * OWN : OWN,
-                         ONE = OF_FLOATS ? OWN - 1 : 0; /* the place of 1 in an element */
-
-    static __device__ __forceinline__ Term element(const rd_cuda_groups &groups, Bits bits) {
-        Term term = {0, 0, 0, false, FINITE};
-        if constexpr (CLASS == INTEGERS) {
-            i64 value = (i64)bits;
-            if (groups.is_truth)
-                value = bits != 0;
-            else if (groups.is_signed)
-                value = BYTES == 8 ? value : (i64)((u64)bits << (64 - 8 * BYTES)) >> (64 - 8 * BYTES);
-            term.negative = groups.is_signed && value < 0;
-            term.low = term.negative ? 0 - (u64)value : (u64)value;
-        } else if constexpr (BYTES == 8) {
-            const int field = (int)(bits >> 52) & 0x7ff;
-            term.negative = bits >> 63;
-            term.low = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
-            term.exponent = max(field, 1) - 1075;
-            if (field == 0x7ff)
-                term.special = bits & 0xfffffffffffff ? NO_NUMBER : INFINITE;
-        } else {
-            unsigned single = (unsigned)bits;
-            int below = 0; /* bits that halves lack */
-            if constexpr (CLASS == HALVES) {
-                F16 f16;
-                f16.bits = (uint16_t)bits;
-                single = groups.call.of_f16 ? __float_as_uint((float)f16) : (unsigned)bits << 16;
-                below = groups.call.of_f16 ? 13 : 16;
-            }
-            const int field = (int)(single >> 23) & 0xff;
-            term.negative = single >> 31;
-            term.low = ((single & 0x7fffff) | (unsigned)(field != 0) << 23) >> below;
-            term.exponent = max(field, 1) - 150 + below;
-            if (field == 0xff)
-                term.special = single & 0x7fffff ? NO_NUMBER : INFINITE;
-        }
-        return term;
-    }
-
-    /* The same of an element of a float that is neither zero nor subnormal, nor infinite or a NaN, in fewer steps: of others the exponent lies
-     * outside the planes that are tabled, as a window's lowest plane is not below the lowest exponent, nor its end beyond the highest. */
-    static __device__ __forceinline__ Term usual(const rd_cuda_groups &groups, Bits bits) {
-        if constexpr (CLASS != FLOATS) {
-            return of(groups, bits, bits);
-        } else {
-            constexpr int PLACES = OWN - 1, FIELDS = 8 * BYTES - OWN; /* bits of the fraction, and of the exponent */
-            const int field = (int)(bits >> PLACES) & ((1 << FIELDS) - 1);
-            return {(bits & (((Bits)1 << PLACES) - 1)) | (Bits)1 << PLACES, 0, field - (1 << (FIELDS - 1)) + 2 - OWN,
-                    bits >> (8 * BYTES - 1) != 0 && groups.call.transform != RD_ABSOLUTE, FINITE};
-        }
-    }
-
-    /* Of an element, or of two; of squares `y` is `x`. */
-    static __device__ __forceinline__ Term of(const rd_cuda_groups &groups, Bits x, Bits y) {
-        Term term = element(groups, x);
-        if constexpr (PRODUCTS) {
-            const Term other = element(groups, y);
-            if (groups.of_weights) /* times one, as long as elements are. An infinite weight makes the mean NaN */
-                term = {(u64)1 << ONE, 0, -ONE, false,
-                        term.special == NO_NUMBER || other.special != FINITE ? NO_NUMBER : FINITE};
-            if (term.special == NO_NUMBER || other.special == NO_NUMBER ||
-                (term.special != other.special && (term.is_zero() || other.is_zero())))
-                term.special = NO_NUMBER;
-            else if (other.special == INFINITE)
-                term.special = INFINITE;
-            term.high = BYTES == 8 ? __umul64hi(term.low, other.low) : 0;
-            term.low *= other.low;
-            term.exponent += other.exponent;
-            term.negative = term.negative != other.negative;
-        } else if (groups.call.transform == RD_ABSOLUTE) {
-            term.negative = false;
-        }
-        return term;
-    }
-    /* Whether an element is a NaN, which policies count; not a product that is one. */
-    static __device__ __forceinline__ bool has_nan(const rd_cuda_groups &groups, Bits x, Bits y) {
-        return OF_FLOATS &&
-               (element(groups, x).special == NO_NUMBER || (PRODUCTS && element(groups, y).special == NO_NUMBER));
-    }
-};
-
-template <class T> __device__ __forceinline__ typename T::Bits element_at(const void *array, u64 at) {
-    return (typename T::Bits)__ldcs(static_cast<const Stored<T::BYTES> *>(array) + at);
-}
-
-/* Digit `plane` of a term whose lowest bit lies at `place` of a grid's lowest plane. */
-__device__ __forceinline__ u64 digit_of(const Term &term, int place, int plane, int step) {
-    const int shift = place - plane * step, down = -shift;
-    const u64 mask = ((u64)1 << step) - 1;
-    if (shift >= step || down >= 128)
-        return 0;
-    if (shift >= 0)
-        return (term.low << shift) & mask;
-    if (down >= 64)
-        return (term.high >> (down - 64)) & mask;
-    return (term.low >> down | term.high << (64 - down)) & mask;
-}
-
-__device__ __forceinline__ void add_word(uint64_t *at, u64 magnitude, bool negative) {
-    if (magnitude)
-        atomicAdd(reinterpret_cast<u64 *>(at), negative ? 0 - magnitude : magnitude);
-}
-
-/* Where the window lies, as the header says. */
-struct Window {
-    int unit, first, step;
-
-    __device__ __forceinline__ explicit Window(const rd_cuda_groups &groups)
-        : unit(groups.grid[0].header->unit), first(groups.grid[0].header->first), step((int)groups.step) {
-    }
-    /* Where a term's lowest bit is; whether all of its bits lie in so many planes. */
-    __device__ __forceinline__ int place(const Term &term) const {
-        return term.exponent - unit;
-    }
-    __device__ __forceinline__ bool holds(const Term &term, int planes) const {
-        return place(term) >= 0 && place(term) + term.length() <= planes * step;
-    }
-};
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * The window's place
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Elements of a sample; how far above its largest exponent the window ends, if there are more. */
-constexpr int SAMPLES = 16 * GROUP_THREADS, MARGIN = 1, MARGIN_PRODUCTS = 2;
-
-/* Of neighbours, one in so many must be of different parts for results to be scattered. */
-constexpr int APART = 4;
-
-/* Whether two elements are of different parts. */
-__device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u64 b) {
-    const unsigned result = result_of(groups, a), other = result_of(groups, b);
-    return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
-}
-
-template <class T> __device__ __forceinline__ void guess(const rd_cuda_groups &groups) {
-    __shared__ int most;
-    __shared__ unsigned all_apart;
-    const rd_cuda_groups_grid &grid = groups.grid[0];
-    const u64 count = groups.call.count, samples = min(count, (u64)SAMPLES);
-    if (threadIdx.x == 0)
-        most = INT32_MIN, all_apart = 0;
-    __syncthreads();
-    int own = INT32_MIN;
-    unsigned apart = 0;
-#pragma unroll 4
-    for (u64 s = threadIdx.x; s < samples; s += GROUP_THREADS) {
-        /* Evenly apart; the quotient and the remainder apart, as the product of both would not fit. */
-        const u64 at = count / samples * s + count % samples * s / samples;
-        const typename T::Bits x = element_at<T>(groups.call.x, at);
-        const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
-        if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
-            own = max(own, term.exponent + term.length());
-        if (groups.parts > 1)
-            apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
-    }
-    if (own != INT32_MIN)
-        atomicMax(&most, own);
-    if (apart)
-        atomicAdd(&all_apart, apart);
-    __syncthreads();
-    if (threadIdx.x != 0)
-        return;
-    const int step = (int)groups.step, window = step * T::WINDOW;
-    int top = most == INT32_MIN ? 0 : most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
-    top = max(min(top, grid.highest), grid.lowest + window);
-    grid.header->unit = top - window;
-    grid.header->first = (top - window - grid.lowest + step - 1) / step;
-    grid.header->scattered = all_apart >= samples / APART;
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Adding
@@ -307,58 +108,6 @@ template <class T> struct Table : Slots {
         return word;
     }
 };
-
-/* What a term that the window does not hold will need; its number, for the list. */
-__device__ __noinline__ void put_aside(const rd_cuda_groups &groups, const Term term, u64 number) {
-    const rd_cuda_groups_grid &grid = groups.grid[0];
-    const Window window(groups);
-    const int place = window.place(term) + window.first * window.step;
-    raise_to(&grid.header->low_below, UINT32_MAX - (unsigned)(place / window.step));
-    raise_to(&grid.header->high_above, (unsigned)((place + term.length() - 1) / window.step) + 1);
-    if (glance(&grid.header->aside) <= grid.aside_room) {
-        const unsigned at = atomicAdd(&grid.header->aside, 1u);
-        if (at < grid.aside_room)
-            grid.aside[at] = number;
-    }
-}
-
-/* Whether a sum of terms that all are -0 is -0. */
-__device__ __forceinline__ bool has_signed_zeros(const rd_cuda_groups &groups) {
-    const unsigned transform = groups.call.transform;
-    return transform == RD_IDENTITY || transform == RD_TIMES || (transform == RD_WEIGHTED && !groups.of_weights);
-}
-
-/* A term that takes more than the usual, straight to the planes. Returns whether the element counts. */
-template <class T>
-__device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y,
-                                        unsigned result, u64 number) {
-    const Term term = T::of(groups, x, y);
-    const Window window(groups);
-    if (T::OF_FLOATS && term.special != FINITE) {
-        if (T::has_nan(groups, x, y)) {
-            if (groups.call.nan == REDUCT_NAN_IGNORE)
-                return false;
-            note_nan_at(groups, result, number);
-        }
-        set_note(groups, result,
-                 term.special == NO_NUMBER ? RD_CUDA_GROUPS_NAN
-                 : term.negative           ? RD_CUDA_GROUPS_MINUS
-                                           : RD_CUDA_GROUPS_PLUS);
-    } else if (term.is_zero()) {
-        if (T::OF_FLOATS && term.negative && has_signed_zeros(groups)) {
-            set_note(groups, result, RD_CUDA_GROUPS_MINUS_ZERO);
-            raise_to(&groups.grid[0].header->minus_zero, 1);
-        }
-    } else if (window.holds(term, T::WINDOW)) {
-#pragma unroll
-        for (int k = 0; k < T::WINDOW; k++)
-            add_word(groups.grid[0].window + k * groups.results + result,
-                     digit_of(term, window.place(term), k, window.step), term.negative);
-    } else {
-        put_aside(groups, term, number);
-    }
-    return true;
-}
 
 /* Lanes of a warp that go on with the result of the lane before, from which on such runs are added up: fewer have too many runs. */
 constexpr int JOINS_LEAST = 22;
@@ -529,15 +278,21 @@ template <int EACH> __device__ __forceinline__ void leave_part(const rd_cuda_gro
 template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
     extern __shared__ __align__(16) unsigned char room[];
     const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
+    if (groups.part == 0) /* while the launch before ends */
+        table.open();
+    wait_for_previous();
+    let_next_come();
     const Window window(groups);
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH),
               chunks = (tiles + groups.chunk - 1) / groups.chunk;
     const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
-    if (groups.part > 0 && !parted)
-        return;
-    table.open();
+    if (groups.part > 0) {
+        if (!parted)
+            return;
+        table.open();
+    }
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
@@ -557,39 +312,6 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
         if (groups.slots)
             table.flush();
     }
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * What was put aside
- * ------------------------------------------------------------------------------------------------------------------ */
-
-template <class T>
-__device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const Window &window, u64 number) {
-    const unsigned result = result_of(groups, number);
-    if (result == NOWHERE || result - groups.rest_first >= groups.rest_room)
-        return;
-    const typename T::Bits x = element_at<T>(groups.call.x, number);
-    const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, number) : x);
-    const bool zero = term.special == FINITE && term.is_zero();
-    if (!(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO && !groups.of_weights &&
-        !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
-        set_note(groups, result, RD_CUDA_GROUPS_OTHER);
-    if (term.special != FINITE || zero || window.holds(term, T::WINDOW))
-        return;
-    const int place = window.place(term) + window.first * window.step, end = place + term.length();
-    for (int plane = place / window.step; plane * window.step < end; plane++)
-        add_word(groups.grid[0].rest + plane * groups.rest_room + (result - groups.rest_first),
-                 digit_of(term, place, plane, window.step), term.negative);
-}
-
-template <class T> __device__ __forceinline__ void rest(const rd_cuda_groups &groups) {
-    const rd_cuda_groups_grid &grid = groups.grid[0];
-    const unsigned aside = grid.header->aside;
-    const bool all = grid.header->minus_zero || aside > grid.aside_room;
-    const Window window(groups);
-    const u64 count = all ? groups.call.count : aside, step = (u64)gridDim.x * THREADS;
-    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < count; i += step)
-        add_to_rest<T>(groups, window, all ? i : grid.aside[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -642,14 +364,6 @@ template <class T> __device__ __forceinline__ void special(const rd_cuda_groups 
     }
 #define RD_CUDA_GROUPS_KERNELS(NAME, ...)                                                                              \
     RD_CUDA_GROUPS_ADD(NAME, __VA_ARGS__)                                                                              \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
-        groups_guess_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                           \
-        guess<Terms<__VA_ARGS__>>(groups);                                                                             \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
-        groups_rest_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                            \
-        rest<Terms<__VA_ARGS__>>(groups);                                                                              \
-    }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
         groups_special_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                         \
         special<Terms<__VA_ARGS__>>(groups);                                                                           \

@@ -87,16 +87,21 @@ enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, R
  * H200 sums 2^26 f32 into 10^7 groups in 1.7 ms, which took 3.3.) */
 enum { RD_CUDA_GROUPS_PART_PERCENT = 45, RD_CUDA_GROUPS_PARTS = 8 };
 
+/* The most elements, once for each scan, that one block takes alone, in one launch from beginning to end: launches after each other take
+ * longer than that. */
+enum { RD_CUDA_GROUPS_ALONE_ELEMENTS = 4096 };
+
 /* The most shared memory that a table may take, and in which steps it is tried whether a device has it. */
 enum { RD_CUDA_GROUPS_ROOM = 224 << 10, RD_CUDA_GROUPS_ROOM_STEP = 32 << 10 };
 
 /* Slots of a block's table in shared memory, as far as there is room, and the most copies of one: powers of two. So many slots that sums of
- * f32 into 10^4 groups have one for each; copies for all lanes of a warp. Blocks for each multiprocessor of launches that mostly find nothing
- * to do, and of those that round. */
+ * f32 into 10^4 groups have one for each; copies for all lanes of a warp. Blocks for each multiprocessor that fill the rest of planes,
+ * should there be any, and that round or clear; elements of a thread that looks at all of them for it. */
 enum {
     RD_CUDA_GROUPS_SLOTS = 16384,
     RD_CUDA_GROUPS_COPIES_LOG2 = 5,
-    RD_CUDA_GROUPS_REST_BLOCKS = 2,
+    RD_CUDA_GROUPS_REST_BLOCKS = 4,
+    RD_CUDA_GROUPS_REST_EACH = 8,
     RD_CUDA_GROUPS_FINISH_BLOCKS = 16
 };
 

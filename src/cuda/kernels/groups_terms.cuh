@@ -1,0 +1,244 @@
+/* Terms of sums by groups, and what is done with them one by one: see groups_sums.cuh. */
+#pragma once
+
+#include "groups.cuh"
+
+namespace {
+
+enum Special : uint8_t { FINITE, INFINITE, NO_NUMBER };
+
+/* What is added: its magnitude is (high, low) * 2^exponent. */
+struct Term {
+    u64 low, high;
+    int exponent;
+    bool negative;
+    Special special;
+
+    __device__ __forceinline__ bool is_zero() const {
+        return (low | high) == 0;
+    }
+    __device__ __forceinline__ int length() const {
+        return high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
+    }
+};
+
+/* Floats of 4 and 8 bytes, halves of either kind, and integers. */
+enum Class { FLOATS, HALVES, INTEGERS };
+
+template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
+    static constexpr int BYTES = BYTES_;
+    static constexpr bool PRODUCTS = PRODUCTS_, OF_FLOATS = CLASS != INTEGERS;
+    typedef Word<BYTES> Bits;
+    static constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, PRODUCTS); /* elements of a lane */
+    static constexpr int WINDOW = RD_CUDA_GROUPS_WINDOW(BYTES, PRODUCTS),
+                         TABLED = RD_CUDA_GROUPS_TABLED(BYTES, PRODUCTS),
+                         QUICK = OF_FLOATS ? WINDOW - TABLED : 0; /* the lowest plane of those tabled */
+    /* Bits of an element's significand, of a term's, and where they are in the element. */
+    static constexpr int OWN = CLASS == FLOATS   ? BYTES == 8 ? 53 : 24
+                               : CLASS == HALVES ? 11
+                                                 : 8 * BYTES,
+                         LENGTH = PRODUCTS ? 2 * OWN : OWN,
+                         ONE_PLACE = OF_FLOATS ? OWN - 1 : 0; /* the place of 1 in an element */
+
+    static __device__ __forceinline__ Term element(const rd_cuda_groups &groups, Bits bits) {
+        Term term = {0, 0, 0, false, FINITE};
+        if constexpr (CLASS == INTEGERS) {
+            i64 value = (i64)bits;
+            if (groups.is_truth)
+                value = bits != 0;
+            else if (groups.is_signed)
+                value = BYTES == 8 ? value : (i64)((u64)bits << (64 - 8 * BYTES)) >> (64 - 8 * BYTES);
+            term.negative = groups.is_signed && value < 0;
+            term.low = term.negative ? 0 - (u64)value : (u64)value;
+        } else if constexpr (BYTES == 8) {
+            const int field = (int)(bits >> 52) & 0x7ff;
+            term.negative = bits >> 63;
+            term.low = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
+            term.exponent = max(field, 1) - 1075;
+            if (field == 0x7ff)
+                term.special = bits & 0xfffffffffffff ? NO_NUMBER : INFINITE;
+        } else {
+            unsigned single = (unsigned)bits;
+            int below = 0; /* bits that halves lack */
+            if constexpr (CLASS == HALVES) {
+                F16 f16;
+                f16.bits = (uint16_t)bits;
+                single = groups.call.of_f16 ? __float_as_uint((float)f16) : (unsigned)bits << 16;
+                below = groups.call.of_f16 ? 13 : 16;
+            }
+            const int field = (int)(single >> 23) & 0xff;
+            term.negative = single >> 31;
+            term.low = ((single & 0x7fffff) | (unsigned)(field != 0) << 23) >> below;
+            term.exponent = max(field, 1) - 150 + below;
+            if (field == 0xff)
+                term.special = single & 0x7fffff ? NO_NUMBER : INFINITE;
+        }
+        return term;
+    }
+
+    /* The same of an element of a float that is neither zero nor subnormal, nor infinite or a NaN, in fewer steps: of others the exponent lies
+     * outside the planes that are tabled, as a window's lowest plane is not below the lowest exponent, nor its end beyond the highest. */
+    static __device__ __forceinline__ Term usual(const rd_cuda_groups &groups, Bits bits) {
+        if constexpr (CLASS != FLOATS) {
+            return of(groups, bits, bits);
+        } else {
+            constexpr int PLACES = OWN - 1, FIELDS = 8 * BYTES - OWN; /* bits of the fraction, and of the exponent */
+            const int field = (int)(bits >> PLACES) & ((1 << FIELDS) - 1);
+            return {(bits & (((Bits)1 << PLACES) - 1)) | (Bits)1 << PLACES, 0, field - (1 << (FIELDS - 1)) + 2 - OWN,
+                    bits >> (8 * BYTES - 1) != 0 && groups.call.transform != RD_ABSOLUTE, FINITE};
+        }
+    }
+
+    /* Of an element, or of two; of squares `y` is `x`. */
+    static __device__ __forceinline__ Term of(const rd_cuda_groups &groups, Bits x, Bits y) {
+        Term term = element(groups, x);
+        if constexpr (PRODUCTS) {
+            const Term other = element(groups, y);
+            if (groups.of_weights) /* times one, as long as elements are. An infinite weight makes the mean NaN */
+                term = {(u64)1 << ONE_PLACE, 0, -ONE_PLACE, false,
+                        term.special == NO_NUMBER || other.special != FINITE ? NO_NUMBER : FINITE};
+            if (term.special == NO_NUMBER || other.special == NO_NUMBER ||
+                (term.special != other.special && (term.is_zero() || other.is_zero())))
+                term.special = NO_NUMBER;
+            else if (other.special == INFINITE)
+                term.special = INFINITE;
+            term.high = BYTES == 8 ? __umul64hi(term.low, other.low) : 0;
+            term.low *= other.low;
+            term.exponent += other.exponent;
+            term.negative = term.negative != other.negative;
+        } else if (groups.call.transform == RD_ABSOLUTE) {
+            term.negative = false;
+        }
+        return term;
+    }
+    /* Whether an element is a NaN, which policies count; not a product that is one. */
+    static __device__ __forceinline__ bool has_nan(const rd_cuda_groups &groups, Bits x, Bits y) {
+        return OF_FLOATS &&
+               (element(groups, x).special == NO_NUMBER || (PRODUCTS && element(groups, y).special == NO_NUMBER));
+    }
+};
+
+/* Calls use(Terms) with the terms that a scan has, as kernels know them when they run: of floats, and of any elements. */
+template <Class CLASS, int BYTES, class Use>
+__device__ __forceinline__ void with_terms_or_products(const rd_cuda_groups &groups, Use use) {
+    if (groups.products)
+        use(Terms<CLASS, BYTES, true>());
+    else
+        use(Terms<CLASS, BYTES, false>());
+}
+template <class Use> __device__ __forceinline__ void with_terms_of_floats(const rd_cuda_groups &groups, Use use) {
+    if (groups.element_bytes == 8)
+        with_terms_or_products<FLOATS, 8>(groups, use);
+    else if (groups.element_bytes == 4)
+        with_terms_or_products<FLOATS, 4>(groups, use);
+    else
+        with_terms_or_products<HALVES, 2>(groups, use);
+}
+template <class Use> __device__ __forceinline__ void with_terms(const rd_cuda_groups &groups, Use use) {
+    if (groups.call.is_float)
+        with_terms_of_floats(groups, use);
+    else if (groups.element_bytes == 8)
+        with_terms_or_products<INTEGERS, 8>(groups, use);
+    else if (groups.element_bytes == 4)
+        with_terms_or_products<INTEGERS, 4>(groups, use);
+    else if (groups.element_bytes == 2)
+        with_terms_or_products<INTEGERS, 2>(groups, use);
+    else
+        with_terms_or_products<INTEGERS, 1>(groups, use);
+}
+
+template <class T> __device__ __forceinline__ typename T::Bits element_at(const void *array, u64 at) {
+    return (typename T::Bits)__ldcs(static_cast<const Stored<T::BYTES> *>(array) + at);
+}
+
+/* Digit `plane` of a term whose lowest bit lies at `place` of a grid's lowest plane. */
+__device__ __forceinline__ u64 digit_of(const Term &term, int place, int plane, int step) {
+    const int shift = place - plane * step, down = -shift;
+    const u64 mask = ((u64)1 << step) - 1;
+    if (shift >= step || down >= 128)
+        return 0;
+    if (shift >= 0)
+        return (term.low << shift) & mask;
+    if (down >= 64)
+        return (term.high >> (down - 64)) & mask;
+    return (term.low >> down | term.high << (64 - down)) & mask;
+}
+
+__device__ __forceinline__ void add_word(uint64_t *at, u64 magnitude, bool negative) {
+    if (magnitude)
+        atomicAdd(reinterpret_cast<u64 *>(at), negative ? 0 - magnitude : magnitude);
+}
+
+/* Where the window lies, as the header says. */
+struct Window {
+    int unit, first, step;
+
+    __device__ __forceinline__ explicit Window(const rd_cuda_groups &groups)
+        : unit(groups.grid[0].header->unit), first(groups.grid[0].header->first), step((int)groups.step) {
+    }
+    /* Where a term's lowest bit is; whether all of its bits lie in so many planes. */
+    __device__ __forceinline__ int place(const Term &term) const {
+        return term.exponent - unit;
+    }
+    __device__ __forceinline__ bool holds(const Term &term, int planes) const {
+        return place(term) >= 0 && place(term) + term.length() <= planes * step;
+    }
+};
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * One term at a time
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a term that the window does not hold will need; its number, for the list. */
+__device__ __noinline__ void put_aside(const rd_cuda_groups &groups, const Term term, u64 number) {
+    const rd_cuda_groups_grid &grid = groups.grid[0];
+    const Window window(groups);
+    const int place = window.place(term) + window.first * window.step;
+    raise_to(&grid.header->low_below, UINT32_MAX - (unsigned)(place / window.step));
+    raise_to(&grid.header->high_above, (unsigned)((place + term.length() - 1) / window.step) + 1);
+    if (glance(&grid.header->aside) <= grid.aside_room) {
+        const unsigned at = atomicAdd(&grid.header->aside, 1u);
+        if (at < grid.aside_room)
+            grid.aside[at] = number;
+    }
+}
+
+/* Whether a sum of terms that all are -0 is -0. */
+__device__ __forceinline__ bool has_signed_zeros(const rd_cuda_groups &groups) {
+    const unsigned transform = groups.call.transform;
+    return transform == RD_IDENTITY || transform == RD_TIMES || (transform == RD_WEIGHTED && !groups.of_weights);
+}
+
+/* A term that takes more than the usual, straight to the planes. Returns whether the element counts. */
+template <class T>
+__device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y,
+                                        unsigned result, u64 number) {
+    const Term term = T::of(groups, x, y);
+    const Window window(groups);
+    if (T::OF_FLOATS && term.special != FINITE) {
+        if (T::has_nan(groups, x, y)) {
+            if (groups.call.nan == REDUCT_NAN_IGNORE)
+                return false;
+            note_nan_at(groups, result, number);
+        }
+        set_note(groups, result,
+                 term.special == NO_NUMBER ? RD_CUDA_GROUPS_NAN
+                 : term.negative           ? RD_CUDA_GROUPS_MINUS
+                                           : RD_CUDA_GROUPS_PLUS);
+    } else if (term.is_zero()) {
+        if (T::OF_FLOATS && term.negative && has_signed_zeros(groups)) {
+            set_note(groups, result, RD_CUDA_GROUPS_MINUS_ZERO);
+            raise_to(&groups.grid[0].header->minus_zero, 1);
+        }
+    } else if (window.holds(term, T::WINDOW)) {
+#pragma unroll
+        for (int k = 0; k < T::WINDOW; k++)
+            add_word(groups.grid[0].window + k * groups.results + result,
+                     digit_of(term, window.place(term), k, window.step), term.negative);
+    } else {
+        put_aside(groups, term, number);
+    }
+    return true;
+}
+
+} // namespace
