@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/groups.h"
 #include "cuda_support.h"
 
 enum { REDUCTIONS_MOST = 3, RESULT_BYTES = 32 };
@@ -696,10 +697,11 @@ static void refused(void **state) {
     assert_non_null(strstr(error.message, "product"));
 }
 
-/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn. */
+/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn: by one block, and by launches
+ * after each other. */
 static void each(void **state) {
     (void)state;
-    const uint64_t seed = test_seed() * 1000037;
+    const uint64_t seed = test_seed() * 1000037, most = rd_cuda_groups_alone_most;
     uint64_t number = 0;
     for (size_t t = 0; t < test_type_count; t++)
         for (size_t o = 0; test_types[t].element && o < test_operator_count; o++)
@@ -707,12 +709,104 @@ static void each(void **state) {
                 struct grouping test;
                 make_of(&test, seed + number++, &test_types[t], &test_operators[o]);
                 test.reduction[0].nan = (reduct_nan)nan;
-                struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-                compare(&test, seed + number, "each", &got, &expected, true);
+                struct came expected = run_on(&test, "cpu", true);
+                for (int way = 0; way < 2; way++) {
+                    rd_cuda_groups_alone_most = way ? 0 : most;
+                    struct came got = run_on(&test, gpu.name, true);
+                    compare(&test, seed + number, way ? "each, in launches" : "each", &got, &expected, true);
+                    clear_came(&got);
+                }
+                rd_cuda_groups_alone_most = most;
                 clear_came(&expected);
-                clear_came(&got);
                 clear(&test);
             }
+}
+
+/* How many launches an execution takes. */
+static size_t count_launches(const struct grouping *test, const struct queue *queue) {
+    enum { CAPTURE_GLOBAL = 0 };
+    rd_cu_graph graph = NULL;
+    size_t nodes = 0;
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+    execute(test, queue, false);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphGetNodes(graph, NULL, &nodes));
+    CU(gpu.cuGraphDestroy(graph));
+    return nodes;
+}
+
+/* Whether one block takes it all, where there is little; how many launches there are otherwise; and the same results on both sides of the
+ * limit. */
+static void ways(void **state) {
+    (void)state;
+    enum { MOST = RD_CUDA_GROUPS_ALONE_ELEMENTS, RESULTS = RD_CUDA_GROUPS_ALONE_RESULTS };
+    static const struct {
+        reduct_operator op;
+        reduct_type type;
+        uint64_t elements, results;
+        int initial, launches;
+    } way[] = {
+        {REDUCT_SUM, REDUCT_F32, 1024, 64, 0, 1},
+        {REDUCT_SUM, REDUCT_F32, MOST, RESULTS, 0, 1},
+        {REDUCT_SUM, REDUCT_F32, MOST + 1, RESULTS, 0, 3},
+        {REDUCT_SUM, REDUCT_F64, MOST, RESULTS + 1, 0, 3},
+        {REDUCT_SUM, REDUCT_F64, MOST - 100, 100, 1, 1},
+        {REDUCT_SUM, REDUCT_F64, MOST - 100, 101, 1, 4},
+        {REDUCT_MEAN, REDUCT_F16, MOST, 1, 0, 1},
+        {REDUCT_SUMSQ, REDUCT_F64, MOST, RESULTS, 0, 1},
+        {REDUCT_VAR, REDUCT_F32, MOST / 2, RESULTS, 0, 1},
+        {REDUCT_VAR, REDUCT_F32, MOST / 2 + 1, RESULTS, 0, 4},
+        {REDUCT_STD, REDUCT_F64, MOST / 2 - 50, 50, 1, 1},
+        {REDUCT_STD, REDUCT_F64, MOST / 2 - 50, 51, 1, 6},
+        {REDUCT_WEIGHTED_MEAN, REDUCT_F64, MOST / 2, RESULTS, 0, 1},
+        {REDUCT_WEIGHTED_MEAN, REDUCT_F32, MOST / 2 + 1, 7, 0, 4},
+        {REDUCT_DOT, REDUCT_F64, MOST, 33, 0, 1},
+        {REDUCT_DOT, REDUCT_BF16, MOST + 1, 33, 0, 3},
+        {REDUCT_SUM, REDUCT_I64, MOST, RESULTS, 0, 1},
+        {REDUCT_SUM, REDUCT_I64, MOST + 1, 5, 0, 3},
+        {REDUCT_VAR, REDUCT_U8, MOST / 2, 3, 0, 1},
+        {REDUCT_MAX, REDUCT_F32, MOST, RESULTS, 0, 1},
+        {REDUCT_MAX, REDUCT_F32, MOST + 1, 3, 0, 3},
+        {REDUCT_ARGMIN, REDUCT_F64, MOST / 2, RESULTS, 0, 1},
+        {REDUCT_ARGMIN, REDUCT_F64, MOST / 2 + 1, RESULTS, 0, 4},
+        {REDUCT_MINMAX, REDUCT_I16, MOST / 2, 1, 0, 1},
+        {REDUCT_COUNT_NONZERO, REDUCT_F32, MOST, 1, 0, 1},
+        {REDUCT_COUNT_NONZERO, REDUCT_F32, MOST, RESULTS + 1, 0, 3},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++)
+        for (int spread = 0; spread < (gpu.quick ? 1 : SPREADS); spread++) {
+            struct grouping test = {.rng = rng_of(test_seed() + 13 * i + (uint64_t)spread),
+                                    .type = test_type(way[i].type),
+                                    .index = test_type(REDUCT_U32),
+                                    .spread = gpu.quick ? (enum spread)(i % SPREADS) : (enum spread)spread,
+                                    .elements = way[i].elements,
+                                    .results = way[i].results};
+            test.groups = (reduct_groups){.count = way[i].results,
+                                          .elements = way[i].elements,
+                                          .index = REDUCT_U32,
+                                          .width = 1,
+                                          .with_initial = way[i].initial};
+            test.reduction[0] = test_reduction(way[i].op, way[i].type, REDUCT_DEFAULT);
+            test.reductions = 1;
+            fill_values(&test);
+            fill_mask(&test);
+            fill_indices(&test, false);
+            struct came expected = run_on(&test, "cpu", true);
+            struct queue queue = make_queue(&test);
+            spoil(&test, &queue, 0xa5);
+            const size_t launches = count_launches(&test, &queue);
+            if (way[i].launches == 1 || way[i].results <= 101)
+                assert_int_equal(launches, way[i].launches);
+            else /* perhaps in parts */
+                assert_true(launches >= (size_t)way[i].launches);
+            execute(&test, &queue, false);
+            struct came got = collect(&test, &queue);
+            compare(&test, i, "ways", &got, &expected, expected.status == REDUCT_OK);
+            clear_came(&got);
+            clear_came(&expected);
+            clear_queue(&queue);
+            clear(&test);
+        }
 }
 
 static void cases(void **state) {
@@ -728,10 +822,10 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each),          cmocka_unit_test(cases),
-                                       cmocka_unit_test(queued),        cmocka_unit_test(tables),
-                                       cmocka_unit_test(parts),         cmocka_unit_test(turns),
-                                       cmocka_unit_test(ties),          cmocka_unit_test(refused),
-                                       cmocka_unit_test(beside_others), cmocka_unit_test(hundred_million)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each),          cmocka_unit_test(ways),           cmocka_unit_test(cases),
+        cmocka_unit_test(queued),        cmocka_unit_test(tables),         cmocka_unit_test(parts),
+        cmocka_unit_test(turns),         cmocka_unit_test(ties),           cmocka_unit_test(refused),
+        cmocka_unit_test(beside_others), cmocka_unit_test(hundred_million)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

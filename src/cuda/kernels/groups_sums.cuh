@@ -278,8 +278,7 @@ template <int EACH> __device__ __forceinline__ void leave_part(const rd_cuda_gro
 template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
     extern __shared__ __align__(16) unsigned char room[];
     const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
-    if (groups.part == 0) /* while the launch before ends */
-        table.open();
+    table.open(); /* while the launch before ends */
     wait_for_previous();
     let_next_come();
     const Window window(groups);
@@ -288,11 +287,8 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
     const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
-    if (groups.part > 0) {
-        if (!parted)
-            return;
-        table.open();
-    }
+    if (groups.part > 0 && !parted)
+        return;
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
