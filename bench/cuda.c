@@ -40,6 +40,8 @@ static const matrix_standard standards[] = {
       "skewed:10000,skewed:100000,skewed:1000000,skewed:10000000,sorted:100,sorted:10000,sorted:1000000,"
       "sorted:10000000",
       "queued"}},
+    {"Sums by groups of few elements",
+     {"sum", "f32", "normal", "2^10,2^16,2^20", NULL, NULL, "0", "groups:64,groups:1024", "queued"}},
     {"Other operators by groups",
      {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000",
       "queued"}},

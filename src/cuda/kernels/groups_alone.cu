@@ -82,6 +82,21 @@ struct Sums {
     }
 };
 
+/* Integers are taken as those of 8 bytes with the same value, whatever their size: their terms fit the planes that there are. */
+template <class T>
+__device__ __forceinline__ typename T::Bits bits_at(const rd_cuda_groups &groups, const void *array, u64 number) {
+    if constexpr (T::OF_FLOATS) {
+        return element_at<T>(array, number);
+    } else {
+        const int above = 64 - 8 * groups.element_bytes;
+        const u64 bits = groups.element_bytes == 8   ? __ldcs(static_cast<const u64 *>(array) + number)
+                         : groups.element_bytes == 4 ? __ldcs(static_cast<const unsigned *>(array) + number)
+                         : groups.element_bytes == 2 ? __ldcs(static_cast<const uint16_t *>(array) + number)
+                                                     : __ldcs(static_cast<const uint8_t *>(array) + number);
+        return groups.is_signed ? (u64)((i64)(bits << above) >> above) : bits;
+    }
+}
+
 /* An element on its way. */
 template <class T> struct Coming {
     typename T::Bits x, y;
@@ -91,8 +106,8 @@ template <class T> struct Coming {
         result = NOWHERE;
         if (number >= groups.call.count)
             return;
-        x = element_at<T>(groups.call.x, number);
-        y = T::PRODUCTS && groups.call.y ? element_at<T>(groups.call.y, number) : x;
+        x = bits_at<T>(groups, groups.call.x, number);
+        y = T::PRODUCTS && groups.call.y ? bits_at<T>(groups, groups.call.y, number) : x;
         result = find_result(groups, number);
     }
 };
@@ -127,7 +142,11 @@ __device__ __forceinline__ void add_scan(const rd_cuda_groups_all &all, unsigned
     sums.open();
     for (unsigned initial = 0; initial <= all.with_initial; initial++) {
         const rd_cuda_groups &groups = all.of[scan][initial];
-        with_terms(groups, [&](auto terms) { add_all<decltype(terms)>(groups, sums); });
+        const auto add = [&](auto terms) { add_all<decltype(terms)>(groups, sums); };
+        if (groups.call.is_float)
+            with_terms_of_floats(groups, add);
+        else
+            with_terms_or_products<INTEGERS, 8>(groups, add);
     }
     sums.close();
 }

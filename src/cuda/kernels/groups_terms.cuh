@@ -118,7 +118,7 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     }
 };
 
-/* Calls use(Terms) with the terms that a scan has, as kernels know them when they run: of floats, and of any elements. */
+/* Calls use(Terms) with the terms that a scan has, where these are known when the kernel runs: of a class, and of floats. */
 template <Class CLASS, int BYTES, class Use>
 __device__ __forceinline__ void with_terms_or_products(const rd_cuda_groups &groups, Use use) {
     if (groups.products)
@@ -133,18 +133,6 @@ template <class Use> __device__ __forceinline__ void with_terms_of_floats(const 
         with_terms_or_products<FLOATS, 4>(groups, use);
     else
         with_terms_or_products<HALVES, 2>(groups, use);
-}
-template <class Use> __device__ __forceinline__ void with_terms(const rd_cuda_groups &groups, Use use) {
-    if (groups.call.is_float)
-        with_terms_of_floats(groups, use);
-    else if (groups.element_bytes == 8)
-        with_terms_or_products<INTEGERS, 8>(groups, use);
-    else if (groups.element_bytes == 4)
-        with_terms_or_products<INTEGERS, 4>(groups, use);
-    else if (groups.element_bytes == 2)
-        with_terms_or_products<INTEGERS, 2>(groups, use);
-    else
-        with_terms_or_products<INTEGERS, 1>(groups, use);
 }
 
 template <class T> __device__ __forceinline__ typename T::Bits element_at(const void *array, u64 at) {
