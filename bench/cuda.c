@@ -33,6 +33,12 @@ static const matrix_standard standards[] = {
      {"sum", "f16,bf16", "normal", "2^28", NULL, NULL, "0",
       "rows:64,rows:256,rows:1Ki,rows:4Ki,rows:16Ki,rows:4Mi,columns:64,columns:1Ki,columns:16Ki,columns:256Ki",
       "queued"}},
+    {"Sums of segments",
+     {"sum", "f32", "normal", "1Gi", NULL, NULL, "0",
+      "rows:64,segments:64,rows:1Ki,segments:1Ki,segments:4Mi,falling:1Mi,one:4Mi", "queued"}},
+    {"Several operators of segments at once",
+     {"sum+min+max+mean+std+argmin+argmax", "f32", "normal", "1Gi", NULL, NULL, "0",
+      "segments:64,segments:1Ki,falling:1Mi,one:4Mi", "queued"}},
     {"Sums by groups",
      {"sum", "f64,f32", "normal", "2^26", NULL, NULL, "0",
       "groups:1,groups:100,groups:1000,groups:10000,groups:100000,groups:1000000,groups:10000000,skewed:100,skewed:"
@@ -95,21 +101,22 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
     reduct_type type = what->types[at[LIST_TYPE]];
     bench_shape shape = what->shapes[at[LIST_SHAPE]];
     uint64_t n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type);
+    const bool has_columns = shape.kind == BENCH_ROWS || shape.kind == BENCH_COLUMNS || shape.kind == BENCH_SEGMENTS;
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .others = what->others[at[LIST_OP]],
                        .type = type,
                        .data = what->data[at[LIST_DATA]],
-                       .n =
-                           shape.kind == BENCH_WHOLE || bench_is_grouped(shape) ? n : n / shape.columns * shape.columns,
+                       .n = has_columns ? n / shape.columns * shape.columns : n,
                        .offset = what->offsets[at[LIST_OFFSET]],
                        .shape = shape,
                        .waits = what->waits[at[LIST_CALLS]]};
 }
 
 /* Integers have one kind of data: they are measured with the first alone; several operators, of whole
- * arrays, rows and columns. */
+ * arrays, rows, columns and segments, of which no array has more elements than bounds of 32 bits count. */
 static bool is_wanted(const bench_matrix *what, const cuda_case *which) {
-    return which->n > 0 && (!which->others.count || !bench_is_grouped(which->shape)) &&
+    return which->n > 0 && (!bench_is_segmented(which->shape) || which->n <= UINT32_MAX) &&
+           (!which->others.count || !bench_is_grouped(which->shape)) &&
            (reduct_type_is_float(which->type) || which->data == what->data[0]);
 }
 

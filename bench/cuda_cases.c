@@ -30,9 +30,10 @@ struct cuda_lab {
     measure_data data;
     void *host;
     uint64_t bytes, host_room, address, room;
-    /* The group of each element, here and there, for the shape and the elements that were asked for last. */
+    /* The group of each element, or where segments begin and the last one ends, here and there, for the shape and the elements that
+     * were asked for last. */
     uint32_t *host_indices;
-    uint64_t indices, indexed;
+    uint64_t indices, indexed, index_count;
     bench_shape indexed_shape;
 };
 
@@ -193,6 +194,9 @@ const char *cuda_peer_name(const cuda_case *which) {
     case BENCH_GROUPS_SORTED:
         return segmented && which->op == REDUCT_SUM ? "CUB sort, ReduceByKey" : NULL;
     case BENCH_COLUMNS:
+    case BENCH_SEGMENTS:
+    case BENCH_SEGMENTS_FALLING:
+    case BENCH_SEGMENTS_ONE:
     case BENCH_SHAPES:
         break;
     }
@@ -202,8 +206,11 @@ const char *cuda_peer_name(const cuda_case *which) {
 uint64_t cuda_result_count(const cuda_case *which) {
     switch (which->shape.kind) {
     case BENCH_ROWS:
+    case BENCH_SEGMENTS:
         return which->n / which->shape.columns;
     case BENCH_COLUMNS:
+    case BENCH_SEGMENTS_FALLING:
+    case BENCH_SEGMENTS_ONE:
     case BENCH_GROUPS:
     case BENCH_GROUPS_SKEWED:
     case BENCH_GROUPS_SORTED:
@@ -295,20 +302,58 @@ static uint32_t group_of(const cuda_case *which, uint64_t seed, uint64_t at) {
     return group < (double)groups ? (uint32_t)group : (uint32_t)(groups - 1);
 }
 
+static bool has_indices(const cuda_case *which) {
+    return bench_is_grouped(which->shape) || bench_is_segmented(which->shape);
+}
+
+static uint64_t index_count(const cuda_case *which) {
+    return bench_is_segmented(which->shape) ? cuda_result_count(which) + 1 : which->n;
+}
+
+/* Elements of segment `number`, but for what the last one has more. */
+static uint64_t segment_length(const cuda_case *which, uint64_t number) {
+    const uint64_t count = cuda_result_count(which), others = count > 1 ? count - 1 : 1;
+    switch (which->shape.kind) {
+    case BENCH_SEGMENTS_FALLING: {                      /* the sum of 1 / k is less than log(count) + 1 */
+        const uint64_t rank = number * 1000003 % count; /* each once, unless that divides the count */
+        return (uint64_t)((double)which->n / (log((double)count) + 1) / (double)(rank + 1));
+    }
+    case BENCH_SEGMENTS_ONE:
+        return number == count / 2 ? which->n / 4 * 3 : which->n / 4 / others;
+    default:
+        return which->shape.columns;
+    }
+}
+
+static void fill_indices(cuda_lab *lab, const cuda_case *which) {
+    uint64_t at = 0;
+    if (!bench_is_segmented(which->shape)) {
+        for (uint64_t i = 0; i < which->n; i++)
+            lab->host_indices[i] = group_of(which, lab->settings.seed, i);
+        return;
+    }
+    for (uint64_t i = 0; i < cuda_result_count(which); i++) {
+        const uint64_t length = segment_length(which, i), left = which->n - at;
+        lab->host_indices[i] = (uint32_t)at;
+        at += length < left ? length : left;
+    }
+    lab->host_indices[cuda_result_count(which)] = (uint32_t)which->n;
+}
+
 static void prepare_indices(cuda_lab *lab, const cuda_case *which) {
-    const uint64_t bytes = which->n * sizeof *lab->host_indices;
+    const uint64_t count = index_count(which), bytes = count * sizeof *lab->host_indices;
     if (lab->indexed == which->n && lab->indexed_shape.kind == which->shape.kind &&
         lab->indexed_shape.columns == which->shape.columns)
         return;
-    if (lab->indexed != which->n) {
+    if (lab->index_count != count) {
         gpu_cuda_free(lab->device, lab->indices);
         lab->indices = gpu_cuda_allocate(lab->device, bytes);
         lab->host_indices = program_reallocate(lab->host_indices, bytes);
     }
+    lab->index_count = count;
     lab->indexed = which->n;
     lab->indexed_shape = which->shape;
-    for (uint64_t i = 0; i < which->n; i++)
-        lab->host_indices[i] = group_of(which, lab->settings.seed, i);
+    fill_indices(lab, which);
     gpu_cuda_upload(lab->device, lab->indices, lab->host_indices, bytes);
     stop_if_failed(lab, "the indices do not fit on the device");
 }
@@ -347,7 +392,7 @@ static void run_library(void *context, uint64_t run) {
     uint64_t size = reduct_type_size(job->which.type);
     uint64_t x = lab->address + part_for(lab, job->part, run) + job->which.offset * size;
     const void *inputs[3] = {gpu_cuda_pointer(x), gpu_cuda_pointer(x + job->which.n * size)};
-    if (bench_is_grouped(job->which.shape))
+    if (has_indices(&job->which))
         inputs[reduct_operator_inputs(job->which.op)] = gpu_cuda_pointer(lab->indices);
     void *results[1 + BENCH_OTHERS] = {gpu_cuda_pointer(lab->results)};
     for (unsigned i = 0; i < job->which.others.count; i++)
@@ -414,6 +459,7 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
     reduct_plan_options options = {
         .reductions = reductions, .reduction_count = 1 + which->others.count, .device = device};
     const reduct_groups groups = {.count = columns, .elements = which->n, .index = REDUCT_U32};
+    const reduct_segments segments = {.count = results, .elements = which->n, .index = REDUCT_U32};
     switch (which->shape.kind) {
     case BENCH_WHOLE:
         options.shape = (reduct_shape){.n = which->n};
@@ -425,6 +471,12 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
     case BENCH_COLUMNS:
         options.kind = REDUCT_SHAPE;
         options.shape = (reduct_shape){1, length, results, 0, (int64_t)columns, 1};
+        break;
+    case BENCH_SEGMENTS:
+    case BENCH_SEGMENTS_FALLING:
+    case BENCH_SEGMENTS_ONE:
+        options.kind = REDUCT_SEGMENTS;
+        options.segments = &segments;
         break;
     case BENCH_GROUPS:
     case BENCH_GROUPS_SKEWED:
@@ -492,7 +544,7 @@ static void reduce_on_cpu(const cuda_lab *lab, const cuda_case *which, reduct_op
     own.others.count = 0;
     const char *x = (const char *)lab->host + own.offset * reduct_type_size(own.type);
     const void *inputs[3] = {x, x + own.n * reduct_type_size(own.type)};
-    if (bench_is_grouped(own.shape))
+    if (has_indices(&own))
         inputs[reduct_operator_inputs(op)] = lab->host_indices;
     reduct_status status = make_plan(&own, REDUCT_EXACT, "cpu", &plan, &error);
     if (status == REDUCT_OK)
@@ -792,8 +844,8 @@ int cuda_measure(cuda_lab *lab, const cuda_case *which, cuda_result *result) {
     uint64_t inputs = (uint64_t)reduct_operator_inputs(which->op);
     *result = (cuda_result){.which = *which, .bytes_read = which->n * inputs * reduct_type_size(which->type)};
     cuda_lab_prepare(lab, which->type, which->data, which->n * inputs + which->offset);
-    if (bench_is_grouped(which->shape)) {
-        result->bytes_read += which->n * sizeof *lab->host_indices;
+    if (has_indices(which)) {
+        result->bytes_read += index_count(which) * sizeof *lab->host_indices;
         prepare_indices(lab, which);
     }
     for (int way = 0; way < CUDA_WAYS; way++)

@@ -28,6 +28,15 @@ static const char *shape_text(const cuda_case *which, char *text, size_t room) {
     case BENCH_COLUMNS:
         snprintf(text, room, "%s columns", columns);
         break;
+    case BENCH_SEGMENTS:
+        snprintf(text, room, "segments of %s", columns);
+        break;
+    case BENCH_SEGMENTS_FALLING:
+        snprintf(text, room, "%s segments as 1/k", columns);
+        break;
+    case BENCH_SEGMENTS_ONE:
+        snprintf(text, room, "one long of %s segments", columns);
+        break;
     case BENCH_GROUPS:
         snprintf(text, room, "%s groups", columns);
         break;

@@ -123,9 +123,15 @@ static int set_offset(bench_matrix *matrix, unsigned at, const char *text) {
 }
 
 static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
-    static const char *const names[] = {[BENCH_WHOLE] = "whole",           [BENCH_ROWS] = "rows:",
-                                        [BENCH_COLUMNS] = "columns:",      [BENCH_GROUPS] = "groups:",
-                                        [BENCH_GROUPS_SKEWED] = "skewed:", [BENCH_GROUPS_SORTED] = "sorted:"};
+    static const char *const names[] = {[BENCH_WHOLE] = "whole",
+                                        [BENCH_ROWS] = "rows:",
+                                        [BENCH_COLUMNS] = "columns:",
+                                        [BENCH_SEGMENTS] = "segments:",
+                                        [BENCH_SEGMENTS_FALLING] = "falling:",
+                                        [BENCH_SEGMENTS_ONE] = "one:",
+                                        [BENCH_GROUPS] = "groups:",
+                                        [BENCH_GROUPS_SKEWED] = "skewed:",
+                                        [BENCH_GROUPS_SORTED] = "sorted:"};
     bench_shape_kind kind = BENCH_WHOLE;
     uint64_t columns = 0;
     while (kind < BENCH_SHAPES && strncmp(text, names[kind], strlen(names[kind])) != 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/device.h"
+#include "cuda/kernels/many.h"
 #include "cuda_support.h"
 
 /* Doubles on the host and on the device. */
@@ -713,6 +714,85 @@ static void graphs(void **state) {
     doubles_free(&data);
 }
 
+/* Bounds that change on the device between launches of a graph, which has been told nothing of how long segments are: long ones, of
+ * which those that overlap are more than a plan has room for, and short ones. In the plan's own memory, and in a workspace. Sums of small
+ * integers, and the first of the largest. */
+static void lengths_of_segments(void **state) {
+    (void)state;
+    enum { COUNT = 40000, SEGMENTS = 300, ROUNDS = 5, CAPTURE_GLOBAL = 0 };
+    struct rng rng = rng_of(test_seed() + 203);
+    const reduct_reduction reductions[2] = {test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT),
+                                            test_reduction(REDUCT_ARGMAX, REDUCT_F64, REDUCT_DEFAULT)};
+    const reduct_segments segments = {.count = SEGMENTS, .elements = COUNT, .index = REDUCT_U32, .with_ends = true};
+    const reduct_plan_options options = {.reductions = reductions,
+                                         .reduction_count = 2,
+                                         .kind = REDUCT_SEGMENTS,
+                                         .segments = &segments,
+                                         .device = gpu.name};
+    double *x = test_alloc(COUNT * sizeof *x);
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = (double)rng_below(&rng, 1000) - 400;
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    const size_t bytes = reduct_cuda_workspace_size(plan);
+    const rd_cu_address device = gpu_alloc(COUNT * sizeof *x), bounds = gpu_alloc(2 * SEGMENTS * sizeof(uint32_t)),
+                        results = gpu_alloc(2 * SEGMENTS * sizeof(double)), workspace = gpu_alloc(bytes + 8);
+    const void *inputs[] = {gpu_pointer(device, 0), gpu_pointer(bounds, 0),
+                            gpu_pointer(bounds, SEGMENTS * sizeof(uint32_t))};
+    void *to[] = {gpu_pointer(results, 0), gpu_pointer(results, SEGMENTS * sizeof(double))};
+    gpu_upload(device, x, COUNT * sizeof *x);
+    for (int own = 0; own < 2; own++) {
+        rd_cu_graph graph = NULL;
+        rd_cu_graph_exec exec = NULL;
+        spoil(&rng, workspace, bytes, 1);
+        CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
+        test_status(
+            reduct_cuda_execute(plan, inputs, to, NULL, own ? NULL : gpu_pointer(workspace, 0), gpu.stream, NULL),
+            REDUCT_OK);
+        CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+        CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+        for (int round = 0; round < ROUNDS; round++) {
+            uint32_t bound[2][SEGMENTS];
+            double sum[SEGMENTS];
+            uint64_t place[SEGMENTS], words[RD_CUDA_CUT_EXTRA]; /* with which the workspace begins */
+            for (size_t s = 0; s < SEGMENTS; s++) {
+                const uint32_t most = rng_below(&rng, 300) < 60 * (uint64_t)round ? COUNT / 4 : 50;
+                bound[0][s] = (uint32_t)rng_below(&rng, COUNT - most);
+                bound[1][s] = bound[0][s] + 1 + (uint32_t)rng_below(&rng, most);
+            }
+            gpu_upload(bounds, bound, sizeof bound);
+            CU(gpu.cuGraphLaunch(exec, gpu.stream));
+            CU(gpu.driver->cuStreamSynchronize(gpu.stream));
+            gpu_download(sum, results, sizeof sum);
+            gpu_download(place, results + sizeof sum, sizeof place);
+            gpu_download(words, workspace, sizeof words);
+            for (size_t w = 0; !own && w < RD_CUDA_CUT_EXTRA; w++)
+                assert_int_equal(words[w], 0);
+            for (size_t s = 0; s < SEGMENTS; s++) {
+                double total = 0;
+                uint64_t first = 0;
+                const double *of = x + bound[0][s];
+                for (uint64_t i = 0; i < bound[1][s] - bound[0][s]; i++) {
+                    total += of[i];
+                    first = of[i] > of[first] ? i : first;
+                }
+                if (sum[s] != total || place[s] != first)
+                    test_fail("segment %zu of %u elements, launch %d: %g and place %llu, expected %g and %llu", s,
+                              bound[1][s] - bound[0][s], round, sum[s], (unsigned long long)place[s], total,
+                              (unsigned long long)first);
+            }
+        }
+        CU(gpu.cuGraphExecDestroy(exec));
+        CU(gpu.cuGraphDestroy(graph));
+    }
+    reduct_plan_destroy(plan);
+    gpu_free(device);
+    gpu_free(bounds);
+    gpu_free(results);
+    gpu_free(workspace);
+    free(x);
+}
+
 /* Masks in device memory, of plans that are queued: rows, and segments whose bounds lie before the mask. As on the CPU. */
 enum { MASKED_ROWS = 6, MASKED_COLUMNS = 700, MASKED_REDUCTIONS = 4, MASKED_COUNT = MASKED_ROWS * MASKED_COLUMNS };
 
@@ -1125,12 +1205,25 @@ static void no_context(void **state) {
 
 int test_cuda_calls(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),        cmocka_unit_test(arguments),       cmocka_unit_test(nothing),
-        cmocka_unit_test(outcomes),     cmocka_unit_test(kinds_of_memory), cmocka_unit_test(workspaces),
-        cmocka_unit_test(driver_calls), cmocka_unit_test(many_workspaces), cmocka_unit_test(graphs),
-        cmocka_unit_test(chained),      cmocka_unit_test(streams),         cmocka_unit_test(threads),
-        cmocka_unit_test(host_data),    cmocka_unit_test(split_data),      cmocka_unit_test(contexts),
-        cmocka_unit_test(no_context),   cmocka_unit_test(masks),           cmocka_unit_test(operators_of_many),
+        cmocka_unit_test(names),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(outcomes),
+        cmocka_unit_test(kinds_of_memory),
+        cmocka_unit_test(workspaces),
+        cmocka_unit_test(driver_calls),
+        cmocka_unit_test(many_workspaces),
+        cmocka_unit_test(graphs),
+        cmocka_unit_test(chained),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(host_data),
+        cmocka_unit_test(split_data),
+        cmocka_unit_test(contexts),
+        cmocka_unit_test(no_context),
+        cmocka_unit_test(masks),
+        cmocka_unit_test(operators_of_many),
+        cmocka_unit_test(lengths_of_segments),
     };
     return cmocka_run_group_tests_name("cuda: calls", tests, NULL, NULL);
 }

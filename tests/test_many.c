@@ -32,6 +32,7 @@ struct many {
     /* Or segments. */
     bool segmented;
     uint64_t begin[SPAN], end[SPAN];
+    bool twice; /* a plan is executed twice, as what pieces met in must be as it was */
     /* And a mask, whose entries lie as elements do, if in another order. */
     reduct_mask mask;
     unsigned char mask_memory[SPAN + 64];
@@ -101,6 +102,35 @@ static void choose_reductions(struct many *many, const char *device) {
                                                 .nan = (reduct_nan)rng_below(&many->rng, 3),
                                                 .flags = (uint32_t)rng_below(&many->rng, 4)};
         if (op->inputs == 2)
+            many->inputs = 2;
+    }
+}
+
+/* Those that follow from sums, squares, extremes and the number of NaNs; and now and then another one beside them. */
+static void choose_several(struct many *many, const char *device) {
+    static const reduct_operator SHARED[] = {REDUCT_SUM,    REDUCT_MEAN,  REDUCT_VAR, REDUCT_STD,   REDUCT_SUMSQ,
+                                             REDUCT_NORM2,  REDUCT_RMS,   REDUCT_MIN, REDUCT_MAX,   REDUCT_ARGMIN,
+                                             REDUCT_ARGMAX, REDUCT_COUNT, REDUCT_PTP, REDUCT_MINMAX};
+    struct rng *rng = &many->rng;
+    /* A kernel that adds no squares is another one. */
+    const bool squares = rng_below(rng, 4) != 0, others = rng_below(rng, 4) == 0;
+    many->inputs = 1;
+    many->reductions = rng_below(rng, 10) ? 2 + rng_below(rng, REDUCTIONS_OFTEN) : REDUCTIONS_MOST;
+    for (size_t i = 0; i < many->reductions; i++) {
+        reduct_operator op;
+        do
+            op = others && rng_below(rng, 4) == 0 ? test_operators[rng_below(rng, test_operator_count)].op
+                                                  : SHARED[rng_below(rng, sizeof SHARED / sizeof *SHARED)];
+        while (!oracle_has(op, many->type->type) ||
+               !is_served(device, &(reduct_reduction){.op = op, .element = many->type->type}) ||
+               (!squares && (op == REDUCT_VAR || op == REDUCT_STD || op == REDUCT_SUMSQ || op == REDUCT_NORM2 ||
+                             op == REDUCT_RMS)));
+        many->reduction[i] = (reduct_reduction){.op = op,
+                                                .element = many->type->type,
+                                                .result = test_pick_result(rng, op, many->type->type),
+                                                .nan = (reduct_nan)rng_below(rng, 3),
+                                                .flags = (uint32_t)rng_below(rng, 2) ? REDUCT_POPULATION : 0};
+        if (test_operator(op)->inputs == 2)
             many->inputs = 2;
     }
 }
@@ -209,6 +239,7 @@ static void choose_layout(struct many *many) {
 
 static void choose_segments(struct many *many, bool offsets) {
     many->segmented = true;
+    many->twice = false;
     many->span = 1 + rng_below(&many->rng, 3000);
     many->results = rng_below(&many->rng, 60);
     many->result_first = 0;
@@ -223,6 +254,34 @@ static void choose_segments(struct many *many, bool offsets) {
         many->end[r] = many->begin[r] + length;
         at = many->end[r];
     }
+    choose_mask(many, 0, many->span);
+}
+
+/* Segments of which a device cuts some, or gives them to more threads than others: one of nearly everything among many of next to
+ * nothing; lengths that fall as 1 / k; lengths around powers of two, and around sums of them; several long ones that overlap, so that
+ * there are more than of others; or one of all. */
+static void choose_long_segments(struct many *many, bool offsets) {
+    static const uint64_t FEW[] = {1, 3, 40, 300, 1500};
+    struct rng *rng = &many->rng;
+    const uint64_t kind = rng_below(rng, offsets ? 4 : 5), all = SPAN - 8 - rng_below(rng, 3000);
+    uint64_t at = rng_below(rng, 5), r = 0;
+    many->segmented = many->twice = true;
+    many->span = SPAN;
+    many->result_first = 0;
+    many->results = kind == 4 ? 12 + rng_below(rng, 12) : FEW[rng_below(rng, sizeof FEW / sizeof *FEW)];
+    const uint64_t longest = rng_below(rng, many->results);
+    for (; r < many->results; r++) {
+        const uint64_t left = SPAN - at, power = (uint64_t)64 << rng_below(rng, 9),
+                       length = kind == 0   ? r == longest ? all - 4 * many->results : rng_below(rng, 5)
+                                  : kind == 1 ? all / 9 / (1 + (r + longest) % many->results)
+                                : kind == 2 ? power * (1 + rng_below(rng, 5)) + rng_below(rng, 3) - 1
+                                : kind == 3 ? r == longest ? SPAN : 0
+                                            : 1000 + rng_below(rng, SPAN / 2);
+        many->begin[r] = kind == 4 ? rng_below(rng, SPAN / 2 - 1000) : at;
+        many->end[r] = many->begin[r] + (length < left ? length : left);
+        at = kind == 4 ? 0 : many->end[r];
+    }
+    many->result_span = many->results;
     choose_mask(many, 0, many->span);
 }
 
@@ -416,8 +475,11 @@ static void run_plan(struct many *many, const char *device, bool offsets, struct
     assert_int_equal(reduct_plan_result_count(plan), many->results);
     for (size_t i = 0; i < many->reductions; i++)
         assert_int_equal(reduct_plan_result_type(plan, i), resolved(many, i).result);
-    run->status = any ? reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, &run->error)
-                      : reduct_plan_execute(plan, inputs, results, NULL, &run->error);
+    for (int time = 0; time <= many->twice; time++) {
+        run->error.index = UINT64_MAX;
+        run->status = any ? reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, &run->error)
+                          : reduct_plan_execute(plan, inputs, results, NULL, &run->error);
+    }
     reduct_plan_destroy(plan);
 }
 
@@ -580,6 +642,31 @@ static void segments(void **state) {
     check_many(1, true, test_scaled(3000, 100));
 }
 
+/* One operator after another, of each type: or several of those that a device may have from one reading. */
+static void long_segments(void **state) {
+    (void)state;
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(7);
+    uint64_t rounds = test_scaled(2000, 120);
+    for (size_t which = rng_below(&many->rng, 1000); rounds-- > 0; which++) {
+        const struct test_type *type = elements[which % element_count];
+        const bool offsets = rng_below(&many->rng, 2);
+        const char *device = devices[rng_below(&many->rng, device_count)];
+        choose_long_segments(many, offsets);
+        fill(many, &type, 1);
+        if (type->class == FLOAT && rng_below(&many->rng, 4) == 0) {
+            many->mask = REDUCT_MASK_NONE;
+            choose_several(many, device);
+        } else {
+            choose_reductions(many, device);
+        }
+        check_case(many, device, offsets);
+    }
+    stop(many);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rows and columns, of lengths around those of vectors, groups and tiles, with what windows cannot hold in some of them
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -737,35 +824,6 @@ static void columns_of_few(void **state) {
 /* ---------------------------------------------------------------------------------------------------------------------
  * Several reductions of rows, columns and segments, most of which a device may have from one reading
  * ------------------------------------------------------------------------------------------------------------------ */
-
-/* Those that follow from sums, squares, extremes and the number of NaNs; and now and then another one beside them. */
-static void choose_several(struct many *many, const char *device) {
-    static const reduct_operator SHARED[] = {REDUCT_SUM,    REDUCT_MEAN,  REDUCT_VAR, REDUCT_STD,   REDUCT_SUMSQ,
-                                             REDUCT_NORM2,  REDUCT_RMS,   REDUCT_MIN, REDUCT_MAX,   REDUCT_ARGMIN,
-                                             REDUCT_ARGMAX, REDUCT_COUNT, REDUCT_PTP, REDUCT_MINMAX};
-    struct rng *rng = &many->rng;
-    /* A kernel that adds no squares is another one. */
-    const bool squares = rng_below(rng, 4) != 0, others = rng_below(rng, 4) == 0;
-    many->inputs = 1;
-    many->reductions = rng_below(rng, 10) ? 2 + rng_below(rng, REDUCTIONS_OFTEN) : REDUCTIONS_MOST;
-    for (size_t i = 0; i < many->reductions; i++) {
-        reduct_operator op;
-        do
-            op = others && rng_below(rng, 4) == 0 ? test_operators[rng_below(rng, test_operator_count)].op
-                                                  : SHARED[rng_below(rng, sizeof SHARED / sizeof *SHARED)];
-        while (!oracle_has(op, many->type->type) ||
-               !is_served(device, &(reduct_reduction){.op = op, .element = many->type->type}) ||
-               (!squares && (op == REDUCT_VAR || op == REDUCT_STD || op == REDUCT_SUMSQ || op == REDUCT_NORM2 ||
-                             op == REDUCT_RMS)));
-        many->reduction[i] = (reduct_reduction){.op = op,
-                                                .element = many->type->type,
-                                                .result = test_pick_result(rng, op, many->type->type),
-                                                .nan = (reduct_nan)rng_below(rng, 3),
-                                                .flags = (uint32_t)rng_below(rng, 2) ? REDUCT_POPULATION : 0};
-        if (test_operator(op)->inputs == 2)
-            many->inputs = 2;
-    }
-}
 
 static void several(void **state) {
     (void)state;
@@ -1186,11 +1244,11 @@ static void whole_outcomes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),           cmocka_unit_test(segments),
-                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(columns_of_few),
-                                       cmocka_unit_test(several),          cmocka_unit_test(large),
-                                       cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
-                                       cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
-                                       cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays),           cmocka_unit_test(segments),         cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(columns_of_few),   cmocka_unit_test(several),          cmocka_unit_test(large),
+        cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment), cmocka_unit_test(refused_plans),
+        cmocka_unit_test(refused_segments), cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
+        cmocka_unit_test(long_segments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

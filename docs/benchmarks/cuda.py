@@ -71,7 +71,7 @@ def way_of(row):
 def read_cases(report):
     cases = {}
     for row in report['rows']:
-        op, data, shape, offset, waited = re.fullmatch(r'([\w+]+), (\w+) data(?:, (rows of [^,]+|[^,]+ columns|[^,]+ groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
+        op, data, shape, offset, waited = re.fullmatch(r'([\w+]+), (\w+) data(?:, (rows of [^,]+|[^,]+ columns|segments of [^,]+|[^,]+ segments(?: as 1/k)?|[^,]+ groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
         key = (op, data, row['type'], row['n'], int(offset or 0), shape or '', bool(waited))
         cases.setdefault(key, Case(key)).rows[way_of(row)] = row
     return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]
@@ -223,7 +223,7 @@ def rows_to_cub(case):
 
 
 def halves_limit(case):
-    if case.op != 'sum' or case.type not in HALVES or case.data != 'normal' or case.offset or case.n < 1 << 28 or 'groups' in case.shape:
+    if case.op != 'sum' or case.type not in HALVES or case.data != 'normal' or case.offset or case.n < 1 << 28 or 'groups' in case.shape or 'segments' in case.shape:
         return None
     return 1 / 1.5 if case.shape.startswith('rows') and columns(case) < 256 else 1 / 1.2
 

@@ -159,6 +159,41 @@ static bool has_vectors(const struct rd_layout *layout, unsigned inputs, unsigne
     return aligned;
 }
 
+/* The exponent of the least power of two that is not less. */
+static unsigned log2_for(uint64_t least) {
+    unsigned log2 = 0;
+    while ((uint64_t)1 << log2 < least)
+        log2++;
+    return log2;
+}
+
+/* Which segments are put off, and their pieces, given the bytes of an element: so long ones that the warps that there are at once
+ * share a segment of all elements. Where none can be as long, nothing. */
+static void cut_segments(struct rd_cuda_pass *pass, const struct kernel *kernel, unsigned bytes,
+                         unsigned multiprocessors) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t each = RD_CUDA_MANY_COUNT(bytes),
+                   pieces = (uint64_t)multiprocessors * RD_CUDA_RESIDENT_MANY * RD_CUDA_WARPS * RD_CUDA_CUT_PIECES_EACH,
+                   wanted = rd_divide_up(rd_divide_up(to->limit, pieces), 32 * each);
+    const unsigned tiles_log2 = log2_for(wanted > RD_CUDA_CUT_TILES ? wanted : RD_CUDA_CUT_TILES);
+    const unsigned cut_log2 = tiles_log2 + 1 + log2_for(each * to->lanes);
+    if (kernel->is_whole || to->limit <= (uint64_t)1 << cut_log2)
+        return;
+    to->cutting = RD_CUDA_CUTS_PUT_OFF;
+    to->cut_log2 = (uint8_t)cut_log2;
+    to->piece_log2 = (uint8_t)(tiles_log2 + log2_for(each * 32));
+    to->piece = (uint64_t)1 << to->piece_log2;
+    const uint64_t longs = RD_CUDA_CUT_LONG(to->limit, to->piece_log2);
+    to->piece_words = (uint32_t)kernel->slot_words;
+    to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA : kernel->grid_words;
+    pass->table_bytes = (size_t)(RD_CUDA_CUT_EXTRA + longs * to->table_words +
+                                 RD_CUDA_CUT_PIECES(to->limit, to->piece_log2) * to->piece_words) *
+                        sizeof(uint64_t);
+    pass->list_bytes =
+        (size_t)(RD_CUDA_CUT_WHOLE(to->limit, to->cut_log2) + longs * RD_CUDA_CUT_LONG_WORDS) * sizeof(uint64_t);
+    pass->cut_blocks = multiprocessors * RD_CUDA_RESIDENT_MANY;
+}
+
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                       unsigned inputs, unsigned bytes, unsigned multiprocessors) {
@@ -194,6 +229,8 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     to->tasks = rounds * to->pieces;
     to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * to->pieces : kernel->grid_words;
     pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
+    if (segmented)
+        cut_segments(pass, kernel, bytes, multiprocessors);
     pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, inputs, 16 / bytes);
     const uint64_t blocks = rd_divide_up(to->tasks, RD_CUDA_WARPS),
                    most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
@@ -318,6 +355,13 @@ static void describe_pass(const struct rd_cuda_context *context, const struct rd
     share_out(pass, many, kernel, inputs, element->bytes, (unsigned)context->device->multiprocessors);
 }
 
+static reduct_status find_kernel(struct rd_cuda_context *context, const char *image, const char *name,
+                                 struct rd_cuda_pass *pass, reduct_error *error) {
+    const reduct_status status = rd_cuda_kernel(context, image, name, &pass->function, error);
+    pass->overlaps = status == REDUCT_OK && rd_cuda_may_overlap(context->device->driver, pass->function);
+    return status;
+}
+
 reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
                                    struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
@@ -335,7 +379,7 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         return REDUCT_OK;
     snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
              way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
-    return rd_cuda_kernel(context, kernel.image, name, &pass->function, error);
+    return find_kernel(context, kernel.image, name, pass, error);
 }
 
 /* Reductions that share a pass over many results, as far as one launch has room for them. */
@@ -379,13 +423,13 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
                                   .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
                                                 RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS};
     describe_pass(plan->context, many, &many->reduction[0], &kernel, 1, pass);
-    if (share_together(plan, pass->masked.many.pieces) < 2) {
-        pass->table_bytes = 0;
+    if (share_together(plan, pass->masked.many.cutting ? 2 : pass->masked.many.pieces) < 2) {
+        pass->table_bytes = pass->list_bytes = 0;
         return REDUCT_OK;
     }
     snprintf(name, sizeof name, "together%s_%s_%s", way_of(pass, many, &kernel, element->bytes),
              squares ? "moments" : "identity", element->name);
-    return rd_cuda_kernel(plan->context, kernel.image, name, &pass->function, error);
+    return find_kernel(plan->context, kernel.image, name, pass, error);
 }
 
 static reduct_status make_table(struct rd_cuda_plan *plan, reduct_error *error) {
@@ -417,23 +461,21 @@ static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *err
     reduct_status status = prepare_several(plan, error);
     if (status == REDUCT_OK)
         status = prepare_together(plan, error);
-    plan->table_bytes = plan->together.table_bytes;
+    size_t list_bytes = plan->together.list_bytes;
+    plan->zero_bytes = plan->together.table_bytes;
     for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
-        if (!plan->pass[i].shared)
+        const struct rd_cuda_pass *pass = &plan->pass[i];
+        if (!pass->shared)
             status = rd_cuda_pass_prepare(plan->context, plan->many, i, false, &plan->pass[i], error);
-        if (status == REDUCT_OK && plan->pass[i].table_bytes > plan->table_bytes)
-            plan->table_bytes = plan->pass[i].table_bytes;
+        plan->zero_bytes = pass->table_bytes > plan->zero_bytes ? pass->table_bytes : plan->zero_bytes;
+        list_bytes = pass->list_bytes > list_bytes ? pass->list_bytes : list_bytes;
     }
-    if (plan->several.there) {
-        plan->several.place = (plan->table_bytes + 255) / 256 * 256;
-        plan->table_bytes = plan->several.place + sizeof(struct rd_cuda_several_room);
-    }
+    plan->list_place = (plan->zero_bytes + 255) / 256 * 256;
+    plan->several.place = plan->list_place + (list_bytes + 255) / 256 * 256;
+    plan->table_bytes = plan->several.there ? plan->several.place + sizeof(struct rd_cuda_several_room)
+                        : list_bytes        ? plan->list_place + list_bytes
+                                            : plan->zero_bytes;
     return status == REDUCT_OK ? make_table(plan, error) : status;
-}
-
-/* Bytes of a table that must be zero before an execution; what the pass of several takes is cleared by itself. */
-static size_t zero_bytes(const struct rd_cuda_plan *plan) {
-    return plan->several.there ? plan->several.place : plan->table_bytes;
 }
 
 /* With the context current. */
@@ -484,6 +526,12 @@ void rd_cuda_release_many(struct rd_many *many) {
     rd_environment_leave(caller);
 }
 
+/* Where pieces meet, and lists are: in the plan's memory or a caller's. */
+static void set_table(struct rd_cuda_addresses *addresses, const struct rd_cuda_plan *plan, rd_cu_address table) {
+    addresses->table = (uint64_t *)(uintptr_t)table;
+    addresses->lists = (uint64_t *)(uintptr_t)(table + plan->list_place);
+}
+
 /* Results one after another, whatever the layout says. */
 static void make_dense(struct rd_cuda_many *many) {
     int64_t step = 1;
@@ -508,7 +556,25 @@ static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan,
     many->begins = addresses->begins;
     many->ends = addresses->ends;
     many->table = addresses->table;
+    many->lists = addresses->lists;
     many->keeps = addresses->keeps;
+}
+
+/* Queues a pass, and, where segments may be put off, the launch that takes them: a warp each, or a piece of each. `parameter` begins
+ * with `many`. */
+static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
+                                struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
+    const rd_cuda_driver *driver = context->device->driver;
+    const rd_cu_result result = rd_cuda_start_kernel(driver, pass->function, false, pass->blocks, RD_CUDA_THREADS,
+                                                     pass->ring_bytes, stream, parameter);
+    if (result != RD_CU_SUCCESS || !many->cutting)
+        return result;
+    many->cutting = RD_CUDA_CUTS_TAKE;
+    many->lanes = 32;
+    many->batch = 1;
+    many->pieces = 2; /* at least, of some */
+    return rd_cuda_start_kernel(driver, pass->function, pass->overlaps, pass->cut_blocks, RD_CUDA_THREADS, 0, stream,
+                                parameter);
 }
 
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *plan,
@@ -539,9 +605,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
     many->failure = addresses->failure;
     if (dense)
         make_dense(many);
-    void *arguments[] = {&masked}; /* which begins with what launches without a mask take */
-    return context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1,
-                                                   pass->ring_bytes, stream, arguments, NULL);
+    return launch_pass(context, pass, many, &masked, stream); /* which begins with what launches without a mask take */
 }
 
 /* Where the array begins that the pass of several reads. */
@@ -577,9 +641,7 @@ static rd_cu_result start_together(const struct rd_cuda_plan *plan, const struct
         together.places = together.places || call->finish == RD_INDEX;
     }
     together.many.call.result = together.answer[0].call.result;
-    void *arguments[] = {&together};
-    return plan->context->device->driver->cuLaunchKernel(pass->function, pass->blocks, 1, 1, RD_CUDA_THREADS, 1, 1, 0,
-                                                         stream, arguments, NULL);
+    return launch_pass(plan->context, pass, &together.many, &together, stream);
 }
 
 /* What reductions that share a pass still wait for. */
@@ -609,10 +671,11 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
     rounding.count = rounding.dense = 0;
     rounding.follows = true;
     common.keeps = many->is_whole;
-    common.table = (uint64_t *)(uintptr_t)table;
-    const bool clears = workspace && zero_bytes(plan) && !rd_many_is_grouped(many);
+    set_table(&common, plan, table);
+    /* What the pass of several takes is cleared by itself. */
+    const bool clears = workspace && plan->zero_bytes && !rd_many_is_grouped(many);
     if (clears)
-        result = driver->cuMemsetD8Async(table, 0, zero_bytes(plan), stream);
+        result = driver->cuMemsetD8Async(table, 0, plan->zero_bytes, stream);
     if (result == RD_CU_SUCCESS && plan->several.there)
         result = rd_cuda_several_read(&plan->several, start_of(many, addresses->input[0]), (void *)(uintptr_t)table,
                                       !workspace, !clears, stream);
@@ -807,7 +870,7 @@ static rd_cu_result start_runs(const struct rd_cuda_plan *plan, const struct rd_
                                const struct rd_cuda_addresses *addresses, struct run *runs) {
     struct rd_cuda_addresses common = *addresses;
     struct rd_cuda_rounding rounding;
-    common.table = (uint64_t *)(uintptr_t)plan->table;
+    set_table(&common, plan, plan->table);
     rounding.count = rounding.dense = 0;
     rounding.follows = false;
     rd_cu_result result = RD_CU_SUCCESS;

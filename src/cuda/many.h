@@ -14,9 +14,12 @@ struct rd_cuda_pass {
     rd_cu_function function;
     struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;
-    bool may_be_vectors; /* where inputs are aligned */
-    unsigned ring_bytes; /* dynamic shared memory for rings; 0: the kernel has none */
-    size_t table_bytes;
+    bool may_be_vectors;               /* where inputs are aligned */
+    unsigned ring_bytes;               /* dynamic shared memory for rings; 0: the kernel has none */
+    size_t table_bytes;                /* that are zero before and after */
+    size_t list_bytes;                 /* of segments that are put off; 0: none is */
+    unsigned cut_blocks;               /* of the launch that takes these */
+    bool overlaps;                     /* and that may begin while the one before ends */
     uint64_t came;                     /* of passes that are left open: pieces */
     struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */
 };
@@ -27,7 +30,9 @@ struct rd_cuda_plan {
     const struct rd_many *many;
     pthread_mutex_t lock;           /* of the table, in executions that wait for their results */
     rd_cu_address table;            /* zero between executions */
-    size_t table_bytes;             /* of the pass that takes most, and of that of several beside */
+    size_t zero_bytes;              /* of the pass that takes most */
+    size_t list_place;              /* where lists of segments begin that are put off */
+    size_t table_bytes;             /* with these, or with what the pass of several takes beside */
     struct rd_cuda_several several; /* of a whole array */
     struct rd_cuda_pass together;   /* of many results: the pass of several, if it has a function */
     struct rd_cuda_pass pass[];
@@ -49,7 +54,7 @@ struct rd_cuda_addresses {
     const void *input[2], *begins, *ends, *indices, *initial, *mask;
     void *result;
     struct rd_cuda_outcome *outcome;
-    uint64_t *table;
+    uint64_t *table, *lists;
     uint64_t *failure; /* as in kernels/many.h */
     bool keeps;        /* likewise */
 };

@@ -184,6 +184,130 @@ __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 resu
     return source;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Long segments (many.h)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Where pieces of a result meet, and how many there are. */
+struct Meeting {
+    u64 *words;
+    u64 pieces;
+};
+
+/* What a warp keeps of its task, in shared memory, where it costs no registers. */
+struct OfTask {
+    Meeting meeting;
+    u64 tasks, longs, pieces; /* of a launch that takes what was put off */
+    unsigned put_off;         /* lanes whose results are */
+};
+__device__ __forceinline__ OfTask &of_task() {
+    __shared__ OfTask of_warp[WARPS];
+    return of_warp[warp_index()];
+}
+
+__device__ __forceinline__ Meeting meeting_of(const rd_cuda_many &many, u64 result) {
+    if (many.cutting == RD_CUDA_CUTS_TAKE)
+        return of_task().meeting;
+    return {reinterpret_cast<u64 *>(many.table) + result * many.table_words, many.pieces};
+}
+
+/* How many were put off before a segment that is cut, and their pieces, in a word. */
+struct LongOnes {
+    u64 number, pieces;
+
+    __device__ __forceinline__ explicit LongOnes(u64 word)
+        : number(word >> RD_CUDA_CUT_SHIFT), pieces(word & (((u64)1 << RD_CUDA_CUT_SHIFT) - 1)) {
+    }
+};
+
+/* Enters a segment in a list. False if there is no room. By one lane. (As a function that is called it takes no registers where no
+ * segment is long.) */
+__device__ __noinline__ bool enter(const rd_cuda_many &many, u64 result, u64 count) {
+    u64 *words = reinterpret_cast<u64 *>(many.table), *list = reinterpret_cast<u64 *>(many.lists);
+    const u64 pieces = count >> many.piece_log2, whole_most = RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2);
+    /* Words are looked at first, so that they are not much beyond what there is room for, whatever comes. */
+    if (pieces < 2) {
+        u64 *taken = words + RD_CUDA_CUT_TAKEN_WHOLE;
+        const u64 at = __ldcg(taken) < whole_most ? atomicAdd(taken, (u64)1) : whole_most;
+        if (at < whole_most)
+            list[at] = result;
+        return at < whole_most;
+    }
+    const u64 long_most = RD_CUDA_CUT_LONG(many.limit, many.piece_log2),
+              pieces_most = RD_CUDA_CUT_PIECES(many.limit, many.piece_log2);
+    const LongOnes seen(__ldcg(words + RD_CUDA_CUT_TAKEN));
+    if (seen.number > long_most || seen.pieces > pieces_most)
+        return false;
+    const u64 word = atomicAdd(words + RD_CUDA_CUT_TAKEN, (u64)1 << RD_CUDA_CUT_SHIFT | pieces);
+    const LongOnes before(word);
+    if (before.number < long_most && before.pieces + pieces <= pieces_most) {
+        list += whole_most + before.number * RD_CUDA_CUT_LONG_WORDS;
+        list[0] = result;
+        list[1] = before.pieces;
+        return true;
+    }
+    if (before.number <= long_most && before.pieces <= pieces_most) /* the first, after which there is none */
+        words[RD_CUDA_CUT_FULL] = ~word;
+    return false;
+}
+
+/* What was put off: tasks are pieces, then segments that are not cut. By each warp. */
+__device__ __noinline__ void count_put_off(const rd_cuda_many &many) {
+    const u64 *words = reinterpret_cast<const u64 *>(many.table);
+    const u64 full = __ldcg(words + RD_CUDA_CUT_FULL), whole = __ldcg(words + RD_CUDA_CUT_TAKEN_WHOLE);
+    const LongOnes all(full ? ~full : __ldcg(words + RD_CUDA_CUT_TAKEN));
+    if (lane_index() == 0) {
+        of_task().tasks = all.pieces + min(whole, (u64)RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2));
+        of_task().longs = all.number;
+        of_task().pieces = all.pieces;
+    }
+    __syncwarp();
+}
+
+/* Which one a task is: the segment, and where its piece begins. By all lanes. */
+struct Piece {
+    u64 result, begin;
+};
+__device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task) {
+    OfTask &own = of_task();
+    const u64 *list = reinterpret_cast<const u64 *>(many.lists), pieces = own.pieces, longs = own.longs;
+    __syncwarp();
+    if (task >= pieces) {
+        if (lane_index() == 0)
+            own.meeting = {nullptr, 1};
+        __syncwarp();
+        return {__ldcg(list + (task - pieces)), 0};
+    }
+    /* The last that does not begin after it; each lane looks at a part of those that are left. */
+    list += RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2);
+    u64 low = 0;
+#pragma unroll 1
+    for (u64 left = longs; left > 1;) {
+        const u64 step = (left + 31) / 32, at = lane_index() * step;
+        const bool before = at < left && __ldcg(list + (low + at) * RD_CUDA_CUT_LONG_WORDS + 1) <= task;
+        const u64 skipped = (u64)(__popc(__ballot_sync(ALL, before)) - 1) * step;
+        low += skipped;
+        left = min(step, left - skipped);
+    }
+    const u64 *one = list + low * RD_CUDA_CUT_LONG_WORDS, result = __ldcg(one), first = __ldcg(one + 1),
+              next = low + 1 < longs ? __ldcg(one + RD_CUDA_CUT_LONG_WORDS + 1) : pieces;
+    if (lane_index() == 0)
+        own.meeting = {reinterpret_cast<u64 *>(many.table) + RD_CUDA_CUT_EXTRA + low * many.table_words +
+                           first * many.piece_words,
+                       next - first};
+    __syncwarp();
+    return {result, (task - first) << many.piece_log2};
+}
+
+/* The last block of a launch that has taken what was put off leaves the words zero. By all threads. */
+__device__ __noinline__ void end_put_off(const rd_cuda_many &many) {
+    u64 *words = reinterpret_cast<u64 *>(many.table);
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(words + RD_CUDA_CUT_ENDED, (u64)1) + 1 == gridDim.x)
+        for (int w = 0; w < RD_CUDA_CUT_EXTRA; w++)
+            words[w] = 0;
+}
+
 /* The mask's entry for a result's first element. */
 __device__ __forceinline__ i64 entry_of(const rd_cuda_many &many, const Elements &source, u64 result) {
     const rd_cuda_masked &masked = masked_of(many);
@@ -245,9 +369,15 @@ template <class State> struct Walk {
     }
 
     __device__ __forceinline__ void start(u64 task, u64 rounds, u64 at_a_time) {
-        const u64 piece = many.pieces > 1 ? task / rounds : 0;
-        first_result = (task - piece * rounds) * at_a_time;
-        begin = piece * many.piece;
+        if (many.cutting == RD_CUDA_CUTS_TAKE) {
+            const Piece found = find_piece(many, task);
+            first_result = found.result;
+            begin = found.begin;
+        } else {
+            const u64 piece = many.pieces > 1 ? task / rounds : 0;
+            first_result = (task - piece * rounds) * at_a_time;
+            begin = piece * many.piece;
+        }
         round = UINT32_MAX;
         at = run_end = stop = end = 0;
         base[0] = base[1] = first[0] = first[1] = 0;
@@ -306,6 +436,25 @@ template <class State> struct Walk {
         alone = stop <= tile && many.pieces == 1;
     }
 
+    /* Where the elements end that are reduced of a segment: none are, if it is put off. */
+    __device__ __forceinline__ u64 last_of_segment(u64 count, u64 result, bool there) {
+        if (many.cutting == RD_CUDA_CUTS_TAKE)
+            return count - begin < 2 * many.piece ? count : begin + many.piece;
+        const bool is_long = there && many.cutting && count > (u64)1 << many.cut_log2;
+        return __any_sync(ALL, is_long) && put_off(count, result, is_long) ? 0 : count;
+    }
+
+    /* By all lanes, of which those of some results are long. */
+    __device__ __forceinline__ bool put_off(u64 count, u64 result, bool is_long) {
+        bool entered = is_long && lane.place == 0 && enter(many, result, count);
+        entered =
+            __shfl_sync(ALL, entered, lane_index() & ~(int)(lane.lanes - 1)); /* lanes of a segment lie side by side */
+        const unsigned lanes = __ballot_sync(ALL, entered && lane.place == round);
+        if (lane_index() == 0)
+            of_task().put_off |= lanes;
+        return entered;
+    }
+
     /* To the next tile. False if there is none. */
     __device__ __forceinline__ bool advance() {
         const unsigned tile = COUNT * lane.lanes;
@@ -330,7 +479,9 @@ template <class State> struct Walk {
             const u64 result = result_of(round);
             const bool there = result < many.results;
             const Elements source = source_of(many, there ? result : 0);
-            const u64 last = many.pieces > 1 ? min(source.count, begin + many.piece) : source.count;
+            u64 last = many.pieces > 1 ? min(source.count, begin + many.piece) : source.count;
+            if (many.begins)
+                last = last_of_segment(source.count, result, there);
             stop = many.begins ? warp_max_words(last) : last;
             end = there ? last : 0;
             base[0] = source.at[0];
@@ -469,6 +620,8 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
     State state(many, shared);
     Element x[COUNT], y[OTHERS] = {};
     unsigned out = 0, missing = 0;
+    if (many.cutting && lane_index() == 0)
+        of_task().put_off = 0;
     walk.start(task, tasks.rounds, tasks.at_a_time);
     /* While one tile enters, the next one is on its way. */
     for (bool more = true; more;) {
@@ -502,7 +655,12 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
         out = next_out;
         missing = next_missing;
     }
-    const u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
+    u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
+    if (many.cutting) {
+        __syncwarp();
+        own = of_task().put_off >> lane_index() & 1 ? many.results : own;
+        __syncwarp();
+    }
     State::finish_all(many, shared, kept, own);
 }
 
@@ -513,9 +671,15 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
     let_next_come();
     Walk<State> walk(many);
     const Tasks tasks(many, walk);
+    const bool takes = many.cutting == RD_CUDA_CUTS_TAKE;
+    if (takes)
+        count_put_off(many);
 #pragma unroll 1
-    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += (u64)gridDim.x * WARPS)
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < (takes ? of_task().tasks : many.tasks);
+         task += (u64)gridDim.x * WARPS)
         reduce_task(many, shared, walk, tasks, task);
+    if (takes && of_task().tasks)
+        end_put_off(many);
 }
 
 } // namespace

@@ -39,6 +39,10 @@ struct rd_cuda_many {
     uint8_t is_signed, is_truth;  /* elements are signed integers, or truth values */
     uint8_t keeps;                /* of both extremes and weighted means: a failure leaves the result as it is */
     uint8_t ringed;               /* what a ring would bring is aligned */
+    uint8_t cutting;              /* of long segments: one of the following */
+    uint8_t cut_log2, piece_log2; /* elements that a segment has at most if it is not put off; of a piece */
+    uint32_t piece_words;         /* of each piece in the table, beside table_words of its segment */
+    uint64_t *lists;              /* of segments that are put off; they may hold anything before and after */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 
@@ -51,6 +55,23 @@ struct rd_cuda_masked {
     int64_t stride[64]; /* the same along each axis */
     uint8_t bits;       /* entries are bits, else bytes */
 };
+
+/* Long segments. The launch that reduces the others puts off those of more than 2^cut_log2 elements: it enters their numbers in
+ * lists. A launch that follows it takes these by whole warps, those of at least two pieces in pieces, of which the last has the
+ * rest. So no length need be known to the host. There is room for all segments that do not overlap; if others find none, the first
+ * launch reduces them as it does short ones.
+ *
+ * Room in the lists: the numbers of segments that are not cut, then those of others, each with the number of its first piece. */
+enum { RD_CUDA_CUTS_NONE, RD_CUDA_CUTS_PUT_OFF, RD_CUDA_CUTS_TAKE };
+#define RD_CUDA_CUT_WHOLE(limit, cut_log2)    ((limit) >> (cut_log2))
+#define RD_CUDA_CUT_LONG(limit, piece_log2)   ((limit) >> (piece_log2) >> 1)
+#define RD_CUDA_CUT_PIECES(limit, piece_log2) ((limit) >> (piece_log2))
+enum { RD_CUDA_CUT_LONG_WORDS = 2 };
+
+/* The table then begins with words, zero before and after: how many segments were put off that are not cut; how many others,
+ * from this bit on, and how many pieces they have; the complement of that when there was no room first; blocks that have ended. */
+enum { RD_CUDA_CUT_TAKEN_WHOLE, RD_CUDA_CUT_TAKEN, RD_CUDA_CUT_FULL, RD_CUDA_CUT_ENDED, RD_CUDA_CUT_EXTRA };
+enum { RD_CUDA_CUT_SHIFT = 40 };
 
 #define RD_CUDA_FAILURE_LATER ((uint64_t)1 << 63)
 

@@ -408,7 +408,7 @@ template <class State> struct Ringed {
         if (mine) {
             if (!State::template hold_parts<State::KE, typename State::ElementGrid>(kept, merged.elements))
                 merged.notes.flags |= State::FAILED;
-            const typename State::Met met = State::meet(many, merged, result, pieces);
+            const typename State::Met met = State::meet(merged, meeting_of(many, result), pieces);
             merged = met.kept;
             mine = met.last;
         }

@@ -454,12 +454,12 @@ template <class S, int TRANSFORM> struct TogetherState {
         __syncwarp();
         if (mine)
             Sums::take_back(shared, kept.sums, merged);
-        if (many.pieces > 1 && mine) {
-            u64 *word = reinterpret_cast<u64 *>(many.table) + result * many.table_words + Sums::GRID_WORDS +
-                        RD_CUDA_TABLE_EXTRA;
+        const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
+        if (meeting.pieces > 1 && mine) {
+            u64 *word = meeting.words + Sums::GRID_WORDS + RD_CUDA_TABLE_EXTRA;
             if (together_of(many).ends)
                 kept.ends.leave(word);
-            const typename Sums::Met met = Sums::meet(many, merged, result);
+            const typename Sums::Met met = Sums::meet(merged, meeting);
             merged = met.kept;
             mine = met.last;
             if (mine && together_of(many).ends)

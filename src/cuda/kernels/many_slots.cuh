@@ -79,13 +79,14 @@ template <class Part> struct Met {
 
 /* The same as meet_in_slots(), of parts that are added. */
 template <class Part>
-__device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, const Part &part, u64 result) {
+__device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, const Part &part, u64 result,
+                                                   const Meeting &meeting) {
     if (result >= many.results)
         return {part, false};
-    u64 *own = reinterpret_cast<u64 *>(many.table) + result * many.table_words, *words = own + RD_CUDA_SLOTS_EXTRA;
+    u64 *own = meeting.words, *words = own + RD_CUDA_SLOTS_EXTRA;
     part.add_to(words, many);
     __threadfence();
-    if (atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 != many.pieces)
+    if (atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 != meeting.pieces)
         return {part, false};
     __threadfence();
     const Part all = Part::sum_of(words, many);
@@ -97,28 +98,28 @@ __device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, con
 
 /* Leaves a lane's part of a result, if it has one. Whether this was the last: then the part is that of all, and the table zero
  * again. By all lanes. */
-template <class Part> __device__ __noinline__ Met<Part> meet_in_slots(const rd_cuda_many &many, Part part, u64 result) {
-    u64 *table = reinterpret_cast<u64 *>(many.table);
+template <class Part>
+__device__ __noinline__ Met<Part> meet_in_slots(const rd_cuda_many &many, Part part, u64 result, Meeting meeting) {
     bool last = false;
     if constexpr (Part::MAY_ADD)
         if (Part::adds(many))
-            return meet_in_words(many, part, result);
+            return meet_in_words(many, part, result, meeting);
     if (result < many.results) {
-        u64 *own = table + result * many.table_words;
+        u64 *own = meeting.words;
         const u64 slot = atomicAdd(own + RD_CUDA_SLOTS_TAKEN, (u64)1);
         part.put(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS);
         __threadfence();
-        last = atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 == many.pieces;
+        last = atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 == meeting.pieces;
         __threadfence();
     }
     for (unsigned left = __ballot_sync(ALL, last); left; left &= left - 1) {
         const int lane = __ffs((int)left) - 1;
-        u64 *own = table + __shfl_sync(ALL, result, lane) * many.table_words;
+        u64 *own = reinterpret_cast<u64 *>(__shfl_sync(ALL, reinterpret_cast<u64>(meeting.words), lane));
         Part all = Part::none();
-        for (u64 slot = lane_index(); slot < many.pieces; slot += 32)
+        for (u64 slot = lane_index(); slot < meeting.pieces; slot += 32)
             all.merge(Part::get(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS), many);
         __syncwarp();
-        for (u64 w = lane_index(); w < RD_CUDA_SLOTS_EXTRA + many.pieces * Part::WORDS; w += 32)
+        for (u64 w = lane_index(); w < RD_CUDA_SLOTS_EXTRA + meeting.pieces * Part::WORDS; w += 32)
             own[w] = 0;
         merge_lanes(many, all, 1, 32);
         if (lane_index() == lane)
@@ -133,8 +134,9 @@ __device__ __forceinline__ void finish_in_slots(const rd_cuda_many &many, const 
                                                 u64 result) {
     typename State::Kept all = kept;
     bool mine = result < many.results;
-    if (many.pieces > 1) {
-        const Met<typename State::Kept> met = meet_in_slots(many, kept, result);
+    const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
+    if (meeting.pieces > 1) {
+        const Met<typename State::Kept> met = meet_in_slots(many, kept, result, meeting);
         all = met.part;
         mine = met.last;
     }

@@ -570,11 +570,23 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
 
     static constexpr int GRID_WORDS = (ELEMENTS ? ElementGrid::COUNT : 0) + (PRODUCTS ? ProductGrid::COUNT : 0);
 
-    template <int K> static __device__ __forceinline__ void leave(u64 *words, const Held<K> &held) {
+    /* Of the uppermost slice, in which 32 lanes may hold 2^55 units, what is more than 2^46 goes to the word above; others hold no
+     * more. So words hold the sums of 2^16 pieces. False if there is no word above. */
+    template <int K, class Grid> static __device__ __forceinline__ bool leave(u64 *words, const Held<K> &held) {
+        bool fits = true;
 #pragma unroll
-        for (int k = 0; k < K; k++)
-            if (held.sum[k])
-                atomicAdd(words + held.base + k, (u64)held.sum[k]);
+        for (int k = 0; k < K; k++) {
+            i64 sum = held.sum[k];
+            if (K < Grid::COUNT && k == K - 1 && (sum + ((i64)1 << 46)) >> 47 != 0) {
+                fits = held.base + K < Grid::COUNT;
+                if (fits)
+                    atomicAdd(words + held.base + K, (u64)(sum >> GRID_STEP));
+                sum &= ((i64)1 << GRID_STEP) - 1;
+            }
+            if (sum)
+                atomicAdd(words + held.base + k, (u64)sum);
+        }
+        return fits;
     }
 
     /* What all pieces left; false if that spans more slices than there are. Leaves zero. */
@@ -601,13 +613,16 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         Merged kept;
         bool last;
     };
-    static __device__ __noinline__ Met meet(const rd_cuda_many &many, Merged kept, u64 result, u64 pieces = 1) {
-        u64 *words = reinterpret_cast<u64 *>(many.table) + result * many.table_words, *extra = words + GRID_WORDS;
+    static __device__ __noinline__ Met meet(Merged kept, const Meeting meeting, u64 pieces = 1) {
+        u64 *words = meeting.words, *extra = words + GRID_WORDS;
         if (!(kept.notes.flags & FAILED)) {
+            bool all = true;
             if constexpr (ELEMENTS)
-                leave(words, kept.elements);
+                all = leave<KE, ElementGrid>(words, kept.elements);
             if constexpr (PRODUCTS)
-                leave(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products);
+                all = leave<KP, ProductGrid>(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products) && all;
+            if (!all)
+                kept.notes.flags |= FAILED;
         }
         if (kept.notes.ignored)
             atomicAdd(extra + RD_CUDA_TABLE_NANS, kept.notes.ignored);
@@ -616,7 +631,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         if (kept.notes.nan_below)
             atomicMax(extra + RD_CUDA_TABLE_NAN_BELOW, kept.notes.nan_below);
         __threadfence();
-        if (atomicAdd(extra + RD_CUDA_TABLE_CAME, pieces) + pieces != many.pieces)
+        if (atomicAdd(extra + RD_CUDA_TABLE_CAME, pieces) + pieces != meeting.pieces)
             return {kept, false};
         __threadfence();
         bool fits = true;
@@ -1086,8 +1101,9 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                 take_back(shared, kept, merged);
             }
         }
-        if (many.pieces > 1 && mine) {
-            const Met met = meet(many, merged, result);
+        const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
+        if (meeting.pieces > 1 && mine) {
+            const Met met = meet(merged, meeting);
             merged = met.kept;
             mine = met.last;
         }

@@ -69,6 +69,12 @@ enum { RD_CUDA_FETCH_MOST = 4 << 20, RD_CUDA_FETCH_LATE_MOST = 8 << 20, RD_CUDA_
  * rows that are reduced from beginning to end (many_quick.cuh). */
 enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64, RD_CUDA_MANY_TILES_MOST = 16 };
 
+/* Long segments (many.h). The fewest tiles of a warp that are a piece, a power of two: as of rows; and the pieces that each of the
+ * warps that there are at once would have of a segment of all elements, so that all end together, and tables have few words. A
+ * segment is put off if lanes that share it would have twice as many tiles: that is 10 microseconds of a warp's, or of a single
+ * lane's, while others have ended. */
+enum { RD_CUDA_CUT_TILES = 4, RD_CUDA_CUT_PIECES_EACH = 16 };
+
 /* Long rows, and columns, of f32 (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
  * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
  * a microsecond). Binades that later elements may lie above the largest of the first stage: few rows of normal data have more, and
