@@ -1124,6 +1124,39 @@ static void one_long_segment(void **state) {
     free(got);
 }
 
+/* Pieces of which each begins with small elements, by which its first tile chooses a window: those that follow just fit the uppermost
+ * slice, and those of all pieces together exceed 63 bits there. As a row, and as a segment. */
+static void large_terms_of_pieces(void **state) {
+    (void)state;
+    enum { COUNT = 1 << 23, PERIOD = 1024 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    const uint32_t offsets[2] = {0, COUNT};
+    double *x = test_alloc(COUNT * sizeof *x);
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = i % PERIOD < PERIOD / 4 ? 1 : 0x1.8p58;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_segments segments = {.count = 1, .elements = COUNT, .index = REDUCT_U32};
+    for (size_t d = 0; d < device_count; d++)
+        for (int segmented = 0; segmented < 2; segmented++) {
+            const reduct_plan_options options = {.reductions = &sum,
+                                                 .reduction_count = 1,
+                                                 .kind = segmented ? REDUCT_SEGMENTS : REDUCT_SHAPE,
+                                                 .shape = {1, COUNT, 1, COUNT, 1, 0},
+                                                 .segments = &segments,
+                                                 .device = devices[d]};
+            reduct_plan *plan = NULL;
+            double got = 0;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, (const void *[]){x, offsets}, (void *[]){&got}, NULL, NULL),
+                        REDUCT_OK);
+            reduct_plan_destroy(plan);
+            if (got != 0x9p78) /* what is less is far below half of its last bit */
+                test_fail("%s on %s: %a, expected %a", segmented ? "segment" : "row", devices[d], got, 0x9p78);
+        }
+    free(x);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * What is refused
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -1244,11 +1277,12 @@ static void whole_outcomes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),           cmocka_unit_test(segments),         cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(columns_of_few),   cmocka_unit_test(several),          cmocka_unit_test(large),
-        cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment), cmocka_unit_test(refused_plans),
-        cmocka_unit_test(refused_segments), cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
-        cmocka_unit_test(long_segments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),           cmocka_unit_test(segments),
+                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(columns_of_few),
+                                       cmocka_unit_test(several),          cmocka_unit_test(large),
+                                       cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
+                                       cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
+                                       cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
+                                       cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
