@@ -85,8 +85,10 @@ bench: build peers
 	build/reduct bench
 	@if nvidia-smi -L >/dev/null 2>&1; then build/reduct bench --device cuda:0; fi
 
+# Which ones: SANITIZERS="clang tsan", presets of CMake, for some of them.
+SANITIZERS ?= clang ubsan tsan
 check-sanitizers: install-fuzz-deps
-	for name in clang ubsan tsan; do \
+	for name in $(SANITIZERS); do \
 	    cmake --preset $$name -DREDUCT_BUILD_TESTS=ON && \
 	    $(BUILD) --preset $$name --parallel $(JOBS) && \
 	    $(STEADY) ctest --preset $$name --parallel $(JOBS) || exit 1; \

@@ -166,10 +166,23 @@ def shorter_notation(digits, exponent, whole=None):
 # Running
 # ----------------------------------------------------------------------------------------------------------------------
 
+STARTED = []
+
+
 def start(*args, **options):
     for stream in ('stdin', 'stdout', 'stderr'):
         options.setdefault(stream, subprocess.PIPE)
-    return subprocess.Popen([REDUCT, *args], **options)
+    STARTED.append(subprocess.Popen([REDUCT, *args], **options))
+    return STARTED[-1]
+
+
+def end_started():
+    """Some of them read without end, and a test that fails does not wait for them."""
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def sampled(items):
@@ -230,6 +243,7 @@ class CommandTest(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix='reduct-test-')
         self.addCleanup(directory.cleanup)
+        self.addCleanup(end_started)
         self.directory = directory.name
 
     def file(self, name, content):
