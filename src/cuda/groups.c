@@ -19,8 +19,8 @@ uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS;
 /* Which kernels run for a reduction, and what they leave. */
 struct kernels {
     char image[32], kind[2][24],
-        finish[32]; /* names of scans end in their kinds; without the second kind there is one scan */
-    char alone_image[32], alone[32];
+        finish[32];   /* names of scans end in their kinds; without the second kind there is one scan */
+    char alone[32];   /* of what is no sum: by one block */
     bool products[2]; /* of sums: which terms */
     bool floats;      /* sums of floats, of which some may be put aside */
     unsigned pick;    /* what is no sum: RD_CUDA_GROUPS_... */
@@ -35,11 +35,8 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     const bool weighted = transform == RD_WEIGHTED,
                products = transform == RD_SQUARE || transform == RD_TIMES || weighted;
-    struct kernels kernels = {.products = {products, true},
-                              .floats = element->kind == RD_FLOAT,
-                              .finish = "groups_finish",
-                              .alone_image = "kernels/groups_alone",
-                              .alone = "groups_alone"};
+    struct kernels kernels = {
+        .products = {products, true}, .floats = element->kind == RD_FLOAT, .finish = "groups_finish"};
     if (weighted)
         snprintf(kernels.finish, sizeof kernels.finish, "groups_finish_weighted");
     char type[8];
@@ -58,7 +55,7 @@ static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsign
     static const char *const names[] = {
         [RD_CUDA_GROUPS_EXTREME] = "rank", [RD_CUDA_GROUPS_COUNTS] = "count", [RD_CUDA_GROUPS_BITS] = "bits"};
     const unsigned bytes = rd_type(reduction->element)->bytes;
-    struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick, .alone_image = "kernels/groups_picks"};
+    struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick};
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
     if (rd_operator(reduction->op)->finish == RD_INDEX)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
@@ -264,8 +261,8 @@ static reduct_status find_ends(struct rd_cuda_groups_pass *pass, const struct ke
         status = find_kernel(context, kernels->image, "special", kernels->kind[0], &pass->special, error);
     if (status == REDUCT_OK && kernels->floats && fetched)
         status = rd_cuda_kernel(context, common, "groups_rest", &pass->rest, error);
-    if (status == REDUCT_OK && !fetched && is_for_one_block(pass))
-        status = rd_cuda_kernel(context, kernels->alone_image, kernels->alone, &pass->alone, error);
+    if (status == REDUCT_OK && kernels->pick && !fetched && is_for_one_block(pass))
+        status = rd_cuda_kernel(context, kernels->image, kernels->alone, &pass->alone, error);
     pass->overlaps = status == REDUCT_OK && rd_cuda_may_overlap(driver, pass->finish);
     for (unsigned s = 0; s < pass->scans; s++)
         pass->overlaps = pass->overlaps && rd_cuda_may_overlap(driver, pass->scan[s].add);

@@ -194,6 +194,17 @@ static void cut_segments(struct rd_cuda_pass *pass, const struct kernel *kernel,
     pass->cut_blocks = multiprocessors * RD_CUDA_RESIDENT_MANY;
 }
 
+/* Lanes that share a segment of the usual length, of which a lane takes `each` elements at a time: as many as have any of it, and fewer
+ * where warps have enough to do, which then take more segments at a time. */
+static uint32_t lanes_of_segment(const struct rd_cuda_many *to, uint64_t run, uint64_t each, uint64_t wanted) {
+    const unsigned few = power_for(run / (RD_CUDA_SEGMENT_TILES * each)),
+                   least = few < RD_CUDA_SEGMENT_LANES ? few : RD_CUDA_SEGMENT_LANES;
+    unsigned lanes = power_for(rd_divide_up(run, each));
+    while (lanes > least && to->results / (32 / lanes * 2) >= wanted)
+        lanes /= 2;
+    return lanes;
+}
+
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                       unsigned inputs, unsigned bytes, unsigned multiprocessors) {
@@ -211,6 +222,8 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
         to->across ? 32 / power_for(layout->kept[layout->kept_axes - 1].length) : power_for(rd_divide_up(run, each));
     if (to->across && to->lanes > 1 && power_for(rd_divide_up(count, each)) < to->lanes)
         to->lanes = power_for(rd_divide_up(count, each));
+    if (segmented)
+        to->lanes = lanes_of_segment(to, run, each, wanted);
     if (kernel->is_whole) {
         to->across = false;
         to->lanes = 32;
@@ -231,7 +244,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
     if (segmented)
         cut_segments(pass, kernel, bytes, multiprocessors);
-    pass->may_be_vectors = !segmented && !to->across && has_vectors(layout, inputs, 16 / bytes);
+    pass->may_be_vectors = segmented || (!to->across && has_vectors(layout, inputs, 16 / bytes));
     const uint64_t blocks = rd_divide_up(to->tasks, RD_CUDA_WARPS),
                    most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
     pass->blocks = (unsigned)(blocks < most ? blocks : most);

@@ -112,7 +112,7 @@ enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
 #define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
 
 /* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds; those of
- * the block that does all there is to do, as many as leave registers for rounding. */
+ * the block that alone finds extremes, counts or bits. */
 enum {
     RD_CUDA_GROUPS_THREADS = 1024,
     RD_CUDA_GROUPS_PIECES = 2,
@@ -130,11 +130,7 @@ enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GR
 #define RD_CUDA_GROUPS_TABLED(bytes, products)                                                                         \
     ((products) ? (bytes) == 8 ? 0 : (bytes) == 4 ? 2 : 1 : (bytes) == 8 ? 2 : 1)
 
-/* The most results that a block alone has room for, in shared memory: pieces of every plane, and a count. */
-enum {
-    RD_CUDA_GROUPS_ALONE_RESULTS = 1024,
-    RD_CUDA_GROUPS_ALONE_WORDS =
-        RD_CUDA_GROUPS_ALONE_RESULTS * (RD_CUDA_GROUPS_PIECES * RD_CUDA_GROUPS_WINDOW(8, 1) + 1)
-};
+/* The most results that that block has room for in shared memory. */
+enum { RD_CUDA_GROUPS_ALONE_RESULTS = 1024 };
 
 #endif

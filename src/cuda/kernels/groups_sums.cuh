@@ -18,7 +18,7 @@
  *   3. groups_finish (groups_finish.cu): what was put aside, if anything was; then each result is rounded.
  *
  * Each phase has a launch, the second one for each scan, and one more where there are initial values; blocks of a launch come while the one
- * before ends. Few elements of few results take a single launch, of one block (groups_alone.cu).
+ * before ends.
  *
  * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Whether the
  * lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.

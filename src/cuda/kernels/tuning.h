@@ -71,9 +71,12 @@ enum { RD_CUDA_MANY_TASKS = 64, RD_CUDA_MANY_TILES = 4, RD_CUDA_MANY_BLOCKS = 64
 
 /* Long segments (many.h). The fewest tiles of a warp that are a piece, a power of two: as of rows; and the pieces that each of the
  * warps that there are at once would have of a segment of all elements, so that all end together, and tables have few words. A
- * segment is put off if lanes that share it would have twice as many tiles: that is 10 microseconds of a warp's, or of a single
- * lane's, while others have ended. */
+ * segment is put off if lanes that share it would have twice as many tiles, for which the warp's other segments would wait. */
 enum { RD_CUDA_CUT_TILES = 4, RD_CUDA_CUT_PIECES_EACH = 16 };
+
+/* Where there are many segments: so many tiles that one of the usual length is to have, and the most lanes that share it then. (1 GiB of f32
+ * in segments of 256 take an H100 411 us with 4 lanes each, where 16, of a tile each, take 449; of 1 Ki 397 with 8, 453 with 32.) */
+enum { RD_CUDA_SEGMENT_TILES = 4, RD_CUDA_SEGMENT_LANES = 8 };
 
 /* Long rows, and columns, of f32 (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
  * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
@@ -93,8 +96,9 @@ enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, R
  * H200 sums 2^26 f32 into 10^7 groups in 1.7 ms, which took 3.3.) */
 enum { RD_CUDA_GROUPS_PART_PERCENT = 45, RD_CUDA_GROUPS_PARTS = 8 };
 
-/* The most elements, once for each scan, that one block takes alone, in one launch from beginning to end: launches after each other take
- * longer than that. */
+/* The most elements, once for each scan, of which one block alone finds extremes, counts or bits, in one launch from beginning to end:
+ * three take longer. (1024 elements into 64 groups take an H100 7 us so, and 12 by launches. Sums took 12 either way, 2048 of them 14
+ * by one block, so that they have none.) */
 enum { RD_CUDA_GROUPS_ALONE_ELEMENTS = 4096 };
 
 /* The most shared memory that a table may take, and in which steps it is tried whether a device has it. */
