@@ -1157,6 +1157,43 @@ static void large_terms_of_pieces(void **state) {
     free(x);
 }
 
+/* Rows of nothing but -0, and of NaNs that are ignored, beside rows whose terms lie so far apart that all of them are reduced alone: a sum
+ * is -0 there, whatever else is asked for. */
+static void negative_zeros(void **state) {
+    (void)state;
+    enum { ROWS = 64, COUNT = 24 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    double x[ROWS][COUNT];
+    for (int r = 0; r < ROWS; r++)
+        for (int i = 0; i < COUNT; i++)
+            x[r][i] = r % 2 ? (i % 3 ? -0.0 : NAN) : i % 2 ? 1e300 : -1e-300;
+    const reduct_reduction all[] = {{.op = REDUCT_SUM, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE},
+                                    {.op = REDUCT_MEAN, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE},
+                                    {.op = REDUCT_MAX, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE}};
+    for (size_t d = 0; d < device_count; d++)
+        for (size_t several = 1; several <= 3; several++)
+            for (size_t first = 0; first + several <= 3; first++) {
+                const reduct_plan_options options = {.reductions = all + first,
+                                                     .reduction_count = several,
+                                                     .kind = REDUCT_SHAPE,
+                                                     .shape = {ROWS, COUNT, 1, COUNT, 1, 0},
+                                                     .device = devices[d]};
+                double got[3][ROWS];
+                reduct_plan *plan = NULL;
+                test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+                test_status(
+                    reduct_plan_execute(plan, (const void *[]){x}, (void *[]){got[0], got[1], got[2]}, NULL, NULL),
+                    REDUCT_OK);
+                reduct_plan_destroy(plan);
+                for (size_t i = 0; i < several; i++)
+                    for (int r = 1; r < ROWS; r += 2)
+                        if (got[i][r] != 0 || !signbit(got[i][r]))
+                            test_fail("reduction %zu, number %zu of %zu, on %s: row %d is %a, expected -0", first + i,
+                                      i, several, devices[d], r, got[i][r]);
+            }
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * What is refused
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -1283,6 +1320,7 @@ int main(void) {
                                        cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
                                        cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
                                        cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
-                                       cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces)};
+                                       cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces),
+                                       cmocka_unit_test(negative_zeros)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -885,7 +885,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             }
         const T x = as_element(__ldcs(static_cast<const S *>(many.call.x) + at[0]));
         const T y = PAIRS ? as_element(__ldcs(static_cast<const S *>(many.call.y) + at[1])) : x;
-        if (is_other(x, PAIRS ? y : (T)1))
+        /* A NaN makes the result one itself, or does not count. */
+        if (!is_nan(x) && !is_nan(y) && is_other(x, PAIRS ? y : (T)1))
             raise_flag(shared.block.partial.nonzero);
         /* An infinite weight is as infinity times zero: both sums are infinite. */
         const double factor = WEIGHTED && is_infinite(y) && !is_nan(x) ? 0 : x;
