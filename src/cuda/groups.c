@@ -243,7 +243,7 @@ static struct rd_cuda_groups describe(const struct rd_many *many, const reduct_r
 /* Whether one block has room for all results, and does not take longer than launches after each other would. */
 static bool is_for_one_block(const struct rd_cuda_groups_pass *pass) {
     const uint64_t most = rd_cuda_groups_alone_most, results = pass->groups.results, count = pass->groups.call.count;
-    return results <= RD_CUDA_GROUPS_ALONE_RESULTS && results <= pass->groups.rest_room && count <= most &&
+    return results <= RD_CUDA_GROUPS_ALONE_RESULTS && count <= most &&
            (count + (pass->with_initial ? results : 0)) * pass->scans <= most;
 }
 

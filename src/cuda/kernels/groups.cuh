@@ -300,23 +300,15 @@ __device__ __forceinline__ void clear_zeros(const rd_cuda_groups &groups, u64 be
         vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* The result of one element; NOWHERE if it does not count. An index outside is noted, unless such are skipped. */
-__device__ __forceinline__ unsigned find_result(const rd_cuda_groups &groups, u64 element) {
-    if (!is_counted(groups, element))
-        return NOWHERE;
-    const u64 row = groups.width == 1 ? element : divide(element, groups.width);
-    const unsigned group = group_of(groups, row);
-    if (group == NOWHERE)
-        refuse(groups, row);
-    return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
-}
-
-/* The result of one element, of which the index was looked at before; NOWHERE if it does not count. */
+/* The result of one element; NOWHERE if it does not count. Unless the index was looked at before, one outside is refused. */
+template <bool WAS_LOOKED_AT = true>
 __device__ __forceinline__ unsigned result_of(const rd_cuda_groups &groups, u64 element) {
     if (!is_counted(groups, element))
         return NOWHERE;
     const u64 row = groups.width == 1 ? element : divide(element, groups.width);
     const unsigned group = group_of(groups, row);
+    if (!WAS_LOOKED_AT && group == NOWHERE)
+        refuse(groups, row);
     return group == NOWHERE ? NOWHERE : (unsigned)(group * groups.width + (element - row * groups.width));
 }
 

@@ -6,16 +6,152 @@
  * each other then, but no block waits for one that has not begun: a step's shares are claimed, by whichever blocks are there, and a block
  * that finds none left waits for those that claimed them, which run and wait for nobody. So it ends however many blocks a device holds
  * at once, and whatever else runs on it. */
-#include "groups_ends.cuh"
+#include "delivery.cuh"
+#include "groups_terms.cuh"
 #include "meeting.cuh"
 
 namespace {
 
-/* Threads of a block that rounds: few, as each warp has room for sums of any size. */
-constexpr int ROUNDING_THREADS = RD_CUDA_GROUPS_ROUNDING, ROUNDING_WARPS = ROUNDING_THREADS / 32;
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The window's place
+ * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Blocks that a multiprocessor shall hold, for the compiler to take the registers that rounding needs. */
-constexpr int ROUNDING_RESIDENT = 6;
+/* Elements of a sample; how far above its largest exponent the window ends, if there are more. */
+constexpr int SAMPLES = 16 * GROUP_THREADS, MARGIN = 1, MARGIN_PRODUCTS = 2;
+
+/* Of neighbours, one in so many must be of different parts for results to be scattered. */
+constexpr int APART = 4;
+
+/* Whether two elements are of different parts. */
+__device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u64 b) {
+    const unsigned result = result_of(groups, a), other = result_of(groups, b);
+    return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
+}
+
+/* What a block has seen of its sample: the largest exponent, and pairs that are apart. */
+struct Seen {
+    int most;
+    unsigned apart;
+};
+
+/* By a block, for a scan of floats. */
+template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_groups &groups, Seen &seen) {
+    const rd_cuda_groups_grid &grid = groups.grid[0];
+    const u64 count = groups.call.count, samples = min(count, (u64)SAMPLES);
+    if (threadIdx.x == 0)
+        seen = {INT32_MIN, 0};
+    __syncthreads();
+    int own = INT32_MIN;
+    unsigned apart = 0;
+#pragma unroll 4
+    for (u64 s = threadIdx.x; s < samples; s += GROUP_THREADS) {
+        /* Evenly apart; the quotient and the remainder apart, as the product of both would not fit. */
+        const u64 at = count / samples * s + count % samples * s / samples;
+        const typename T::Bits x = element_at<T>(groups.call.x, at);
+        const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
+        if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
+            own = max(own, term.exponent + term.length());
+        if (groups.parts > 1)
+            apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
+    }
+    if (own != INT32_MIN)
+        atomicMax(&seen.most, own);
+    if (apart)
+        atomicAdd(&seen.apart, apart);
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    const int step = (int)groups.step, window = step * T::WINDOW;
+    int top = seen.most == INT32_MIN ? 0 : seen.most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
+    top = max(min(top, grid.highest), grid.lowest + window);
+    grid.header->unit = top - window;
+    grid.header->first = (top - window - grid.lowest + step - 1) / step;
+    grid.header->scattered = seen.apart >= samples / APART;
+}
+
+__device__ __forceinline__ void guess(const rd_cuda_groups &groups) {
+    __shared__ Seen room;
+    Seen &seen = room;
+    with_terms_of_floats(groups, [&](auto terms) { guess_with<decltype(terms)>(groups, seen); });
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What was put aside
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Which planes of the rest elements reached: from `low` to below `high`. */
+struct Reach {
+    int low, high;
+
+    __device__ __forceinline__ explicit Reach(const rd_cuda_groups_grid &grid) : low(0), high(0) {
+        if (grid.rest && grid.header->high_above) {
+            low = (int)(UINT32_MAX - grid.header->low_below);
+            high = (int)grid.header->high_above;
+        }
+    }
+};
+
+/* A block's share of the planes that are reached, of all scans. */
+__device__ __forceinline__ void clear_share(const rd_cuda_groups_all &all, unsigned share, unsigned shares) {
+    for (unsigned scan = 0; scan < all.scans; scan++) {
+        const rd_cuda_groups &groups = all.of[scan][0];
+        const Reach reach(groups.grid[0]);
+        uint64_t *words = groups.grid[0].rest + reach.low * groups.rest_room;
+        const u64 count = (u64)(reach.high - reach.low) * groups.rest_room, step = (u64)shares * blockDim.x;
+        for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
+            words[i] = 0;
+    }
+}
+
+/* Whether anything was put aside, or must be looked at again. */
+__device__ __forceinline__ bool has_aside(const rd_cuda_groups_all &all) {
+    bool any = false;
+    for (unsigned scan = 0; scan < all.scans; scan++) {
+        const rd_cuda_groups_grid &grid = all.of[scan][0].grid[0];
+        any = any || (grid.rest && (grid.header->high_above || grid.header->minus_zero));
+    }
+    return any;
+}
+
+template <class T>
+__device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const Window &window, u64 number) {
+    const unsigned result = result_of(groups, number);
+    if (result == NOWHERE || result - groups.rest_first >= groups.rest_room)
+        return;
+    const typename T::Bits x = element_at<T>(groups.call.x, number);
+    const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, number) : x);
+    const bool zero = term.special == FINITE && term.is_zero();
+    if (!(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO && !groups.of_weights &&
+        !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
+        set_note(groups, result, RD_CUDA_GROUPS_OTHER);
+    if (term.special != FINITE || zero || window.holds(term, T::WINDOW))
+        return;
+    const int place = window.place(term) + window.first * window.step, end = place + term.length();
+    for (int plane = place / window.step; plane * window.step < end; plane++)
+        add_word(groups.grid[0].rest + plane * groups.rest_room + (result - groups.rest_first),
+                 digit_of(term, place, plane, window.step), term.negative);
+}
+
+/* A block's share of the elements in question, of one scan. */
+template <class T>
+__device__ __forceinline__ void fill_with(const rd_cuda_groups &groups, unsigned share, unsigned shares) {
+    const rd_cuda_groups_grid &grid = groups.grid[0];
+    const unsigned aside = grid.header->aside;
+    const bool all = grid.header->minus_zero || aside > grid.aside_room;
+    const Window window(groups);
+    const u64 count = all ? groups.call.count : aside, step = (u64)shares * blockDim.x;
+    for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
+        add_to_rest<T>(groups, window, all ? i : grid.aside[i]);
+}
+
+/* The same of all scans. */
+__device__ __noinline__ void fill_share(const rd_cuda_groups_all &all, unsigned share, unsigned shares) {
+    for (unsigned scan = 0; scan < all.scans; scan++)
+        for (unsigned initial = 0; initial <= all.with_initial; initial++) {
+            const rd_cuda_groups &groups = all.of[scan][initial];
+            with_terms_of_floats(groups, [&](auto terms) { fill_with<decltype(terms)>(groups, share, shares); });
+        }
+}
 
 /* Calls take(share, shares) for shares of a step as long as there are any, and waits until all have been done. By the whole block. */
 template <class Take>
@@ -54,6 +190,305 @@ __device__ __noinline__ void fill_rest(const rd_cuda_groups_all &all) {
     }
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Rounding
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Threads of a block that rounds: few, as each warp has room for sums of any size. */
+constexpr int ROUNDING_THREADS = RD_CUDA_GROUPS_ROUNDING, ROUNDING_WARPS = ROUNDING_THREADS / 32;
+
+/* Blocks that a multiprocessor shall hold, for the compiler to take the registers that rounding needs. */
+constexpr int ROUNDING_RESIDENT = 6;
+
+constexpr unsigned FINISHES = FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_SQUARE, RD_ADD>,
+                   MOMENT_FINISHES = FINISHES_OF<RD_MOMENTS, RD_ADD>;
+
+/* What a kernel finishes: weighted means have one of their own. */
+enum Finished { SUMS, WEIGHTED_MEANS };
+
+/* A result's window as an integer of W words in two's complement; at most 63 bits more than its planes have. */
+template <int W>
+__device__ __forceinline__ void gather(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
+                                       u64 (&word)[W]) {
+#pragma unroll
+    for (int w = 0; w < W; w++)
+        word[w] = 0;
+    for (int k = (int)grid.window_planes - 1; k >= 0; k--) {
+        const i64 digit = (i64)grid.window[k * groups.results + result];
+        unsigned __int128 sum = (u64)digit;
+        const u64 above = (u64)(digit >> 63);
+        const int step = (int)groups.step;
+        u64 lower = 0;
+#pragma unroll
+        for (int w = 0; w < W; w++) {
+            const u64 shifted = word[w] << step | lower >> (64 - step);
+            lower = word[w];
+            sum += shifted;
+            word[w] = (u64)sum;
+            sum = (sum >> 64) + (w + 1 < W ? above : 0);
+        }
+    }
+}
+
+/* Whether a result has anything in the rest. */
+__device__ __forceinline__ bool has_rest(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result) {
+    const Reach reach(grid);
+    bool any = false;
+    for (int k = reach.low; k < reach.high; k++)
+        any = any || grid.rest[k * groups.rest_room + (result - groups.rest_first)] != 0;
+    return any;
+}
+
+/* The whole of a result's grid as a sum in limbs. */
+__device__ __noinline__ void gather_all(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
+                                        struct rd_sum &sum) {
+    const Reach reach(grid);
+    const int unit = grid.header->unit, step = (int)groups.step, base = unit - grid.header->first * step;
+    sum.first = grid.lowest >= 0 ? 0 : -((31 - grid.lowest) / 32);
+    sum.length = min((grid.highest + 64 - 32 * sum.first) / 32 + 3, (int)RD_LIMBS);
+    sum.pending = 0;
+    for (int i = 0; i < sum.length; i++)
+        sum.limb[i] = 0;
+    for (int k = 0; k < (int)grid.window_planes; k++)
+        rd_sum_add(&sum, (i64)grid.window[k * groups.results + result], unit + k * step);
+    for (int k = reach.low; k < reach.high; k++)
+        rd_sum_add(&sum, (i64)grid.rest[k * groups.rest_room + (result - groups.rest_first)], base + k * step);
+}
+
+__device__ __forceinline__ u64 nan_bits(const rd_cuda_call &call) {
+    const struct rd_type type = result_type(call);
+    return rd_nan_bits(&type);
+}
+
+__device__ __forceinline__ bool is_minus_zero(unsigned notes) {
+    return (notes & (RD_CUDA_GROUPS_MINUS_ZERO | RD_CUDA_GROUPS_OTHER)) == RD_CUDA_GROUPS_MINUS_ZERO;
+}
+
+/* A sum of floats that is not finite; false if it is. */
+__device__ __forceinline__ bool round_special(const rd_cuda_call &call, unsigned notes, u64 &bits) {
+    const unsigned infinities = notes & (RD_CUDA_GROUPS_PLUS | RD_CUDA_GROUPS_MINUS);
+    const bool both = infinities == (RD_CUDA_GROUPS_PLUS | RD_CUDA_GROUPS_MINUS);
+    if (notes & RD_CUDA_GROUPS_NAN || both || (infinities && call.transform == RD_MOMENTS)) {
+        bits = nan_bits(call);
+        return true;
+    }
+    bits = (u64)(2 * call.result_max_exponent + 1) << (call.result_precision - 1);
+    if (infinities == RD_CUDA_GROUPS_MINUS)
+        bits |= (u64)1 << (8 * call.result_bytes - 1);
+    return infinities != 0;
+}
+
+/* A sum of floats from few words. False where those do not hold it. */
+__device__ __forceinline__ bool round_window(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                             bool negative_zero, u64 &bits) {
+    const rd_cuda_groups_grid *grid = groups.grid;
+    if (has_rest(groups, grid[0], result))
+        return false;
+    if (own.transform != RD_MOMENTS) {
+        u64 word[4];
+        gather(groups, grid[0], result, word);
+        bits = round_words<FINISHES>(word, grid[0].header->unit, own, negative_zero);
+        return true;
+    }
+    u64 sum[3], squares[4];
+    if (has_rest(groups, grid[1], result))
+        return false;
+    gather(groups, grid[0], result, sum);
+    gather(groups, grid[1], result, squares);
+    return round_moments<MOMENT_FINISHES>(sum, grid[0].header->unit, squares, grid[1].header->unit, own, bits);
+}
+
+/* Shifts a number other than zero to the left until its highest bit is set; returns how far. */
+__device__ __forceinline__ int align(u64 (&word)[4]) {
+    int shift = 0;
+    for (; word[3] == 0; shift += 64)
+        shift_words(word, 64);
+    const int zeros = __clzll((i64)word[3]);
+    shift_words(word, zeros);
+    return shift + zeros;
+}
+
+/* Rounds the quotient of two numbers other than zero, times 2^exponent: as many bits as rounding needs, one after another, and whether
+ * there are more. */
+__device__ __forceinline__ u64 round_quotient(u64 (&rest)[4], u64 (&divisor)[4], int exponent, u64 sign,
+                                              const rd_cuda_call &call) {
+    constexpr int BITS = 66;
+    unsigned __int128 quotient = 0;
+    bool carry = false;
+    exponent -= align(rest);
+    exponent += align(divisor);
+#pragma unroll 1
+    for (int i = 0; i < BITS; i++) {
+        u64 less[4];
+        bool borrow = false;
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            less[w] = rest[w] - divisor[w] - borrow;
+            borrow = rest[w] < divisor[w] || (rest[w] == divisor[w] && borrow);
+        }
+        const bool fits = carry || !borrow;
+        quotient = quotient << 1 | fits;
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            rest[w] = fits ? less[w] : rest[w];
+        carry = rest[3] >> 63;
+        shift_words(rest, 1);
+    }
+    quotient <<= 128 - BITS;
+    Leading leading = {{0, (u64)quotient, (u64)(quotient >> 64)},
+                       exponent - (BITS - 1) - (128 - BITS) - 64,
+                       carry || (rest[0] | rest[1] | rest[2] | rest[3]) != 0};
+    leading.shift(__clzll((i64)leading.word[2]));
+    return round_leading(leading, sign, call);
+}
+
+/* The same as rd_finish_quotient(), of sums in few words. False where those do not hold them. */
+__device__ __forceinline__ bool round_weighted(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                               unsigned notes, u64 &bits) {
+    const rd_cuda_groups_grid *grid = groups.grid;
+    const bool plus = notes & RD_CUDA_GROUPS_PLUS, minus = notes & RD_CUDA_GROUPS_MINUS, infinite = plus || minus;
+    u64 weights[4], products[4];
+    bits = nan_bits(own);
+    if (notes & RD_CUDA_GROUPS_NAN || (plus && minus))
+        return true;
+    if (has_rest(groups, grid[0], result) || has_rest(groups, grid[1], result))
+        return false;
+    gather(groups, grid[0], result, weights);
+    gather(groups, grid[1], result, products);
+    const bool over_negative = take_magnitude(weights), negative = infinite ? minus : take_magnitude(products),
+               no_weights = (weights[0] | weights[1] | weights[2] | weights[3]) == 0,
+               no_products = !infinite && (products[0] | products[1] | products[2] | products[3]) == 0;
+    const u64 minus_sign = (u64)1 << (8 * own.result_bytes - 1), sign = negative != over_negative ? minus_sign : 0;
+    if (no_products && no_weights)
+        return true;
+    if (no_products)
+        bits = own.is_float && !is_minus_zero(notes) == over_negative ? minus_sign : 0;
+    else if (infinite || no_weights)
+        bits = sign | (u64)(2 * own.result_max_exponent + 1) << (own.result_precision - 1);
+    else
+        bits = round_quotient(products, weights, grid[1].header->unit - grid[0].header->unit, sign, own);
+    return true;
+}
+
+__device__ __noinline__ u64 round_all(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result, bool other,
+                                      FinishRoom &room) {
+    const struct rd_type type = result_type(own);
+    struct rd_total total = {};
+    gather_all(groups, groups.grid[0], result, room.sum);
+    total.transform = (enum rd_transform)own.transform;
+    total.finish = (enum rd_finish)own.finish;
+    total.population = own.population;
+    total.is_float = own.is_float;
+    total.nonzero = other;
+    total.count = own.count;
+    total.sum = &room.sum;
+    total.squares = &room.squares;
+    total.room = &room.big;
+    if (own.transform != RD_MOMENTS)
+        return rd_finish_float(&total, &type);
+    gather_all(groups, groups.grid[1], result, room.squares);
+    return rd_finish_moments(&total, &type);
+}
+
+/* The same of a weighted mean. */
+__device__ __noinline__ u64 round_all_weighted(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                               unsigned notes, FinishRoom &room) {
+    const struct rd_type type = result_type(own);
+    struct rd_total total = {};
+    gather_all(groups, groups.grid[0], result, room.sum);
+    gather_all(groups, groups.grid[1], result, room.squares);
+    total.is_float = own.is_float;
+    total.nonzero = !is_minus_zero(notes);
+    total.plus_infinities = (notes & RD_CUDA_GROUPS_PLUS) != 0;
+    total.minus_infinities = (notes & RD_CUDA_GROUPS_MINUS) != 0;
+    total.sum = &room.sum;
+    total.squares = &room.squares;
+    total.room = &room.big;
+    return rd_finish_quotient(&total, &type);
+}
+
+/* A sum of integers. */
+__device__ __forceinline__ unsigned round_integers(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                                   uint64_t (&word)[4]) {
+    if (own.transform == RD_MOMENTS) {
+        u64 sum[3], squares[4], bits = 0;
+        gather(groups, groups.grid[0], result, sum);
+        gather(groups, groups.grid[1], result, squares);
+        round_moments<MOMENT_FINISHES>(sum, 0, squares, 0, own, bits);
+        word[0] = bits;
+        return REDUCT_OK;
+    }
+    u64 sum[4];
+    gather(groups, groups.grid[0], result, sum);
+    if (own.result_class == RD_FLOAT)
+        word[0] = round_words<FINISHES>(sum, 0, own, false);
+    else if (!to_result(sum, own, word) && !own.wrap)
+        return REDUCT_ERROR_OVERFLOW;
+    return REDUCT_OK;
+}
+
+/* One result, but for those that few words do not hold. */
+struct Rounded {
+    uint64_t word[4];
+    unsigned status;
+    u64 nan_index;
+    bool alone; /* it is to be rounded in limbs */
+};
+
+template <Finished FINISHED>
+__device__ __forceinline__ Rounded round_one(const rd_cuda_groups &groups, rd_cuda_call &own, u64 result,
+                                             unsigned notes) {
+    Rounded rounded = {{0, 0, 0, 0}, REDUCT_OK, UINT64_MAX, false};
+    const u64 nan_below = groups.nan_below ? groups.nan_below[result] : 0;
+    own.count = groups.counted ? groups.counted[result] : 1;
+    if (own.count < own.minimum)
+        rounded.status = REDUCT_ERROR_EMPTY;
+    else if (nan_below)
+        rounded.status = REDUCT_ERROR_NAN;
+    if (rounded.status != REDUCT_OK) {
+        rounded.nan_index = nan_index_of(nan_below);
+        return rounded;
+    }
+    u64 bits;
+    if constexpr (FINISHED == WEIGHTED_MEANS) {
+        rounded.alone = !round_weighted(groups, own, result, notes, bits);
+        rounded.word[0] = bits;
+    } else if (!own.is_float) {
+        rounded.status = round_integers(groups, own, result, rounded.word);
+    } else {
+        if (!round_special(own, notes, bits) && !round_window(groups, own, result, is_minus_zero(notes), bits))
+            rounded.alone = true;
+        rounded.word[0] = bits;
+    }
+    return rounded;
+}
+
+/* Writes a result and what became of it. */
+__device__ __forceinline__ void put(const rd_cuda_groups &groups, Rounded &rounded, u64 result) {
+    const rd_cuda_call &call = groups.call;
+    if (rounded.status != REDUCT_OK) {
+        rounded.word[0] = call.result_class == RD_FLOAT ? nan_bits(call) : 0;
+        rounded.word[1] = rounded.word[2] = rounded.word[3] = 0;
+    }
+    store_result(static_cast<unsigned char *>(call.result) + result * call.result_bytes, rounded.word,
+                 call.result_bytes);
+    tell_of(groups, result, rounded.status, rounded.nan_index);
+}
+
+/* One after the other of those that are to be rounded alone, in the room of their warp. By whole warps. */
+template <Finished FINISHED>
+__device__ __forceinline__ void round_alone(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                            unsigned notes, Rounded &rounded, FinishRoom &room) {
+    for (unsigned left = __ballot_sync(ALL, rounded.alone); left; left &= left - 1) {
+        if (lane_index() == __ffs((int)left) - 1) {
+            rounded.word[0] = FINISHED == WEIGHTED_MEANS ? round_all_weighted(groups, own, result, notes, room)
+                                                         : round_all(groups, own, result, !is_minus_zero(notes), room);
+            put(groups, rounded, result);
+        }
+        __syncwarp();
+    }
+}
+
 template <Finished FINISHED> __device__ __forceinline__ void finish(const rd_cuda_groups_all &all) {
     __shared__ FinishRoom rooms[ROUNDING_WARPS];
     const rd_cuda_groups &groups = all.of[0][0];
@@ -63,7 +498,20 @@ template <Finished FINISHED> __device__ __forceinline__ void finish(const rd_cud
         return;
     if (has_aside(all))
         fill_rest(all);
-    finish_results<FINISHED, ROUNDING_WARPS, ROUNDING_WARPS>(groups, rooms);
+    const u64 end = min(groups.results, groups.rest_first + groups.rest_room), step = (u64)gridDim.x * ROUNDING_THREADS;
+    for (u64 first = groups.rest_first + (u64)blockIdx.x * ROUNDING_THREADS; first < end; first += step) {
+        const u64 result = first + threadIdx.x;
+        Rounded rounded;
+        rounded.alone = false;
+        rd_cuda_call own = groups.call;
+        const unsigned notes = result < end && own.is_float ? groups.notes[result] : 0;
+        if (result < end) {
+            rounded = round_one<FINISHED>(groups, own, result, notes);
+            if (!rounded.alone)
+                put(groups, rounded, result);
+        }
+        round_alone<FINISHED>(groups, own, result, notes, rounded, rooms[warp_index()]);
+    }
 }
 
 } // namespace

@@ -237,7 +237,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void pick_all(const r
     const Picks<BYTES, PICK> picks(groups);
     for (u64 number = threadIdx.x; number < groups.call.count; number += RD_CUDA_GROUPS_ALONE_THREADS) {
         const Word<BYTES> bits = __ldcs(static_cast<const Stored<BYTES> *>(groups.call.x) + number);
-        const unsigned result = find_result(groups, number);
+        const unsigned result = result_of<false>(groups, number);
         const u64 word = result == NOWHERE ? 0 : picks.word(bits, result, number);
         if (word)
             picks.put_in_slot(values + result, word);
