@@ -36,29 +36,18 @@ static int finish_one(int code, MPI_Request *request) {
     return finish(code, 1, request, &status);
 }
 
-FOR_ALL int MPI_Allreduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    MPI_Request request;
-    made++;
-    if (!takes_turns())
-        return PMPI_Allreduce(sent, received, count, type, op, comm);
-    return finish_one(PMPI_Iallreduce(sent, received, count, type, op, comm, &request), &request);
-}
-
-FOR_ALL int MPI_Scan(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    MPI_Request request;
-    made++;
-    if (!takes_turns())
-        return PMPI_Scan(sent, received, count, type, op, comm);
-    return finish_one(PMPI_Iscan(sent, received, count, type, op, comm, &request), &request);
-}
-
-FOR_ALL int MPI_Exscan(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    MPI_Request request;
-    made++;
-    if (!takes_turns())
-        return PMPI_Exscan(sent, received, count, type, op, comm);
-    return finish_one(PMPI_Iexscan(sent, received, count, type, op, comm, &request), &request);
-}
+/* Those that take an operation, by the names of a call and of the one that only begins it. */
+#define WITH_OPERATION(CALL, BEGIN)                                                                                    \
+    FOR_ALL int MPI_##CALL(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) { \
+        MPI_Request request;                                                                                           \
+        made++;                                                                                                        \
+        if (!takes_turns())                                                                                            \
+            return PMPI_##CALL(sent, received, count, type, op, comm);                                                 \
+        return finish_one(PMPI_##BEGIN(sent, received, count, type, op, comm, &request), &request);                    \
+    }
+WITH_OPERATION(Allreduce, Iallreduce)
+WITH_OPERATION(Scan, Iscan)
+WITH_OPERATION(Exscan, Iexscan)
 
 FOR_ALL int MPI_Allgather(const void *sent, int sent_count, MPI_Datatype sent_type, void *received, int count,
                           MPI_Datatype type, MPI_Comm comm) {
