@@ -371,7 +371,8 @@ static void describe_pass(const struct rd_cuda_context *context, const struct rd
 static reduct_status find_kernel(struct rd_cuda_context *context, const char *image, const char *name,
                                  struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_status status = rd_cuda_kernel(context, image, name, &pass->function, error);
-    pass->overlaps = status == REDUCT_OK && rd_cuda_may_overlap(context->device->driver, pass->function);
+    pass->overlaps = status == REDUCT_OK && pass->masked.many.cutting &&
+                     rd_cuda_may_overlap(context->device->driver, pass->function);
     return status;
 }
 
