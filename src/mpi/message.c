@@ -302,15 +302,13 @@ reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure 
 
 /* Sets the bits of the places in states at which some word is not zero. */
 static void find_used(const struct rm_message *message, const struct rm_fields *all, uint64_t used[RM_BITS]) {
-    uint64_t any[RM_ROW] = {0};
+    uint64_t seen[RM_ROW] = {0};
     const int64_t *state = message->sent + message->first;
     for (size_t i = 0, width; i < message->fields; i++, state += width) {
         width = width_of(message, all, i);
-        for (size_t c = 0; c < width; c++)
-            any[c] |= (uint64_t)state[c];
+        rm_see(seen, state, width);
     }
-    for (size_t c = 0; c < RM_ROW; c++)
-        used[c / 64] |= (uint64_t)(any[c] != 0) << (c % 64);
+    rm_find_used(seen, used);
 }
 
 /* Writes, of each state, the words of those columns. Returns how many there are in all. */
@@ -349,7 +347,7 @@ static void spread(int64_t *words, size_t count, const struct rm_message *messag
 static int exchange_used(const struct rm_message *message, const struct rm_fields *all, const uint64_t used[RM_BITS],
                          enum rm_kind kind, MPI_Comm comm) {
     struct rm_columns columns;
-    rm_columns_of(&columns, used, 0, RM_ROW);
+    rm_columns_of(&columns, used, RM_ROW);
     const size_t count = gather(message, all, &columns, message->received);
     int code = exchange_sums(message->received, message->received, count, kind, comm);
     spread(message->received, count, message, all, &columns);

@@ -6,19 +6,14 @@
 /* Words that are sent in one piece: few enough to stay in the cache between being gathered, reduced and put back. */
 enum { PIECE = 1 << 15 };
 
-/* Sets the bits of the columns that add and of which some word is not zero. */
-static void find_used(const struct rm_table *table, uint64_t used[RM_BITS]) {
-    uint64_t any[RM_ROW] = {0};
-    for (size_t r = 0; r < table->rows; r++)
-        for (size_t c = 0; c < table->added; c++)
-            any[c] |= (uint64_t)table->words[r * table->width + c];
-    for (size_t c = 0; c < table->added; c++)
-        used[c / 64] |= (uint64_t)(any[c] != 0) << (c % 64);
+void rm_find_used(const uint64_t seen[RM_ROW], uint64_t used[RM_BITS]) {
+    for (size_t c = 0; c < RM_ROW; c++)
+        used[c / 64] |= (uint64_t)(seen[c] != 0) << (c % 64);
 }
 
-void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t first, size_t last) {
+void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t count) {
     columns->count = 0;
-    for (size_t c = first; c < last; c++)
+    for (size_t c = 0; c < count; c++)
         if (bits[c / 64] >> (c % 64) & 1)
             columns->at[columns->count++] = (uint16_t)c;
 }
@@ -77,12 +72,13 @@ static void find_rest(const struct rm_table *table, struct rm_columns *columns) 
 static reduct_status poll(const struct rm_table *table, const struct rm_failure *failure,
                           const reduct_mpi_field *fields, MPI_Comm comm, struct rm_columns *columns,
                           reduct_error *error) {
-    uint64_t used[RM_BITS] = {0};
-    if (failure->error.status == REDUCT_OK)
-        find_used(table, used);
+    uint64_t used[RM_BITS] = {0}, seen[RM_ROW] = {0};
+    for (size_t r = 0; r < table->rows && failure->error.status == REDUCT_OK; r++)
+        rm_see(seen, table->words + r * table->width, table->added);
+    rm_find_used(seen, used);
     reduct_status status =
         rm_poll(failure, (uint64_t)table->rows ^ (uint64_t)table->width << 48, used, fields, comm, error);
-    rm_columns_of(columns, used, 0, table->added);
+    rm_columns_of(columns, used, table->added);
     return status;
 }
 

@@ -36,8 +36,17 @@ struct rm_columns {
     uint16_t at[RM_ROW];
 };
 
-/* Those of [first, last) whose bits are set. */
-void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t first, size_t last);
+/* Adds a row, or a state, of so many words to those that have been seen, by column. */
+static inline void rm_see(uint64_t seen[RM_ROW], const int64_t *words, size_t count) {
+    for (size_t c = 0; c < count; c++)
+        seen[c] |= (uint64_t)words[c];
+}
+
+/* Sets the bits of the columns of which some word was not zero. */
+void rm_find_used(const uint64_t seen[RM_ROW], uint64_t used[RM_BITS]);
+
+/* Of so many, those whose bits are set. */
+void rm_columns_of(struct rm_columns *columns, const uint64_t bits[RM_BITS], size_t count);
 
 /* An all-reduce under way, of a copy of the words that are sent: those that add, then the rest. */
 struct rm_table_request {
