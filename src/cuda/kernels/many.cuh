@@ -572,15 +572,13 @@ template <class State> struct Walk {
 
     /* Segments may begin anywhere; all else does where vectors do, if they may be vectors. */
     __device__ __forceinline__ bool lies_aligned(const Stored *from, const Stored *other) const {
-        return !many.begins ||
-               ((reinterpret_cast<uintptr_t>(from) | (State::PAIRS ? reinterpret_cast<uintptr_t>(other) : 0)) & 15) ==
-                   0;
+        return !many.begins || ((reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(other)) & 15) == 0;
     }
 
     template <int N> __device__ __forceinline__ void load(Element (&x)[COUNT], Element (&y)[N]) const {
         const unsigned tile = COUNT * lane.lanes, left = left_of_tile();
         const Stored *from = static_cast<const Stored *>(many.call.x) + first[0],
-                     *other = static_cast<const Stored *>(many.call.y) + first[1];
+                     *other = State::PAIRS ? static_cast<const Stored *>(many.call.y) + first[1] : from;
         if (many.vectors && __all_sync(ALL, left == tile && lies_aligned(from, other))) {
             load_vectors(from, x);
             if constexpr (State::PAIRS)
