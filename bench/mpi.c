@@ -3,8 +3,8 @@
  *   mpirun -n RANKS bench_mpi_openmpi [SECONDS [one | fields | tables]]
  *
  * Each case has two lines, the least and the median of many runs, in microseconds, on the rank that took longest. SECONDS are spent on each, 0.5
- * unless said; `one` leaves it at sums of one number for each rank, `fields` at those of many fields in one call, `tables` at groups. docs/scaling.md explains them and what
- * follows. */
+ * unless said; `one` leaves it at sums of one number for each rank, `fields` at those of many fields in one call, `tables` at groups.
+ * docs/scaling.md explains them and what follows. */
 #include <reduct/mpi.h>
 
 #include <stdbool.h>
@@ -13,12 +13,15 @@
 #include <string.h>
 
 /* A short message has 8 words: what MPI takes to add these up itself. */
-enum { GROUPS = 1 << 20, MESSAGE = 8, SIZES = 6, KINDS = 4, RUNS = 1 << 17, FIELDS = 1000, EACH = 20 };
+enum { GROUPS = 1 << 20, MESSAGE = 8, SIZES = 6, KINDS = 4, RUNS = 1 << 17, RUNS_LEAST = 5, FIELDS = 1000, EACH = 20 };
 
 struct data {
     double *x, *results;
     int64_t *words, *sums;
     size_t count;
+    reduct_table *
+        table; /* of GROUPS groups, to which `groups` are the indices; null: there is none to be filled before each call */
+    uint32_t *groups;
 };
 
 typedef void work(struct data *data);
@@ -78,6 +81,19 @@ static void exact_each(struct data *data) {
                 &error);
 }
 
+/* A table of as many groups as there are numbers, of one each. */
+static void fill_table(struct data *data) {
+    const reduct_table_batch batch = {.x = data->x, .count = GROUPS, .indices = data->groups, .index = REDUCT_U32};
+    reduct_error error;
+    reduct_table_reset(data->table);
+    stop_unless(reduct_table_add(data->table, &batch, &error), &error);
+}
+
+static void exact_table(struct data *data) {
+    reduct_error error;
+    stop_unless(reduct_mpi_allreduce_table(data->table, MPI_COMM_WORLD, &error), &error);
+}
+
 /* Seconds that one call takes. */
 static double time_of(work *call, struct data *data, size_t count) {
     data->count = count;
@@ -103,9 +119,11 @@ static struct times measure(work *const *works, size_t kinds, struct data *data,
     int runs = 0;
     for (size_t k = 0; k < kinds; k++)
         time_of(works[k], data, counts[k]); /* for the first time all is slower */
-    for (double began = MPI_Wtime(), spent = 0; spent < seconds && runs < RUNS;) {
+    for (double began = MPI_Wtime(), spent = 0; runs < RUNS_LEAST || (spent < seconds && runs < RUNS);) {
         for (int turn = 0; turn < 20 && runs < RUNS; turn++) {
             for (size_t k = 0; k < kinds; k++) {
+                if (data->table)
+                    fill_table(data);
                 MPI_Barrier(MPI_COMM_WORLD);
                 double time = time_of(works[k], data, counts[k]);
                 MPI_Allreduce(&time, &all[k][runs], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -140,47 +158,23 @@ static void print(int rank, const char *what, size_t count, const struct times *
     fflush(stdout);
 }
 
-/* A table of as many groups as there are numbers, of one each, beside as many doubles. Tables are filled anew for each run, which is not
- * timed. */
+/* Tables, which are filled anew for each run, beside as many doubles. */
 static void run_tables(int rank, double seconds, struct data *data) {
     static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
-    static double all[2][RUNS];
-    uint32_t *groups = malloc(GROUPS * sizeof *groups);
-    reduct_table *table = NULL;
-    struct times times = {{0}, {0}};
-    reduct_error error;
-    int runs = 0;
+    static const size_t COUNTS[] = {GROUPS, GROUPS};
     const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = GROUPS, .device = "cpu"};
-    stop_unless(groups ? reduct_table_create(&options, &table, &error) : REDUCT_ERROR_OUT_OF_MEMORY,
-                groups ? &error : &(reduct_error){.message = "memory"});
+    reduct_error error;
+    data->groups = malloc(GROUPS * sizeof *data->groups);
+    if (!data->groups)
+        stop_unless(REDUCT_ERROR_OUT_OF_MEMORY, &(reduct_error){.message = "memory"});
     for (uint32_t i = 0; i < GROUPS; i++)
-        groups[i] = i;
-    data->count = GROUPS;
-    for (double began = MPI_Wtime(), spent = 0; runs < 5 || (spent < seconds && runs < RUNS); runs++) {
-        reduct_table_reset(table);
-        const reduct_table_batch batch = {.x = data->x, .count = GROUPS, .indices = groups, .index = REDUCT_U32};
-        stop_unless(reduct_table_add(table, &batch, &error), &error);
-        for (int k = 0; k < 2; k++) {
-            MPI_Barrier(MPI_COMM_WORLD);
-            const double start = MPI_Wtime();
-            if (k == 0)
-                plain(data);
-            else
-                stop_unless(reduct_mpi_allreduce_table(table, MPI_COMM_WORLD, &error), &error);
-            double time = MPI_Wtime() - start;
-            MPI_Allreduce(&time, &all[k][runs], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        }
-        spent = MPI_Wtime() - began;
-        MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    }
-    for (int k = 0; k < 2; k++) {
-        qsort(all[k], (size_t)runs, sizeof **all, compare);
-        times.least[k] = all[k][0];
-        times.median[k] = all[k][runs / 2];
-    }
+        data->groups[i] = i;
+    stop_unless(reduct_table_create(&options, &data->table, &error), &error);
+    const struct times times = measure((work *const[]){plain, exact_table}, 2, data, COUNTS, seconds);
     print(rank, "2^20 groups", GROUPS, &times, 2);
-    reduct_table_destroy(table);
-    free(groups);
+    reduct_table_destroy(data->table);
+    data->table = NULL;
+    free(data->groups);
 }
 
 static void run_fields(int rank, double seconds, struct data *data) {
@@ -192,12 +186,17 @@ static void run_fields(int rank, double seconds, struct data *data) {
     }
 }
 
+/* Whether a part was asked for: all are where `only` is empty. */
+static bool wants(const char *only, const char *part) {
+    return !*only || strcmp(only, part) == 0;
+}
+
 static void run(int rank, double seconds, const char *only) {
-    const bool only_one = strcmp(only, "one") == 0, only_fields = strcmp(only, "fields") == 0,
-               only_tables = strcmp(only, "tables") == 0;
     static const size_t ONE[] = {1, 1, MESSAGE, 1}, MANY[] = {GROUPS, GROUPS};
-    struct data data = {malloc(GROUPS * sizeof(double)), malloc(GROUPS * sizeof(double)),
-                        calloc(GROUPS, sizeof(int64_t)), calloc(GROUPS, sizeof(int64_t)), 0};
+    struct data data = {.x = malloc(GROUPS * sizeof(double)),
+                        .results = malloc(GROUPS * sizeof(double)),
+                        .words = calloc(GROUPS, sizeof(int64_t)),
+                        .sums = calloc(GROUPS, sizeof(int64_t))};
     struct times times;
     if (!data.x || !data.results || !data.words || !data.sums)
         stop_unless(REDUCT_ERROR_OUT_OF_MEMORY, &(reduct_error){.message = "memory"});
@@ -205,13 +204,13 @@ static void run(int rank, double seconds, const char *only) {
         data.x[i] = (double)((i * 2654435761U + (unsigned)rank) % 1000003) / 1000003 - 0.5;
     if (rank == 0)
         printf("%-28s %8s %10s %10s %10s %10s   ratio\n", "case", "numbers", "plain", "exact", "8 words", "alone");
-    if (!only_fields && !only_tables) {
+    if (wants(only, "one")) {
         times = measure((work *const[]){plain, exact_scalar, integers, exact_alone}, KINDS, &data, ONE, seconds);
         print(rank, "one sum of doubles", 1, &times, KINDS);
     }
-    if (!only_one && !only_fields)
+    if (wants(only, "tables"))
         run_tables(rank, seconds, &data);
-    if (!only_one && !only_tables)
+    if (wants(only, "fields"))
         run_fields(rank, seconds, &data);
     if (!*only) {
         times = measure((work *const[]){plain, exact_each}, 2, &data, MANY, seconds);
