@@ -216,7 +216,7 @@ static void check_rows(const reduct_reduction *reduction, const char *device, un
 
 /* Slow builds and devices take fewer of the combinations, other ones with each data. */
 static bool is_chosen(struct rng *rng) {
-    const double share = test_scale() > 0.03 ? test_scale() : 0.03;
+    const double share = test_scale() > 0.01 ? test_scale() : 0.01;
     return rng_unit(rng) < share;
 }
 
