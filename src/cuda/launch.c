@@ -187,8 +187,7 @@ reduct_status rd_cuda_launch_make(struct rd_cuda_context *context, bool integers
     launch->element_bytes = rd_type(reduction->element)->bytes;
     launch->tile_bytes =
         RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(family, transform) / (halves ? RD_CUDA_FEWER_OF_HALVES : 1));
-    return find_grid(context, &kernel, !halves && kernel.ring_caches && RD_CUDA_HAS_RING(family, transform), launch,
-                     error);
+    return find_grid(context, &kernel, kernel.ring_caches && RD_CUDA_HAS_RING(family, transform), launch, error);
 }
 
 reduct_status rd_cuda_launch_make_several(struct rd_cuda_context *context, reduct_type element,

@@ -366,8 +366,22 @@ inline unsigned __vabs2(unsigned x) {
     }
     return result;
 }
+inline void ptx_cvt_f32_f16(float &value, uint16_t bits) {
+    const unsigned magnitude = bits & 0x7fff;
+    /* Exponent and significand, moved to where f32 has them, are 2^112 times too small; the largest exponent stays. */
+    value = __uint_as_float(magnitude << 13) * 0x1p112f;
+    value = __uint_as_float(__float_as_uint(value) | (unsigned)(bits & 0x8000) << 16 |
+                            (magnitude >= 0x7c00 ? 0x7f800000 : 0));
+}
 inline unsigned __vminu2(unsigned x, unsigned y) {
     return min(emulated_half(x, 0), emulated_half(y, 0)) | min(emulated_half(x, 1), emulated_half(y, 1)) << 16;
+}
+inline unsigned __vmaxu2(unsigned x, unsigned y) {
+    return __vminu2(x, y) ^ x ^ y;
+}
+inline unsigned __viaddmin_u16x2(unsigned x, unsigned y, unsigned z) {
+    const unsigned low = (x + y) & 0xffff, high = ((x >> 16) + (y >> 16)) << 16;
+    return __vminu2(high | low, z);
 }
 inline unsigned __viaddmin_u32(unsigned x, unsigned y, unsigned z) {
     return min(x + y, z);

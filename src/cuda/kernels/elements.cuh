@@ -19,12 +19,11 @@ template <int PLACES> struct Half {
     }
 
     __device__ __forceinline__ operator float() const {
-        const unsigned sign = (unsigned)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
         if (PLACES == 7)
             return __uint_as_float((unsigned)bits << 16);
-        /* Exponent and significand, moved to where f32 has them, are 2^112 times too small; the largest exponent stays. */
-        const float value = __uint_as_float(magnitude << 13) * 0x1p112f;
-        return __uint_as_float(__float_as_uint(value) | sign | (magnitude >= INFINITE ? 0x7f800000 : 0));
+        float value;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+        return value;
     }
 };
 typedef Half<10> F16;

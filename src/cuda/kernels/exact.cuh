@@ -24,8 +24,8 @@
  *
  * Where f64 arithmetic is slow, the slices of a window are integers instead (IntegerWindow); all else is the same.
  *
- * Elements of 16 bits are widened as they are loaded, and are f32 from there on. One kernel serves f16 and bf16, on all devices in
- * integers: two more of each would take as long to compile as those of f32.
+ * Elements of 16 bits are widened as they are loaded, and are f32 from there on. They have so few significant bits that slices are of
+ * f32, too (FloatWindow), which is fast on all devices. One kernel serves f16 and bf16.
  *
  * Sources: S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", 2008 (extraction of high parts);
  * T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (errors of products). */
@@ -131,7 +131,8 @@ template <int V> struct WidenedTile : Tile<float, V> {
 
 template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
     typedef WINDOW Window;
-    static constexpr bool WIDE = sizeof(T) == 8, INTEGERS = std::is_same<Window, IntegerWindow>::value;
+    static constexpr bool WIDE = sizeof(T) == 8, INTEGERS = std::is_same<Window, IntegerWindow>::value,
+                          FLOATS = std::is_same<Window, FloatWindow>::value;
     static constexpr int STEP = Window::STEP, HEAD = Window::HEAD, ERRORS_BELOW = Window::ERRORS_BELOW;
     static constexpr bool ELEMENTS = TAKES_ELEMENTS<TRANSFORM>, PRODUCTS = TAKES_PRODUCTS<TRANSFORM>,
                           ERRORS = PRODUCTS && WIDE, PAIRS = TAKES_PAIRS<TRANSFORM>;
@@ -313,44 +314,75 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         return one;
     }
 
-    static __device__ __forceinline__ double element(const Part &tile, int i) {
-        double x = (double)tile.get(i);
+    /* The exponent of the lowest bit that elements of a range may have. */
+    __device__ __forceinline__ int lowest_of(const Range &range) const {
+        if constexpr (WIDENED) /* f16 has none below 2^-24 */
+            return call.of_f16 ? max(range.smallest() - 10, -24) : range.smallest() - 7;
+        else
+            return range.smallest() - (PRECISION<T> - 1);
+    }
+
+    static __device__ __forceinline__ T element(const Part &tile, int i) {
+        const T x = tile.get(i);
         return TRANSFORM == RD_ABSOLUTE ? fabs(x) : x;
     }
 
     template <int L> __device__ __forceinline__ void add_elements(const Part &x) {
+        if constexpr (FLOATS) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            if constexpr (INTEGERS) {
-                const Parts term(x.get(i));
-                int shift = term.exponent - (element_unit - STEP * (L - 1));
-                elements.template add<L>(term.significand, max(shift, 0), TRANSFORM != RD_ABSOLUTE && term.negative);
-            } else {
-                elements.template add<L>(element(x, i));
+            for (int from = 0; from < COUNT; from += Window::BATCH) {
+                typename Window::template Batch<L> batch(element_unit);
+#pragma unroll
+                for (int i = from; i < from + Window::BATCH; i++)
+                    batch.template add<0>(element(x, i));
+                batch.keep(elements);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                if constexpr (INTEGERS) {
+                    const Parts term(x.get(i));
+                    int shift = term.exponent - (element_unit - STEP * (L - 1));
+                    elements.template add<L>(term.significand, max(shift, 0),
+                                             TRANSFORM != RD_ABSOLUTE && term.negative);
+                } else {
+                    elements.template add<L>(element(x, i));
+                }
             }
         }
     }
 
     template <int L> __device__ __forceinline__ void add_products(const Part &x, const Part &y) {
+        if constexpr (FLOATS) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            if constexpr (INTEGERS) {
-                const Parts a(x.get(i)), b(PAIRS ? y.get(i) : x.get(i));
-                int shift = max(a.exponent + b.exponent - (product_unit - STEP * (L - 1)), 0);
-                bool negative = a.negative != b.negative;
-                if constexpr (ERRORS)
-                    Window::template add_wide<L>(products, errors, (unsigned __int128)a.significand * b.significand,
-                                                 shift, negative);
-                else
-                    products.template add<L>(a.significand * b.significand, shift, negative);
-            } else {
-                const double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
-                if constexpr (ERRORS) {
-                    const double product = a * b;
-                    products.template add<L>(product);
-                    errors.template add<L>(__fma_rn(a, b, -product));
+            for (int from = 0; from < COUNT; from += Window::BATCH) {
+                typename Window::template Batch<L> batch(product_unit);
+#pragma unroll
+                for (int i = from; i < from + Window::BATCH; i++)
+                    batch.add_product(x.get(i), PAIRS ? y.get(i) : x.get(i));
+                batch.keep(products);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                if constexpr (INTEGERS) {
+                    const Parts a(x.get(i)), b(PAIRS ? y.get(i) : x.get(i));
+                    int shift = max(a.exponent + b.exponent - (product_unit - STEP * (L - 1)), 0);
+                    bool negative = a.negative != b.negative;
+                    if constexpr (ERRORS)
+                        Window::template add_wide<L>(products, errors, (unsigned __int128)a.significand * b.significand,
+                                                     shift, negative);
+                    else
+                        products.template add<L>(a.significand * b.significand, shift, negative);
                 } else {
-                    products.template add_product<L>(a, b);
+                    const double a = (double)x.get(i), b = PAIRS ? (double)y.get(i) : a;
+                    if constexpr (ERRORS) {
+                        const double product = a * b;
+                        products.template add<L>(product);
+                        errors.template add<L>(__fma_rn(a, b, -product));
+                    } else {
+                        products.template add_product<L>(a, b);
+                    }
                 }
             }
         }
@@ -453,11 +485,17 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         return __any_sync(ALL, found);
     }
 
+    /* The largest exponent of an element beyond which a window would reach the end of its slices' range. */
+    static __device__ constexpr int largest_exponent() {
+        if constexpr (FLOATS)
+            return Window::LARGEST;
+        else
+            return !WIDE ? 127 : INTEGERS ? 1023 : 1000;
+    }
+
     __device__ __forceinline__ void take_elements(const Part &x, const Range &range) {
-        /* Beyond, a window of doubles would reach the end of f64's range. */
-        constexpr int LIMIT = !WIDE ? 127 : INTEGERS ? 1023 : 1000;
-        constexpr int LEAST = Window::template unit_min<T>(false);
-        int largest = range.largest(), lowest = range.smallest() - (PRECISION<T> - 1);
+        constexpr int LIMIT = largest_exponent(), LEAST = Window::template unit_min<T>(false);
+        int largest = range.largest(), lowest = lowest_of(range);
         if (largest > LIMIT) {
             put_elements_in_bins(x);
             return;
@@ -489,9 +527,13 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
             deposit_products(shared, x, PAIRS ? y : x);
             return;
         }
+        if (FLOATS && largest > largest_exponent()) {
+            put_products_in_bins(x, y);
+            return;
+        }
         constexpr bool LONG = INTEGERS && ERRORS; /* slices of both windows hold a whole product */
         constexpr int MOST = LONG ? 2 * SLICES : SLICES;
-        int lowest = smallest - (WIDE && !LONG ? PRECISION<T> - 1 : 2 * (PRECISION<T> - 1));
+        const int lowest = WIDE && !LONG ? smallest - (PRECISION<T> - 1) : lowest_of(of_x) + lowest_of(of_y);
         int slices = slices_for<MOST>(product_unit, lowest);
         constexpr int LEAST = Window::template unit_min<T>(true);
         if (product_unit == NO_UNIT || largest > product_unit + HEAD ||
@@ -526,10 +568,17 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
 
     /* The same; see(range) is called when the range of the tile's elements is known, before any is taken out. */
     template <class See> __device__ __forceinline__ void take(Part &x, Part &y, u64 index, See see) {
-        Range of_x, of_y;
+        take<false>(x, y, Range(), Range(), index, see);
+    }
+
+    /* The same; KNOWN: with the tiles' ranges. */
+    template <bool KNOWN, class See>
+    __device__ __forceinline__ void take(Part &x, Part &y, Range of_x, Range of_y, u64 index, See see) {
         for (bool first = true;; first = false) {
-            of_x = range_of(x);
-            of_y = PAIRS ? range_of(y) : of_x;
+            if (!KNOWN || !first) {
+                of_x = range_of(x);
+                of_y = PAIRS ? range_of(y) : of_x;
+            }
             if (first)
                 see(of_x);
             if (of_x.finite() && of_y.finite())
@@ -874,12 +923,13 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
     }
 
     /* The usual case: the upper slices have the result's bits, and the lowest at most tells on which side of a tie they
-     * are. */
+     * are; or all three fit, with SPARE bits below for what is small. */
     __device__ __forceinline__ bool round_slices(__int128 joined, int unit, u64 &bits) {
+        constexpr int SPARE = FLOATS ? 20 : 0, LOW = FLOATS ? 0 : STEP, SHIFT = 2 * STEP - LOW + SPARE;
         const __int128 highest = get(joined, 0), lowest = get(joined, 2);
-        const __int128 upper = (highest << STEP) + get(joined, 1) + (lowest >> STEP);
-        const bool fits = (i64)(highest >> (125 - STEP)) == (i64)(highest >> 127);
-        return round_upper(upper, ((u64)lowest & (((u64)1 << STEP) - 1)) != 0, unit - STEP, call, bits) && fits;
+        const __int128 upper = (highest << SHIFT) + (get(joined, 1) << (SHIFT - STEP)) + (lowest >> LOW << SPARE);
+        const bool fits = (i64)(highest >> (125 - SHIFT)) == (i64)(highest >> 127);
+        return round_upper(upper, ((u64)lowest & (((u64)1 << LOW) - 1)) != 0, unit - SHIFT, call, bits) && fits;
     }
 
     /* Sums FROM to TO - 1, of one unit, in units of the lowest one. */
@@ -977,31 +1027,46 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
 }
 
 /* The same of elements of 16 bits. */
-template <int TRANSFORM> struct Widening {
-    typedef Sums<float, TRANSFORM, IntegerWindow, true> Method;
+template <int TRANSFORM, class H> struct Widening {
+    typedef Sums<float, TRANSFORM, FloatWindow, true> Method;
+    typedef typename Method::Part Part;
+    typedef typename Method::Range Range;
     static constexpr int VECTORS = Method::VECTORS / RD_CUDA_FEWER_OF_HALVES;
     typedef Tile<AnyHalf, VECTORS> Raw;
     static_assert(RD_CUDA_FEWER_OF_HALVES == 2, "so many vectors of f32 come of one");
     Method sums;
-    const bool of_f16;
 
     __device__ __forceinline__ Widening(typename Method::Shared &shared, const rd_cuda_call &call)
-        : sums(shared, call), of_f16(call.of_f16) {
+        : sums(shared, call) {
     }
 
-    template <class H> static __device__ __forceinline__ typename Method::Part widen(const Raw &raw) {
-        typename Method::Part wide;
+    static __device__ __forceinline__ float widen(unsigned bits) {
+        H half;
+        half.bits = (uint16_t)bits;
+        return half;
+    }
+    static __device__ __forceinline__ Part widen(const Raw &raw) {
+        Part wide;
 #pragma unroll
-        for (int i = 0; i < Raw::COUNT; i++) {
-            H half;
-            half.bits = raw.get(i);
-            wide.set(i, half);
-        }
+        for (int i = 0; i < Raw::COUNT; i++)
+            wide.set(i, widen(raw.get(i)));
         return wide;
     }
 
-    __device__ __forceinline__ typename Method::Part widen(const Raw &raw) const {
-        return of_f16 ? widen<F16>(raw) : widen<BF16>(raw);
+    /* As range_of() the widened tile, two elements at a time. */
+    static __device__ __forceinline__ Range range_of(const Raw &raw) {
+        unsigned most = 0, least = 0xffffffff;
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const unsigned keys = raw.vector[v].word[i] & 0x7fff7fff;
+                most = __vmaxu2(most, keys);
+                least = __viaddmin_u16x2(keys, 0xffffffff, least); /* less 1: zero is beyond all others */
+            }
+        most = warp_max(max(most & 0xffff, most >> 16));
+        least = warp_min(min(least & 0xffff, least >> 16));
+        return {__float_as_uint(widen(most)), least == 0xffff ? 0xffffffff : __float_as_uint(widen(least + 1)) - 1};
     }
 
     static __device__ __forceinline__ uint4 padding() {
@@ -1009,28 +1074,38 @@ template <int TRANSFORM> struct Widening {
     }
 
     __device__ __forceinline__ void take(const Raw &x, const Raw &y, u64 index) {
-        typename Method::Part wide = widen(x), other = Method::PAIRS ? widen(y) : wide;
-        sums.take(wide, other, index);
+        const Range of_x = range_of(x), of_y = Method::PAIRS ? range_of(y) : of_x;
+        Part wide = widen(x), other = Method::PAIRS ? widen(y) : wide;
+        sums.template take<true>(wide, other, of_x, of_y, index, [](const Range &) {});
     }
 };
 
-template <int TRANSFORM> __device__ __forceinline__ void exact_sum_of_halves(const rd_cuda_call &call) {
-    typedef Widening<TRANSFORM> Family;
-    typedef typename Family::Method Method;
-    __shared__ __align__(16) unsigned char memory[sizeof(typename Method::Shared)];
-    typename Method::Shared &shared = *reinterpret_cast<typename Method::Shared *>(memory);
-    NoRing no_ring;
+template <class Family, class R>
+__device__ __forceinline__ void exact_sum_widened(const rd_cuda_call &call, typename Family::Method::Shared &shared,
+                                                  R &ring) {
+    constexpr bool PAIRS = Family::Method::PAIRS;
     Family family(shared, call);
     const Span<AnyHalf> span(call.x, call.count, false);
     const AnyHalf *other = static_cast<const AnyHalf *>(call.y);
     if (threadIdx.x == 0)
-        fetch_first_tile<Method::PAIRS, Family::VECTORS>(call, span);
+        fetch_first_tile<PAIRS, Family::VECTORS>(call, span);
     family.sums.open();
     wait_for_previous();
-    const StrayTile<AnyHalf> strays(span, Method::PAIRS ? other : nullptr, 0x8000);
-    for_tiles<Method::PAIRS, AnyHalf, Family::VECTORS>(call, span, no_ring, family, strays);
+    const StrayTile<AnyHalf> strays(span, PAIRS ? other : nullptr, 0x8000);
+    for_tiles<PAIRS, AnyHalf, Family::VECTORS>(call, span, ring, family, strays);
     let_next_come();
     family.sums.end();
+}
+
+template <int TRANSFORM> __device__ __forceinline__ void exact_sum_of_halves(const rd_cuda_call &call) {
+    typedef typename Widening<TRANSFORM, F16>::Method::Shared Shared;
+    __shared__ __align__(16) unsigned char memory[sizeof(Shared)];
+    __shared__ RingOf<RD_EXACT_SUM, TRANSFORM, RD_CUDA_FEWER_OF_HALVES> ring;
+    Shared &shared = *reinterpret_cast<Shared *>(memory);
+    if (call.of_f16)
+        exact_sum_widened<Widening<TRANSFORM, F16>>(call, shared, ring);
+    else
+        exact_sum_widened<Widening<TRANSFORM, BF16>>(call, shared, ring);
 }
 
 } // namespace

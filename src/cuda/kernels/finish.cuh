@@ -110,7 +110,7 @@ __device__ __forceinline__ bool is_short(const rd_cuda_call &call) {
 }
 
 __device__ __forceinline__ bool has_float(const rd_cuda_call &call) {
-    return (call.result_class == RD_FLOAT) & (call.result_bytes >= 4);
+    return call.result_class == RD_FLOAT;
 }
 
 __device__ __forceinline__ void deliver_short(const rd_cuda_call &call, uint64_t bits) {
@@ -121,13 +121,6 @@ __device__ __forceinline__ void deliver_short(const rd_cuda_call &call, uint64_t
     else
         store_result(call.result, &bits, call.result_bytes);
     tell_outcome(call, REDUCT_OK, UINT64_MAX);
-}
-
-/* A double as a result of 4 or 8 bytes; NaN as the one there is. */
-__device__ __forceinline__ u64 float_bits(const rd_cuda_call &call, double value) {
-    if (call.result_bytes == 4)
-        return value != value ? 0x7fc00000 : __float_as_uint((float)value);
-    return value != value ? 0x7ff8000000000000 : (u64)__double_as_longlong(value);
 }
 
 /* The leading bits of a positive number, times 2^exponent: words, least significant first, of which the last begins with
@@ -181,7 +174,7 @@ struct Leading {
     }
 };
 
-/* Rounds to a result of 4 or 8 bytes, whose sign is given. */
+/* Rounds to a floating-point result, whose sign is given. */
 __device__ __forceinline__ u64 round_leading(const Leading &leading, u64 sign, const rd_cuda_call &call) {
     const u64 below = leading.word[1] | leading.word[0] | leading.below;
     const int exponent = leading.exponent + 128; /* of the lowest of the leading 64 bits */
@@ -195,8 +188,28 @@ __device__ __forceinline__ u64 round_leading(const Leading &leading, u64 sign, c
     return sign | (((u64)(place - lowest) << (precision - 1)) + significand);
 }
 
-/* Rounds an integer, to which a positive part of 1 is to be added if there is `more`, times 2^exponent, to a result of 4 or 8
- * bytes. Few steps, which do not wait for each other, for what is usual; false where that is not enough: if another finish
+/* A double as a floating-point result; NaN as the one there is. */
+__device__ __forceinline__ u64 float_bits(const rd_cuda_call &call, double value) {
+    if (call.result_bytes == 4)
+        return value != value ? 0x7fc00000 : __float_as_uint((float)value);
+    const u64 bits = (u64)__double_as_longlong(value), magnitude = bits << 1 >> 1;
+    if (call.result_bytes == 8)
+        return value != value ? 0x7ff8000000000000 : bits;
+    const int places = call.result_precision - 1;
+    const u64 sign = bits >> 63 << (8 * call.result_bytes - 1), infinite = (u64)(2 * call.result_max_exponent + 1)
+                                                                           << places;
+    if (value != value)
+        return infinite | (u64)1 << (places - 1);
+    if (magnitude < (u64)1 << 52) /* too small for any, as is what follows from it */
+        return sign;
+    if (magnitude >= (u64)0x7ff << 52)
+        return sign | infinite;
+    return round_leading({{0, 0, bits << 11 | (u64)1 << 63}, (int)(magnitude >> 52) - 1075 - 11 - 128, false}, sign,
+                         call);
+}
+
+/* Rounds an integer, to which a positive part of 1 is to be added if there is `more`, times 2^exponent, to a floating-point
+ * result. Few steps, which do not wait for each other, for what is usual; false where that is not enough: if another finish
  * is asked for, if the integer has less than 64 bits, or if the result may be subnormal or infinite. */
 __device__ __forceinline__ bool round_upper(__int128 integer, bool more, int exponent, const rd_cuda_call &call,
                                             u64 &bits) {
@@ -240,7 +253,7 @@ template <int W> __device__ __forceinline__ bool take_magnitude(u64 (&word)[W]) 
 }
 
 /* The finish of a sum, an integer of W words, least significant first, in two's complement, times 2^exponent, rounded to a
- * result of 4 or 8 bytes; zero as the one that is asked for. */
+ * floating-point result; zero as the one that is asked for. */
 template <unsigned FINISHES, int W>
 __device__ __forceinline__ u64 round_words(u64 (&word)[W], int exponent, const rd_cuda_call &call, bool negative_zero) {
     const bool negative = take_magnitude(word);
@@ -289,7 +302,7 @@ template <int W> __device__ __forceinline__ void shift_words(u64 (&word)[W], int
 }
 
 /* The variance, or its root, from the sum of the elements and that of their squares, integers in two's complement times
- * 2^exponent: n * squares - sum^2, over n and n - 1, rounded to a result of 4 or 8 bytes. False where exponents lie too far
+ * 2^exponent: n * squares - sum^2, over n and n - 1, rounded to a floating-point result. False where exponents lie too far
  * apart for few words. */
 template <unsigned FINISHES>
 __device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, const u64 (&squares)[4],

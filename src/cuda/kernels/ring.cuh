@@ -88,8 +88,10 @@ struct NoRing {
     static constexpr bool THERE = false;
 };
 
-template <int FAMILY, int TRANSFORM>
-using RingOf = typename std::conditional<RD_CUDA_HAS_RING(FAMILY, TRANSFORM),
-                                         Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FAMILY, TRANSFORM))>, NoRing>::type;
+/* FEWER: of so many times fewer vectors. */
+template <int FAMILY, int TRANSFORM, int FEWER = 1>
+using RingOf =
+    typename std::conditional<RD_CUDA_HAS_RING(FAMILY, TRANSFORM),
+                              Ring<RD_CUDA_TILE_BYTES(RD_CUDA_VECTORS(FAMILY, TRANSFORM) / FEWER)>, NoRing>::type;
 
 } // namespace

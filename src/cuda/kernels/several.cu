@@ -215,17 +215,18 @@ template <class T, int TRANSFORM> __device__ __forceinline__ void several(const 
 
 /* The same of elements of 16 bits, which are widened to f32. */
 template <int TRANSFORM, class Sums, class Ends> struct WidenedSumsAndEnds {
-    typedef Widening<TRANSFORM> Widen;
-    typedef typename Widen::Raw Raw;
+    typedef Widening<TRANSFORM, F16> OfF16;
+    typedef Widening<TRANSFORM, BF16> OfBF16;
+    typedef typename OfF16::Raw Raw;
     Sums &sums;
     Ends &ends;
     const bool of_f16;
 
     static __device__ __forceinline__ uint4 padding() {
-        return Widen::padding();
+        return OfF16::padding();
     }
     __device__ __forceinline__ void take(const Raw &x, const Raw &, u64 index) {
-        typename Sums::Part wide = of_f16 ? Widen::template widen<F16>(x) : Widen::template widen<BF16>(x);
+        typename Sums::Part wide = of_f16 ? OfF16::widen(x) : OfBF16::widen(x);
         sums.take(wide, wide, index, [&](const typename Sums::Range &range) { ends.take(wide, index, range); });
     }
 };

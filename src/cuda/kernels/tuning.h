@@ -45,7 +45,7 @@ enum { RD_CUDA_TILES_ALONE = 3 };
      : (family) == RD_INTEGER_SUM && (transform) == RD_SQUARE ? 4                                                      \
                                                               : 8)
 
-/* Exact sums of elements of 16 bits load so many times fewer, since each takes twice as many. They have no ring. */
+/* Exact sums of elements of 16 bits load so many times fewer, since each takes twice as many registers. */
 enum { RD_CUDA_FEWER_OF_HALVES = 2 };
 
 #define RD_CUDA_TILE_BYTES(vectors) (RD_CUDA_THREADS * 16 * (vectors))

@@ -79,6 +79,82 @@ struct DoubleWindow {
     }
 };
 
+/* The same in f32, for elements of 16 bits, of which products have at most 22 significant bits. A slice of f32 takes few additions: what
+ * it held is kept in an integer after each batch of terms. */
+struct FloatWindow {
+    typedef int Slice;
+    static constexpr int STEP = 19, HEAD = 17, START_ELEMENTS = 16, START_PRODUCTS = 15, BATCH = 16;
+    static constexpr int ERRORS_BELOW = 0; /* products are exact */
+    /* As those of doubles. Slices are integers of 2^22 for each batch, units of 2^31 for each time that they are emptied. */
+    static constexpr int ADDS_MAX = (1 << 9) * BATCH, EMPTIES_MAX = 1 << 20;
+    /* The largest exponents of terms for which running sums are finite. */
+    static constexpr int LARGEST = 127 - 23 - 1 + START_PRODUCTS;
+
+    static_assert(HEAD + 1 + 4 <= 22 && STEP - 1 + 4 <= 22 && BATCH == 1 << 4,
+                  "a batch keeps a running sum in its binade");
+    static_assert(START_PRODUCTS <= START_ELEMENTS, "so that the largest holds for both");
+
+    /* The lowest unit of slice 0 for which 1 in slice SLICES - 1 is a number. */
+    template <class T> static __device__ constexpr int unit_min(bool) {
+        return -149 + STEP * (SLICES - 1);
+    }
+
+    Slice slice[SLICES];
+
+    __device__ __forceinline__ void open(int) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++)
+            slice[k] = 0;
+    }
+
+    __device__ __forceinline__ i64 held(int, int k) const {
+        return slice[k];
+    }
+
+    __device__ __forceinline__ void empty(int, i64 *units) {
+#pragma unroll
+        for (int k = 0; k < SLICES; k++) {
+            units[k * THREADS] += slice[k];
+            slice[k] = 0;
+        }
+    }
+
+    /* The running sums of a batch over the first L slices. */
+    template <int L> struct Batch {
+        int start[L];
+        float sum[L];
+
+        __device__ __forceinline__ explicit Batch(int unit) {
+#pragma unroll
+            for (int k = 0; k < L; k++) {
+                start[k] = ((23 + unit - STEP * k + 127) << 23) | 1 << 22;
+                sum[k] = __int_as_float(start[k]);
+            }
+        }
+        template <int FROM = 0> __device__ __forceinline__ void add(float term) {
+#pragma unroll
+            for (int k = FROM; k < L - 1; k++) {
+                const float more = sum[k] + term;
+                term -= more - sum[k];
+                sum[k] = more;
+            }
+            sum[L - 1] += term;
+        }
+        /* What a product's sum with a slice rounds off has no more significant bits than the product, hence is exact in f32. */
+        __device__ __forceinline__ void add_product(float a, float b) {
+            static_assert(L > 1, "what is rounded off goes on");
+            const float more = __fmaf_rn(a, b, sum[0]), rest = __fmaf_rn(a, b, sum[0] - more);
+            sum[0] = more;
+            add<1>(rest);
+        }
+        __device__ __forceinline__ void keep(FloatWindow &window) const {
+#pragma unroll
+            for (int k = 0; k < L; k++)
+                window.slice[k] += __float_as_int(sum[k]) - start[k];
+        }
+    };
+};
+
 /* The same in integers, for devices whose f64 arithmetic is slow: slices are 64-bit integers that stand for 32 bits each,
  * and a term is its significand, shifted to where it belongs in all of them. */
 struct IntegerWindow {
