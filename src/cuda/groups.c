@@ -111,10 +111,14 @@ static uint64_t at_most(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Exponents that terms may have, as kernels take them: those of f16 come from f32, where its denormals have all their places. */
-static void find_range(struct rd_cuda_groups_grid *grid, const struct rd_type *element, bool products) {
-    const int denormal_places = element->bytes == 2 && element->precision == 11 ? 10 : 0;
-    grid->lowest = (2 - element->max_exponent - element->precision - denormal_places) * (products ? 2 : 1);
+/* Exponents that terms may have, as kernels take them: halves as f32 of 11 bits, where denormals of f16 have all their places. The range of
+ * f16 is not longer than a window: it begins a plane lower, so that the planes that most digits go to may lie anywhere on it. */
+static void find_range(struct rd_cuda_groups_grid *grid, const struct rd_type *element, bool products, unsigned step) {
+    const bool is_f16 = element->bytes == 2 && element->precision == RD_CUDA_GROUPS_HALF_BITS;
+    const int precision = element->bytes == 2 ? RD_CUDA_GROUPS_HALF_BITS : element->precision,
+              denormal_places = is_f16 ? RD_CUDA_GROUPS_HALF_BITS - 1 : 0;
+    grid->lowest =
+        (2 - element->max_exponent - precision - denormal_places) * (products ? 2 : 1) - (is_f16 ? (int)step : 0);
     grid->highest = (element->max_exponent + 1) * (products ? 2 : 1);
 }
 
@@ -195,7 +199,7 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
             ? sizeof(uint32_t) + sizeof(uint64_t)
             : sizeof(uint32_t) * (1 + RD_CUDA_GROUPS_PIECES * tabled + (which == 0 && pass->counted != SIZE_MAX));
     if (kernels->floats) {
-        find_range(&scan->grid, element, products);
+        find_range(&scan->grid, element, products, pass->groups.step);
         scan->grid.aside_room =
             pass->with_initial ? 0 : (uint32_t)at_most(pass->groups.call.count / ASIDE_ONE_IN, ASIDE_MOST);
         scan->grid.rest_planes =

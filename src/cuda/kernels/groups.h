@@ -8,8 +8,9 @@
 
 #include "cuda/kernels/call.h"
 
-/* Steps in which what was put aside is added: the planes that it reaches are cleared before. */
-enum { RD_CUDA_GROUPS_CLEAR, RD_CUDA_GROUPS_FILL, RD_CUDA_GROUPS_REST_STEPS };
+/* Steps in which what was put aside is added: the planes that it reaches are cleared before; and before that it is found out which
+ * results may be -0. */
+enum { RD_CUDA_GROUPS_DOUBT, RD_CUDA_GROUPS_CLEAR, RD_CUDA_GROUPS_FILL, RD_CUDA_GROUPS_REST_STEPS };
 
 /* Where headers are: one after another, at the beginning of a workspace. */
 enum { RD_CUDA_GROUPS_HEADER_BYTES = 256 };
@@ -25,6 +26,7 @@ struct rd_cuda_groups_header {
     uint32_t high_above; /* the highest, plus one */
     uint32_t scattered;  /* results come in no order: of parts, each has a launch */
     uint32_t special;    /* groups_special found some element */
+    uint32_t doubtful;   /* zero after a launch, too: of some result, terms of -0 are all that has been seen */
     /* Of a pass's first header, zero after a launch, too: blocks that fill the rest of the planes together claim shares of each step, and
      * say which are done; those that have seen the end of it. */
     uint64_t claimed[RD_CUDA_GROUPS_REST_STEPS], done[RD_CUDA_GROUPS_REST_STEPS], left;
@@ -119,6 +121,9 @@ enum {
     RD_CUDA_GROUPS_ROUNDING = 128,
     RD_CUDA_GROUPS_ALONE_THREADS = 512
 };
+
+/* Significant bits that halves are taken with: those of f16. */
+enum { RD_CUDA_GROUPS_HALF_BITS = 11 };
 
 /* Bits of a plane: so many elements of a group, each less than 2^step, stay below 2^63. Elements that a block adds to its table before it
  * empties it: few enough for 32 bits to count them. */

@@ -103,26 +103,61 @@ __device__ __forceinline__ void clear_share(const rd_cuda_groups_all &all, unsig
     }
 }
 
-/* Whether anything was put aside, or must be looked at again. */
-__device__ __forceinline__ bool has_aside(const rd_cuda_groups_all &all) {
+/* Whether a scan of floats has something of which `says` is true. */
+template <class Says> __device__ __forceinline__ bool any_scan(const rd_cuda_groups_all &all, Says says) {
     bool any = false;
     for (unsigned scan = 0; scan < all.scans; scan++) {
         const rd_cuda_groups_grid &grid = all.of[scan][0].grid[0];
-        any = any || (grid.rest && (grid.header->high_above || grid.header->minus_zero));
+        any = any || (grid.rest && says(*grid.header));
     }
     return any;
 }
 
+/* Whether some term was -0. */
+__device__ __forceinline__ bool has_minus_zero(const rd_cuda_groups_all &all) {
+    return any_scan(all, [](const rd_cuda_groups_header &header) { return header.minus_zero != 0; });
+}
+
+/* Whether anything was put aside, or might have to be looked at again. */
+__device__ __forceinline__ bool has_aside(const rd_cuda_groups_all &all) {
+    return any_scan(all, [](const rd_cuda_groups_header &header) { return header.high_above || header.minus_zero; });
+}
+
+/* Of a block's share of the results in question, those that had a term of -0: what the window holds of them, if it is anything, says that
+ * they had others. */
+__device__ __forceinline__ void doubt_share(const rd_cuda_groups_all &all, unsigned share, unsigned shares) {
+    for (unsigned scan = 0; scan < all.scans; scan++) {
+        const rd_cuda_groups &groups = all.of[scan][0];
+        const rd_cuda_groups_grid &grid = groups.grid[0];
+        const u64 end = min(groups.results, groups.rest_first + groups.rest_room), step = (u64)shares * blockDim.x;
+        if (!grid.header->minus_zero)
+            continue;
+        for (u64 result = groups.rest_first + (u64)share * blockDim.x + threadIdx.x; result < end; result += step) {
+            const unsigned notes = glance(groups.notes + result);
+            if ((notes & (RD_CUDA_GROUPS_MINUS_ZERO | RD_CUDA_GROUPS_OTHER)) != RD_CUDA_GROUPS_MINUS_ZERO)
+                continue;
+            bool other = false;
+            for (unsigned k = 0; k < grid.window_planes; k++)
+                other = other || grid.window[k * groups.results + result] != 0;
+            if (other)
+                set_note(groups, (unsigned)result, RD_CUDA_GROUPS_OTHER);
+            else
+                raise_to(&grid.header->doubtful, 1);
+        }
+    }
+}
+
 template <class T>
-__device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const Window &window, u64 number) {
+__device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const Window &window, bool doubtful,
+                                            u64 number) {
     const unsigned result = result_of(groups, number);
     if (result == NOWHERE || result - groups.rest_first >= groups.rest_room)
         return;
     const typename T::Bits x = element_at<T>(groups.call.x, number);
     const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, number) : x);
     const bool zero = term.special == FINITE && term.is_zero();
-    if (!(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO && !groups.of_weights &&
-        !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
+    if (doubtful && !(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO &&
+        !groups.of_weights && !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
         set_note(groups, result, RD_CUDA_GROUPS_OTHER);
     if (term.special != FINITE || zero || window.holds(term, T::WINDOW))
         return;
@@ -137,11 +172,11 @@ template <class T>
 __device__ __forceinline__ void fill_with(const rd_cuda_groups &groups, unsigned share, unsigned shares) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
     const unsigned aside = grid.header->aside;
-    const bool all = grid.header->minus_zero || aside > grid.aside_room;
+    const bool doubtful = glance(&grid.header->doubtful) != 0, all = doubtful || aside > grid.aside_room;
     const Window window(groups);
     const u64 count = all ? groups.call.count : aside, step = (u64)shares * blockDim.x;
     for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
-        add_to_rest<T>(groups, window, all ? i : grid.aside[i]);
+        add_to_rest<T>(groups, window, doubtful, all ? i : grid.aside[i]);
 }
 
 /* The same of all scans. */
@@ -175,17 +210,24 @@ __device__ __forceinline__ void share_out(rd_cuda_groups_header &header, unsigne
     __syncthreads();
 }
 
-/* Fills the rest of the planes for the results in question. By all blocks of a launch. */
+/* Fills the rest of the planes for the results in question, and finds out which of these are -0. By all blocks of a launch. */
 __device__ __noinline__ void fill_rest(const rd_cuda_groups_all &all) {
     __shared__ u64 claimed;
     rd_cuda_groups_header &header = *all.of[0][0].grid[0].header;
-    share_out(header, RD_CUDA_GROUPS_CLEAR, claimed,
-              [&](unsigned share, unsigned shares) { clear_share(all, share, shares); });
-    share_out(header, RD_CUDA_GROUPS_FILL, claimed,
-              [&](unsigned share, unsigned shares) { fill_share(all, share, shares); });
+    if (has_minus_zero(all))
+        share_out(header, RD_CUDA_GROUPS_DOUBT, claimed,
+                  [&](unsigned share, unsigned shares) { doubt_share(all, share, shares); });
+    if (any_scan(all, [](const rd_cuda_groups_header &of) { return of.high_above || glance(&of.doubtful); })) {
+        share_out(header, RD_CUDA_GROUPS_CLEAR, claimed,
+                  [&](unsigned share, unsigned shares) { clear_share(all, share, shares); });
+        share_out(header, RD_CUDA_GROUPS_FILL, claimed,
+                  [&](unsigned share, unsigned shares) { fill_share(all, share, shares); });
+    }
     if (threadIdx.x == 0 && take_ticket(&header.left, 1) == gridDim.x) { /* nobody looks at these any more */
         for (int step = 0; step < RD_CUDA_GROUPS_REST_STEPS; step++)
             header.claimed[step] = header.done[step] = 0;
+        for (unsigned scan = 0; scan < all.scans; scan++)
+            all.of[scan][0].grid[0].header->doubtful = 0;
         header.left = 0;
     }
 }

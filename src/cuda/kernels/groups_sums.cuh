@@ -26,8 +26,8 @@
  * Tables (state/table.h) take the planes as they are, and count what is special in a pass of its own, groups_special, which looks at
  * indices only of what it finds.
  *
- * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted; whether others did is found out by looking at all
- * elements once more, only then. */
+ * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted. Others did where the window holds anything; where
+ * it does not, that is found out by looking at all elements once more, only then. */
 #pragma once
 
 #include "groups_terms.cuh"

@@ -35,10 +35,22 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
                          QUICK = OF_FLOATS ? WINDOW - TABLED : 0; /* the lowest plane of those tabled */
     /* Bits of an element's significand, of a term's, and where they are in the element. */
     static constexpr int OWN = CLASS == FLOATS   ? BYTES == 8 ? 53 : 24
-                               : CLASS == HALVES ? 11
+                               : CLASS == HALVES ? RD_CUDA_GROUPS_HALF_BITS
                                                  : 8 * BYTES,
                          LENGTH = PRODUCTS ? 2 * OWN : OWN,
                          ONE_PLACE = OF_FLOATS ? OWN - 1 : 0; /* the place of 1 in an element */
+
+    static constexpr int BELOW =
+        CLASS == HALVES ? 24 - RD_CUDA_GROUPS_HALF_BITS : 0; /* bits of f32 that elements lack */
+
+    /* The bits of the f32 that an element of 4 or 2 bytes is. */
+    static __device__ __forceinline__ unsigned to_single(const rd_cuda_groups &groups, Bits bits) {
+        if constexpr (CLASS != HALVES)
+            return (unsigned)bits;
+        F16 f16;
+        f16.bits = (uint16_t)bits;
+        return groups.call.of_f16 ? __float_as_uint((float)f16) : (unsigned)bits << 16;
+    }
 
     static __device__ __forceinline__ Term element(const rd_cuda_groups &groups, Bits bits) {
         Term term = {0, 0, 0, false, FINITE};
@@ -58,18 +70,11 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
             if (field == 0x7ff)
                 term.special = bits & 0xfffffffffffff ? NO_NUMBER : INFINITE;
         } else {
-            unsigned single = (unsigned)bits;
-            int below = 0; /* bits that halves lack */
-            if constexpr (CLASS == HALVES) {
-                F16 f16;
-                f16.bits = (uint16_t)bits;
-                single = groups.call.of_f16 ? __float_as_uint((float)f16) : (unsigned)bits << 16;
-                below = groups.call.of_f16 ? 13 : 16;
-            }
+            const unsigned single = to_single(groups, bits);
             const int field = (int)(single >> 23) & 0xff;
             term.negative = single >> 31;
-            term.low = ((single & 0x7fffff) | (unsigned)(field != 0) << 23) >> below;
-            term.exponent = max(field, 1) - 150 + below;
+            term.low = ((single & 0x7fffff) | (unsigned)(field != 0) << 23) >> BELOW;
+            term.exponent = max(field, 1) - 150 + BELOW;
             if (field == 0xff)
                 term.special = single & 0x7fffff ? NO_NUMBER : INFINITE;
         }
@@ -77,10 +82,14 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     }
 
     /* The same of an element of a float that is neither zero nor subnormal, nor infinite or a NaN, in fewer steps: of others the exponent lies
-     * outside the planes that are tabled, as a window's lowest plane is not below the lowest exponent, nor its end beyond the highest. */
+     * outside the planes that are tabled, as the lowest of these is not below the lowest exponent, nor a window's end beyond the highest. */
     static __device__ __forceinline__ Term usual(const rd_cuda_groups &groups, Bits bits) {
-        if constexpr (CLASS != FLOATS) {
+        if constexpr (CLASS == INTEGERS) {
             return of(groups, bits, bits);
+        } else if constexpr (CLASS == HALVES) {
+            const unsigned single = to_single(groups, bits);
+            return {((single & 0x7fffff) | 0x800000) >> BELOW, 0, (int)(single >> 23 & 0xff) - 150 + BELOW,
+                    single >> 31 != 0 && groups.call.transform != RD_ABSOLUTE, FINITE};
         } else {
             constexpr int PLACES = OWN - 1, FIELDS = 8 * BYTES - OWN; /* bits of the fraction, and of the exponent */
             const int field = (int)(bits >> PLACES) & ((1 << FIELDS) - 1);

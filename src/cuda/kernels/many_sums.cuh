@@ -942,12 +942,15 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             const double lower = sum - parted.upper, upper = sum - lower;
             rest = (parted.upper - upper) + (parted.lower - lower);
         }
-        /* To f32. The last bit tells of the rest, for the second rounding. */
-        __device__ __forceinline__ unsigned to_float() const {
+        /* The sum with a last bit that tells of the rest, for a second rounding. */
+        __device__ __forceinline__ double odd() const {
             i64 bits = __double_as_longlong(sum);
             if (rest != 0 && !(bits & 1))
                 bits += (rest > 0) == (sum > 0) ? 1 : -1;
-            return __float_as_uint((float)__longlong_as_double(bits));
+            return __longlong_as_double(bits);
+        }
+        __device__ __forceinline__ unsigned to_float() const {
+            return __float_as_uint((float)odd());
         }
     };
 
@@ -1000,11 +1003,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         const int zeros = 63 - __clzll((i64)(digits & (0 - digits))),
                   exponent = max(field, 1) - 1075 + zeros - Grid::LOWEST, at = exponent / GRID_STEP - held.base;
         digits >>= zeros;
-        __int128 value = (__int128)digits << exponent % GRID_STEP;
-        if (part < 0)
-            value = -value;
-        const i64 mask = ((i64)1 << GRID_STEP) - 1,
-                  digit[3] = {(i64)value & mask, (i64)(value >> GRID_STEP) & mask, (i64)(value >> 2 * GRID_STEP)};
+        /* Digits of the magnitude, all of one sign: of a negative number in two's complement the highest would not be zero, and might
+         * lie above the slices. */
+        const unsigned __int128 value = (unsigned __int128)digits << exponent % GRID_STEP;
+        const i64 mask = ((i64)1 << GRID_STEP) - 1, sign = part < 0 ? -1 : 1,
+                  digit[3] = {sign * ((i64)value & mask), sign * ((i64)(value >> GRID_STEP) & mask),
+                              sign * (i64)(value >> 2 * GRID_STEP)};
         bool fits = at >= 0;
 #pragma unroll
         for (int i = 0; i < 3; i++) {
