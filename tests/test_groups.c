@@ -827,9 +827,12 @@ static void vanishing_products(void **state) {
 /* Sums of zeros, of few groups and of many. */
 static void zeros(void **state) {
     (void)state;
-    enum { GROUPS = 4, MOST = 400 };
-    static const double X[] = {-0.0, -0.0, -0.0, 0.0, 1, -1, -0.0, 1, -1};
-    static const unsigned char KEY[] = {0, 0, 1, 1, 2, 2, 3, 3, 3};
+    enum { GROUPS = 6, MOST = 400 };
+    /* With digits of 40 bits, 2^-68 is the first that lies too far below 1 for three of them: the last groups' sums are zero partly, and
+     * altogether, beyond these. */
+    static const double X[] = {-0.0, -0.0, -0.0,    0.0,     1,        -1,   -0.0,    1,
+                               -1,   -0.0, 0x1p-68, 0x1p-68, -0x1p-67, -0.0, 0x1p-68, -0x1p-68};
+    static const unsigned char KEY[] = {0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5};
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = grouping_devices(devices);
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
