@@ -123,6 +123,8 @@ typedef struct rd_cu_launch {
 /* What newer drivers have besides; null in older ones. */
 #define RD_CUDA_NEWER_FUNCTIONS(FUNCTION) \
     FUNCTION(cuCtxGetId, "cuCtxGetId", (rd_cu_context context, unsigned long long *id)) \
+    FUNCTION(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", \
+             (int *clusters, rd_cu_function function, const rd_cu_launch *launch)) \
     FUNCTION(cuLaunchKernelEx, "cuLaunchKernelEx", \
              (const rd_cu_launch *launch, rd_cu_function function, void **arguments, void **extra))
 /* clang-format on */

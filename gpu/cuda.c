@@ -265,6 +265,17 @@ double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsig
     return most ? (double)gpu_cuda_resident_blocks(device, kernel, threads) * whole_warps / most : -1;
 }
 
+unsigned gpu_cuda_resident_clusters(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned cluster,
+                                    unsigned threads) {
+    const rd_cu_launch launch = {
+        .grid = {cluster, 1, 1}, .block = {threads, 1, 1}, .dynamic_shared = kernel->dynamic_shared};
+    int clusters = 0;
+    if (!device->driver->cuOccupancyMaxActiveClusters)
+        gpu_cuda_fail(device, "this driver does not know clusters");
+    DO(device, cuOccupancyMaxActiveClusters, &clusters, kernel->function, &launch);
+    return clusters > 0 ? (unsigned)clusters : 0;
+}
+
 /* A launch with the attribute that its way asks for. */
 static void launch_in_its_way(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,
                               void **arguments) {

@@ -126,6 +126,11 @@ gpu_cuda_kernel gpu_cuda_kernel_of(gpu_cuda *device, void *function, unsigned dy
 unsigned gpu_cuda_resident_blocks(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned threads);
 double gpu_cuda_occupancy(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned threads);
 
+/* Clusters of `cluster` blocks, for which the kernel was compiled, that the device holds at once. A cluster lies in one part
+ * of the chip, and parts need not have room for a whole number: these may be fewer blocks than without clusters. */
+unsigned gpu_cuda_resident_clusters(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned cluster,
+                                    unsigned threads);
+
 /* Queues a launch in the kernel's way; `arguments` are pointers to the kernel's parameters in order. Fails where the driver
  * knows plain launches alone (before CUDA 11.8). */
 void gpu_cuda_launch(gpu_cuda *device, const gpu_cuda_kernel *kernel, unsigned blocks, unsigned threads,

@@ -77,9 +77,10 @@ static uint64_t blocks_for(const void *prepared, uint64_t n) {
     const cuda_run *run = prepared;
     cuda_lab *lab = run->lab;
     uint64_t wanted = gpu_ceil_divide(n, elements_per_block(run)), most = wanted;
-    if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
-        most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block) /
-               cluster_of(run);
+    if (run->rung->cluster)
+        most = gpu_cuda_resident_clusters(lab->device, &run->kernel, run->rung->cluster, run->block);
+    else if (run->rung->cover != CUDA_COVER_ONE && run->rung->cover != CUDA_COVER_TWO)
+        most = (uint64_t)lab->facts->multiprocessors * gpu_cuda_resident_blocks(lab->device, &run->kernel, run->block);
     if (wanted > most)
         wanted = most;
     return wanted ? wanted : 1; /* an empty array has a sum as well */

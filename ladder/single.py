@@ -19,10 +19,17 @@ COVERS = {'ONE': ('THREADS', False), 'TWO': ('2 * THREADS', False), 'WALK': ('TH
 SHARED = {None: '0', 'ONE': 'THREADS * sizeof(T)', 'RING': 'STAGES * STAGE_BYTES'}
 KNOWN = {'step', 'cover', 'shared', 'destroys_input', 'per_block_size', 'producers', 'whole_warps', 'way', 'own_finish', 'cluster'}
 
-# What stands in the place of the launch in main.cuh, for the ways of launching that <<<...>>> has no word for.
+# What stands in the place of the launch in main.cuh for the ways of launching that <<<...>>> has no word for.
 PLAIN_LAUNCH = '        kernel<T><<<blocks, THREADS, shared_bytes<T>()>>>(input, n, outlet<T>{partials, result, ticket});\n'
 WAYS = {'GPU_CUDA_OVERLAPPED': ('cudaLaunchAttributeProgrammaticStreamSerialization', 'programmaticStreamSerializationAllowed'),
         'GPU_CUDA_COOPERATIVE': ('cudaLaunchAttributeCooperative', 'cooperative')}
+# What main.cuh asks about resident blocks, and what stands in its place where they come in clusters.
+RESIDENT = re.compile(r'        int device, processors, resident;\n.*?most = .*?\n', flags=re.S)
+RESIDENT_CLUSTERS = '''        int clusters; // fewer blocks than there would be without
+        cudaLaunchConfig_t config = {TOGETHER, THREADS, shared_bytes<T>()};
+        CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel<T>, &config));
+        uint64_t most = uint64_t(clusters) * TOGETHER;
+'''
 LAUNCH_BY_ATTRIBUTE = '''        cudaLaunchAttribute attribute = {{}};
         attribute.id = {attribute};
         attribute.val.{value} = 1;
@@ -154,6 +161,9 @@ def single(file, fields):
         attribute, value = WAYS[fields['way']]
         assert PLAIN_LAUNCH in main[3]
         main[3] = main[3].replace(PLAIN_LAUNCH, LAUNCH_BY_ATTRIBUTE.format(attribute=attribute, value=value))
+    if cluster:
+        main[3], found = RESIDENT.subn(lambda _: RESIDENT_CLUSTERS, main[3])
+        assert found == 1
     parts[f'The rung: {file}.cu'] = body
     return (comment + HEADER.format(file=file, name=name, architecture=architecture(file))
             + '\n' + ''.join(f'#include <{header}>\n' for header in main[1]) + '\n' + includes + '\n'

@@ -300,11 +300,10 @@ static void check(cudaError_t status, const char *call) {
 template <typename T> unsigned blocks_for(uint64_t n) {
     uint64_t wanted = blocks_wanted<T>(n);
     if (WALKS) {
-        int device, processors, resident;
-        CHECK(cudaGetDevice(&device));
-        CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel<T>, THREADS, shared_bytes<T>()));
-        uint64_t most = uint64_t(processors) * resident / TOGETHER * TOGETHER;
+        int clusters; // fewer blocks than there would be without
+        cudaLaunchConfig_t config = {TOGETHER, THREADS, shared_bytes<T>()};
+        CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel<T>, &config));
+        uint64_t most = uint64_t(clusters) * TOGETHER;
         wanted = wanted < most ? wanted : most;
     }
     wanted = wanted ? wanted : 1; // an empty array has a sum as well

@@ -291,7 +291,7 @@ template <typename T> unsigned blocks_for(uint64_t n) {
         CHECK(cudaGetDevice(&device));
         CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
         CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel<T>, THREADS, shared_bytes<T>()));
-        uint64_t most = uint64_t(processors) * resident / TOGETHER * TOGETHER;
+        uint64_t most = uint64_t(processors) * resident;
         wanted = wanted < most ? wanted : most;
     }
     wanted = wanted ? wanted : 1; // an empty array has a sum as well
