@@ -14,6 +14,8 @@ SENTENCES = [
     (r'The times spread by at most (\S+?) of the median\.', r'时间的离散至多是中位数的 \1。'),
     (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%)\.',
      r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4。'),
+    (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%): (.+)\.',
+     r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4：\5。'),
     (r'Warnings of the whole run, all finishes and types:', r'整次运行的警告，所有收尾和类型：'),
     (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', r'相消的 \1 个数之和的误差，以和的 ulp 计，机器：\2：'),
     (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),
@@ -54,6 +56,12 @@ HEADINGS = {
     'bank conflicts': '存储体冲突', 'divergence': '分支发散', 'block': '块', 'what': '什么', 'type': '类型', 'language': '语言', 'note': '备注', 'how': '方式',
     'where': '在哪里', 'result': '结果', 'specimen': '标本', 'device': '设备', 'kernel': '核函数', 'all': '全部', 'add': '加法',
     'global load': '全局加载', 'of 16 bytes': '其中 16 字节', 'shared load': '共享加载', 'shared store': '共享存储', 'block barrier': '块屏障',
+    'what the lanes of a warp read': '线程束的各通道读什么', 'different words of one bank': '同一存储体的不同的字', 'conflicts counted per load': '每次加载数得的冲突',
+    'time per load of a warp': '线程束一次加载的时间', 'blocks of a cluster': '一簇的块', 'blocks at once': '同时的块', '256 Mi, 1056 blocks': '256 Mi，1056 个块',
+    '256 Mi, as many as fit': '256 Mi，容得下的那么多', 'the same, nobody waits': '同上，谁也不等', '1 Mi, nobody waits': '1 Mi，谁也不等',
+    'loads and stores; the barrier orders': '加载和存储；屏障的范围', 'sectors of 32 bytes from L2': '来自 L2 的 32 字节扇区', 'instructions of warps': '线程束的指令',
+    '`last-warp`, 32 Mi f32': '`last-warp`，32 Mi 个 f32', '`row-block`, f32': '`row-block`，f32', 'sums, keys': '和的数目，键', 'f32, 8 bytes apart': 'f32，隔 8 字节', '32-bit integers': '32 位整数', '64-bit integers': '64 位整数',
+    'two of them': '两个这样的', 'two, far apart': '两个，离得远',
     'technique': '技术', 'the step': '步骤', 'its block': '它的块', 'in blocks of 1024': '1024 的块', 'of the time': '占时间的', 'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
 }
 
@@ -65,6 +73,16 @@ CELLS = {
     'several elements per thread: many': '每个线程多个元素：许多', 'bytes under way': '在途字节', 'all of them': '全部',
     'none: the loads of every rung are coalesced': '没有：每一级的加载都是合并的', '4 to 5': '4 到 5',
     'time, finish `recursive`': '时间，收尾 `recursive`', 'transactions of shared memory': '共享内存事务', 'conflicts among them': '其中的冲突',
+    'neighbours': '相邻的字', 'neighbours, in the other direction': '相邻的字，反方向', 'all lanes the same word': '所有通道读同一个字',
+    'lanes in pairs, a word each': '通道两两一对，每对一个字', 'half and half, two words of two banks': '各一半，两个存储体的两个字', 'half and half, two words of one bank': '各一半，同一存储体的两个字',
+    'eight lanes each, four words of one bank': '每八个通道一个，同一存储体的四个字', **{f'every {text} word': f'步长 {int(text[:-2])}' for text in ('2nd', '3rd', '4th', '8th', '16th', '32nd', '33rd')},
+    'none': '不用簇', 'in L1; within the block': '在 L1；块之内', 'past L1; within the block': '绕过 L1；块之内', 'in L1; on the device': '在 L1；整个设备', 'past L1; on the device': '绕过 L1；整个设备',
+    'as it is': '原样', 'the barrier of the subgroup orders shared memory alone': '子组的屏障只管共享内存', 'no barrier of the subgroup': '没有子组的屏障', 'an `if` for the inner loop': '内层循环换成 `if`',
+    'six steps written out, for 32 lanes': '为 32 个通道写开六步', 'no barrier of the group at the end': '末尾没有组的屏障', 'both': '两者都改', 'both, and sums in registers, as in CUDA': '两者都改，和在寄存器里，如 CUDA',
+    'six steps written out, with barriers of the group, as in HLSL': '写开六步，用组的屏障，如 HLSL', '`first-add` in GLSL': 'GLSL 的 `first-add`', 'in CUDA': 'CUDA', 'in HLSL': 'HLSL', 'in Slang': 'Slang', 'in Slang, after `spirv-opt -O`': 'Slang，经过 `spirv-opt -O`',
+    "texels by rows, shifts (CUDA's rung)": '按行的纹素，移位（CUDA 的）', "texels by rows, divisions (GLSL's)": '按行的纹素，除法（GLSL 的）', 'texels by tiles, divisions (both)': '按小块的纹素，除法（两者的）', 'texels by tiles, shifts': '按小块的纹素，移位',
+    'CUDA, the stride a constant': 'CUDA，步长是常量', 'CUDA, the same not unrolled': 'CUDA，同上但不展开', "CUDA, with GLSL's tree": 'CUDA，用 GLSL 的树', 'GLSL, sums by subgroups in the place of the tree': 'GLSL，用子组求和代替树',
+    **{f'{count}, {order}': f'{count}，{name}' for count in (100, 10000, 1000000) for order, name in (('random', '随机'), ('sorted', '已排序'))},
     **{text: HEADINGS[text] for text in ('of the read limit', 'occupancy', 'registers')},
 }
 

@@ -56,6 +56,16 @@ def same_bits(report, language):
     return all(a == b for a, b in pairs if b is not None)
 
 
+def shown(report, experiment, row, column):
+    """A figure of an experiment's table."""
+    return report.experiments[experiment, row, column]
+
+
+def noisy(report):
+    """Rows of applications that spread by more than is told."""
+    return [row for row in report.whole['rows'] if row['group'] == 'applications' and (row['spread'] or 0) > tables.NOISY]
+
+
 # Page, what it says, and whether it is so. What is not measured yet cannot be wrong: such claims are of rungs in NEEDS.
 CLAIMS = [
     ('cells', 'the divergence of neighbour-modulo is 0', None, lambda r: r.profiled('neighbour-modulo')['divergence'] == 0),
@@ -68,6 +78,30 @@ CLAIMS = [
                    for finish in ('host', 'second-launch', 'recursive', 'last-block'))),
     ('cells', 'last-block takes a quarter of a microsecond to one and a half more than atomic', None,
      lambda r: all(0.2e-6 < cost < 1.6e-6 for cost in last_block_costs(r))),
+    ('cells', 'exact is behind overlapped-launch at 1 Mi, and ahead at 4 Mi', 'overlapped-launch',
+     lambda r: gains(r, 'exact', [MI])[0] < 1 < gains(r, 'exact', [4 * MI])[0]),
+    ('cells', 'windows take 1.5 µs, as much at 64 Ki as at 512 Ki', None,
+     lambda r: all(near(shown(r, 'cell-exact', n, 'f32 `exact`') - shown(r, 'cell-exact', n, 'i32 `exact`'), 1.5e-6) for n in ('64 Ki', '512 Ki'))),
+    ('cells', "without the group's barrier last-warp is as fast in GLSL as in CUDA, and so it is with its steps written out", None,
+     lambda r: all(near(shown(r, 'cell-last-warp', way, 'time'), shown(r, 'cell-last-warp', 'in CUDA', 'time'))
+                   for way in ('no barrier of the group at the end', 'six steps written out, for 32 lanes'))),
+    ('cells', 'after spirv-opt Slang takes what GLSL takes', None,
+     lambda r: near(shown(r, 'cell-last-warp', 'in Slang, after `spirv-opt -O`', 'time'), shown(r, 'cell-last-warp', 'as it is', 'time'))),
+    ('cells', 'what global-halving costs more in shaders is the barrier for the device', None,
+     lambda r: all(shown(r, 'cell-global-halving', f'{loads} L1; on the device', language) > 2 * shown(r, 'cell-global-halving', f'{loads} L1; within the block', language)
+                   for loads in ('in', 'past') for language in ('CUDA', 'GLSL'))),
+    ('neighbour-strided', 'a word for all lanes costs what neighbours cost, and each further word of a bank a clock', None,
+     lambda r: near(shown(r, 'banks', 'all lanes the same word', 'time per load of a warp'), shown(r, 'banks', 'neighbours', 'time per load of a warp')) and
+     near(shown(r, 'banks', 'every 32nd word', 'time per load of a warp'), 32 / 1.98)),
+    ('cluster', 'the second wave is two thirds of what is lost, and empty multiprocessors three percent', None,
+     lambda r: near(shown(r, 'clusters', '8', '256 Mi, 1056 blocks') - shown(r, 'clusters', '8', '256 Mi, as many as fit'),
+                    2 / 3 * (shown(r, 'clusters', '8', '256 Mi, 1056 blocks') - shown(r, 'clusters', 'none', '256 Mi, 1056 blocks'))) and
+     near(shown(r, 'clusters', '8', '256 Mi, as many as fit') / shown(r, 'clusters', 'none', '256 Mi, 1056 blocks'), 1.03)),
+    ('applications', 'what spreads is of the processor, or waits for it', None,
+     lambda r: all(row['device'].startswith('cpu') or 'returns to the host' in row['note'] for row in noisy(r))),
+    ('applications', 'the same calls of f32 were three to seven times as fast elsewhere', None,
+     lambda r: all(2.7 < row['seconds'] / shown(r, 'noise', row['name'], 'time') < 7.7 for row in r.group('applications')
+                   if row['device'].startswith('cpu') and row['type'] == 'f32' and row['n'] == 4 * MI)),
     ('grid-stride', 'with the finish recursive unrolled and grid-stride are level at 256 Mi', None,
      lambda r: near(seconds(r, 'unrolled', 256 * MI, 'recursive') / seconds(r, 'grid-stride', 256 * MI, 'recursive'), 1)
      if 256 * MI in r.sizes else True),
@@ -142,6 +176,7 @@ def kept():
     """The report that the tutorial's tables are made from, with the errors in f32 of data that cancel, by rung."""
     runs = {name: tables.results.read(name) for name in ('ladder', 'profile', 'numbers')}
     report = tables.Report(runs['ladder'], profile=runs['profile'])
+    report.experiments = {(cell['experiment'], cell['row'], cell['column']): float(cell['value']) for cell in tables.results.read('experiments')['rows']}
     report.numbers = {row['name']: row['ulp'] for row in runs['numbers']['rows'] if row['type'] == 'f32' and row['ulp'] is not None}
     return report
 

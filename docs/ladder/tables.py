@@ -7,8 +7,9 @@
     groups      the ladder of groups
     profile     what the profiler counts
     blocks      rungs in blocks of 1024 threads
+    experiments what single programs have measured to explain a cell; ladder/single/banks.cu and ladder/experiments/
 
-all of them by one run of scripts/measure-ladder, which results/adopt.py puts there; from docs/results/, what is known of other
+all but the last by one run of scripts/measure-ladder, which results/adopt.py puts there; from docs/results/, what is known of other
 machines; and from sass.json beside this file, which is of python3 docs/ladder/sass.py >docs/ladder/sass.json. (languages: an older
 run of all languages, where ladder has CUDA's alone.)
 
@@ -102,13 +103,15 @@ def ulps(row):
 # Times that spread by more than that are named: as in ladder/gpu.h.
 NOISY = 0.05
 
-def steadiness(rows):
-    """How steady the times of a table are, as a sentence below it."""
+def steadiness(rows, named=None):
+    """How steady the times of a table are, as a sentence below it; with what `named` calls the rows whose times are not."""
     known = [row['spread'] for row in rows if row and row['seconds'] and row['spread'] is not None]
     if not known:
         return ''
     noisy = sum(spread > NOISY for spread in known)
     more = f', {noisy} of {len(known)} by more than {percent(NOISY)}' if noisy else ''
+    if noisy and named:
+        more += ': ' + '; '.join(f'{named(row)} ({spread(row)})' for row in rows if row['seconds'] and (row['spread'] or 0) > NOISY)
     return f'\nThe times spread by at most {percent(max(known))} of the median{more}.\n'
 
 
@@ -371,11 +374,12 @@ def applications_block(report):
             seen.add(key)
             shown.append(row)
             rows.append([row['name'], row['variant'] or '', row['device'] or '', row['language'] or '', row['type'] or '',
-                         time(row['seconds']), rate(row['bytes_per_second']), outcome(row)])
+                         time(row['seconds']), spread(row) if row['seconds'] else '', rate(row['bytes_per_second']), outcome(row)])
     if not rows:
         return ''
-    heading = ['what', 'how', 'where', 'language', 'type', 'time', 'GB/s', 'result']
-    return f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[5:7]) + steadiness(shown)
+    heading = ['what', 'how', 'where', 'language', 'type', 'time', '±', 'GB/s', 'result']
+    return (f'{elements(n)} elements, on one {report.device()}:\n\n' + table(heading, rows, heading[5:8])
+            + steadiness(shown, lambda row: f'{row["name"]}, {row["type"]}, {row["variant"]}, {row["device"]}'))
 
 
 def textures_block(run):
@@ -622,6 +626,27 @@ def atomic_cell(report):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# Experiments: figures that programs other than the command have measured, a line of experiments.csv for each cell of a table
+# ----------------------------------------------------------------------------------------------------------------------
+
+# How a figure is written, by its unit. Seconds of a single instruction are shorter than what time() is for.
+UNITS = {'s': time, 'ns': lambda ns: f'{ns:.3f} ns', 'B/s': rate, 'count': lambda count: f'{count:,.0f}', 'ratio': digits,
+         'share': percent}
+
+
+def experiments_blocks(cells, device):
+    """A table per experiment: rows and columns in the order of the file, the first column under the experiment's own heading."""
+    made = {}
+    for name in dict.fromkeys(cell['experiment'] for cell in cells):
+        of = {(cell['row'], cell['column']): UNITS[cell['unit']](float(cell['value'])) for cell in cells if cell['experiment'] == name}
+        columns = list(dict.fromkeys(column for _, column in of))
+        rows = [[row, *(of.get((row, column), '') for column in columns)] for row in dict.fromkeys(row for row, _ in of)]
+        heading = [next(cell['heading'] for cell in cells if cell['experiment'] == name), *columns]
+        made[name] = f'On one {device}:\n\n' + table(heading, rows, columns)
+    return made
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # What docs/tutorials.md compares with the tutorials' own figures
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -689,9 +714,11 @@ def block_sizes_block(report, larger):
     return f'f32 on one {wide.device()}:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown)
 
 
-def blocks(report, languages, sass, numbers, rows, groups, submissions, larger):
+def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, experiments):
     """Every block of results by name."""
     made = {'sass': sass_block(sass), 'machines': machines_block(submissions)}
+    if experiments:
+        made.update(experiments_blocks(experiments['rows'], Report(experiments).device()))
     if rows:
         made['rows'] = rows_block(rows)
     if groups:
@@ -789,11 +816,12 @@ def main():
     """tables.py [DOCS [FOLDER]]: the folder whose pages are filled, and where all results lie."""
     docs = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(FOLDER)
     sources, kept = (sys.argv[2], sys.argv[2]) if len(sys.argv) > 2 else (FOLDER, RESULTS)
-    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'groups', 'profile', 'blocks')}
+    kept_runs = {name: results.read(name, kept) for name in ('ladder', 'languages', 'numbers', 'rows', 'groups', 'profile', 'blocks', 'experiments')}
     measured = kept_runs['ladder']
     report = Report(measured, profile=kept_runs['profile']) if measured else None
     fill(docs, blocks(report, kept_runs['languages'] or measured, read_sass(os.path.join(sources, 'sass.json')), kept_runs['numbers'],
-                      kept_runs['rows'], kept_runs['groups'], read_submissions(os.path.join(docs, 'results')), kept_runs['blocks']))
+                      kept_runs['rows'], kept_runs['groups'], read_submissions(os.path.join(docs, 'results')), kept_runs['blocks'],
+                      kept_runs['experiments']))
     if report:
         chart(report, os.path.join(docs, 'ladder'))
 

@@ -2,7 +2,7 @@
 emulated GPU, for several numbers of elements.
 
     test_single.py current              they are what ladder/single.py writes
-    test_single.py nvcc NVCC            each compiles
+    test_single.py nvcc NVCC            each compiles, and the experiments beside them
     test_single.py run EMULATED_CUDA [NAME...]    each, or those named, sums rightly; the folder is that of the emulated libcuda.so.1
 """
 import concurrent.futures
@@ -22,7 +22,10 @@ import single  # noqa: E402
 
 # All threads of bulk-copy wait in a loop, which the emulated GPU takes for a program that hangs: an array of less than a tile
 # has nothing to wait for. scripts/check-gpu runs the rung itself on a GPU.
-SIZES = {'bulk-copy.cu': (0, 2003)}
+SIZES = {'bulk-copy.cu': (0, 2003), 'banks.cu': (1, 20)}
+EXPERIMENTS = sorted(name for name in os.listdir(os.path.join(ROOT, 'ladder', 'experiments')) if name.endswith('.cu'))
+# Not made from a rung.
+WRITTEN = {'start.cu', 'banks.cu'}
 # More blocks at a time than the emulated GPU has, and a header that only nvcc can read: they are compiled, and run on a GPU alone.
 NOT_EMULATED = {'cooperative.cu', 'cluster.cu', 'cg-reduce.cu'}
 
@@ -41,7 +44,7 @@ def each(check, but=()):
 class Current(unittest.TestCase):
     def test_they_are_what_the_script_writes(self):
         files = single.files()
-        self.assertEqual(set(files) | {'start.cu'}, set(PROGRAMS))
+        self.assertEqual(set(files) | WRITTEN, set(PROGRAMS))
         for name, text in files.items():
             self.assertEqual(text, read(FOLDER, name), f'{name}: python3 ladder/single.py has not been run')
 
@@ -52,19 +55,28 @@ class Current(unittest.TestCase):
         for name in said:
             self.assertIn(f'`{name}`', read(FOLDER, 'README.md'))
 
+    def test_experiments_are_listed(self):
+        self.assertEqual(sorted(re.findall(r'(?m)^\| \[`(\w+\.cu)`\]', read(ROOT, 'ladder', 'experiments', 'README.md'))), EXPERIMENTS)
+
     def test_the_first_chapter_quotes_its_program(self):
         self.assertIn(f'```cuda\n{read(FOLDER, "start.cu")}```\n', read(ROOT, 'docs', 'ladder', 'start.md'))
 
 
 class Nvcc(unittest.TestCase):
+    def compiles(self, source, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run([ARGUMENT, '-O1', *options, source, '-o', os.path.join(folder, 'a.out')], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ''), source)
+
     def test_each_compiles(self):
         def check(name):
             architecture = re.search(r'-arch=(sm_\d+)', read(FOLDER, name))
-            with tempfile.TemporaryDirectory() as folder:
-                result = subprocess.run([ARGUMENT, '-O1', f'-arch={architecture.group(1) if architecture else "sm_75"}',
-                                         os.path.join(FOLDER, name), '-o', os.path.join(folder, 'a.out')], capture_output=True, text=True)
-            self.assertEqual((result.returncode, result.stderr), (0, ''), name)
+            self.compiles(os.path.join(FOLDER, name), f'-arch={architecture.group(1) if architecture else "sm_75"}')
         each(check)
+
+    def test_experiments_compile(self):
+        for name in EXPERIMENTS:
+            self.compiles(os.path.join(ROOT, 'ladder', 'experiments', name), '-std=c++17', '-arch=sm_90', '-I', os.path.join(ROOT, 'ladder', 'cuda'))
 
 
 class Run(unittest.TestCase):

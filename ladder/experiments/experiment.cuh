@@ -1,0 +1,60 @@
+// What the experiments share: checked calls, and the time of a launch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call) check(call, #call)
+inline void check(cudaError_t status, const char *call) {
+    if (status != cudaSuccess) {
+        fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
+        exit(1);
+    }
+}
+
+// Elements on the device, all zero.
+template <typename T> T *zeros(uint64_t count) {
+    T *memory;
+    CHECK(cudaMalloc(&memory, count * sizeof(T)));
+    CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
+}
+
+inline unsigned multiprocessors() {
+    int device, count;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return unsigned(count);
+}
+
+// Blocks of `threads` that the device holds at once.
+template <typename Kernel> unsigned resident_blocks(Kernel kernel, unsigned threads) {
+    int blocks;
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, int(threads), 0));
+    return multiprocessors() * unsigned(blocks);
+}
+
+// Microseconds of one launch: the median of rounds of several back to back.
+template <typename Launch> double microseconds(Launch launch, int runs) {
+    std::vector<float> rounds(7);
+    cudaEvent_t begin, end;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    launch();
+    for (float &milliseconds : rounds) {
+        CHECK(cudaEventRecord(begin));
+        for (int i = 0; i < runs; i++)
+            launch();
+        CHECK(cudaEventRecord(end));
+        CHECK(cudaEventSynchronize(end));
+        CHECK(cudaGetLastError());
+        CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    }
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    std::sort(rounds.begin(), rounds.end());
+    return rounds[rounds.size() / 2] * 1e3 / runs;
+}
