@@ -11,10 +11,11 @@
  *     status = reduct_mpi_allreduce(&field, 1, MPI_COMM_WORLD, &error);
  *
  * All functions but reduct_mpi_wait() and reduct_mpi_test() are collective: all ranks of the communicator call them, in the same
- * order, with the same reductions, as many fields and the same root. What differs elsewhere, a null pointer, a NaN that is
- * refused, memory that runs out, is no reason for a rank to stay away: all ranks return the same status, the same index, that of
- * an element of the whole array, and the same message, which names the first rank that failed. Outputs are then untouched on all
- * of them.
+ * order, with the same reductions, as many fields and the same root. Whatever one of them has wrong, a null pointer, a root that is no
+ * rank, a reduction that is refused, a NaN, memory that runs out, is no reason for it to stay away: all ranks return the same status, the
+ * same index, that of an element of the whole array, and the same message, which names the first rank that failed. Outputs are then
+ * untouched on all of them. Reductions that are not the same on all ranks are REDUCT_ERROR_MISMATCH; how many fields there are, and which
+ * communicator, ranks must agree on.
  *
  * MPI's own failures end the program, unless the communicator's error handler is another: then they are REDUCT_ERROR_DEVICE_LOST
  * on the ranks that see them. A program may hold any number of communicators, each of one group (those between two groups are
@@ -47,13 +48,13 @@ typedef struct reduct_mpi_field {
     uint64_t reserved[4];              /* zero */
 } reduct_mpi_field;
 
-/* Reduces each of the fields over all ranks, with one all-reduce for all of them; every rank gets all results. Of more than 2048 words
- * (7 for a sum of f64, 13 for one of products, otherwise as reduct_reduction_words() says) a small one comes before it. Of sums of f64 and of
- * their products, beside what else adds, a short message is tried first, which does unless a rank's sum has bits below 2^-128 or
- * above 2^64, or of products below 2^-256 or above 2^128, or a rank's elements are infinite, NaN or all -0, or 2^32 of them and more;
- * then there is one all-reduce more. A rank whose `fields` or reductions are null takes part as if they were sums of f64: where the others' are
- * something else, MPI sees messages of different lengths. Fails with
- * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _OUT_OF_MEMORY, _TOO_LARGE, _EMPTY, _OVERFLOW or _NAN. */
+/* Reduces each of the fields over all ranks, with one all-reduce for all of them; every rank gets all results. That one is a short
+ * message, whose length depends on the number of fields alone, as a rank whose `fields` are null takes part, too. Sums of all types have
+ * room in it (292 at most), and products of f64, as in dot and norm2, where there are few fields; it does unless a rank's sum of f64
+ * has bits below 2^-128 or above 2^64, of products below 2^-256 or above 2^128 (f32: 2^-96 and 2^96, 2^-192 and 2^192), or a rank's
+ * elements are infinite, NaN, left out or all -0, or 2^32 of them and more. Otherwise there is one all-reduce more, as there is for what does
+ * not add, such as extremes. Before one of more than 2048 words (as reduct_reduction_words() says) comes a small one. Fails with
+ * REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _MISMATCH, _NO_DEVICE, _DEVICE_LOST, _OUT_OF_MEMORY, _TOO_LARGE, _EMPTY, _OVERFLOW or _NAN. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                   reduct_error *error);
 
@@ -62,7 +63,8 @@ REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields
 REDUCT_MPI_API reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
                                                reduct_error *error);
 
-/* The same with results of the parts up to and with each rank's own; where one of them fails, all ranks do. */
+/* The same with results of the parts up to and with each rank's own; where one of them fails, all ranks do. Ranks ask each other before, and
+ * after. */
 REDUCT_MPI_API reduct_status reduct_mpi_scan(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                              reduct_error *error);
 
@@ -119,8 +121,8 @@ REDUCT_MPI_API reduct_status reduct_mpi_allreduce_each(reduct_type type, const v
 typedef struct reduct_mpi_request reduct_mpi_request;
 
 /* Begins a reduct_mpi_allreduce(): reduces this rank's part and lets MPI do the rest while the program goes on. The fields, but
- * not what they point to, are copied; results must stay until the request has ended. Of more than 16 fields or 2048 words in all, ranks
- * first wait for each other to know that all have the memory. Fails as reduct_mpi_allreduce() does before it could begin; what is
+ * not what they point to, are copied; results must stay until the request has ended. Of more than 9 fields, ranks first wait for each
+ * other to know that all have the memory. Fails as reduct_mpi_allreduce() does before it could begin; what is
  * known later, reduct_mpi_wait() tells. */
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                    reduct_mpi_request **request, reduct_error *error);

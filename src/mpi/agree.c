@@ -28,6 +28,10 @@ void rm_note_no_memory(struct rm_failure *failure, uint64_t bytes) {
     rm_note(failure, 0, &error);
 }
 
+reduct_status rm_mismatch(reduct_error *error) {
+    return rm_fail(error, REDUCT_ERROR_MISMATCH, "reductions: not the same on all ranks");
+}
+
 reduct_status rm_check(int code, reduct_error *error) {
     if (code == MPI_SUCCESS)
         return REDUCT_OK;
@@ -100,7 +104,7 @@ reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, uint
     if (all[0])
         return rm_agree(failure, fields, comm, error);
     if (all[1] & all[2])
-        return rm_fail(error, REDUCT_ERROR_MISMATCH, "reductions: not the same on all ranks");
+        return rm_mismatch(error);
     if (bits)
         memcpy(bits, all + 3, RM_BITS * sizeof *bits);
     return REDUCT_OK;

@@ -23,6 +23,9 @@ void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error
 /* The same of so many bytes that could not be allocated. */
 void rm_note_no_memory(struct rm_failure *failure, uint64_t bytes);
 
+/* What ranks say of reductions, or shapes, that are not those of the others. */
+reduct_status rm_mismatch(reduct_error *error);
+
 /* What MPI returned, as a status. */
 reduct_status rm_check(int code, reduct_error *error);
 

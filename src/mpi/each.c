@@ -441,7 +441,10 @@ static void stage(struct each *each, reduct_error *error) {
 /* What this rank lacks, or has wrong. */
 static void check(struct each *each, struct rm_failure *failure) {
     reduct_error error = {.status = REDUCT_OK};
-    if (each->count && (!each->x || !each->result))
+    if (each->type != REDUCT_F64 && each->type != REDUCT_F32)
+        rm_fail(&error, reduct_type_name(each->type) ? REDUCT_ERROR_UNSUPPORTED : REDUCT_ERROR_ARGUMENT,
+                "type: %s; expected f64 or f32", reduct_type_name(each->type) ? reduct_type_name(each->type) : "none");
+    else if (each->count && (!each->x || !each->result))
         rm_fail(&error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", each->x ? "results" : "x");
     else if (each->count > (uint64_t)PTRDIFF_MAX / 8)
         rm_fail(&error, REDUCT_ERROR_TOO_LARGE, "count: no memory holds so many");
@@ -459,9 +462,6 @@ static void check(struct each *each, struct rm_failure *failure) {
 
 reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *results, uint64_t count, MPI_Comm comm,
                                         reduct_error *error) {
-    if (type != REDUCT_F64 && type != REDUCT_F32)
-        return rm_fail(error, reduct_type_name(type) ? REDUCT_ERROR_UNSUPPORTED : REDUCT_ERROR_ARGUMENT,
-                       "type: expected f64 or f32");
     reduct_status status = rm_check_communicator(comm, error);
     if (status != REDUCT_OK)
         return status;

@@ -285,8 +285,9 @@ static reduct_status finish(struct call *call, reduct_table *table, uint64_t gro
     return status;
 }
 
-reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, MPI_Comm comm, reduct_error *error) {
-    struct call call = {.comm = MPI_COMM_NULL};
+reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, const struct rm_failure *failure,
+                               MPI_Comm comm, reduct_error *error) {
+    struct call call = {.comm = MPI_COMM_NULL, .failure = *failure};
     uint64_t groups = 0;
     reduct_status status = open_tables(table, &call.failure, &groups, comm, error);
     if (status != REDUCT_OK)

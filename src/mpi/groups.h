@@ -6,8 +6,10 @@
 #include "mpi/message.h"
 
 /* Puts in the place of what the tables held what those of the ranks of `kind` hold together; of an all-reduce with a `root` that is
- * not negative in that rank's alone. Fails on all ranks alike; what the tables held is then as it was. Collective. */
-reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, MPI_Comm comm, reduct_error *error);
+ * not negative in that rank's alone. Fails on all ranks alike, also where one has failed before, of which `failure` tells; what the tables
+ * held is then as it was. Collective. */
+reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, const struct rm_failure *failure,
+                               MPI_Comm comm, reduct_error *error);
 
 /* An all-reduce of tables under way. */
 struct rm_groups {

@@ -17,15 +17,29 @@ reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
  * Short messages
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Words of a state of so many in all, its sums' middle limbs, that suffice where all ranks' sums lie between 2^-128 and 2^64, those
- * of products between 2^-256 and 2^128, in a message of a fraction of the size. */
+/* The words of a state of so many in all, all of which add, that are in a short message: how many elements there are, and of its sums those
+ * limbs that suffice where they lie between 2^-128 and 2^64, those of products between 2^-256 and 2^128, of f32 2^-96 and 2^96 or
+ * 2^-192 and 2^192. Where there are few words anyway, all but the other counts, which integers have none of, are sent. */
 struct narrow {
-    size_t row, first, count;
+    size_t row;
+    bool has_nonzero;
+    struct {
+        size_t first, count;
+    } part[2];
 };
 
 static const struct narrow *narrow_of(size_t width) {
-    static const struct narrow NARROW[] = {{RM_WIDTH_F64, RM_COUNTS + 30, RM_NARROW_F64},
-                                           {141, RM_COUNTS + 60, 12}}; /* of f64 */
+    enum { N = RM_COUNTS };
+    static const struct narrow NARROW[] = {{RM_WIDTH_F64, false, {{N + 30, RM_NARROW_F64}}},
+                                           {141, false, {{N + 60, 12}}},
+                                           {209, false, {{N + 30, 6}, {N + 68 + 60, 12}}},
+                                           {18, false, {{N + 2, 6}}}, /* f32 */
+                                           {27, false, {{N + 4, 12}}},
+                                           {38, false, {{N + 2, 6}, {N + 11 + 4, 12}}},
+                                           {8, true, {{N, 1}}}, /* counts, f16, integers */
+                                           {11, true, {{N, 4}}},
+                                           {13, true, {{N, 6}}},
+                                           {17, true, {{N, 10}}}};
     for (size_t i = 0; i < sizeof NARROW / sizeof *NARROW; i++)
         if (width == NARROW[i].row)
             return &NARROW[i];
@@ -35,18 +49,22 @@ static const struct narrow *narrow_of(size_t width) {
 /* Words that a state of so many takes in a short message; all of them where nothing is known of it. */
 static size_t narrowed(size_t width) {
     const struct narrow *narrow = narrow_of(width);
-    return narrow ? 1 + narrow->count : width;
+    return narrow ? 1 + narrow->has_nonzero + narrow->part[0].count + narrow->part[1].count : width;
 }
 
 /* Whether what is not sent of a state is zero, or follows from what is. */
 static bool fits(const int64_t *state, const struct narrow *narrow) {
-    int64_t left = (state[RM_SEEN] != 0) != (state[RM_NONZERO] != 0);
+    int64_t left = !narrow->has_nonzero && (state[RM_SEEN] != 0) != (state[RM_NONZERO] != 0);
+    size_t at = RM_COUNTS;
     for (size_t i = RM_SEEN_HIGH; i < RM_NONZERO; i++)
         left |= state[i];
-    for (size_t i = RM_COUNTS; i < narrow->first; i++)
-        left |= state[i];
-    for (size_t i = narrow->first + narrow->count; i < narrow->row; i++)
-        left |= state[i];
+    for (size_t p = 0; p < 2 && narrow->part[p].count; p++) {
+        for (; at < narrow->part[p].first; at++)
+            left |= state[at];
+        at += narrow->part[p].count;
+    }
+    for (; at < narrow->row; at++)
+        left |= state[at];
     return left == 0;
 }
 
@@ -56,8 +74,13 @@ bool rm_brief_pack(const int64_t *state, size_t width, int64_t *to) {
         memcpy(to, state, width * sizeof *state);
         return true;
     }
-    to[0] = state[RM_SEEN];
-    memcpy(to + 1, state + narrow->first, narrow->count * sizeof *state);
+    *to++ = state[RM_SEEN];
+    if (narrow->has_nonzero)
+        *to++ = state[RM_NONZERO];
+    for (size_t p = 0; p < 2; p++) {
+        memcpy(to, state + narrow->part[p].first, narrow->part[p].count * sizeof *state);
+        to += narrow->part[p].count;
+    }
     return fits(state, narrow);
 }
 
@@ -68,9 +91,12 @@ static void make_wide(const int64_t *from, size_t width, int64_t *state) {
         return;
     }
     memset(state, 0, width * sizeof *state);
-    state[RM_SEEN] = from[0];
-    state[RM_NONZERO] = from[0] != 0;
-    memcpy(state + narrow->first, from + 1, narrow->count * sizeof *state);
+    state[RM_SEEN] = *from++;
+    state[RM_NONZERO] = narrow->has_nonzero ? *from++ : state[RM_SEEN] != 0;
+    for (size_t p = 0; p < 2; p++) {
+        memcpy(state + narrow->part[p].first, from, narrow->part[p].count * sizeof *state);
+        from += narrow->part[p].count;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -106,11 +132,19 @@ uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction) {
     return (signature ^ (uint64_t)describe(reduction)) * 0x100000001b3;
 }
 
+/* What field number `i` is in a mark: nothing where it is a sum of f64. */
+static uint64_t mark_of(const reduct_reduction *reduction, size_t i) {
+    static const reduct_reduction SUM = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    return ((uint64_t)describe(reduction) ^ (uint64_t)describe(&SUM)) * (2 * (uint64_t)i + 1) * 0x9e3779b97f4a7c15;
+}
+
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error) {
-    size_t states = 0, width = 0, brief = 0;
-    bool adds = true, alike = true, narrows = false;
-    uint64_t signature = RM_SIGNATURE;
+    const size_t opening = rm_opening(all->count);
+    size_t states = 0, width = 0, brief = RM_HEAD;
+    bool adds = true, alike = true;
+    uint64_t signature = RM_SIGNATURE, mark = 0;
     reduct_words form = {0};
+    *message = (struct rm_message){.fields = all->count, .brief = opening, .asks = opening == 0};
     for (size_t i = 0; i < all->count; i++) {
         reduct_reduction reduction = rm_reduction(all, i);
         reduct_status status = reduct_reduction_words(&reduction, &form, error);
@@ -120,59 +154,80 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
         adds = adds && form.added == form.count;
         alike = alike && (i == 0 || form.count == width);
         width = form.count;
-        narrows = narrows || narrow_of(width);
         brief += narrowed(width);
         signature = rm_sign(signature, &reduction);
+        mark += mark_of(&reduction, i);
     }
-    size_t first = adds ? 1 : 2 + all->count;
+    const size_t first = adds ? 1 : RM_BEFORE + all->count, words = first + states;
+    if (words > (adds ? RM_CALLS * RM_CALL_MOST : (size_t)INT_MAX))
+        return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "fields: %zu, of %zu words in all, are too many for one message",
+                       all->count, words);
     *message = (struct rm_message){.adds = adds,
                                    .fields = all->count,
-                                   .words = first + states,
-                                   .brief = adds && narrows ? 1 + brief : 0,
+                                   .words = words,
+                                   .brief = opening || !adds ? opening : brief,
+                                   .is_roomy = adds && (!opening || brief <= opening),
                                    .row = alike ? width : 0,
                                    .first = first,
-                                   .signature = signature};
-    if (message->words > (adds ? RM_CALLS * RM_CALL_MOST : (size_t)INT_MAX))
-        return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "fields: %zu, of %zu words in all, are too many for one message",
-                       all->count, message->words);
+                                   .signature = signature,
+                                   .mark = (int64_t)(mark >> 32),
+                                   .asks = opening == 0};
     return REDUCT_OK;
+}
+
+void rm_message_make_uniform(struct rm_message *message) {
+    message->adds = false;
+    message->first = RM_BEFORE + message->fields;
+    message->words = rm_uniform(message->fields);
 }
 
 size_t rm_message_size(const struct rm_message *message) {
     return message->is_brief ? message->brief : message->words;
 }
 
-void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed) {
-    const size_t first = message->is_brief ? 1 : message->first;
-    int64_t *at = message->sent + first, state[RM_ROW] /* not cleared */;
-    message->fits = true;
-    if (failed && message->asks) /* it will not be sent, and there may be no room for it */
+/* What is before the states. */
+static void pack_head(struct rm_message *message, const struct rm_fields *all, bool failed) {
+    if (message->is_brief) /* where it is written when it is sent */
         return;
     message->sent[0] = failed;
-    if (failed)
-        memset(at, 0, (rm_message_size(message) - first) * sizeof *at);
-    if (!message->adds)
-        message->sent[1] = (int64_t)message->fields;
-    for (size_t i = 0; !message->adds && i < all->count; i++) {
+    if (message->adds)
+        return;
+    message->sent[RM_COUNT] = (int64_t)message->fields;
+    message->sent[RM_SIZE] = (int64_t)message->words;
+    for (size_t i = 0; i < all->count; i++) {
         reduct_reduction reduction = rm_reduction(all, i);
-        message->sent[2 + i] = describe(&reduction);
+        message->sent[RM_BEFORE + i] = describe(&reduction);
     }
-    for (size_t i = 0; !failed && i < all->count; i++) {
+}
+
+void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bool failed) {
+    int64_t *at = message->sent + (message->is_brief ? RM_HEAD : message->first), state[RM_ROW] /* not cleared */;
+    const bool is_empty = failed || (message->is_brief && !message->is_roomy);
+    message->fits = !is_empty;
+    if (failed && message->asks) /* it will not be sent, and there may be no room for it */
+        return;
+    pack_head(message, all, failed);
+    for (size_t i = 0; !is_empty && i < all->count; i++) {
         const size_t width = width_of(message, all, i);
         reduct_accumulator_pack(all->accumulators[i], message->is_brief ? state : at, NULL);
         if (message->is_brief)
             message->fits = rm_brief_pack(state, width, at) && message->fits;
         at += message->is_brief ? narrowed(width) : width;
     }
+    memset(at, 0, (size_t)(message->sent + rm_message_size(message) - at) * sizeof *at);
 }
 
-bool rm_message_failed(const struct rm_message *message) {
-    return message->received[0] != 0;
+reduct_status rm_message_status(const struct rm_message *message, reduct_error *error) {
+    if (!message->adds && message->received[0] == RM_OF_MISMATCH)
+        return rm_mismatch(error);
+    return message->received[0] == RM_WELL
+               ? REDUCT_OK
+               : rm_fail(error, REDUCT_ERROR_TOO_LARGE, "the ranks hold more elements than 2^63 in all");
 }
 
 reduct_status rm_message_unpack(const struct rm_message *message, const int64_t *words, const struct rm_fields *all,
                                 reduct_error *error) {
-    const int64_t *at = words + (message->is_brief ? 1 : message->first);
+    const int64_t *at = words + (message->is_brief ? RM_HEAD : message->first);
     int64_t state[RM_ROW] /* not cleared */;
     for (size_t i = 0; i < all->count; i++) {
         const size_t width = width_of(message, all, i);
@@ -190,31 +245,34 @@ reduct_status rm_message_unpack(const struct rm_message *message, const int64_t 
  * The operation of ours
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Merges the states of `first` and, after it, `second` into the latter. Returns the words of both. */
-static size_t merge_message(const int64_t *first, int64_t *second) {
-    size_t fields = (size_t)first[1], at = 2 + fields;
+/* Merges the states of `first` and, after it, `second` into the latter, unless there is a failure, for which nobody wants them. Returns which. */
+static int64_t merge_states(const int64_t *first, int64_t *second) {
+    const size_t fields = (size_t)first[RM_COUNT];
+    size_t at = RM_BEFORE + fields;
+    if (first[RM_FAILED] || second[RM_FAILED])
+        return first[RM_FAILED] > second[RM_FAILED] ? first[RM_FAILED] : second[RM_FAILED];
+    if (memcmp(first + RM_COUNT, second + RM_COUNT, (at - RM_COUNT) * sizeof *first) != 0)
+        return RM_OF_MISMATCH;
     for (size_t i = 0; i < fields; i++) {
         int64_t merged[RM_ROW];
         reduct_words form = {0};
-        reduct_reduction reduction = described(first[2 + i]);
+        reduct_reduction reduction = described(first[RM_BEFORE + i]);
         reduct_reduction_words(&reduction, &form, NULL);
         memcpy(merged, first + at, form.count * sizeof *merged);
-        if (first[0] || second[0]) /* nobody wants it */
-            second[0] = 1;
-        else if (reduct_words_merge(&reduction, merged, second + at, NULL) != REDUCT_OK)
-            second[0] = 1;
-        else
-            memcpy(second + at, merged, form.count * sizeof *merged);
+        if (reduct_words_merge(&reduction, merged, second + at, NULL) != REDUCT_OK)
+            return RM_OF_MERGING;
+        memcpy(second + at, merged, form.count * sizeof *merged);
         at += form.count;
     }
-    return at;
+    return RM_WELL;
 }
 
 static void merge_messages(void *first, void *second, int *count, MPI_Datatype *type) {
     (void)type; /* one message in words */
     int64_t *a = first, *b = second;
     for (int i = 0; i < *count; i++) {
-        size_t words = merge_message(a, b);
+        const size_t words = (size_t)a[RM_SIZE];
+        b[RM_FAILED] = merge_states(a, b);
         a += words;
         b += words;
     }
@@ -283,21 +341,25 @@ enum { HALF = 32 };
 
 reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure *failure,
                                 const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
-    if (brief->words > RM_WORDS) {
+    const bool failed = failure->error.status != REDUCT_OK;
+    if (brief->asks) {
         uint64_t bits[RM_BITS] = {!brief->fits};
         reduct_status status = rm_poll(failure, brief->signature, bits, fields, comm, error);
         brief->fits = !bits[0];
-        return status == REDUCT_OK && brief->fits
-                   ? rm_check(add_words(brief->sent, brief->received, brief->words, comm), error)
-                   : status;
+        if (status != REDUCT_OK || !brief->fits)
+            return status;
     }
-    const bool failed = failure->error.status != REDUCT_OK;
-    brief->sent[0] = failed + (brief->fits ? 0 : (int64_t)1 << HALF);
-    reduct_status status = rm_check(add_words(brief->sent, brief->received, brief->words, comm), error);
-    if (status != REDUCT_OK)
-        return status;
-    brief->fits = !brief->received[0];
-    return brief->received[0] & UINT32_MAX ? rm_agree(failure, fields, comm, error) : status;
+    int ranks = 0, code = brief->mark ? MPI_Comm_size(comm, &ranks) : MPI_SUCCESS;
+    brief->sent[RM_STATE] = failed + (brief->fits ? 0 : (int64_t)1 << HALF);
+    brief->sent[RM_MARK] = brief->mark;
+    if (code == MPI_SUCCESS)
+        code = add_words(brief->sent, brief->received, brief->words, comm);
+    if (code != MPI_SUCCESS)
+        return rm_check(code, error);
+    brief->fits = !brief->received[RM_STATE];
+    if (brief->received[RM_STATE] & UINT32_MAX)
+        return rm_agree(failure, fields, comm, error);
+    return brief->received[RM_MARK] == ranks * brief->mark ? REDUCT_OK : rm_mismatch(error);
 }
 
 /* Sets the bits of the places in states at which some word is not zero. */
@@ -356,7 +418,13 @@ static int exchange_used(const struct rm_message *message, const struct rm_field
 
 static reduct_status exchange_brief(struct rm_message *message, const struct rm_failure *failure,
                                     const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
-    struct rm_brief brief = {message->sent, message->received, message->brief, message->signature, message->fits};
+    struct rm_brief brief = {.sent = message->sent,
+                             .received = message->received,
+                             .words = message->brief,
+                             .signature = message->signature,
+                             .mark = message->mark,
+                             .fits = message->fits,
+                             .asks = message->asks};
     reduct_status status = rm_brief_exchange(&brief, failure, fields, comm, error);
     message->fits = brief.fits;
     return status;

@@ -21,6 +21,8 @@ struct room {
     uint64_t reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + RM_FIELDS)];
 };
 
+static const struct rm_failure NONE;
+
 /* One call: what it reduces. */
 struct job {
     MPI_Comm comm;
@@ -37,9 +39,9 @@ struct job {
     struct rm_report *sent, *received;
 };
 
-/* Whether all of what is under way later is. */
+/* Whether all of what is under way later is, whatever the fields are. */
 static bool is_small(const struct job *job) {
-    return job->all.count <= RM_FIELDS && job->message.words <= RM_WORDS;
+    return rm_uniform(job->all.count) != 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -111,13 +113,18 @@ static void find_words(struct job *job) {
     job->message.received = job->words + (job->words ? words : 0);
 }
 
-/* Starts a call on fields: where all is well this rank's parts have been reduced. Fails on all ranks alike, before any of them sends. */
-static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields, size_t count, reduct_error *error) {
+/* What the fields are, and their message; notes what is wrong with them. */
+static void shape_fields(struct job *job, const reduct_mpi_field *fields, size_t count) {
+    reduct_error error;
     job->all = (struct rm_fields){fields, NULL, count};
     check_reductions(job, fields, count);
-    reduct_status status = rm_message_shape(&job->message, &job->all, error);
-    if (status != REDUCT_OK)
-        return status;
+    if (rm_message_shape(&job->message, &job->all, &error) != REDUCT_OK)
+        rm_note(&job->failure, 0, &error);
+}
+
+/* Starts a call on fields: where all is well this rank's parts have been reduced. */
+static void open_fields(struct job *job, const reduct_mpi_field *fields, size_t count) {
+    shape_fields(job, fields, count);
     job->fields = fields;
     job->made = count <= RM_FIELDS ? job->room->made : (job->heap = malloc(count * sizeof *job->made));
     if (!job->made)
@@ -127,7 +134,6 @@ static reduct_status open_fields(struct job *job, const reduct_mpi_field *fields
     job->all.accumulators = job->made;
     if (job->failure.error.status == REDUCT_OK)
         add_fields(job);
-    return REDUCT_OK;
 }
 
 /* The same of a call that goes on later, with copies of what was given and room for the ranks' reports. What is not small is agreed on
@@ -136,11 +142,9 @@ static reduct_status open_later(struct job *job, const reduct_mpi_field *fields,
     struct room *room = job->room;
     reduct_mpi_field *copy = room->fields;
     const size_t report = rm_report_size(count);
-    job->all = (struct rm_fields){fields, NULL, count};
-    check_reductions(job, fields, count);
-    reduct_status status = rm_message_shape(&job->message, &job->all, error);
-    if (status != REDUCT_OK)
-        return status;
+    shape_fields(job, fields, count);
+    if (is_small(job))
+        rm_message_make_uniform(&job->message);
     find_words(job);
     job->made = room->made;
     job->sent = (struct rm_report *)(void *)room->reports;
@@ -150,7 +154,7 @@ static reduct_status open_later(struct job *job, const reduct_mpi_field *fields,
         char *at = job->heap = malloc(bytes);
         if (!at)
             rm_note_no_memory(&job->failure, bytes);
-        status = rm_poll(&job->failure, job->message.signature, NULL, NULL, job->comm, error);
+        reduct_status status = rm_poll(&job->failure, job->message.signature, NULL, NULL, job->comm, error);
         if (status != REDUCT_OK) {
             job->made = NULL; /* none was made */
             return status;
@@ -211,17 +215,13 @@ static reduct_status take_fields(struct job *job, bool nothing, reduct_error *er
     return status == REDUCT_OK ? finish_fields(job, false, error) : status;
 }
 
-/* What no rank noted but merging did: more elements in all than can be counted. */
-static reduct_status merging_failed(reduct_error *error) {
-    return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "the ranks hold more elements than 2^63 in all");
-}
-
 /* Where every rank has received the same, all know what became of it. */
 static reduct_status end_allreduce(struct job *job, reduct_error *error) {
+    reduct_error merging;
     reduct_status status = REDUCT_OK;
-    if (!job->message.is_brief && rm_message_failed(&job->message)) {
+    if (!job->message.is_brief && rm_message_status(&job->message, &merging) != REDUCT_OK) {
         status = rm_agree(&job->failure, job->fields, job->comm, error);
-        return status == REDUCT_OK ? merging_failed(error) : status;
+        return status == REDUCT_OK ? rm_fail(error, merging.status, "%s", merging.message) : status;
     }
     if (job->all.count > 1)
         status = take_fields(job, false, error);
@@ -235,8 +235,9 @@ static reduct_status end_allreduce(struct job *job, reduct_error *error) {
 static reduct_status end_scan(struct job *job, bool nothing, reduct_error *error) {
     reduct_error local;
     if (job->failure.error.status == REDUCT_OK) {
-        reduct_status status =
-            !nothing && rm_message_failed(&job->message) ? merging_failed(&local) : take_fields(job, nothing, &local);
+        reduct_status status = nothing ? REDUCT_OK : rm_message_status(&job->message, &local);
+        if (status == REDUCT_OK)
+            status = take_fields(job, nothing, &local);
         if (status != REDUCT_OK)
             rm_note(&job->failure, 0, &local);
     }
@@ -257,13 +258,14 @@ static reduct_status send(struct job *job, enum rm_kind kind, reduct_error *erro
 /* With accumulators; `is_long`: a short message was tried, and does not do. */
 static __attribute__((noinline)) reduct_status reduce_states(const reduct_mpi_field *fields, size_t count,
                                                              enum rm_kind kind, int rank, bool writes, bool is_long,
-                                                             MPI_Comm comm, reduct_error *error) {
+                                                             const struct rm_failure *failure, MPI_Comm comm,
+                                                             reduct_error *error) {
     struct room room;
-    struct job job = {.comm = comm, .rank = rank, .room = &room, .writes = writes};
-    reduct_status status = open_fields(&job, fields, count, error);
+    struct job job = {.comm = comm, .rank = rank, .room = &room, .writes = writes, .failure = *failure};
+    open_fields(&job, fields, count);
     job.message.is_brief = job.message.brief && kind == RM_ALLREDUCE && !is_long;
-    if (status == REDUCT_OK)
-        status = send(&job, kind, error);
+    job.message.asks = job.message.asks || kind != RM_ALLREDUCE;
+    reduct_status status = send(&job, kind, error);
     if (status == REDUCT_OK && job.message.is_brief && !job.message.fits) {
         job.message.is_brief = false;
         status = send(&job, kind, error);
@@ -276,7 +278,7 @@ static __attribute__((noinline)) reduct_status reduce_states(const reduct_mpi_fi
 }
 
 static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count, enum rm_kind kind, int root,
-                                   MPI_Comm comm, reduct_error *error) {
+                                   const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
     int rank = 0; /* where it does not matter */
     reduct_status status = check_count(count, comm, error);
     if (status == REDUCT_OK && (kind != RM_ALLREDUCE || root >= 0))
@@ -284,39 +286,45 @@ static reduct_status reduce_fields(const reduct_mpi_field *fields, size_t count,
     if (status != REDUCT_OK)
         return status;
     const bool writes = root < 0 || root == rank;
-    const enum rm_quick quick =
-        kind == RM_ALLREDUCE ? rm_quick_allreduce(fields, count, writes, comm, &status, error) : RM_QUICK_NOT;
+    const enum rm_quick quick = kind == RM_ALLREDUCE && failure->error.status == REDUCT_OK
+                                    ? rm_quick_allreduce(fields, count, writes, comm, &status, error)
+                                    : RM_QUICK_NOT;
     return quick == RM_QUICK_DONE
                ? status
-               : reduce_states(fields, count, kind, rank, writes, quick == RM_QUICK_LONG, comm, error);
+               : reduce_states(fields, count, kind, rank, writes, quick == RM_QUICK_LONG, failure, comm, error);
 }
 
-static reduct_status check_root(int root, MPI_Comm comm, reduct_error *error) {
+/* Notes that this rank was given a root that is none. */
+static reduct_status check_root(int root, struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
     int size = 0;
+    reduct_error local;
     reduct_status status = rm_check_communicator(comm, error);
     if (status == REDUCT_OK)
         status = rm_check(MPI_Comm_size(comm, &size), error);
-    if (status == REDUCT_OK && (root < 0 || root >= size))
-        return rm_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, size - 1);
+    if (status == REDUCT_OK && (root < 0 || root >= size)) {
+        rm_fail(&local, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, size - 1);
+        rm_note(failure, 0, &local);
+    }
     return status;
 }
 
 reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
-    return reduce_fields(fields, count, RM_ALLREDUCE, -1, comm, error);
+    return reduce_fields(fields, count, RM_ALLREDUCE, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
                                 reduct_error *error) {
-    reduct_status status = check_root(root, comm, error);
-    return status == REDUCT_OK ? reduce_fields(fields, count, RM_ALLREDUCE, root, comm, error) : status;
+    struct rm_failure failure = {0};
+    reduct_status status = check_root(root, &failure, comm, error);
+    return status == REDUCT_OK ? reduce_fields(fields, count, RM_ALLREDUCE, root, &failure, comm, error) : status;
 }
 
 reduct_status reduct_mpi_scan(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
-    return reduce_fields(fields, count, RM_SCAN, -1, comm, error);
+    return reduce_fields(fields, count, RM_SCAN, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_exscan(const reduct_mpi_field *fields, size_t count, MPI_Comm comm, reduct_error *error) {
-    return reduce_fields(fields, count, RM_EXSCAN, -1, comm, error);
+    return reduce_fields(fields, count, RM_EXSCAN, -1, &NONE, comm, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -344,8 +352,7 @@ static reduct_status take_accumulators(struct job *job, enum rm_kind kind, reduc
     if (kind == RM_EXSCAN && job->rank == 0) {
         for (size_t i = 0; i < job->all.count; i++)
             reduct_accumulator_reset(job->all.accumulators[i]);
-    } else if (rm_message_failed(&job->message)) {
-        merging_failed(&local);
+    } else if (rm_message_status(&job->message, &local) != REDUCT_OK) {
         rm_note(&job->failure, 0, &local);
     } else if (rm_message_unpack(&job->message, job->message.received, &job->all, &local) != REDUCT_OK) {
         rm_note(&job->failure, 0, &local);
@@ -361,9 +368,10 @@ static reduct_status take_accumulators(struct job *job, enum rm_kind kind, reduc
 }
 
 static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators, size_t count, enum rm_kind kind,
-                                         int root, MPI_Comm comm, reduct_error *error) {
+                                         int root, const struct rm_failure *failure, MPI_Comm comm,
+                                         reduct_error *error) {
     struct room room;
-    struct job job = {.comm = comm, .room = &room};
+    struct job job = {.comm = comm, .room = &room, .failure = *failure};
     reduct_status status = rm_check_communicator(comm, error);
     if (status == REDUCT_OK)
         status = rm_check(MPI_Comm_rank(comm, &job.rank), error);
@@ -380,23 +388,25 @@ static reduct_status reduce_accumulators(reduct_accumulator *const *accumulators
 
 reduct_status reduct_mpi_allreduce_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
                                                 reduct_error *error) {
-    return reduce_accumulators(accumulators, count, RM_ALLREDUCE, -1, comm, error);
+    return reduce_accumulators(accumulators, count, RM_ALLREDUCE, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_reduce_accumulators(reduct_accumulator *const *accumulators, size_t count, int root,
                                              MPI_Comm comm, reduct_error *error) {
-    reduct_status status = check_root(root, comm, error);
-    return status == REDUCT_OK ? reduce_accumulators(accumulators, count, RM_ALLREDUCE, root, comm, error) : status;
+    struct rm_failure failure = {0};
+    reduct_status status = check_root(root, &failure, comm, error);
+    return status == REDUCT_OK ? reduce_accumulators(accumulators, count, RM_ALLREDUCE, root, &failure, comm, error)
+                               : status;
 }
 
 reduct_status reduct_mpi_scan_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
                                            reduct_error *error) {
-    return reduce_accumulators(accumulators, count, RM_SCAN, -1, comm, error);
+    return reduce_accumulators(accumulators, count, RM_SCAN, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *const *accumulators, size_t count, MPI_Comm comm,
                                              reduct_error *error) {
-    return reduce_accumulators(accumulators, count, RM_EXSCAN, -1, comm, error);
+    return reduce_accumulators(accumulators, count, RM_EXSCAN, -1, &NONE, comm, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -420,33 +430,31 @@ static MPI_Op operation_of(reduct_merge merge) {
     return MPI_SUM;
 }
 
-/* Finds out what is the same on all ranks, and notes what is not. */
+/* Finds out what there is to reduce, and notes what is wrong with it. */
 static reduct_status open_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
                                 struct rm_table *table, struct rm_failure *failure, reduct_error *error) {
-    reduct_words form;
+    reduct_words form = {0};
+    reduct_error local = {.status = REDUCT_OK};
     reduct_status status = rm_check_communicator(comm, error);
-    if (status == REDUCT_OK)
-        status = reduct_reduction_words(reduction, &form, error);
     if (status != REDUCT_OK)
         return status;
-    if (form.rest == REDUCT_MERGE_IN_ORDER)
-        return rm_fail(error, REDUCT_ERROR_UNSUPPORTED,
-                       "reduction: its words merge in order; accumulators and tables do that");
-    if (!words && rows) {
-        reduct_error local;
+    if (reduct_reduction_words(reduction, &form, &local) == REDUCT_OK && form.rest == REDUCT_MERGE_IN_ORDER)
+        rm_fail(&local, REDUCT_ERROR_UNSUPPORTED,
+                "reduction: its words merge in order; accumulators and tables do that");
+    else if (local.status == REDUCT_OK && !words && rows)
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "words: null pointer");
+    if (local.status != REDUCT_OK)
         rm_note(failure, 0, &local);
-    }
     *table = (struct rm_table){words, rows, form.count, form.added, operation_of(form.rest)};
     return REDUCT_OK;
 }
 
 static reduct_status reduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, enum rm_kind kind,
-                                  int root, MPI_Comm comm, reduct_error *error) {
-    struct rm_failure failure = {0};
+                                  int root, const struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
+    struct rm_failure own = *failure;
     struct rm_table table;
-    reduct_status status = open_words(reduction, words, rows, comm, &table, &failure, error);
-    return status == REDUCT_OK ? rm_table_reduce(&table, kind, root, &failure, NULL, comm, error) : status;
+    reduct_status status = open_words(reduction, words, rows, comm, &table, &own, error);
+    return status == REDUCT_OK ? rm_table_reduce(&table, kind, root, &own, NULL, comm, error) : status;
 }
 
 /* The words of what holds nothing. */
@@ -462,18 +470,20 @@ static void pack_nothing(const reduct_reduction *reduction, int64_t empty[RM_ROW
 
 reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows,
                                          MPI_Comm comm, reduct_error *error) {
-    return reduce_words(reduction, words, rows, RM_ALLREDUCE, -1, comm, error);
+    return reduce_words(reduction, words, rows, RM_ALLREDUCE, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_reduce_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, int root,
                                       MPI_Comm comm, reduct_error *error) {
-    reduct_status status = check_root(root, comm, error);
-    return status == REDUCT_OK ? reduce_words(reduction, words, rows, RM_ALLREDUCE, root, comm, error) : status;
+    struct rm_failure failure = {0};
+    reduct_status status = check_root(root, &failure, comm, error);
+    return status == REDUCT_OK ? reduce_words(reduction, words, rows, RM_ALLREDUCE, root, &failure, comm, error)
+                               : status;
 }
 
 reduct_status reduct_mpi_scan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
                                     reduct_error *error) {
-    return reduce_words(reduction, words, rows, RM_SCAN, -1, comm, error);
+    return reduce_words(reduction, words, rows, RM_SCAN, -1, &NONE, comm, error);
 }
 
 reduct_status reduct_mpi_exscan_words(const reduct_reduction *reduction, int64_t *words, uint64_t rows, MPI_Comm comm,
@@ -496,22 +506,23 @@ reduct_status reduct_mpi_exscan_words(const reduct_reduction *reduction, int64_t
 
 reduct_status reduct_mpi_allreduce_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
     reduct_status status = rm_check_communicator(comm, error);
-    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, -1, comm, error) : status;
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, -1, &NONE, comm, error) : status;
 }
 
 reduct_status reduct_mpi_reduce_table(reduct_table *table, int root, MPI_Comm comm, reduct_error *error) {
-    reduct_status status = check_root(root, comm, error);
-    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, root, comm, error) : status;
+    struct rm_failure failure = {0};
+    reduct_status status = check_root(root, &failure, comm, error);
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_ALLREDUCE, root, &failure, comm, error) : status;
 }
 
 reduct_status reduct_mpi_scan_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
     reduct_status status = rm_check_communicator(comm, error);
-    return status == REDUCT_OK ? rm_groups_reduce(table, RM_SCAN, -1, comm, error) : status;
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_SCAN, -1, &NONE, comm, error) : status;
 }
 
 reduct_status reduct_mpi_exscan_table(reduct_table *table, MPI_Comm comm, reduct_error *error) {
     reduct_status status = rm_check_communicator(comm, error);
-    return status == REDUCT_OK ? rm_groups_reduce(table, RM_EXSCAN, -1, comm, error) : status;
+    return status == REDUCT_OK ? rm_groups_reduce(table, RM_EXSCAN, -1, &NONE, comm, error) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -575,8 +586,8 @@ static reduct_status end_fields(struct reduct_mpi_request *request, int code, re
     MPI_Op_free(&request->merge_reports);
     if (status == REDUCT_OK)
         status = rm_report_status(job->received, error);
-    if (status == REDUCT_OK && rm_message_failed(&job->message))
-        status = merging_failed(error);
+    if (status == REDUCT_OK)
+        status = rm_message_status(&job->message, error);
     if (status == REDUCT_OK)
         status = take_fields(job, false, error);
     if (status == REDUCT_OK)

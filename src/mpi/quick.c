@@ -14,6 +14,9 @@ enum { ELEMENTS = 16, MORE_ELEMENTS = 4096, FEW = 6 };
 /* Digits in base 2^32 from 2^-128 on; and two more for what they come to. */
 enum { DIGITS = RM_NARROW_F64, LEAST = -128, WIDE = DIGITS + 2, WORDS = 1 + DIGITS };
 
+/* Words of a short message of so few. */
+enum { FEW_WORDS = RM_HEAD + FEW * (WORDS + 6) };
+
 __extension__ typedef unsigned __int128 wide;
 
 /* Where a double has what. */
@@ -157,20 +160,24 @@ static enum rm_quick reduce(struct rm_brief *brief, const reduct_mpi_field *fiel
     reduct_accumulator *accumulator = NULL;
     bool packed = true;
     for (size_t i = 0; i < count && packed; i++) {
-        int64_t *words = brief->sent + 1 + i * WORDS;
+        int64_t *words = brief->sent + RM_HEAD + i * WORDS;
         packed = fields[i].reduction && suits(&fields[i], writes) &&
                  (fields[i].count <= ELEMENTS ? pack(&fields[i], words) : pack_more(&fields[i], words, &accumulator));
     }
     reduct_accumulator_destroy(accumulator);
     if (!packed)
         return RM_QUICK_NOT;
-    brief->words = 1 + count * WORDS;
+    const size_t used = RM_HEAD + count * WORDS, opening = rm_opening(count);
+    brief->words = opening ? opening : used;
+    brief->asks = opening == 0;
     brief->fits = true;
+    for (size_t i = used; i < opening; i++)
+        brief->sent[i] = 0;
     *status = rm_brief_exchange(brief, &NONE, fields, comm, error);
     if (*status == REDUCT_OK && !brief->fits)
         return RM_QUICK_LONG;
     if (*status == REDUCT_OK)
-        write_results(fields, writes ? count : 0, brief->received + 1);
+        write_results(fields, writes ? count : 0, brief->received + RM_HEAD);
     return RM_QUICK_DONE;
 }
 
@@ -184,7 +191,7 @@ static __attribute__((noinline)) enum rm_quick reduce_many(const reduct_mpi_fiel
                                                            MPI_Comm comm, reduct_status *status, reduct_error *error) {
     if (count > SIZE_MAX / 16 / sizeof(int64_t) / WORDS)
         return RM_QUICK_NOT;
-    const size_t words = 1 + count * WORDS;
+    const size_t words = RM_HEAD + count * WORDS;
     const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64}; /* as all of them are */
     struct rm_brief brief = {.sent = malloc(2 * words * sizeof *brief.sent), .signature = RM_SIGNATURE};
     if (!brief.sent)
@@ -199,10 +206,10 @@ static __attribute__((noinline)) enum rm_quick reduce_many(const reduct_mpi_fiel
 
 enum rm_quick rm_quick_allreduce(const reduct_mpi_field *fields, size_t count, bool writes, MPI_Comm comm,
                                  reduct_status *status, reduct_error *error) {
-    int64_t sent[1 + FEW * WORDS] /* not cleared */, received[1 + FEW * WORDS];
+    int64_t sent[FEW_WORDS] /* not cleared */, received[FEW_WORDS];
     if (!fields)
         return RM_QUICK_NOT;
-    if (count > (RM_WORDS - 1) / WORDS)
+    if (!rm_opening(count))
         return reduce_many(fields, count, writes, comm, status, error);
     if (count > FEW)
         return reduce_some(fields, count, writes, comm, status, error);

@@ -696,6 +696,54 @@ static void errors_of_missing(call *function) {
     }
 }
 
+/* The same of what is not sums of f64, which a rank without fields takes them for: of every family, those that are refused too; and ranks whose
+ * reductions are others. */
+static void errors_of_families(call *function, size_t first) {
+    enum { MANY = 300 };
+    static const size_t COUNTS[] = {1, 7, 10, MANY};
+    static const reduct_reduction FAMILIES[] = {{.op = REDUCT_PRODUCT, .element = REDUCT_F64},
+                                                {.op = REDUCT_PRODUCT, .element = REDUCT_I32},
+                                                {.op = REDUCT_SUM, .element = REDUCT_F64, .mode = REDUCT_FAST},
+                                                {.op = REDUCT_SUM, .element = REDUCT_F32},
+                                                {.op = REDUCT_SUM, .element = REDUCT_I64},
+                                                {.op = REDUCT_NORM2, .element = REDUCT_F64},
+                                                {.op = REDUCT_VAR, .element = REDUCT_F64},
+                                                {.op = REDUCT_MAX, .element = REDUCT_F64},
+                                                {.op = REDUCT_MINMAX, .element = REDUCT_U8},
+                                                {.op = REDUCT_ARGMIN, .element = REDUCT_F64},
+                                                {.op = REDUCT_ANY, .element = REDUCT_BOOL},
+                                                {.op = REDUCT_XOR, .element = REDUCT_I16},
+                                                {.op = REDUCT_COUNT, .element = REDUCT_F16}};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const double x[2] = {0};
+    static unsigned char results[MANY][RESULT];
+    reduct_mpi_field fields[MANY];
+    reduct_error error;
+    const int last = size - 1;
+    for (size_t f = 0; f < sizeof FAMILIES / sizeof *FAMILIES; f++)
+        for (size_t k = (first + f) % 4; k < 4; k += 2) { /* half of them, the others with another call */
+            const size_t count = COUNTS[k];
+            const bool refused = f == 0 && size > 1; /* by the first rank, before it is known that the last has none */
+            for (size_t i = 0; i < count; i++)
+                fields[i] = (reduct_mpi_field){.reduction = &FAMILIES[f], .x = x, .count = 2, .result = results[i]};
+            expect_error(function(rank == last ? NULL : fields, count, ranks, &error),
+                         refused ? REDUCT_ERROR_UNSUPPORTED : REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX,
+                         refused ? 0 : last);
+            fields[count - 1].reduction = rank == 0 ? NULL : &FAMILIES[f];
+            expect_error(function(fields, count, ranks, &error), REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, 0);
+            fields[count - 1].reduction = rank == last ? &sum : &FAMILIES[f];
+            if (size > 1)
+                expect_error(function(fields, count, ranks, &error),
+                             f ? REDUCT_ERROR_MISMATCH : REDUCT_ERROR_UNSUPPORTED, &error, UINT64_MAX, f ? -1 : 0);
+            fields[count - 1].reduction = &FAMILIES[f];
+            if (function == reduct_mpi_exscan) /* of no elements on the first rank, which some refuse */
+                continue;
+            const reduct_status status = function(fields, count, ranks, &error);
+            CHECK(status == (f ? REDUCT_OK : REDUCT_ERROR_UNSUPPORTED), "%s: %d: %s",
+                  reduct_operator_name(FAMILIES[f].op), (int)status, error.message);
+        }
+}
+
 static void errors_of_accumulators(void) {
     reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_I8}, other = {.op = REDUCT_MAX, .element = REDUCT_I8};
     reduct_error error;
@@ -730,6 +778,41 @@ static void errors_of_accumulators(void) {
     int64_t words[16] = {0};
     expect_error(reduct_mpi_allreduce_words(&sum, rank == size - 1 ? NULL : words, 1, ranks, &error),
                  REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
+    expect_error(reduct_mpi_scan_words(rank == size - 1 ? NULL : &sum, words, 1, ranks, &error), REDUCT_ERROR_ARGUMENT,
+                 &error, UINT64_MAX, size - 1);
+}
+
+/* A root that is no rank, as one of the ranks has it. */
+static void errors_of_roots(void) {
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const double x = 1;
+    double total = 7;
+    int64_t words[75] = {0};
+    const reduct_mpi_field field = {.reduction = &sum, .x = &x, .count = 1, .result = &total};
+    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = 1, .device = "cpu"};
+    reduct_status status;
+    reduct_error error;
+    static struct data data = {.count = 1};
+    data.type = test_type(REDUCT_F64);
+    reduct_accumulator *one = accumulate(&data, &sum, 0, 1, &status, NULL);
+    reduct_table *table = NULL;
+    CHECK(reduct_table_create(&options, &table, NULL) == REDUCT_OK, "no table");
+    for (int wrong = -1; wrong <= size; wrong += size + 1) {
+        const int root = rank == size - 1 ? wrong : 0;
+        expect_error(reduct_mpi_reduce(&field, 1, root, ranks, &error), REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX,
+                     size - 1);
+        expect_error(reduct_mpi_reduce_accumulators(&one, 1, root, ranks, &error), REDUCT_ERROR_ARGUMENT, &error,
+                     UINT64_MAX, size - 1);
+        expect_error(reduct_mpi_reduce_words(&sum, words, 1, root, ranks, &error), REDUCT_ERROR_ARGUMENT, &error,
+                     UINT64_MAX, size - 1);
+        expect_error(reduct_mpi_reduce_table(table, root, ranks, &error), REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX,
+                     size - 1);
+    }
+    expect_error(reduct_mpi_allreduce_each(rank == size - 1 ? REDUCT_F16 : REDUCT_F64, &x, &total, 1, ranks, &error),
+                 REDUCT_ERROR_UNSUPPORTED, &error, UINT64_MAX, size - 1);
+    CHECK(total == 7, "an output was touched");
+    reduct_table_destroy(table);
+    reduct_accumulator_destroy(one);
 }
 
 /* What differs between ranks, and what is too much. */
@@ -933,8 +1016,11 @@ static void all_errors(struct rng *rng, uint64_t times) {
     for (size_t c = 0; c < 5; c++)
         if (calls[c] != reduct_mpi_exscan)
             errors_of_missing(calls[c]);
+    for (size_t c = 0; c < 5; c++)
+        errors_of_families(calls[c], c);
     errors_of_many();
     errors_of_accumulators();
+    errors_of_roots();
     errors_of_tables();
 }
 
@@ -1050,6 +1136,47 @@ static void each(struct rng *rng, uint64_t times) {
                      REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
 }
 
+/* One of each kind: what adds takes one if it is of ordinary size and has room in the first message; all else takes two. */
+static void counted_families(void) {
+    static const struct {
+        reduct_reduction reduction;
+        long one, two; /* collectives of one field, and of two */
+    } FAMILIES[] = {{{.op = REDUCT_SUM, .element = REDUCT_F32}, 1, 1},
+                    {{.op = REDUCT_SUM, .element = REDUCT_BF16}, 1, 1},
+                    {{.op = REDUCT_SUM, .element = REDUCT_F16}, 1, 1},
+                    {{.op = REDUCT_SUM, .element = REDUCT_I64}, 1, 1},
+                    {{.op = REDUCT_SUMSQ, .element = REDUCT_U32}, 1, 1},
+                    {{.op = REDUCT_NORM2, .element = REDUCT_F32}, 1, 1},
+                    {{.op = REDUCT_NORM2, .element = REDUCT_F64}, 1, 1},
+                    {{.op = REDUCT_VAR, .element = REDUCT_F16}, 1, 1},
+                    {{.op = REDUCT_VAR, .element = REDUCT_F32}, 2, 2},
+                    {{.op = REDUCT_VAR, .element = REDUCT_F64}, 2, 2},
+                    {{.op = REDUCT_COUNT_NONZERO, .element = REDUCT_F64}, 1, 1},
+                    {{.op = REDUCT_MAX, .element = REDUCT_F64}, 2, 2},
+                    {{.op = REDUCT_ARGMAX, .element = REDUCT_F64}, 2, 2},
+                    {{.op = REDUCT_ANY, .element = REDUCT_U8}, 2, 2},
+                    {{.op = REDUCT_PRODUCT, .element = REDUCT_I32}, 2, 2}};
+    static const uint64_t floats[] = {0x3f803f803f803f80, 0x3f803f803f803f80}, integers[] = {1, 1}; /* of any size */
+    unsigned char results[2][RESULT];
+    reduct_mpi_field fields[2];
+    for (size_t f = 0; f < sizeof FAMILIES / sizeof *FAMILIES; f++)
+        for (size_t count = 1; count <= 2; count++) {
+            const reduct_type type = FAMILIES[f].reduction.element;
+            const bool is_whole = type == REDUCT_I32 || type == REDUCT_I64 || type == REDUCT_U8 || type == REDUCT_U32;
+            for (size_t i = 0; i < count; i++)
+                fields[i] = (reduct_mpi_field){.reduction = &FAMILIES[f].reduction,
+                                               .x = is_whole ? integers : floats,
+                                               .count = 2,
+                                               .result = results[i],
+                                               .device = "cpu"};
+            const long before = calls_made(), wanted = count == 1 ? FAMILIES[f].one : FAMILIES[f].two;
+            CHECK(reduct_mpi_allreduce(fields, count, ranks, NULL) == REDUCT_OK, "family %zu", f);
+            CHECK(calls_made() - before == wanted, "%s of %s, %zu fields: %ld collectives rather than %ld",
+                  reduct_operator_name(FAMILIES[f].reduction.op), reduct_type_name(FAMILIES[f].reduction.element),
+                  count, calls_made() - before, wanted);
+        }
+}
+
 /* Collectives that a call takes: one for what every rank has room for, and a small one before the one of more. Where sums are not of
  * ordinary size, the short message was in vain, or what was asked before it. */
 static void counted(struct rng *rng, uint64_t times) {
@@ -1107,6 +1234,7 @@ static void counted(struct rng *rng, uint64_t times) {
     CHECK(calls_made() - before == 1, "three kinds: %ld collectives", calls_made() - before);
     CHECK(results[0] == 3 * (double)data.count && nonzero == data.count && length == sqrt(9 * (double)data.count),
           "three kinds: %g, %g", results[0], length);
+    counted_families();
     reduct_accumulator *accumulators[40];
     reduct_status status;
     for (int k = 0; k < 40; k++)
