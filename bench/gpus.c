@@ -235,9 +235,9 @@ static void time_all(struct gpus *gpus, double seconds) {
 }
 
 int main(int argc, char **argv) {
-    const bool only_verify = argc > 1 && strcmp(argv[1], "--verify") == 0;
-    const double gib = !only_verify && argc > 1 ? atof(argv[1]) : 8,
-                 seconds = !only_verify && argc > 2 ? atof(argv[2]) : 2;
+    const bool only_verify = read_arguments(&argc, &argv, 2);
+    const double gib = argument(argc, argv, 1, "GIB", 0.001, 1 << 20, 8),
+                 seconds = argument(argc, argv, 2, "SECONDS", 0, SECONDS_MOST, 2);
     const char *why = "";
     static struct gpus gpus;
     driver = rd_cuda_driver_open(&why);
@@ -245,8 +245,6 @@ int main(int argc, char **argv) {
         printf("GPUs: not tested here: %s\n", why);
         return SKIPPED;
     }
-    if (!(gib > 0 && gib < 1 << 20))
-        stop("GIB", "expected a number of GiB");
     const uint64_t count = only_verify ? 1 << 17 : (uint64_t)(gib * (1 << 27));
     gpus.count = driver->devices < DEVICES ? driver->devices : DEVICES;
     open_gpus(&gpus, count, count / 4 + 1);

@@ -1,13 +1,15 @@
-/* What the benchmarks of several GPUs share (gpus.c, nccl.c): calls that must succeed, and the clock. */
+/* What the benchmarks of GPUs share (gpus.c, keys.c, nccl.c): their arguments, calls that must succeed, and the clock. */
 #ifndef BENCH_GPUS_H
 #define BENCH_GPUS_H
 
 #include <reduct/reduct.h>
 
+#include "arguments.h"
 #include "drivers/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { DEVICES = 16, SKIPPED = 77 };
@@ -17,6 +19,31 @@ static const rd_cuda_driver *driver;
 static void stop(const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);
     exit(1);
+}
+
+/* Argument number `which` after the program's name, a number from `least` to `most`, or `otherwise` where there are fewer. */
+static double argument(int argc, char **argv, int which, const char *name, double least, double most,
+                       double otherwise) {
+    double number = otherwise;
+    char why[200];
+    if (argc > which && !read_number(argv[which], least, most, &number)) {
+        snprintf(why, sizeof why, "'%.60s'; expected a number from %.15g to %.15g", argv[which], least, most);
+        stop(name, why);
+    }
+    return number;
+}
+
+/* Whether the first argument is --verify. Ends the program where more than `most` follow, or any other option is there. */
+static bool read_arguments(int *argc, char ***argv, int most) {
+    const bool verifies = *argc > 1 && strcmp((*argv)[1], "--verify") == 0;
+    char why[200];
+    *argc -= verifies;
+    *argv += verifies;
+    if (*argc > 1 + most) {
+        snprintf(why, sizeof why, "'%.60s'; expected at most %d, after --verify or without", (*argv)[1 + most], most);
+        stop("arguments", why);
+    }
+    return verifies;
 }
 
 static void cuda(rd_cu_result result) {

@@ -292,14 +292,12 @@ static void run_all(uint64_t count, double seconds, const gpu_peers *peers) {
 }
 
 int main(int argc, char **argv) {
-    const bool verifies = argc > 1 && strcmp(argv[1], "--verify") == 0;
+    const bool verifies = read_arguments(&argc, &argv, 2);
     const char *why = NULL, *no_peers = NULL;
     rd_cu_context context;
     rd_cu_device device;
-    argc -= verifies;
-    argv += verifies;
-    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : verifies ? 20000 : (uint64_t)1 << 26;
-    const double seconds = verifies ? 0 : argc > 2 ? strtod(argv[2], NULL) : 0.3;
+    const uint64_t count = (uint64_t)argument(argc, argv, 1, "COUNT", 1, UINT32_MAX, verifies ? 20000 : 1 << 26);
+    const double given = argument(argc, argv, 2, "SECONDS", 0, SECONDS_MOST, 0.3), seconds = verifies ? 0 : given;
     driver = rd_cuda_driver_open(&why);
     if (!driver) {
         printf("SKIPPED: %s\n", why);

@@ -7,6 +7,8 @@
  * docs/scaling.md explains them and what follows. */
 #include <reduct/mpi.h>
 
+#include "arguments.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,14 +228,40 @@ static void run(int rank, double seconds, const char *only) {
     free(data.sums);
 }
 
+/* Reads the arguments, or writes what is wrong with them. */
+static bool read_arguments(int argc, char **argv, double *seconds, const char **only, char *why, size_t room) {
+    static const char *const PARTS[] = {"one", "fields", "tables"};
+    *seconds = 0.5;
+    *only = argc > 2 ? argv[2] : "";
+    if (argc > 1 && !read_number(argv[1], 0, SECONDS_MOST, seconds)) {
+        snprintf(why, room, "SECONDS: '%.60s'; expected a number from 0 to %d", argv[1], SECONDS_MOST);
+        return false;
+    }
+    bool known = argc <= 2;
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+        known = known || strcmp(*only, PARTS[i]) == 0;
+    if (!known)
+        snprintf(why, room, "part: '%.60s'; expected one, fields, tables or none", *only);
+    else if (argc > 3)
+        snprintf(why, room, "arguments: '%.60s'; expected at most two", argv[3]);
+    return known && argc <= 3;
+}
+
 int main(int argc, char **argv) {
     int rank, size;
+    double seconds;
+    const char *only;
+    char why[200];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0)
+    const bool runs = read_arguments(argc, argv, &seconds, &only, why, sizeof why); /* the same on all ranks */
+    if (rank == 0 && !runs)
+        fprintf(stderr, "bench: %s\n", why);
+    if (rank == 0 && runs)
         printf("%d ranks, microseconds\n", size);
-    run(rank, argc > 1 ? atof(argv[1]) : 0.5, argc > 2 ? argv[2] : "");
+    if (runs)
+        run(rank, seconds, only);
     MPI_Finalize();
-    return 0;
+    return !runs;
 }

@@ -1,7 +1,7 @@
 /* Reductions over GPUs (reduct/nccl.h) on the GPUs of this machine: verified against one CPU that has all of the data, and timed beside
  * plain sums of doubles, in turns within one run, by a thread for each GPU:
  *
- *   bench_nccl [--verify] [SECONDS]
+ *   bench_nccl [--verify | SECONDS]
  *
  * With a communicator of one GPU, and one of all where there are more. SECONDS are spent on each case, 1 unless said; with --verify nothing
  * is timed. Without a GPU or NCCL it says so and ends with status 77. */
@@ -493,8 +493,8 @@ static void run_tables(struct gpus *gpus, double seconds) {
 }
 
 int main(int argc, char **argv) {
-    const bool only_verify = argc > 1 && strcmp(argv[1], "--verify") == 0;
-    const double seconds = !only_verify && argc > 1 ? atof(argv[1]) : 1;
+    const bool only_verify = read_arguments(&argc, &argv, 1);
+    const double seconds = argument(argc, argv, 1, "SECONDS", 0, SECONDS_MOST, 1);
     const char *why = "";
     driver = rd_cuda_driver_open(&why);
     nccl = driver ? rd_nccl_open(&why) : NULL;
