@@ -25,15 +25,31 @@ struct kept {
 struct room {
     int device;
     void *stream;
+    PyObject *
+        keeper; /* an object that keeps the stream from ending, so that no other one gets its address; null if there is none */
     size_t size;
     void *address;
     PyObject *owner;
+};
+
+/* What of CuPy is called or looked at, in the order in which use_cupy() gets it; then its types of elements, by those of the library. */
+enum { CUPY_CLASS, CUPY_STREAM, CUPY_GET_DEVICE, CUPY_GET_STREAM, CUPY_TYPES };
+
+/* Attributes of its objects. */
+#define CUPY_NAMES NAME(data) NAME(ptr) NAME(device_id) NAME(shape) NAME(strides) NAME(dtype) NAME(is_capturing)
+enum {
+#define NAME(name) NAME_##name,
+    CUPY_NAMES
+#undef NAME
+        NAMES
 };
 
 struct again {
     const struct dlpack_exchange *exchange; /* of tensors */
     _Atomic(PyObject *) tensor;             /* their class, or null */
     PyObject *is_negated;                   /* the name of its method */
+    _Atomic(PyObject *) cupy;               /* a tuple, or null */
+    PyObject *names[NAMES];
     PyObject *calls;
     _Atomic(PyObject *) remember;
     struct room rooms[ROOMS];
@@ -50,7 +66,11 @@ bool again_begin(struct state *state) {
         again->calls = PyDict_New();
         again->is_negated = PyUnicode_InternFromString("is_neg");
     }
-    if (again && again->calls && again->is_negated)
+    bool made = again && again->calls && again->is_negated;
+#define NAME(name) made = made && (again->names[NAME_##name] = PyUnicode_InternFromString(#name));
+    CUPY_NAMES
+#undef NAME
+    if (made)
         return true;
     if (!PyErr_Occurred())
         PyErr_NoMemory();
@@ -62,10 +82,13 @@ int again_traverse(struct state *state, visitproc visit, void *arg) {
     if (!again)
         return 0;
     Py_VISIT(again->tensor);
+    Py_VISIT(again->cupy);
     Py_VISIT(again->calls);
     Py_VISIT(again->remember);
-    for (int room = 0; room < again->room_count; room++)
+    for (int room = 0; room < again->room_count; room++) {
         Py_VISIT(again->rooms[room].owner);
+        Py_VISIT(again->rooms[room].keeper);
+    }
     return 0;
 }
 
@@ -74,11 +97,17 @@ void again_clear(struct state *state) {
     if (!again)
         return;
     Py_XDECREF(atomic_exchange(&again->tensor, NULL));
+    Py_XDECREF(atomic_exchange(&again->cupy, NULL));
     Py_XDECREF(atomic_exchange(&again->remember, NULL));
     Py_CLEAR(again->calls);
     Py_CLEAR(again->is_negated);
-    while (again->room_count > 0)
-        Py_CLEAR(again->rooms[--again->room_count].owner);
+    for (int name = 0; name < NAMES; name++)
+        Py_CLEAR(again->names[name]);
+    while (again->room_count > 0) {
+        struct room *room = &again->rooms[--again->room_count];
+        Py_CLEAR(room->owner);
+        Py_CLEAR(room->keeper);
+    }
 }
 
 void again_forget(struct state *state) {
@@ -102,6 +131,28 @@ PyObject *use_tensors(PyObject *module, PyObject *class) {
         (void)keep_first(&again->tensor, Py_NewRef(class));
     }
     return PyBool_FromLong(usable);
+}
+
+/* use_cupy(class, class of streams, function that returns the current device's number, function that returns its current stream, types):
+ * what has no such functions, and is read by its attributes; types is a dict, by the names of the library's types. */
+PyObject *use_cupy(PyObject *module, PyObject *arguments) {
+    struct again *again = ((struct state *)PyModule_GetState(module))->again;
+    PyObject *given[CUPY_TYPES], *types;
+    if (!PyArg_ParseTuple(arguments, "O!O!OOO!", &PyType_Type, &given[CUPY_CLASS], &PyType_Type, &given[CUPY_STREAM],
+                          &given[CUPY_GET_DEVICE], &given[CUPY_GET_STREAM], &PyDict_Type, &types))
+        return NULL;
+    PyObject *cupy = PyTuple_New(CUPY_TYPES + TYPES);
+    for (Py_ssize_t place = 0; cupy && place < CUPY_TYPES; place++)
+        PyTuple_SetItem(cupy, place, Py_NewRef(given[place]));
+    for (int type = 0; cupy && type < TYPES; type++) {
+        const char *name = reduct_type_name((reduct_type)type);
+        PyObject *found = name ? PyDict_GetItemString(types, name) : NULL;
+        PyTuple_SetItem(cupy, CUPY_TYPES + type, Py_NewRef(found ? found : Py_None));
+    }
+    if (!cupy)
+        return NULL;
+    (void)keep_first(&again->cupy, cupy);
+    Py_RETURN_NONE;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -128,6 +179,67 @@ static bool is_negated(const struct again *again, PyObject *tensor) {
     return negated;
 }
 
+static bool is_cupy(const struct again *again, PyObject *object) {
+    PyObject *cupy = again->cupy;
+    return cupy && (PyObject *)Py_TYPE(object) == PyTuple_GetItem(cupy, CUPY_CLASS);
+}
+
+/* An attribute that is an integer. */
+static bool read_number(PyObject *object, PyObject *name, int64_t *number) {
+    PyObject *value = PyObject_GetAttr(object, name);
+    bool is_read = value && PyLong_Check(value) && read_int64(value, number);
+    Py_XDECREF(value);
+    return is_read;
+}
+
+/* An attribute that is a tuple of integers: how many there are, or -1. */
+static int read_numbers(PyObject *object, PyObject *name, int64_t *numbers) {
+    PyObject *tuple = PyObject_GetAttr(object, name);
+    Py_ssize_t count = tuple && PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (count > REDUCT_RANK_MAX)
+        count = -1;
+    for (Py_ssize_t axis = 0; axis < count; axis++)
+        if (!read_int64(PyTuple_GetItem(tuple, axis), &numbers[axis]))
+            count = -1;
+    Py_XDECREF(tuple);
+    return (int)count;
+}
+
+static reduct_type type_of_cupy(const struct again *again, PyObject *object) {
+    PyObject *dtype = PyObject_GetAttr(object, again->names[NAME_dtype]), *cupy = again->cupy;
+    int type = dtype ? TYPES : REDUCT_DEFAULT;
+    while (type > REDUCT_DEFAULT && PyTuple_GetItem(cupy, CUPY_TYPES + type - 1) != dtype)
+        type--;
+    Py_XDECREF(dtype); /* which the tuple has, too */
+    return type > REDUCT_DEFAULT ? (reduct_type)(type - 1) : REDUCT_DEFAULT;
+}
+
+/* From the attributes of an array of CuPy; false, perhaps with an exception, where they are not as expected. */
+static bool view_of_cupy(const struct again *again, PyObject *object, struct view *view) {
+    PyObject *const *names = again->names, *data = PyObject_GetAttr(object, names[NAME_data]);
+    int64_t address = 0, device = -1;
+    bool is_read =
+        data && read_number(data, names[NAME_ptr], &address) && read_number(data, names[NAME_device_id], &device);
+    Py_XDECREF(data); /* the array has it */
+    if (!is_read || device < 0 || device > INT16_MAX)
+        return false;
+    view->type = type_of_cupy(again, object);
+    view->rank = read_numbers(object, names[NAME_shape], view->lengths);
+    if (!view->type || view->rank < 0 || read_numbers(object, names[NAME_strides], view->strides) != view->rank)
+        return false;
+    const int64_t size = (int64_t)reduct_type_size(view->type);
+    for (int axis = 0; axis < view->rank; axis++) {
+        if (view->lengths[axis] > 1 && view->strides[axis] % size != 0)
+            return false;
+        view->strides[axis] = view->lengths[axis] > 1 ? view->strides[axis] / size : 0;
+    }
+    view->readonly = false;
+    view->device = (int)device;
+    view->data = (char *)(uintptr_t)address;
+    view_settle(view);
+    return view_count(view) == 0 || (view->data && (uintptr_t)view->data % (uintptr_t)size == 0);
+}
+
 enum kind { NO_ARRAY, ARRAY, UNKNOWN };
 
 /* Without an exception; what other arrays there are, and those that cannot be read, are for the general functions. */
@@ -141,6 +253,8 @@ static enum kind read_array(struct state *state, PyObject *object, struct view *
         struct dlpack_tensor tensor;
         is_read =
             again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, view) && !is_negated(again, object);
+    } else if (is_cupy(again, object)) {
+        is_read = view_of_cupy(again, object, view);
     } else {
         return NO_ARRAY;
     }
@@ -179,8 +293,8 @@ static int64_t *describe(int64_t *to, int place, const struct view *view) {
     return to + 2 * view->rank;
 }
 
-/* What this call has in common with those that are alike: the function, the names of keywords, options, and bytes that describe
- * arrays. Null without an exception if it is for the general function. */
+/* What this call has in common with those that are alike: the function, the names of keywords, options, classes of arrays, and bytes that
+ * describe these. Null without an exception if it is for the general function. */
 static PyObject *read_call(struct call *call, const void *function, PyObject *const *arguments, Py_ssize_t count,
                            PyObject *names) {
     int64_t described[1 + ARRAYS * (2 + 2 * REDUCT_RANK_MAX)], *end = described;
@@ -195,7 +309,7 @@ static PyObject *read_call(struct call *call, const void *function, PyObject *co
             call->places[call->arrays] = place;
             call->objects[call->arrays] = option;
             end = describe(end, place, &call->views[call->arrays++]);
-            option = Py_None;
+            option = (PyObject *)Py_TYPE(option); /* of its kind are results, too */
         } else if (kind == UNKNOWN || !is_option(option)) {
             Py_CLEAR(key);
             return NULL;
@@ -320,16 +434,47 @@ static PyObject *kept_of(const struct call *call, PyObject *key, const char *nam
  * Queueing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static struct room *find_room(struct again *again, int device, const void *stream) {
-    for (int room = 0; room < again->room_count; room++)
-        if (again->rooms[room].device == device && again->rooms[room].stream == stream)
-            return &again->rooms[room];
+/* The current stream of a device, as the library of an array has it. */
+struct stream {
+    void *handle;
+    PyObject *object; /* CuPy's, or null */
+};
+
+/* False, perhaps with an exception, if it is none that memory is kept for: of another device, of a thread, or one of which nobody knows when it
+ * ends. */
+static bool current_stream(const struct again *again, PyObject *like, int device, struct stream *stream) {
+    enum { PER_THREAD = 2 }; /* of CUDA's handles that stand for a stream */
+    *stream = (struct stream){0};
+    if (!is_cupy(again, like))
+        return again->exchange->stream(DLPACK_CUDA, device, &stream->handle) == 0;
+    PyObject *cupy = again->cupy, *number = PyObject_CallNoArgs(PyTuple_GetItem(cupy, CUPY_GET_DEVICE));
+    int64_t current = -1, handle = 0;
+    bool found = number && read_int64(number, &current) && current == device;
+    Py_XDECREF(number);
+    if (!found)
+        return false;
+    stream->object = PyObject_CallNoArgs(PyTuple_GetItem(cupy, CUPY_GET_STREAM));
+    found = stream->object && (PyObject *)Py_TYPE(stream->object) == PyTuple_GetItem(cupy, CUPY_STREAM) &&
+            read_number(stream->object, again->names[NAME_ptr], &handle) && handle != PER_THREAD;
+    stream->handle = (void *)(intptr_t)handle;
+    if (!found)
+        Py_CLEAR(stream->object);
+    return found;
+}
+
+static struct room *find_room(struct again *again, int device, const struct stream *stream) {
+    for (int at = 0; at < again->room_count; at++) {
+        struct room *room = &again->rooms[at];
+        if (room->device == device && room->stream == stream->handle && room->keeper == stream->object)
+            return room;
+    }
     return NULL;
 }
 
 /* New memory for this stream, which is the current one. What was there before is given back when it no longer is found; it was
  * used in this stream alone, in whose order its allocator gives it to others. */
-static bool make_room(struct state *state, const struct kept *kept, PyObject *like, int device, void *stream) {
+static bool make_room(struct state *state, const struct kept *kept, PyObject *like, int device,
+                      const struct stream *stream) {
     struct again *again = state->again;
     size_t size = kept->workspace < ROOM_LEAST ? ROOM_LEAST : kept->workspace;
     PyObject *pair = PyObject_CallMethod(kept->kind, "scratch", "nO", (Py_ssize_t)size, like);
@@ -339,11 +484,16 @@ static bool make_room(struct state *state, const struct kept *kept, PyObject *li
     if (made) {
         lock_wait(state->lock);
         struct room *room = find_room(again, device, stream);
-        if (!room && again->room_count < ROOMS)
-            room = &again->rooms[again->room_count++];
         PyObject *before = room ? room->owner : NULL;
-        if (room)
-            *room = (struct room){device, stream, size, (void *)(uintptr_t)address, Py_NewRef(owner)};
+        if (!room && again->room_count < ROOMS) {
+            room = &again->rooms[again->room_count++];
+            *room = (struct room){.device = device, .stream = stream->handle, .keeper = Py_XNewRef(stream->object)};
+        }
+        if (room) {
+            room->size = size;
+            room->address = (void *)(uintptr_t)address;
+            room->owner = Py_NewRef(owner);
+        }
         PyThread_release_lock(state->lock);
         Py_XDECREF(before);
         made = room != NULL;
@@ -353,32 +503,29 @@ static bool make_room(struct state *state, const struct kept *kept, PyObject *li
 }
 
 /* Memory that a graph uses must stay as it is until the graph is gone: it is the allocator's. */
-static bool is_captured(const struct kept *kept, PyObject *like) {
-    PyObject *answer = PyObject_CallMethod(kept->kind, "capturing", "O", like);
+static bool is_captured(const struct again *again, const struct kept *kept, PyObject *like,
+                        const struct stream *stream) {
+    PyObject *answer = stream->object
+                           ? PyObject_CallMethodObjArgs(stream->object, again->names[NAME_is_capturing], NULL)
+                           : PyObject_CallMethod(kept->kind, "capturing", "O", like);
     bool captured = answer != Py_False;
     Py_XDECREF(answer);
     return captured;
 }
 
-/* False, without an exception, if it is for the general function. */
-static bool queue(struct state *state, const struct kept *kept, PyObject *like, int device, const void *const *inputs,
-                  void *const *results, reduct_status *status, reduct_error *error) {
+/* In that stream, with a workspace that is kept for it. */
+static bool queue_with_room(struct state *state, const struct kept *kept, PyObject *like, int device,
+                            const struct stream *stream, const void *const *inputs, void *const *results,
+                            reduct_status *status, reduct_error *error) {
     struct again *again = state->again;
-    void *stream;
-    if (kept->workspace > ROOM_MOST || again->exchange->stream(DLPACK_CUDA, device, &stream) != 0)
-        return false;
-    if (!kept->workspace) {
-        *status = plan_queue(kept->plan, inputs, results, NULL, NULL, stream, error);
-        return true;
-    }
-    if (stream && is_captured(kept, like))
+    if (kept->workspace > ROOM_MOST || (stream->handle && is_captured(again, kept, like, stream)))
         return false;
     for (int tries = 0; tries < 2; tries++) {
         lock_wait(state->lock);
         const struct room *room = find_room(again, device, stream);
         bool fits = room && room->size >= kept->workspace;
         if (fits)
-            *status = plan_queue(kept->plan, inputs, results, NULL, room->address, stream, error);
+            *status = plan_queue(kept->plan, inputs, results, NULL, room->address, stream->handle, error);
         PyThread_release_lock(state->lock);
         if (fits)
             return true;
@@ -386,6 +533,19 @@ static bool queue(struct state *state, const struct kept *kept, PyObject *like, 
             return false;
     }
     return false;
+}
+
+/* False, perhaps with an exception, if it is for the general function. */
+static bool queue(struct state *state, const struct kept *kept, PyObject *like, int device, const void *const *inputs,
+                  void *const *results, reduct_status *status, reduct_error *error) {
+    struct stream stream;
+    bool queued = current_stream(state->again, like, device, &stream);
+    if (queued && kept->workspace)
+        queued = queue_with_room(state, kept, like, device, &stream, inputs, results, status, error);
+    else if (queued)
+        *status = plan_queue(kept->plan, inputs, results, NULL, NULL, stream.handle, error);
+    Py_XDECREF(stream.object);
+    return queued;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -398,7 +558,7 @@ static bool read_out(struct call *call, const struct kept *kept, int array) {
     if ((PyObject *)Py_TYPE(object) == call->state->ndarray) {
         if (call->views[array].buffer.readonly || call->views[array].copy)
             return false;
-    } else {
+    } else if ((PyObject *)Py_TYPE(object) == call->state->again->tensor) {
         PyObject *requires = PyObject_GetAttrString(object, "requires_grad");
         bool does = requires != Py_False;
         Py_XDECREF(requires);
@@ -430,10 +590,12 @@ static PyObject *run(struct call *call, const struct kept *kept) {
         struct view view;
         result = PyObject_Call(kept->make, kept->arguments, kept->keywords);
         enum kind kind = result ? read_array(state, result, &view) : UNKNOWN;
+        bool usable = kind == ARRAY && view.device == first->device; /* CuPy makes it on the current one */
         if (kind == ARRAY) {
             target = view.data;
             view_release(&view);
-        } else {
+        }
+        if (!usable) {
             PyErr_Clear();
             Py_XDECREF(result);
             return NULL;

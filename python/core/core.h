@@ -139,6 +139,7 @@ extern PyMethodDef call_methods[];
 PyObject *call_again(struct state *state, const char *name, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *names);
 PyObject *use_tensors(PyObject *module, PyObject *class);
+PyObject *use_cupy(PyObject *module, PyObject *arguments);
 bool again_begin(struct state *state); /* false with an exception */
 int again_traverse(struct state *state, visitproc visit, void *arg);
 void again_clear(struct state *state);

@@ -137,6 +137,9 @@ def test_tensors():
             for axis in (None, *range(view.dim())):
                 ours, expected = pyreduct.sum(view, axis), general("sum", view, axis)
                 assert type(ours) is torch.Tensor and torch.equal(ours, expected) and ours.dtype == expected.dtype
+        alike = np.ones((5, 7 + seed))  # an array and a tensor of the same memory: results are of their kinds
+        for _ in range(2):
+            assert type(pyreduct.sum(alike, 1)) is np.ndarray and type(pyreduct.sum(torch.from_numpy(alike), 1)) is torch.Tensor
         negated = torch.imag(torch.complex(x, x).conj())
         assert negated.is_neg() and torch.equal(pyreduct.sum(negated, 1), -pyreduct.sum(x, 1))
         out = torch.zeros(6)

@@ -280,6 +280,191 @@ def test_many_threads(kind):
     assert not wrong
 
 
+# ------------------------------------------------------------------------------------------------------------------------------
+# What has the attributes of CuPy's arrays, and none of DLPack's functions
+# ------------------------------------------------------------------------------------------------------------------------------
+
+
+class Stream:
+    capturing = False
+
+    def __init__(self, handle):
+        self.ptr = handle or 0
+
+    def is_capturing(self):
+        return self.capturing
+
+
+class External(Stream):
+    """One that its maker may end at any time."""
+
+
+class Pointer:
+    def __init__(self, address, device):
+        self.ptr, self.device_id = address, device
+
+
+class Cupy:
+    """The module, of two devices, of which only the first one is there. Of its arrays the memory is NumPy's."""
+
+    device = 0  # the current one
+    current = Stream(0)
+
+    class ndarray:
+        def __init__(self, shape, dtype, x=None, device=None):
+            x = np.empty(shape, dtype) if x is None else np.asarray(x)
+            self.x, self.shape, self.strides, self.dtype = x, x.shape, x.strides, x.dtype
+            self.data = Pointer(x.ctypes.data if x.size else 0, Cupy.device if device is None else device)
+
+        def __setitem__(self, place, value):
+            self.x[place] = value.x
+
+    @staticmethod
+    def get_device():
+        return Cupy.device
+
+    @staticmethod
+    def get_stream():
+        return Cupy.current
+
+
+def there(x, device=0):
+    return Cupy.ndarray(None, None, x, device)
+
+
+class CupyKind(Kind):
+    signed = False
+    sizes: list = []
+    types = {short: np.dtype(long) for short, long in _kinds.LONG.items() if short != "bf16"}
+
+    def view(self, x, name):
+        return _core.View.pointer(x.data.ptr, _kinds.type_name(x.dtype), x.shape, tuple(stride // x.x.itemsize for stride in x.strides), False, x.data.device_id, x)
+
+    writable = view
+
+    def make(self, shape, kind):
+        return there(np.empty(shape, _kinds.LONG[kind]))
+
+    def recipe(self, shape, kind, device):
+        return Cupy.ndarray, (shape, self.types[kind]), {}
+
+    def stream(self, like):
+        return Cupy.current.ptr
+
+    def capturing(self, like):
+        raise AssertionError("the stream is what is asked")
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    _core.use_cupy(Cupy.ndarray, Stream, Cupy.get_device, Cupy.get_stream, CupyKind.types)
+    monkeypatch.setitem(_kinds._of_class, Cupy.ndarray, CupyKind())
+    monkeypatch.setattr(CupyKind, "sizes", [])
+    return Cupy
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+def test_cupy(dtype, cupy, long_ways):
+    """By their attributes, whatever their types and strides."""
+    for seed in range(2):
+        for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1, 1::2], lambda x: x[:, :1], lambda x: x[:, :0], lambda x: x[0, 0]):
+            x = view(np.abs(data(12, 20, seed=seed)).astype(dtype))
+            for axis in (None, *range(x.ndim)):
+                expected = np.asarray(pyreduct.sum(x, axis, keepdims=True))
+                result = pyreduct.sum(there(x), axis, keepdims=True, check=False)
+                assert type(result) is Cupy.ndarray and result.dtype == expected.dtype
+                same(result.x, expected)
+                out = there(np.zeros((*expected.shape, 2), expected.dtype)[..., 1])
+                assert pyreduct.sum(there(x), axis, keepdims=True, out=out, check=False) is out
+                same(out.x.copy(), expected)
+    assert not long_ways
+
+
+def test_cupy_groups(cupy, long_ways):
+    for seed in range(3):
+        x, ids = data(200, seed=seed), np.random.default_rng(seed).integers(0, 9, 200)
+        same(pyreduct.sum(there(x), 0, where=there(x > 0), keepdims=True).x, pyreduct.sum(x, 0, where=x > 0, keepdims=True))
+        same(pyreduct.index_add(there(x[:9].copy()), there(ids), there(x), check=False).x, pyreduct.index_add(x[:9].copy(), ids, x))
+    assert not long_ways
+
+
+def test_kinds_are_told_apart(cupy, long_ways):
+    x = data(4, 5)
+    for _ in range(2):
+        assert type(pyreduct.sum(there(x), 1)) is Cupy.ndarray
+        assert type(pyreduct.sum(Tensor(x), 1)) is Tensor
+    assert not long_ways
+
+
+def test_cupy_long_ways(cupy, monkeypatch, long_ways):
+    """What is not read by attributes, or is of another device than the current one."""
+    x = data(6, 10)
+    expected, turns = pyreduct.sum(x, 1), 0
+
+    def long(array, **options):
+        nonlocal turns
+        for _ in range(2):
+            turns += 1
+            same(pyreduct.sum(array, 1, **options).x.copy(), expected)
+            assert len(long_ways) == turns
+
+    same(pyreduct.sum(there(x), 1).x, expected)
+    monkeypatch.setattr(cupy, "device", 1)
+    long(there(x))
+    long(there(x), out=there(np.zeros(6, "f4")))
+    monkeypatch.setattr(cupy, "device", 0)
+    for handle in (External(0), Stream(2)):
+        monkeypatch.setattr(cupy, "current", handle)
+        monkeypatch.setattr(CupyKind, "stream", lambda self, like: 0)
+        long(there(x))
+    monkeypatch.setattr(cupy, "current", Stream(0))
+    swapped = there(x)
+    swapped.dtype = np.dtype(">f4")
+    for wrong in (swapped, there(x.view("u1").reshape(-1)[1:-3].view("f4"))):
+        with pytest.raises((TypeError, ValueError)):
+            pyreduct.sum(wrong, 0)
+    odd = there(x)
+    odd.strides = 7
+    with pytest.raises(TypeError):
+        pyreduct.sum(odd, 1)
+    same(pyreduct.sum(there(x), 1).x, expected)
+    assert len(long_ways) == turns
+    y = x.copy()
+    same(pyreduct.sum(there(y), 1, out=there(y[5, :6])).x.copy(), expected)  # within x
+    same(pyreduct.sum(there(x), 1, out=there(np.zeros(6, "f4"))).x, expected)
+
+
+def test_cupy_workspaces(cupy, monkeypatch, long_ways):
+    """One for each stream, which it keeps from ending; of the allocator while a graph is captured."""
+    import weakref
+
+    x, ids = data(3000), np.random.default_rng(1).integers(0, 9, 3000)
+
+    def calls():
+        same(pyreduct.sum(there(x)).x, np.asarray(pyreduct.sum(x)))
+        same(pyreduct.group_sum(there(x), there(ids), 9, check=False).x, pyreduct.group_sum(x, ids, 9))
+
+    made = [Stream(handle) for handle in streams(2)]
+    kept = [weakref.ref(stream) for stream in made]
+    for stream in made:
+        monkeypatch.setattr(cupy, "current", stream)
+        count = len(CupyKind.sizes)
+        for _ in range(3):
+            calls()
+        assert len(CupyKind.sizes) == count + 1
+    same_handle = Stream(made[1].ptr)  # of another stream, for all that is known
+    monkeypatch.setattr(cupy, "current", same_handle)
+    calls()
+    assert len(CupyKind.sizes) == count + 2 and not long_ways
+    monkeypatch.setattr(Stream, "capturing", True)
+    calls()
+    assert len(long_ways) == 2 and len(CupyKind.sizes) == count + 4
+    monkeypatch.setattr(Stream, "capturing", False)
+    monkeypatch.undo()
+    del made, stream
+    assert all(stream() for stream in kept)
+
+
 def test_in_c():
     """What the benchmark measures is the same call."""
     from pyreduct import bench

@@ -171,9 +171,11 @@ class CuPy:
         import cupy
 
         self.cupy = cupy
+        self.types = {short: cupy.dtype(long) for short, long in LONG.items() if short != "bf16"}
+        _core.use_cupy(cupy.ndarray, cupy.cuda.Stream, cupy.cuda.runtime.getDevice, cupy.cuda.get_current_stream, self.types)
 
     def dtype(self, kind: str) -> Any:
-        return self.cupy.dtype(LONG[kind])
+        return self.types[kind] if kind in self.types else self.cupy.dtype(LONG[kind])
 
     def _array(self, x: Any) -> Any:
         return x if isinstance(x, self.cupy.ndarray) else self.cupy.asarray(x)
@@ -192,6 +194,9 @@ class CuPy:
         with self._array(like).device:
             made = self.cupy.empty(shape, self.dtype(kind))
         return made, self.view(made, "out")
+
+    def recipe(self, shape: tuple[int, ...], kind: str, device: int) -> Any:
+        return (self.cupy.ndarray, (shape, self.types[kind]), {}) if kind in self.types else None
 
     def finish(self, made: Any, kind: str) -> Any:
         return made
