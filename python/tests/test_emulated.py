@@ -2,6 +2,7 @@
 streams it has the handles alone; what is tested is what is called, and the bits."""
 import ctypes
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -304,11 +305,24 @@ class Pointer:
         self.ptr, self.device_id = address, device
 
 
+class Device:
+    def __init__(self, number):
+        self.id = number
+
+    def __enter__(self):
+        self.before, Cupy.device = Cupy.device, self.id
+
+    def __exit__(self, *error):
+        Cupy.device = self.before
+
+
 class Cupy:
-    """The module, of two devices, of which only the first one is there. Of its arrays the memory is NumPy's."""
+    """The module, as far as it is used, of two devices, of which only the first one is there. Of its arrays the memory is NumPy's."""
 
     device = 0  # the current one
     current = Stream(0)
+    sizes: list = []  # of arrays of bytes
+    dtype = np.dtype
 
     class ndarray:
         def __init__(self, shape, dtype, x=None, device=None):
@@ -319,47 +333,44 @@ class Cupy:
         def __setitem__(self, place, value):
             self.x[place] = value.x
 
-    @staticmethod
-    def get_device():
-        return Cupy.device
+        @property
+        def device(self):
+            return Device(self.data.device_id)
+
+        @property
+        def __cuda_array_interface__(self):
+            return {"shape": self.shape, "strides": self.strides, "typestr": self.dtype.str, "data": (self.data.ptr, False), "version": 3}
 
     @staticmethod
-    def get_stream():
-        return Cupy.current
+    def empty(shape, dtype):
+        if dtype != "u1":
+            return Cupy.ndarray(shape, dtype)
+        Cupy.sizes.append(shape)
+        room = np.full(shape + 256, 0xA5, dtype)
+        return Cupy.ndarray(None, None, room[-room.ctypes.data % 256 :][:shape])
+
+    class cuda:
+        Stream = Stream
+
+        class runtime:
+            @staticmethod
+            def getDevice():
+                return Cupy.device
+
+        @staticmethod
+        def get_current_stream():
+            return Cupy.current
 
 
 def there(x, device=0):
     return Cupy.ndarray(None, None, x, device)
 
 
-class CupyKind(Kind):
-    signed = False
-    sizes: list = []
-    types = {short: np.dtype(long) for short, long in _kinds.LONG.items() if short != "bf16"}
-
-    def view(self, x, name):
-        return _core.View.pointer(x.data.ptr, _kinds.type_name(x.dtype), x.shape, tuple(stride // x.x.itemsize for stride in x.strides), False, x.data.device_id, x)
-
-    writable = view
-
-    def make(self, shape, kind):
-        return there(np.empty(shape, _kinds.LONG[kind]))
-
-    def recipe(self, shape, kind, device):
-        return Cupy.ndarray, (shape, self.types[kind]), {}
-
-    def stream(self, like):
-        return Cupy.current.ptr
-
-    def capturing(self, like):
-        raise AssertionError("the stream is what is asked")
-
-
 @pytest.fixture
 def cupy(monkeypatch):
-    _core.use_cupy(Cupy.ndarray, Stream, Cupy.get_device, Cupy.get_stream, CupyKind.types)
-    monkeypatch.setitem(_kinds._of_class, Cupy.ndarray, CupyKind())
-    monkeypatch.setattr(CupyKind, "sizes", [])
+    monkeypatch.setitem(sys.modules, "cupy", Cupy)
+    monkeypatch.setitem(_kinds._of_class, Cupy.ndarray, _kinds.CuPy())
+    monkeypatch.setattr(Cupy, "sizes", [])
     return Cupy
 
 
@@ -412,10 +423,11 @@ def test_cupy_long_ways(cupy, monkeypatch, long_ways):
     monkeypatch.setattr(cupy, "device", 1)
     long(there(x))
     long(there(x), out=there(np.zeros(6, "f4")))
+    assert cupy.device == 1
     monkeypatch.setattr(cupy, "device", 0)
+    monkeypatch.setattr(_kinds.CuPy, "stream", lambda self, like: 0)  # the emulated device has none of those
     for handle in (External(0), Stream(2)):
         monkeypatch.setattr(cupy, "current", handle)
-        monkeypatch.setattr(CupyKind, "stream", lambda self, like: 0)
         long(there(x))
     monkeypatch.setattr(cupy, "current", Stream(0))
     swapped = there(x)
@@ -448,17 +460,17 @@ def test_cupy_workspaces(cupy, monkeypatch, long_ways):
     kept = [weakref.ref(stream) for stream in made]
     for stream in made:
         monkeypatch.setattr(cupy, "current", stream)
-        count = len(CupyKind.sizes)
+        count = len(Cupy.sizes)
         for _ in range(3):
             calls()
-        assert len(CupyKind.sizes) == count + 1
+        assert len(Cupy.sizes) == count + 1
     same_handle = Stream(made[1].ptr)  # of another stream, for all that is known
     monkeypatch.setattr(cupy, "current", same_handle)
     calls()
-    assert len(CupyKind.sizes) == count + 2 and not long_ways
+    assert len(Cupy.sizes) == count + 2 and not long_ways
     monkeypatch.setattr(Stream, "capturing", True)
     calls()
-    assert len(long_ways) == 2 and len(CupyKind.sizes) == count + 4
+    assert len(long_ways) == 2 and len(Cupy.sizes) == count + 4
     monkeypatch.setattr(Stream, "capturing", False)
     monkeypatch.undo()
     del made, stream

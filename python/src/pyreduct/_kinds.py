@@ -164,6 +164,7 @@ class Torch:
 class CuPy:
     """cupy.ndarray; what else has __cuda_array_interface__ is looked at through CuPy."""
 
+    numbers = False
     signed = False
     queues = True
 
