@@ -543,6 +543,47 @@ static void wide_groups(void **state) {
 }
 
 /* Elements whose exponents range so widely that every group spills, with a NaN and infinities among them. */
+/* Sums that double with each merge pass every place in the words of their groups: the larger of two terms, and the smaller one, which keeps words
+ * where they are, leaves no trace in what is rounded. */
+static void doubled(void **state) {
+    (void)state;
+    enum { EACH = 130, TYPES_OF_SUMS = 3 };
+    static const reduct_operator ops[TYPES_OF_SUMS] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_SUM};
+    static const reduct_type types[TYPES_OF_SUMS] = {REDUCT_F64, REDUCT_F64, REDUCT_F32};
+    for (int t = 0; t < TYPES_OF_SUMS; t++) {
+        const reduct_reduction reduction = {.op = ops[t], .element = types[t], .result = REDUCT_F64};
+        const reduct_table_options options = {
+            .reductions = &reduction, .reduction_count = 1, .groups = 4 * EACH, .device = "cpu", .threads = 1};
+        reduct_table *table = NULL, *other = NULL;
+        double expected[4 * EACH], results[4 * EACH];
+        assert_int_equal(reduct_table_create(&options, &table, NULL), REDUCT_OK);
+        assert_int_equal(reduct_table_create(&options, &other, NULL), REDUCT_OK);
+        for (uint64_t g = 0; g < 4 * EACH; g++) {
+            const double small = ldexp(g % 4 < 2 ? 1 : 1 + 0x1p-20, (int)(g / 4) - EACH) * (g % 2 ? -1 : 1);
+            const double x[] = {small, ldexp(small, 70 + (int)(g % 3) * 20)};
+            const float narrow[] = {(float)x[0], (float)x[1]};
+            expected[g] = ops[t] == REDUCT_SUMSQ ? x[1] * x[1] : x[1];
+            for (int i = 0; i < 2; i++)
+                assert_int_equal(reduct_table_add_group(table, g,
+                                                        types[t] == REDUCT_F32 ? (const void *)&narrow[i] : &x[i], NULL,
+                                                        1, NULL),
+                                 REDUCT_OK);
+        }
+        for (int times = 1; times < 51; times++) { /* as many as 2^63 elements allow */
+            reduct_table_reset(other);
+            assert_int_equal(reduct_table_merge(other, table, NULL, NULL), REDUCT_OK);
+            assert_int_equal(reduct_table_merge(table, other, NULL, NULL), REDUCT_OK);
+            assert_int_equal(reduct_table_result(table, 0, REDUCT_F64, 0, 4 * EACH, results, NULL, NULL), REDUCT_OK);
+            for (uint64_t g = 0; g < 4 * EACH; g++)
+                if (results[g] != ldexp(expected[g], times))
+                    fail_msg("%s of %s: group %d is %a, expected %a", reduct_operator_name(ops[t]),
+                             reduct_type_name(types[t]), (int)g, results[g], ldexp(expected[g], times));
+        }
+        reduct_table_destroy(other);
+        reduct_table_destroy(table);
+    }
+}
+
 static void fill_widely(double *x, uint64_t *index, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = i % 41 == 40 ? (uint64_t)0x7ff << 52 : (uint64_t)(1 + i * 977 % 2046) << 52 | i;
@@ -817,11 +858,17 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps),   cmocka_unit_test(many_groups),
-        cmocka_unit_test(wide_groups), cmocka_unit_test(no_memory),
-        cmocka_unit_test(refused),     cmocka_unit_test(refused_first),
-        cmocka_unit_test(damaged),     cmocka_unit_test(numbered),
-        cmocka_unit_test(runs),        cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(any_steps),
+        cmocka_unit_test(many_groups),
+        cmocka_unit_test(wide_groups),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_first),
+        cmocka_unit_test(doubled),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(numbered),
+        cmocka_unit_test(runs),
+        cmocka_unit_test(keys_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

@@ -165,6 +165,21 @@ static int reduce(struct call *call) {
     return code;
 }
 
+/* All ranks' to all of them, whose number is a power of two: in each step what has come together on as many ranks, side by side, is exchanged
+ * with as many more. Less work comes one after another than where one rank merges all, and shares it. */
+static int exchange(struct call *call) {
+    int code = MPI_SUCCESS;
+    for (int step = 1; step < call->ranks && code == MPI_SUCCESS; step *= 2) {
+        const int partner = call->rank ^ step;
+        reduct_table *other;
+        code = swap_tables(call, partner, partner, &other);
+        merge(call, other, partner > call->rank);
+        if (step > INT_MAX / 2)
+            break;
+    }
+    return code;
+}
+
 /* To each rank those up to and with its own: in each step from so many ranks before what has come together there. */
 static int scan(struct call *call) {
     int code = MPI_SUCCESS;
@@ -253,7 +268,14 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
     return status == REDUCT_OK ? rm_check(MPI_Allreduce(&own, groups, 1, MPI_UINT64_T, MPI_MAX, comm), error) : status;
 }
 
+/* Whether an all-reduce is an exchange. */
+static bool exchanges(const struct call *call, enum rm_kind kind, int root) {
+    return kind == RM_ALLREDUCE && root < 0 && (call->ranks & (call->ranks - 1)) == 0;
+}
+
 static int come_together(struct call *call, enum rm_kind kind, int root) {
+    if (exchanges(call, kind, root))
+        return exchange(call);
     int code = kind == RM_ALLREDUCE ? reduce(call) : scan(call);
     if (code == MPI_SUCCESS && kind == RM_EXSCAN)
         code = shift(call);
@@ -301,7 +323,7 @@ reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root,
     if (code == MPI_SUCCESS)
         code = come_together(&call, kind, root);
     status = rm_check(code, error);
-    if (status == REDUCT_OK && kind == RM_ALLREDUCE && root < 0)
+    if (status == REDUCT_OK && kind == RM_ALLREDUCE && root < 0 && !exchanges(&call, kind, root))
         status = share(&call, error);
     if (status == REDUCT_OK)
         status = finish(&call, table, groups, root < 0 || root == call.rank, error);

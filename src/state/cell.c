@@ -109,31 +109,9 @@ reduct_status rd_cells_of(const reduct_reduction *reduction, struct rd_cells *ce
  * Windows
  * ------------------------------------------------------------------------------------------------------------------ */
 
-struct rd_field rd_field_of(const struct rd_cells *cells, const struct rd_cell_sums *cell, int which) {
-    if (cell->spill)
-        return (struct rd_field){cell->spill->word + (which ? cells->full[0] : 0), cells->full[which], 0};
-    uint64_t *word = (uint64_t *)(uintptr_t)cell->word; /* which is not written where the cell is const */
-    return (struct rd_field){word + (which ? cells->words[0] : 0), cells->words[which],
-                             cell->outside[which] ^ RD_NO_WINDOW};
-}
-
-static uint64_t sign_of(const uint64_t *word, int words) {
-    return word[words - 1] >> 63 ? UINT64_MAX : 0;
-}
-
 /* Whether a word that the sign follows has two bits to spare, so that a term can be added without overflow. */
 static bool has_margin(uint64_t top, uint64_t sign) {
     return (top ^ sign) < (uint64_t)1 << 61;
-}
-
-struct rd_extent rd_extent_of(struct rd_field field) {
-    uint64_t sign = sign_of(field.word, field.words);
-    int low = 0, words = field.words;
-    while (low < words && !field.word[low])
-        low++;
-    while (words > low + 1 && field.word[words - 1] == sign && (field.word[words - 2] ^ sign) >> 63 == 0)
-        words--;
-    return low == field.words ? (struct rd_extent){0, 0} : (struct rd_extent){low, words - low};
 }
 
 bool rd_cell_spill(const struct rd_cells *cells, struct rd_cell_sums *cell) {
@@ -145,7 +123,7 @@ bool rd_cell_spill(const struct rd_cells *cells, struct rd_cell_sums *cell) {
         struct rd_field from = rd_field_of(cells, cell, i);
         uint64_t *to = spill->word + (i ? cells->full[0] : 0);
         for (int w = from.first; from.first != RD_NO_WINDOW && w < cells->full[i]; w++)
-            to[w] = w - from.first < from.words ? from.word[w - from.first] : sign_of(from.word, from.words);
+            to[w] = w - from.first < from.words ? from.word[w - from.first] : rd_words_sign(from.word, from.words);
         memset(from.word, 0, (size_t)from.words * sizeof *from.word);
         cell->outside[i] = 0;
     }
@@ -158,7 +136,7 @@ bool rd_cell_spill(const struct rd_cells *cells, struct rd_cell_sums *cell) {
 
 /* Moves a window so that it starts with word number `first`. */
 static void move_window(struct rd_cell_sums *cell, int which, struct rd_field field, int first) {
-    uint64_t old[8], sign = sign_of(field.word, field.words);
+    uint64_t old[8], sign = rd_words_sign(field.word, field.words);
     memcpy(old, field.word, (size_t)field.words * sizeof *old);
     for (int w = 0; w < field.words; w++) {
         int from = field.first == RD_NO_WINDOW ? -1 : first + w - field.first;
@@ -171,10 +149,11 @@ bool rd_cell_cover(const struct rd_cells *cells, struct rd_cell_sums *cell, int 
     if (cell->spill)
         return true;
     struct rd_field field = rd_field_of(cells, cell, which);
-    struct rd_extent extent = rd_extent_of(field);
+    const bool is_new = field.first == RD_NO_WINDOW;
+    const struct rd_extent extent = is_new ? (struct rd_extent){0, 0} : rd_extent_of(field);
     if (extent.words) {
         int lowest = field.first + extent.low, top = extent.low + extent.words - 1, highest = field.first + top;
-        if (margin && !has_margin(field.word[top], sign_of(field.word, field.words)))
+        if (margin && !has_margin(field.word[top], rd_words_sign(field.word, field.words)))
             highest++;
         low = lowest < low ? lowest : low;
         high = highest > high ? highest : high;
@@ -185,14 +164,17 @@ bool rd_cell_cover(const struct rd_cells *cells, struct rd_cell_sums *cell, int 
     if (spare < 0)
         return rd_cell_spill(cells, cell);
     int first = low - spare / 2;
-    first = first > most ? most : first;
-    move_window(cell, which, field, first < 0 ? 0 : first);
+    first = first > most ? most : first < 0 ? 0 : first;
+    if (is_new)
+        cell->outside[which] = (uint8_t)(first ^ RD_NO_WINDOW);
+    else
+        move_window(cell, which, field, first);
     return true;
 }
 
 /* Adds, or subtracts, an integer of n words in two's complement to one of `words`, modulo what these hold. */
 static void add_words(uint64_t *word, int words, const uint64_t *value, int n, bool subtract) {
-    uint64_t flip = subtract ? UINT64_MAX : 0, sign = sign_of(value, n) ^ flip;
+    uint64_t flip = subtract ? UINT64_MAX : 0, sign = rd_words_sign(value, n) ^ flip;
     bool carry = subtract;
     for (int i = 0; i < words; i++) {
         uint64_t term = i < n ? value[i] ^ flip : sign, sum;
@@ -793,7 +775,7 @@ static bool combine_field(const struct rd_cells *cells, struct rd_cell_sums *cel
     if (!extent.words)
         return true;
     memcpy(value, from.word + extent.low, (size_t)extent.words * sizeof *value); /* the cells may be one */
-    if (!subtract && !has_margin(value[extent.words - 1], sign_of(value, extent.words)))
+    if (!subtract && !has_margin(value[extent.words - 1], rd_words_sign(value, extent.words)))
         high++;
     if (!rd_cell_cover(cells, cell, which, low, high, !subtract))
         return false;
@@ -814,12 +796,71 @@ static bool combine_specials(const struct rd_cells *cells, struct rd_cell_sums *
     return rd_cell_count_specials(cells, cell, ignored, special);
 }
 
+/* Whether two cells are as most are, so that the following does. */
+static bool is_plain(const struct rd_cell_sums *cell, const struct rd_cell_sums *other) {
+    uint64_t special;
+    memcpy(&special, other->special, sizeof special);
+    return !cell->spill && !other->spill && !other->ignored && !special;
+}
+
+/* The words of a window as they are in one that begins `ahead` words before; false where it has no room for them. */
+ALWAYS_INLINE bool shift_words(const uint64_t *from, int words, int ahead, uint64_t *to) {
+    const uint64_t sign = rd_words_sign(from, words);
+    uint64_t lost = 0;
+    for (int w = 0; w < words; w++) {
+        const int at = w + ahead;
+        lost |= at < 0 ? from[w] : at >= words ? from[w] ^ sign : 0;
+        to[w] = w < ahead ? 0 : w - ahead < words ? from[w - ahead] : sign;
+    }
+    return !lost && rd_words_sign(to, words) == sign;
+}
+
+/* Adds a field where its words are in both cells' windows, and there are two bits to spare in both; false, and nothing is done, where
+ * they are not. */
+ALWAYS_INLINE bool combine_windows(const struct rd_cells *cells, struct rd_cell_sums *cell,
+                                   const struct rd_cell_sums *other, int which, uint64_t sums[8]) {
+    const int words = cells->words[which], ahead = (int)cell->outside[which] - (int)other->outside[which];
+    const uint64_t *to = cell->word + (which ? cells->words[0] : 0),
+                   *from = other->word + (which ? cells->words[0] : 0);
+    uint64_t moved[8];
+    if (ahead) {
+        if (!cell->outside[which] || !other->outside[which] || !shift_words(from, words, ahead, moved))
+            return false;
+        from = moved;
+    }
+    const uint64_t spare = (uint64_t)1 << 61;
+    if ((to[words - 1] + spare) >> 62 || (from[words - 1] + spare) >> 62)
+        return false;
+    unsigned char carry = 0;
+    for (int w = 0; w < words; w++)
+        carry = add_carry(carry, to[w], from[w], &sums[w]);
+    return true;
+}
+
+/* The same of all fields of such cells. */
+static bool combine_plain(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_cell_sums *other) {
+    uint64_t sums[2][8];
+    if (rd_cell_is_empty(cells, cell)) {
+        memcpy(cell, other, cells->size);
+        return true;
+    }
+    for (int i = 0; i < cells->fields; i++)
+        if (!combine_windows(cells, cell, other, i, sums[i]))
+            return false;
+    for (int i = 0; i < cells->fields; i++)
+        memcpy(cell->word + (i ? cells->words[0] : 0), sums[i], (size_t)cells->words[i] * sizeof *sums[i]);
+    cell->seen += other->seen;
+    return true;
+}
+
 /* A cell combined with itself is read from a copy, unless it has spilled, when nothing can fail. */
 static bool combine_sums(const struct rd_cells *cells, struct rd_cell_sums *cell, const struct rd_cell_sums *other) {
     union {
         struct rd_cell_sums cell;
         unsigned char bytes[CELL_MOST];
     } copy;
+    if (is_plain(cell, other) && combine_plain(cells, cell, other))
+        return true;
     if (cell == other && !cell->spill)
         other = memcpy(copy.bytes, cell, cells->size);
     int done = 0;
@@ -990,6 +1031,15 @@ void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_ce
     untake_digits(cells, sums, part, part->digits, removes);
 }
 
+void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count) {
+    if (!count)
+        return;
+    for (uint64_t i = 0; cells->kind == RD_CELL_SUMS && i < count; i++)
+        if (((const struct rd_cell_sums *)(const void *)((unsigned char *)cell + i * cells->size))->spill)
+            rd_cell_clear(cells, (unsigned char *)cell + i * cells->size);
+    memset(cell, 0, (size_t)count * cells->size);
+}
+
 void rd_cell_clear(const struct rd_cells *cells, void *cell) {
     if (cells->kind == RD_CELL_SUMS)
         free(((struct rd_cell_sums *)cell)->spill);
@@ -997,14 +1047,10 @@ void rd_cell_clear(const struct rd_cells *cells, void *cell) {
 }
 
 bool rd_cell_is_empty(const struct rd_cells *cells, const void *cell) {
+    uint64_t any = 0;
     for (size_t i = 0; i < cells->size / sizeof(uint64_t); i++)
-        if (((const uint64_t *)cell)[i])
-            return false;
-    return true;
-}
-
-uint64_t rd_cell_seen(const void *cell) {
-    return *(const uint64_t *)cell; /* first in all kinds */
+        any |= ((const uint64_t *)cell)[i];
+    return !any;
 }
 
 uint64_t rd_cell_count(const struct rd_cells *cells, const void *cell) {

@@ -88,14 +88,19 @@ bool rd_cell_take(const struct rd_cells *cells, void *cell, const struct rd_cell
 /* Takes back what was just done. */
 void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes);
 
-/* Frees what a cell points to; it then holds nothing. */
+/* Frees what cells, one after another, point to; they then hold nothing. */
+void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count);
+
+/* The same of one. */
 void rd_cell_clear(const struct rd_cells *cells, void *cell);
 
 /* Whether a cell is as zero bytes are. */
 bool rd_cell_is_empty(const struct rd_cells *cells, const void *cell);
 
 /* Elements presented, those that are NaN and ignored included; of these, those that count. */
-uint64_t rd_cell_seen(const void *cell);
+static inline uint64_t rd_cell_seen(const void *cell) {
+    return *(const uint64_t *)cell; /* first in all kinds */
+}
 uint64_t rd_cell_count(const struct rd_cells *cells, const void *cell);
 
 /* What the cell holds, for rd_partial_finish() and a reduction that is finished from such a cell. */
@@ -113,8 +118,11 @@ void rd_cell_partial(const struct rd_cells *cells, const void *cell, const reduc
  * Equal contents have equal bytes. */
 enum { RD_CELL_SAVED_MOST = 1536 };
 
-/* Writes at most RD_CELL_SAVED_MOST bytes and returns how many. */
+/* Writes RD_CELL_SAVED_MOST bytes at most, and returns how many of them count. */
 size_t rd_cell_write(const struct rd_cells *cells, const void *cell, unsigned char *bytes);
+
+/* How many these are, without writing them where that is quicker. */
+size_t rd_cell_saved_size(const struct rd_cells *cells, const void *cell);
 
 /* Reads what rd_cell_write() wrote to a cell that holds nothing, and moves *bytes on. Fails with REDUCT_ERROR_CORRUPT or
  * _OUT_OF_MEMORY; the cell then still holds nothing. `seen` is what no index may reach, or UINT64_MAX: what the cell itself has

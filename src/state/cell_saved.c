@@ -12,7 +12,7 @@ struct bytes {
     bool broken;                   /* too short, or a number too long */
 };
 
-static void walk_number(struct bytes *bytes, uint64_t *number) {
+static void walk_long_number(struct bytes *bytes, uint64_t *number) {
     uint64_t value = bytes->to ? *number : 0;
     if (bytes->to) {
         for (; value >> 7; value >>= 7)
@@ -34,19 +34,39 @@ static void walk_number(struct bytes *bytes, uint64_t *number) {
     bytes->broken = true;
 }
 
-static void walk_word(struct bytes *bytes, uint64_t *word) {
+/* Most numbers have one byte. */
+static inline void walk_number(struct bytes *bytes, uint64_t *number) {
+    if (bytes->to && *number < 0x80)
+        *bytes->to++ = (unsigned char)*number;
+    else if (!bytes->to && bytes->at != bytes->end && *bytes->at < 0x80)
+        *number = *bytes->at++;
+    else
+        walk_long_number(bytes, number);
+}
+
+/* The bytes of a word, in the order of the saved form, or a word of these. */
+static inline uint64_t in_order(uint64_t word) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(word);
+#else
+    return word;
+#endif
+}
+
+static inline void walk_word(struct bytes *bytes, uint64_t *word) {
     if (bytes->to) {
-        for (int i = 0; i < 8; i++)
-            *bytes->to++ = (unsigned char)(*word >> (8 * i));
+        const uint64_t written = in_order(*word);
+        memcpy(bytes->to, &written, sizeof written);
+        bytes->to += sizeof written;
         return;
     }
     if (bytes->end - bytes->at < 8) {
         bytes->broken = true;
         return;
     }
-    *word = 0;
-    for (int i = 0; i < 8; i++)
-        *word |= (uint64_t)*bytes->at++ << (8 * i);
+    memcpy(word, bytes->at, sizeof *word);
+    *word = in_order(*word);
+    bytes->at += sizeof *word;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -83,7 +103,13 @@ static reduct_status read_field(struct bytes *bytes, const struct rd_cells *cell
 }
 
 static void write_sums(struct bytes *bytes, const struct rd_cells *cells, const struct rd_cell_sums *cell) {
-    for (int i = 0; i < RD_SPECIALS; i++) {
+    uint64_t none;
+    memcpy(&none, cell->special, sizeof none);
+    if (!cell->spill && !none) {
+        memset(bytes->to, 0, RD_SPECIALS);
+        bytes->to += RD_SPECIALS;
+    }
+    for (int i = 0; (cell->spill || none) && i < RD_SPECIALS; i++) {
         uint64_t count = rd_cell_special(cell, (enum rd_special)i);
         walk_number(bytes, &count);
     }
@@ -206,6 +232,25 @@ size_t rd_cell_write(const struct rd_cells *cells, const void *cell, unsigned ch
         break;
     }
     return (size_t)(bytes.to - to);
+}
+
+/* Bytes that a number takes. */
+static size_t number_size(uint64_t number) {
+    return (size_t)(63 - __builtin_clzll(number | 1)) / 7 + 1;
+}
+
+size_t rd_cell_saved_size(const struct rd_cells *cells, const void *cell) {
+    unsigned char unused[RD_CELL_SAVED_MOST];
+    const struct rd_cell_sums *sums = cell;
+    uint64_t special = 0;
+    if (cells->kind == RD_CELL_SUMS)
+        memcpy(&special, sums->special, sizeof special);
+    if (cells->kind != RD_CELL_SUMS || special || sums->spill)
+        return rd_cell_write(cells, cell, unused);
+    size_t size = number_size(sums->seen) + number_size(sums->ignored) + RD_SPECIALS;
+    for (int i = 0; i < cells->fields; i++)
+        size += 2 + (size_t)rd_extent_of(rd_field_of(cells, sums, i)).words * sizeof(uint64_t);
+    return size;
 }
 
 /* What was read is written again: only the one form that its contents have passes. */

@@ -56,13 +56,49 @@ struct rd_field {
 
 enum { RD_NO_WINDOW = 255 };
 
-struct rd_field rd_field_of(const struct rd_cells *cells, const struct rd_cell_sums *cell, int which);
+static inline struct rd_field rd_field_of(const struct rd_cells *cells, const struct rd_cell_sums *cell, int which) {
+    if (cell->spill)
+        return (struct rd_field){cell->spill->word + (which ? cells->full[0] : 0), cells->full[which], 0};
+    uint64_t *word = (uint64_t *)(uintptr_t)cell->word; /* which is not written where the cell is const */
+    return (struct rd_field){word + (which ? cells->words[0] : 0), cells->words[which],
+                             cell->outside[which] ^ RD_NO_WINDOW};
+}
+
+/* The sign of so many words, in all bits. */
+static inline uint64_t rd_words_sign(const uint64_t *word, int words) {
+    return (uint64_t)((int64_t)word[words - 1] >> 63);
+}
 
 /* Words of a field that say all: `low` zeros are below them, and above them nothing but the sign. None for zero. */
 struct rd_extent {
     int low, words;
 };
-struct rd_extent rd_extent_of(struct rd_field field);
+
+/* Of so few words, without branches, as these come in no pattern. */
+static inline __attribute__((always_inline)) struct rd_extent rd_extent_of_few(const uint64_t *word, int words) {
+    const uint64_t sign = rd_words_sign(word, words);
+    unsigned any = 0, needed = 1; /* a bit for each */
+    for (int w = 0; w < words; w++)
+        any |= (unsigned)(word[w] != 0) << w;
+    for (int w = 1; w < words; w++)
+        needed |= (unsigned)(((word[w] ^ sign) | ((word[w - 1] ^ sign) >> 63)) != 0) << w;
+    if (!any)
+        return (struct rd_extent){0, 0};
+    const int low = __builtin_ctz(any), top = 31 - __builtin_clz(needed);
+    return (struct rd_extent){low, top > low ? top - low + 1 : 1};
+}
+
+static inline struct rd_extent rd_extent_of(struct rd_field field) {
+    if (field.words == 4) /* as most windows have */
+        return rd_extent_of_few(field.word, 4);
+    const uint64_t sign = rd_words_sign(field.word, field.words);
+    int low = 0, words = field.words;
+    while (low < words && !field.word[low])
+        low++;
+    while (words > low + 1 && field.word[words - 1] == sign && (field.word[words - 2] ^ sign) >> 63 == 0)
+        words--;
+    return low == field.words ? (struct rd_extent){0, 0} : (struct rd_extent){low, words - low};
+}
 
 /* Makes room for words of all exponents. False if there is no memory. */
 bool rd_cell_spill(const struct rd_cells *cells, struct rd_cell_sums *cell);

@@ -113,8 +113,7 @@ reduct_status reduct_table_create(const reduct_table_options *options, reduct_ta
 
 void reduct_table_reset(reduct_table *table) {
     for (size_t s = 0; table && s < table->states; s++)
-        for (uint64_t g = 0; g < table->groups; g++)
-            rd_cell_clear(&table->cells[s], rd_table_cell(table, s, g));
+        rd_cells_clear(&table->cells[s], table->cell[s], table->groups);
     if (table)
         table->seen = 0;
 }

@@ -37,18 +37,27 @@ static bool wants_index(const reduct_table *table) {
     return false;
 }
 
-/* Writes the cells, or counts their bytes where `to` is null. */
-static uint64_t write_cells(const reduct_table *table, unsigned char *to) {
-    unsigned char saved[RD_CELL_SAVED_MOST];
+/* Bytes of all cells. */
+static uint64_t size_of_cells(const reduct_table *table) {
     uint64_t bytes = 0;
     for (size_t s = 0; s < table->states; s++)
-        for (uint64_t g = 0; g < table->groups; g++) {
-            size_t size = rd_cell_write(&table->cells[s], rd_table_cell(table, s, g), saved);
-            if (to)
-                memcpy(to + bytes, saved, size);
-            bytes += size;
-        }
+        for (uint64_t g = 0; g < table->groups; g++)
+            bytes += rd_cell_saved_size(&table->cells[s], rd_table_cell(table, s, g));
     return bytes;
+}
+
+/* Writes them, of which there is room for as many as there are, up to `end`. Returns where they end. */
+static unsigned char *write_cells(const reduct_table *table, unsigned char *to, const unsigned char *end) {
+    unsigned char saved[RD_CELL_SAVED_MOST];
+    for (size_t s = 0; s < table->states; s++)
+        for (uint64_t g = 0; g < table->groups; g++) {
+            const bool direct = (size_t)(end - to) >= sizeof saved;
+            const size_t size = rd_cell_write(&table->cells[s], rd_table_cell(table, s, g), direct ? to : saved);
+            if (!direct)
+                memcpy(to, saved, size);
+            to += size;
+        }
+    return to;
 }
 
 static void write_table(const reduct_table *table, size_t size, unsigned char *bytes) {
@@ -60,7 +69,7 @@ static void write_table(const reduct_table *table, size_t size, unsigned char *b
         reduct_reduction reduction = table->reduction[i];
         rd_saved_walk_reduction(&walk, &reduction);
     }
-    walk.at += write_cells(table, walk.at);
+    walk.at = write_cells(table, walk.at, bytes + size - HASH);
     uint64_t hash = rd_saved_hash(bytes, size - HASH);
     rd_walk_word(&walk, &hash);
 }
@@ -68,7 +77,7 @@ static void write_table(const reduct_table *table, size_t size, unsigned char *b
 reduct_status reduct_table_save(const reduct_table *table, void *bytes, size_t *size, reduct_error *error) {
     if (!table || !size)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", table ? "size" : "table");
-    size_t needed = HEADER + table->reductions * REDUCTION + (size_t)write_cells(table, NULL) + HASH;
+    size_t needed = HEADER + table->reductions * REDUCTION + (size_t)size_of_cells(table) + HASH;
     if (bytes && *size < needed)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "size: %zu; the table takes %zu bytes", *size, needed);
     if (bytes)
