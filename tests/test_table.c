@@ -584,6 +584,52 @@ static void doubled(void **state) {
     }
 }
 
+/* Tables exchange all that they hold, and nothing else. */
+static void swapped(void **state) {
+    (void)state;
+    const reduct_reduction sums[] = {{.op = REDUCT_SUM, .element = REDUCT_F64},
+                                     {.op = REDUCT_ARGMAX, .element = REDUCT_F64}},
+                           other_sum = {.op = REDUCT_MEAN, .element = REDUCT_F32};
+    reduct_table_options options = {
+        .reductions = sums, .reduction_count = 2, .groups = 1, .device = "cpu", .threads = 1};
+    const double x[] = {1, 0x1p900, 3, 0x1p-900};
+    reduct_table *table = NULL, *other = NULL, *wrong = NULL;
+    reduct_error error;
+    double total = 0;
+    uint64_t place = 0;
+    assert_int_equal(reduct_table_create(&options, &table, NULL), REDUCT_OK);
+    options.groups = 5;
+    assert_int_equal(reduct_table_create(&options, &other, NULL), REDUCT_OK);
+    options.reductions = &other_sum;
+    options.reduction_count = 1;
+    assert_int_equal(reduct_table_create(&options, &wrong, NULL), REDUCT_OK);
+    assert_int_equal(reduct_table_add_group(table, 0, x, NULL, 4, NULL), REDUCT_OK);
+    assert_int_equal(reduct_table_add_group(other, 4, x, NULL, 1, NULL), REDUCT_OK);
+    unsigned char *bytes[2], *again[2];
+    const size_t sizes[] = {save(table, &bytes[0]), save(other, &bytes[1])};
+    assert_int_equal(reduct_table_swap(table, wrong, &error), REDUCT_ERROR_MISMATCH);
+    assert_int_equal(reduct_table_swap(table, NULL, &error), REDUCT_ERROR_ARGUMENT);
+    assert_int_equal(reduct_table_swap(NULL, table, &error), REDUCT_ERROR_ARGUMENT);
+    assert_int_equal(reduct_table_swap(table, table, NULL), REDUCT_OK);
+    assert_int_equal(reduct_table_swap(table, other, NULL), REDUCT_OK);
+    assert_int_equal(save(other, &again[0]), sizes[0]);
+    assert_int_equal(save(table, &again[1]), sizes[1]);
+    assert_memory_equal(bytes[0], again[0], sizes[0]);
+    assert_memory_equal(bytes[1], again[1], sizes[1]);
+    /* Places go on from what each has been given. */
+    assert_int_equal(reduct_table_add_group(other, 0, (double[]){0x1p901}, NULL, 1, NULL), REDUCT_OK);
+    assert_int_equal(reduct_table_result(other, 1, REDUCT_DEFAULT, 0, 1, &place, NULL, NULL), REDUCT_OK);
+    assert_int_equal(reduct_table_result(other, 0, REDUCT_DEFAULT, 0, 1, &total, NULL, NULL), REDUCT_OK);
+    assert_true(place == 4 && total == 0x3p900);
+    for (int i = 0; i < 2; i++) {
+        free(bytes[i]);
+        free(again[i]);
+    }
+    reduct_table_destroy(table);
+    reduct_table_destroy(other);
+    reduct_table_destroy(wrong);
+}
+
 static void fill_widely(double *x, uint64_t *index, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = i % 41 == 40 ? (uint64_t)0x7ff << 52 : (uint64_t)(1 + i * 977 % 2046) << 52 | i;
@@ -858,17 +904,10 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps),
-        cmocka_unit_test(many_groups),
-        cmocka_unit_test(wide_groups),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_first),
-        cmocka_unit_test(doubled),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(numbered),
-        cmocka_unit_test(runs),
-        cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups), cmocka_unit_test(wide_groups),
+        cmocka_unit_test(no_memory), cmocka_unit_test(refused),     cmocka_unit_test(refused_first),
+        cmocka_unit_test(doubled),   cmocka_unit_test(damaged),     cmocka_unit_test(numbered),
+        cmocka_unit_test(swapped),   cmocka_unit_test(runs),        cmocka_unit_test(keys_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

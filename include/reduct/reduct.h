@@ -711,6 +711,10 @@ REDUCT_API reduct_status reduct_table_add_group(reduct_table *table, uint64_t gr
 REDUCT_API reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
                                             reduct_error *error);
 
+/* Exchanges what two tables of the same reductions hold, with their groups; devices and threads stay where they are. It takes no memory
+ * and hardly any time. Fails with REDUCT_ERROR_ARGUMENT or _MISMATCH. */
+REDUCT_API reduct_status reduct_table_swap(reduct_table *table, reduct_table *other, reduct_error *error);
+
 /* The results of reduction number `which` of `count` groups from `first` on, rounded to `type` (REDUCT_DEFAULT: the reduction's
  * result type). With outcomes, one for each group, a result that fails is no failure of the call, as in
  * reduct_plan_execute_each(); without, error->index is the first such group. Outcomes are in host memory. Fails with

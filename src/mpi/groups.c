@@ -67,17 +67,6 @@ static reduct_table *loaded(const unsigned char *bytes, uint64_t size, struct rm
     return table;
 }
 
-/* Makes what `merged` holds that of a table, which has groups enough, with the table's own in `before` where there is no memory.
- * Into nothing all that it held can be merged. */
-static reduct_status replace(reduct_table *table, const reduct_table *merged, const reduct_table *before,
-                             reduct_error *error) {
-    reduct_table_reset(table);
-    reduct_status status = reduct_table_merge(table, merged, NULL, error);
-    if (status != REDUCT_OK)
-        (void)reduct_table_merge(table, before, NULL, NULL);
-    return status;
-}
-
 /* ---------------------------------------------------------------------------------------------------------------------
  * From rank to rank
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -284,27 +273,10 @@ static int come_together(struct call *call, enum rm_kind kind, int root) {
     return code;
 }
 
-/* Puts what has come together into the table of a rank that is to have it, once all ranks have the memory. */
-static reduct_status finish(struct call *call, reduct_table *table, uint64_t groups, bool writes, reduct_error *error) {
-    reduct_table *before = NULL;
-    reduct_error local;
-    if (writes && !failed(call))
-        before = copy_of(table, reduct_table_groups(table), &call->failure);
-    if (before && reduct_table_resize(table, groups, &local) != REDUCT_OK)
-        note(&call->failure, &local);
+/* Puts what has come together into the table of a rank that is to have it, once all ranks have theirs. */
+static reduct_status finish(struct call *call, reduct_table *table, bool writes, reduct_error *error) {
     reduct_status status = rm_agree(&call->failure, NULL, call->comm, error);
-    const bool replaces = status == REDUCT_OK && writes;
-    if (replaces && replace(table, call->merged, before, &local) != REDUCT_OK)
-        note(&call->failure, &local);
-    const bool replaced = replaces && !failed(call);
-    if (status == REDUCT_OK)
-        status = rm_agree(&call->failure, NULL, call->comm, error);
-    if (status != REDUCT_OK && replaced) {
-        reduct_table_reset(table);
-        (void)reduct_table_merge(table, before, NULL, NULL);
-    }
-    reduct_table_destroy(before);
-    return status;
+    return status == REDUCT_OK && writes ? reduct_table_swap(table, call->merged, error) : status;
 }
 
 reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, const struct rm_failure *failure,
@@ -326,7 +298,7 @@ reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root,
     if (status == REDUCT_OK && kind == RM_ALLREDUCE && root < 0 && !exchanges(&call, kind, root))
         status = share(&call, error);
     if (status == REDUCT_OK)
-        status = finish(&call, table, groups, root < 0 || root == call.rank, error);
+        status = finish(&call, table, root < 0 || root == call.rank, error);
     reduct_table_destroy(call.merged);
     if (call.comm != MPI_COMM_NULL)
         MPI_Comm_free(&call.comm);
@@ -433,18 +405,12 @@ static void merge_all(struct rm_groups *groups, struct rm_failure *failure) {
 reduct_status rm_groups_end(struct rm_groups *groups, int code, reduct_error *error) {
     struct rm_failure failure = {0};
     reduct_status status = rm_check(code, error);
-    reduct_table *before = NULL;
-    reduct_error local;
     if (status == REDUCT_OK)
         merge_all(groups, &failure);
-    if (status == REDUCT_OK && failure.error.status == REDUCT_OK)
-        before = copy_of(groups->table, reduct_table_groups(groups->table), &failure);
-    if (before && (reduct_table_resize(groups->table, reduct_table_groups(groups->merged), &local) != REDUCT_OK ||
-                   replace(groups->table, groups->merged, before, &local) != REDUCT_OK))
-        note(&failure, &local);
     if (status == REDUCT_OK && (status = failure.error.status) != REDUCT_OK)
         rm_fail(error, status, "%s", failure.error.message);
-    reduct_table_destroy(before);
+    else if (status == REDUCT_OK)
+        status = reduct_table_swap(groups->table, groups->merged, error);
     free_groups(groups);
     return status;
 }

@@ -1031,13 +1031,17 @@ void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_ce
     untake_digits(cells, sums, part, part->digits, removes);
 }
 
+void rd_cells_release(const struct rd_cells *cells, void *cell, uint64_t count) {
+    unsigned char *at = cell;
+    for (uint64_t i = 0; cells->kind == RD_CELL_SUMS && i < count; i++, at += cells->size)
+        if (((const struct rd_cell_sums *)(const void *)at)->spill) /* of hardly any */
+            free(((struct rd_cell_sums *)(void *)at)->spill);
+}
+
 void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count) {
-    if (!count)
-        return;
-    for (uint64_t i = 0; cells->kind == RD_CELL_SUMS && i < count; i++)
-        if (((const struct rd_cell_sums *)(const void *)((unsigned char *)cell + i * cells->size))->spill)
-            rd_cell_clear(cells, (unsigned char *)cell + i * cells->size);
-    memset(cell, 0, (size_t)count * cells->size);
+    rd_cells_release(cells, cell, count);
+    if (count)
+        memset(cell, 0, (size_t)count * cells->size);
 }
 
 void rd_cell_clear(const struct rd_cells *cells, void *cell) {

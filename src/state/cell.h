@@ -88,7 +88,10 @@ bool rd_cell_take(const struct rd_cells *cells, void *cell, const struct rd_cell
 /* Takes back what was just done. */
 void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_cell_part *part, bool removes);
 
-/* Frees what cells, one after another, point to; they then hold nothing. */
+/* Frees what cells, one after another, point to; they are then of no use. */
+void rd_cells_release(const struct rd_cells *cells, void *cell, uint64_t count);
+
+/* The same; they then hold nothing. */
 void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count);
 
 /* The same of one. */

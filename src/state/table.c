@@ -121,9 +121,10 @@ void reduct_table_reset(reduct_table *table) {
 void reduct_table_destroy(reduct_table *table) {
     if (!table)
         return;
-    reduct_table_reset(table);
-    for (size_t s = 0; s < table->states; s++)
+    for (size_t s = 0; s < table->states; s++) {
+        rd_cells_release(&table->cells[s], table->cell[s], table->groups);
         free(table->cell[s]);
+    }
     free(table);
 }
 
@@ -275,6 +276,29 @@ reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other,
         if (table->cells[s].kind != RD_CELL_SUMS)
             merge_state(table, other, mapping, s);
     table->seen += other->seen;
+    return REDUCT_OK;
+}
+
+static void swap_numbers(uint64_t *a, uint64_t *b) {
+    const uint64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* States follow from reductions, so that both have the same. */
+reduct_status reduct_table_swap(reduct_table *table, reduct_table *other, reduct_error *error) {
+    if (!table || !other)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", table ? "other" : "table");
+    if (!same_reductions(table, other))
+        return rd_fail(error, REDUCT_ERROR_MISMATCH, "other: a table of other reductions");
+    for (size_t s = 0; s < table->states; s++) {
+        unsigned char *kept = table->cell[s];
+        table->cell[s] = other->cell[s];
+        other->cell[s] = kept;
+    }
+    swap_numbers(&table->groups, &other->groups);
+    swap_numbers(&table->room, &other->room);
+    swap_numbers(&table->seen, &other->seen);
     return REDUCT_OK;
 }
 
