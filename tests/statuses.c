@@ -1048,6 +1048,16 @@ static void call_table_merge(void) {
     reduct_table_destroy(made);
 }
 
+static void call_table_swap(void) {
+    reduct_table *a = any_table(), *b = any_table();
+    const uint64_t of_a = count_all(a), of_b = count_all(b);
+    struct watch *watch = begin_call();
+    const reduct_status status = end_call("reduct_table_swap", reduct_table_swap(a, b, watch->passed), watch, false);
+    const bool swaps = status == REDUCT_OK;
+    if (count_all(a) != (swaps ? of_b : of_a) || count_all(b) != (swaps ? of_a : of_b))
+        broken("reduct_table_swap", "not what the other one held", status);
+}
+
 static void call_table_result(void) {
     reduct_table *table = any_table();
     const reduct_type type = rng_next(&rng) & 1 ? REDUCT_DEFAULT : (reduct_type)any_number(REDUCT_I256);
@@ -1446,6 +1456,7 @@ int main(void) {
                                           call_table_add,
                                           call_table_add,
                                           call_table_merge,
+                                          call_table_swap,
                                           call_table_result,
                                           call_table_save_and_load,
                                           call_keys_create,
