@@ -796,11 +796,16 @@ static void check_matrices(bool few, uint64_t rounds) {
     const char *devices[TEST_MAX_DEVICES];
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    const struct test_type *floats[TEST_MAX_TYPES];
+    size_t float_count = 0;
+    for (size_t i = 0; i < element_count; i++)
+        if (elements[i]->class == FLOAT)
+            floats[float_count++] = elements[i];
     struct many *many = start(few ? 5 : 4);
     while (rounds-- > 0) {
         choose_matrix(many, few);
-        if (rng_below(&many->rng, 3)) {
-            fill_matrix(many, test_type(rng_below(&many->rng, 2) ? REDUCT_F64 : REDUCT_F32));
+        if (float_count && rng_below(&many->rng, 3)) {
+            fill_matrix(many, floats[rng_below(&many->rng, float_count)]);
             choose_sums(many);
         } else {
             fill(many, elements, element_count);
@@ -1013,43 +1018,70 @@ static void cut_results(void **state) {
     free(y);
 }
 
+/* Whether a type is among those that are to be tested. */
+static bool is_tested(const struct test_type *type) {
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t count = test_elements(elements);
+    for (size_t i = 0; i < count; i++)
+        if (elements[i] == type)
+            return true;
+    return false;
+}
+
 /* Makes all but one small element of each result cancel out, so that whatever is lost of the others shows; growing: later ones are
  * larger. */
-static void make_cancel(float *x, const reduct_shape *shape, bool growing) {
+static void make_cancel(const struct test_type *type, void *x, size_t offset, const reduct_shape *shape, bool growing) {
     const uint64_t half = shape->n / 2;
     for (uint64_t r = 0; r < shape->outer * shape->inner; r++) {
-        float *first =
-            x + (int64_t)(r / shape->inner) * shape->outer_stride + (int64_t)(r % shape->inner) * shape->inner_stride;
+        const int64_t first = (int64_t)offset + (int64_t)(r / shape->inner) * shape->outer_stride +
+                              (int64_t)(r % shape->inner) * shape->inner_stride;
         for (uint64_t k = 0; k < half; k++) {
-            float *element = first + (int64_t)k * shape->stride;
+            const size_t at = (size_t)(first + (int64_t)k * shape->stride),
+                         other = (size_t)(first + (int64_t)(k + half) * shape->stride);
+            double element = values_get(type, x, at);
             if (growing)
-                *element = ldexpf(*element, (int)(40 * k / half));
+                element = ldexp(element, (int)((type->type == REDUCT_F16 ? 20 : 40) * k / half));
             if (k == half / 2)
-                *element = ldexpf(*element, -60);
-            element[(int64_t)half * shape->stride] = k == half / 2 ? 0 : -*element;
+                element = ldexp(element, type->type == REDUCT_F16 ? -20 : -60);
+            values_put(type, x, at, element);
+            values_put(type, x, other, k == half / 2 ? 0 : -values_get(type, x, at));
         }
     }
 }
 
-/* Long rows and columns of f32, of sizes for which CUDA devices copy what they add to shared memory ahead: as on the CPU. */
+/* Long rows and columns of f32 and of halves, of sizes for which CUDA devices copy what they add to shared memory ahead: as on the
+ * CPU. */
 static void long_rows_and_columns(void **state) {
     (void)state;
-    enum { MOST = 2400000, RESULTS = 1032 };
-    static const reduct_shape SHAPES[] = {{300, 516, 1, 520, 1, 0},         {270, 2000, 1, 2000, 1, 0},
-                                          {260, 4096, 1, 4100, 1, 0},       {1, 33111, 64, 0, 64, 1},
-                                          {1, 9001, 260, 0, 260, 1},        {1, 66500, 20, 0, 24, 1},
-                                          {1, 2100, RESULTS, 0, RESULTS, 1}};
+    enum { MOST = 2400000, RESULTS = 1040, SHAPES_EACH = 7 };
+    static const reduct_shape SHAPES[2][SHAPES_EACH] = {{{300, 516, 1, 520, 1, 0},
+                                                         {270, 2000, 1, 2000, 1, 0},
+                                                         {260, 4096, 1, 4100, 1, 0},
+                                                         {1, 33111, 64, 0, 64, 1},
+                                                         {1, 9001, 260, 0, 260, 1},
+                                                         {1, 66500, 20, 0, 24, 1},
+                                                         {1, 2100, 1032, 0, 1032, 1}},
+                                                        {{300, 520, 1, 528, 1, 0},
+                                                         {270, 4104, 1, 4104, 1, 0},
+                                                         {20, 70000, 1, 70008, 1, 0},
+                                                         {1, 33111, 64, 0, 64, 1},
+                                                         {1, 9001, 264, 0, 264, 1},
+                                                         {1, 66500, 24, 0, 32, 1},
+                                                         {1, 2100, 1040, 0, 1040, 1}}};
     static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_BF16, REDUCT_F16};
     const char *devices[TEST_MAX_DEVICES];
-    const struct test_type *type = test_type(REDUCT_F32);
     const size_t device_count = test_devices(devices);
     struct rng rng = rng_of(test_seed() + 6);
-    float *x = test_alloc((MOST + 1) * sizeof *x);
+    unsigned char *x = test_alloc((MOST + 1) * sizeof(float));
     unsigned char got[2][RESULTS * ORACLE_RESULT_BYTES];
     reduct_outcome told[2][RESULTS];
-    for (uint64_t round = test_scaled(150, 21); round-- > 0;) {
-        const size_t which = round % (sizeof SHAPES / sizeof *SHAPES);
-        const reduct_shape *shape = &SHAPES[which];
+    for (uint64_t round = test_scaled(450, 63); round-- > 0;) {
+        const struct test_type *type = test_type(TYPES[round % 3]);
+        if (!is_tested(type))
+            continue;
+        const size_t which = round / 3 % SHAPES_EACH;
+        const reduct_shape *shape = &SHAPES[type->type != REDUCT_F32][which];
         const size_t results = shape->outer * shape->inner, offset = rng_below(&rng, 4) == 0;
         const struct distribution *distribution;
         do
@@ -1058,11 +1090,11 @@ static void long_rows_and_columns(void **state) {
         while (!distribution_suits(distribution, type));
         distribution->fill(&rng, type, x, NULL, MOST + 1);
         if (rng_below(&rng, 2))
-            make_cancel(x + offset, shape, rng_below(&rng, 2));
+            make_cancel(type, x, offset, shape, rng_below(&rng, 2));
         const reduct_operator op = OPERATORS[rng_below(&rng, 3)];
         const reduct_reduction reduction = {.op = op,
-                                            .element = REDUCT_F32,
-                                            .result = test_pick_result(&rng, op, REDUCT_F32),
+                                            .element = type->type,
+                                            .result = test_pick_result(&rng, op, type->type),
                                             .nan = (reduct_nan)rng_below(&rng, 3)};
         const char *device = devices[rng_below(&rng, device_count)];
         memset(told, 0, sizeof told);
@@ -1075,14 +1107,14 @@ static void long_rows_and_columns(void **state) {
                                                  .device = run ? device : "cpu"};
             reduct_plan *plan = NULL;
             test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
-            test_status(reduct_plan_execute_each(plan, (const void *[]){x + offset}, (void *[]){got[run]},
+            test_status(reduct_plan_execute_each(plan, (const void *[]){x + offset * type->size}, (void *[]){got[run]},
                                                  (reduct_outcome *[]){told[run]}, NULL, NULL),
                         REDUCT_OK);
             reduct_plan_destroy(plan);
         }
         if (memcmp(got[1], got[0], sizeof got[0]) || memcmp(told[1], told[0], results * sizeof *told[0]))
-            test_fail("%s, shape %zu of %s data, on %s: not as on the CPU", reduct_operator_name(op), which,
-                      distribution->name, device);
+            test_fail("%s of %s, shape %zu of %s data, on %s: not as on the CPU", reduct_operator_name(op), type->name,
+                      which, distribution->name, device);
     }
     free(x);
 }

@@ -24,7 +24,8 @@ struct kernel {
     uint64_t slot_words;      /* of each piece, in a slot of its own */
     bool is_whole;            /* all lanes of a warp share each result, which is not cut */
     bool has_rows, has_tiles; /* there are kernels for rows of one tile, and of several (many_quick.cuh) */
-    bool has_ring;            /* and for long rows, and for columns (many_ringed.cuh) */
+    unsigned ring_bytes;      /* and for long rows, and for columns (many_ringed.cuh): of an element, else 0 */
+    char ring_type[8];        /* what their names end in */
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -49,7 +50,9 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
-        kernel.has_ring = of_elements && reduction->element == REDUCT_F32;
+        kernel.ring_bytes = of_elements && element->bytes < 8 ? element->bytes : 0;
+        if (kernel.ring_bytes == 2)
+            snprintf(kernel.ring_type, sizeof kernel.ring_type, "_%s", element->name);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -283,36 +286,42 @@ static void leave_open(struct rd_cuda_pass *pass, const struct kernel *kernel) {
     pass->table_bytes = to->table_words * sizeof(uint64_t);
 }
 
-/* Elements of a ring's vectors, and columns of a block's task. */
-enum { PER_VECTOR = 16 / sizeof(float), COLUMNS = 32 * PER_VECTOR };
+/* Elements of a ring's vectors. */
+static unsigned per_vector(const struct kernel *kernel) {
+    return 16 / kernel->ring_bytes;
+}
 
-/* Whether a ring can bring what is reduced, where inputs are aligned: columns, or rows of more than a tile. */
+/* Whether a ring can bring what is reduced, where inputs are aligned: columns, or rows of more than a tile, of halves also pieces of
+ * rows. */
 static bool suits_ring(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                        const struct rd_cuda_device *device) {
     const struct rd_cuda_many *to = &pass->masked.many;
     const uint64_t count = to->call.count;
-    if (!kernel->has_ring || many->mask || device->capability < RD_CUDA_NEWER || rd_many_is_segmented(many) ||
+    if (!kernel->ring_bytes || many->mask || device->capability < RD_CUDA_NEWER || rd_many_is_segmented(many) ||
         to->kept_axes != 1 || to->reduced_axes != 1 || !count || count < to->call.minimum || count > INT32_MAX / 2 ||
-        to->results * count < (uint64_t)device->l2_bytes * RD_CUDA_RING_L2_EXACT / sizeof(float))
+        to->results * count < (uint64_t)device->l2_bytes * RD_CUDA_RING_L2_EXACT / kernel->ring_bytes)
         return false;
+    const unsigned vector = per_vector(kernel);
     if (!to->across)
-        return pass->may_be_vectors && to->lanes == 32 && to->pieces == 1 && count % PER_VECTOR == 0 &&
-               count > RD_CUDA_MANY_COUNT(sizeof(float)) * 32;
-    return to->axis[0].stride[0] == 1 && to->step[0] % PER_VECTOR == 0 && to->results % PER_VECTOR == 0 &&
-           many->layout.first[0] % PER_VECTOR == 0 && to->batch == 1;
+        return pass->may_be_vectors && to->lanes == 32 &&
+               (to->pieces == 1 || (kernel->ring_bytes == 2 && to->batch == 1)) && count % vector == 0 &&
+               count > (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32;
+    return to->axis[0].stride[0] == 1 && to->step[0] % vector == 0 && to->results % vector == 0 &&
+           many->layout.first[0] % vector == 0 && to->batch == 1;
 }
 
 /* Tasks of columns, a block's each, of as many blocks as there are at once: of the pieces that columns are cut into a block takes
  * several as one. */
-static uint64_t join_pieces(struct rd_cuda_many *to, unsigned at_once) {
-    const uint64_t groups = rd_divide_up(to->results, COLUMNS), wanted = groups < at_once ? at_once / groups : 1;
+static uint64_t join_pieces(struct rd_cuda_many *to, const struct kernel *kernel, unsigned at_once) {
+    const uint64_t groups = rd_divide_up(to->results, 32 * per_vector(kernel)),
+                   wanted = groups < at_once ? at_once / groups : 1;
     to->together = (uint32_t)rd_divide_up(to->pieces, wanted);
     return groups * rd_divide_up(to->pieces, to->together);
 }
 
 /* Stages of such a task. */
-static uint64_t column_stages(const struct rd_cuda_many *to) {
-    const uint64_t lanes = power_for(rd_divide_up(to->results, PER_VECTOR)),
+static uint64_t column_stages(const struct rd_cuda_many *to, const struct kernel *kernel) {
+    const uint64_t lanes = power_for(rd_divide_up(to->results, per_vector(kernel))),
                    rows = to->pieces > 1 ? to->together * to->piece : to->call.count;
     return rows / (RD_CUDA_STAGE_VECTORS * RD_CUDA_WARPS * (32 / lanes));
 }
@@ -323,9 +332,11 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
     const rd_cuda_driver *driver = context->device->driver;
     rd_cu_function function;
     int resident = 0;
-    char name[64];
-    snprintf(name, sizeof name, "many_ringed_%s_%s", to->across ? "columns" : "rows", kernel->name);
-    if (rd_cuda_kernel(context, "kernels/many_ringed", name, &function, NULL) != REDUCT_OK ||
+    char name[80];
+    snprintf(name, sizeof name, "many_ringed_%s_%s%s", to->across ? "columns" : "rows", kernel->name,
+             kernel->ring_type);
+    if (rd_cuda_kernel(context, kernel->ring_bytes == 2 ? "kernels/many_ringed_half" : "kernels/many_ringed", name,
+                       &function, NULL) != REDUCT_OK ||
         driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_LANE_RINGS_BYTES) !=
             RD_CU_SUCCESS ||
         driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
@@ -333,8 +344,8 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
         resident < RD_CUDA_RINGED_LEAST)
         return false;
     const unsigned at_once = (unsigned)(context->device->multiprocessors * resident);
-    const uint64_t blocks = to->across ? join_pieces(to, at_once) : rd_divide_up(to->tasks, RD_CUDA_WARPS);
-    if (to->across && column_stages(to) < RD_CUDA_RINGED_STAGES_LEAST)
+    const uint64_t blocks = to->across ? join_pieces(to, kernel, at_once) : rd_divide_up(to->tasks, RD_CUDA_WARPS);
+    if (to->across && column_stages(to, kernel) < RD_CUDA_RINGED_STAGES_LEAST)
         return false;
     pass->function = function;
     pass->blocks = blocks < at_once ? (unsigned)blocks : at_once;

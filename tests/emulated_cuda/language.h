@@ -377,11 +377,11 @@ inline unsigned __vminu2(unsigned x, unsigned y) {
     return min(emulated_half(x, 0), emulated_half(y, 0)) | min(emulated_half(x, 1), emulated_half(y, 1)) << 16;
 }
 inline unsigned __vmaxu2(unsigned x, unsigned y) {
-    return __vminu2(x, y) ^ x ^ y;
+    return max(emulated_half(x, 0), emulated_half(y, 0)) | max(emulated_half(x, 1), emulated_half(y, 1)) << 16;
 }
 inline unsigned __viaddmin_u16x2(unsigned x, unsigned y, unsigned z) {
-    const unsigned low = (x + y) & 0xffff, high = ((x >> 16) + (y >> 16)) << 16;
-    return __vminu2(high | low, z);
+    const unsigned lower = (x + y) & 0xffff, upper = (emulated_half(x, 1) + emulated_half(y, 1)) & 0xffff;
+    return __vminu2(lower | upper << 16, z);
 }
 inline unsigned __viaddmin_u32(unsigned x, unsigned y, unsigned z) {
     return min(x + y, z);
@@ -399,6 +399,11 @@ inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
 }
 inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
     to = which ? x : y;
+}
+inline void ptx_cvt_f32_f16(float &to, unsigned short from) {
+    _Float16 half;
+    memcpy(&half, &from, sizeof half);
+    to = (float)half;
 }
 inline void ptx_mov_b64(long long &to, long long from) {
     to = from;

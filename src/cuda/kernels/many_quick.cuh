@@ -14,7 +14,11 @@
  * Bounds of 2^R tiles, each with a unit of its own. The sum of their upper sums is less than 2^(top + 1 + B + R), and each of its
  * additions rounds away at most 2^-53 of that, which the lower one gets too. So that is at most 2^(top + B + 2 R - 52) +
  * 2^(B + u - 1 + R), which is at most 2^(B + u + R + max(R, B)), and a multiple of 2^bottom. Lanes are added up as integers, in
- * units of 2^bottom. */
+ * units of 2^bottom.
+ *
+ * Halves. Elements of 16 bits have so few digits that f32 does for most data what f64 does above, in a third of the time. With 24
+ * digits instead of 53, u = top + B - 20, and the lower sum is exact if B + u - 1 - bottom is at most 24. Their exponents are found
+ * two at a time, as they lie in memory. */
 #pragma once
 
 #include "finish.cuh"
@@ -24,6 +28,16 @@ namespace {
 
 /* Warps whose data did not suit leave these ways, unless so many tasks suited before. */
 constexpr int PATIENCE = 4;
+
+/* Of what is stored: digits; of halves also places after the point, and exponents of the lowest bit and of the first power of two that
+ * is beyond all numbers. */
+template <class Stored> struct Reading;
+template <> struct Reading<double> { static constexpr int DIGITS = 53; };
+template <> struct Reading<float> { static constexpr int DIGITS = 24; };
+template <int AFTER_POINT> struct Reading<Half<AFTER_POINT>> {
+    static constexpr int PLACES = AFTER_POINT, DIGITS = PLACES + 1, LOWEST = PLACES == 7 ? -133 : -24,
+                         HIGHEST = PLACES == 7 ? 128 : 16;
+};
 
 /* What exponents say of terms. */
 struct Reach {
@@ -61,21 +75,69 @@ struct NothingBeside {
     }
 };
 
+/* The numbers in which terms are added: f64, or f32. Units for which 1.5 * 2^(DIGITS - 1) units are a normal number, and twice as much
+ * finite. */
+template <class Real> struct Units;
+template <> struct Units<double> {
+    static constexpr int DIGITS = 53, LEAST = -1070, MOST = 960;
+    static __device__ __forceinline__ double start(int unit) {
+        return __longlong_as_double(((i64)(52 + unit + 1023) << 52) | (i64)1 << 51);
+    }
+};
+template <> struct Units<float> {
+    static constexpr int DIGITS = 24, LEAST = -149, MOST = 103;
+    static __device__ __forceinline__ float start(int unit) {
+        return __uint_as_float(((unsigned)(23 + unit + 127) << 23) | 1u << 22);
+    }
+};
+
+/* A sum of f32 in two parts. */
+struct NarrowParted {
+    float upper, lower;
+};
+
+/* Two halves of a word, the lower first. */
+template <int PLACES> __device__ __forceinline__ void unpack_pair(unsigned word, float (&to)[2]) {
+    if constexpr (PLACES == 7) {
+        to[0] = __uint_as_float(word << 16);
+        to[1] = __uint_as_float(word & 0xffff0000);
+    } else {
+        asm("cvt.f32.f16 %0, %1;" : "=f"(to[0]) : "h"((unsigned short)word));
+        asm("cvt.f32.f16 %0, %1;" : "=f"(to[1]) : "h"((unsigned short)(word >> 16)));
+    }
+}
+template <int PLACES>
+__device__ __forceinline__ void unpack_vector(const Vector<Half<PLACES>> &vector, float (&to)[8]) {
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        float pair[2];
+        unpack_pair<PLACES>(vector.word[w], pair);
+        to[2 * w] = pair[0];
+        to[2 * w + 1] = pair[1];
+    }
+}
+
 /* What is done with a state's terms. */
 template <class State> struct Quick {
     typedef typename State::Stored Stored;
     typedef typename State::Beside Beside;
     typedef typename State::T T;
     typedef typename State::Range Range;
-    static constexpr int COUNT = State::COUNT, PER_VECTOR = 16 / sizeof(Stored), VECTORS = COUNT / PER_VECTOR,
-                         SUMS = (int)State::ELEMENTS + (int)State::PRODUCTS, OTHERS = State::PAIRS ? COUNT : 1;
+    /* Terms are added in f32. */
+    static constexpr bool NARROW = IS_HALF<Stored> && State::ELEMENTS && !State::PRODUCTS;
+    typedef typename std::conditional<NARROW, float, double>::type Real;
+    typedef typename std::conditional<NARROW, NarrowParted, Parted>::type Inner;
+    /* Elements of a lane at a time: narrow sums leave room in registers, and time for memory only if more is on its way. */
+    static constexpr int TWICE = NARROW ? 2 : 1, COUNT = TWICE * State::COUNT, PER_VECTOR = 16 / sizeof(Stored),
+                         VECTORS = COUNT / PER_VECTOR, SUMS = (int)State::ELEMENTS + (int)State::PRODUCTS,
+                         OTHERS = State::PAIRS ? COUNT : 1;
 
     /* -----------------------------------------------------------------------------------------------------------------
      * Terms
      * -------------------------------------------------------------------------------------------------------------- */
 
     /* Keys of a lane's elements: the largest, and the smallest but zero, less one. */
-    struct Keys {
+    struct OneByOne {
         unsigned most, least;
 
         __device__ __forceinline__ void reset() {
@@ -90,7 +152,11 @@ template <class State> struct Quick {
                 least = min(least, key - 1);
             }
         }
-        __device__ __forceinline__ void widen(const Keys &other) {
+        template <int N>
+        __device__ __forceinline__ void note(const Vector<Stored> (&)[N], const T (&x)[N * PER_VECTOR]) {
+            note(x);
+        }
+        __device__ __forceinline__ void widen(const OneByOne &other) {
             most = max(most, other.most);
             least = min(least, other.least);
         }
@@ -100,34 +166,93 @@ template <class State> struct Quick {
         }
     };
 
+    /* The same of halves as they lie in memory: their bits but the sign. Newer devices compare two at a time. */
+    struct InPairs {
+        unsigned most, least;
+
+        __device__ __forceinline__ void reset() {
+            most = 0;
+            least = 0xffffffff;
+        }
+        __device__ __forceinline__ void note(unsigned word) {
+            const unsigned pair = word & 0x7fff7fff;
+#if __CUDA_ARCH__ >= 900
+            most = __vmaxu2(most, pair);
+            least = __viaddmin_u16x2(pair, 0xffffffff, least);
+#else
+            most = max(most, max(pair & 0xffff, pair >> 16));
+            least = min(least, min((pair & 0xffff) - 1, (pair >> 16) - 1));
+#endif
+        }
+        template <int N> __device__ __forceinline__ void note(const Vector<Stored> (&vector)[N]) {
+#pragma unroll
+            for (int i = 0; i < 4 * N; i++)
+                note(vector[i / 4].word[i % 4]);
+        }
+        template <int N>
+        __device__ __forceinline__ void note(const Vector<Stored> (&vector)[N], const T (&)[N * PER_VECTOR]) {
+            note(vector);
+        }
+        static __device__ __forceinline__ unsigned key_of_half(unsigned bits) {
+            float pair[2];
+            unpack_pair<Reading<Stored>::PLACES>(bits, pair);
+            return __float_as_uint(pair[0]);
+        }
+        /* Over the warp. */
+        __device__ __forceinline__ Range range() const {
+#if __CUDA_ARCH__ >= 900
+            const unsigned own = max(most & 0xffff, most >> 16), own_least = min(least & 0xffff, least >> 16);
+#else
+            const unsigned own = most, own_least = least;
+#endif
+            const unsigned all = warp_max(own), all_least = warp_min(own_least);
+            return {key_of_half(all), all_least < 0x7fff ? key_of_half(all_least + 1) - 1 : 0xffffffff,
+                    key_of_half(own)};
+        }
+    };
+    typedef typename std::conditional<NARROW, InPairs, OneByOne>::type Keys;
+
+    /* The lowest bit of elements. */
+    static __device__ __forceinline__ int bottom_of(const Range &x) {
+        const int bottom = x.smallest() - (State::DIGITS - 1);
+        if constexpr (NARROW)
+            return max(bottom, Reading<Stored>::LOWEST);
+        else
+            return bottom;
+    }
     /* Of sum number k. */
     static __device__ __forceinline__ Reach reach_of(int k, const Range &x, const Range &y) {
         if (State::ELEMENTS && k == 0)
-            return {x.largest(), x.smallest() - (State::DIGITS - 1)};
+            return {x.largest(), bottom_of(x)};
         return {x.largest() + y.largest() + 1, x.smallest() + y.smallest() - 2 * (State::DIGITS - 1)};
     }
     static __device__ __forceinline__ int unit_for(int top, int log) {
-        return top + log - 49;
+        return top + log - (Units<Real>::DIGITS - 4);
     }
     /* Whether there is such a unit. */
     static __device__ __forceinline__ bool has_unit(int unit) {
-        return unit >= -1070 && unit <= 960;
+        return unit >= Units<Real>::LEAST && unit <= Units<Real>::MOST;
     }
-    static __device__ __forceinline__ double start(int unit) {
-        return __longlong_as_double(((i64)(52 + unit + 1023) << 52) | (i64)1 << 51);
+    static __device__ __forceinline__ Real start(int unit) {
+        return Units<Real>::start(unit);
     }
     /* Whether what such a unit leaves was exact. */
     static __device__ __forceinline__ bool was_exact(int bottom, int unit, int log) {
-        return log + unit - 1 - bottom <= 53;
+        return log + unit - 1 - bottom <= Units<Real>::DIGITS;
     }
 
-    static __device__ __forceinline__ double term(int k, T x, T y) {
-        const double value = State::ABSOLUTE ? fabs((double)x) : (double)x;
-        return State::ELEMENTS && k == 0 ? value : (double)x * (double)y;
+    static __device__ __forceinline__ Real element(T x) {
+        if constexpr (NARROW)
+            return State::ABSOLUTE ? fabsf(x) : x;
+        else
+            return State::ABSOLUTE ? fabs((double)x) : (double)x;
+    }
+    static __device__ __forceinline__ Real term(int k, T x, T y) {
+        return State::ELEMENTS && k == 0 ? element(x) : (Real)x * (Real)y;
     }
     /* To a sum that begins at start(). */
-    static __device__ __forceinline__ void add(Parted &sum, double term) {
-        const double upper = sum.upper + term;
+    static __device__ __forceinline__ void add(Inner &sum, Real term) {
+        const Real upper = sum.upper + term;
         sum.lower += term - (upper - sum.upper);
         sum.upper = upper;
     }
@@ -150,11 +275,33 @@ template <class State> struct Quick {
                 to[v].bits = __ldcs(reinterpret_cast<const uint4 *>(from) + v * lane.lanes);
         }
     }
+    template <int N>
+    static __device__ __forceinline__ void copy_vectors(const Vector<Stored> (&from)[N], Vector<Stored> *to) {
+#pragma unroll
+        for (int v = 0; v < N; v++)
+            to[v].bits = from[v].bits;
+    }
     template <int N> static __device__ __forceinline__ void unpack(const Vector<Stored> (&vector)[N], T *to) {
+        if constexpr (NARROW) {
+#pragma unroll
+            for (int v = 0; v < N; v++) {
+                float own[8];
+                unpack_vector(vector[v], own);
+#pragma unroll
+                for (int i = 0; i < 8; i++)
+                    to[v * 8 + i] = own[i];
+            }
+            return;
+        }
 #pragma unroll
         for (int i = 0; i < N * PER_VECTOR; i++)
             to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
     }
+
+    /* What a lane loads of a tile, as it lies in memory. */
+    struct Tile {
+        Vector<Stored> x[VECTORS], y[State::PAIRS ? VECTORS : 1];
+    };
 
     /* -----------------------------------------------------------------------------------------------------------------
      * Rows of one tile
@@ -177,55 +324,58 @@ template <class State> struct Quick {
         }
 
         /* Of a row that is there, all that is; otherwise padding. */
-        __device__ __forceinline__ void load_row(const Stored *from, unsigned vectors, Stored padding, T *to) const {
+        __device__ __forceinline__ void load_row(const Stored *from, unsigned vectors, Stored padding,
+                                                 Vector<Stored> *to) const {
             Vector<Stored> vector[EACH / PER_VECTOR];
             load_vectors(from, lane, vectors, padding, vector);
-            unpack(vector, to);
+            copy_vectors(vector, to);
         }
         /* The rows of rounds from `round` on. */
-        __device__ __forceinline__ void load(unsigned round, T (&to)[COUNT], T (&other)[OTHERS]) const {
+        __device__ __forceinline__ void load(unsigned round, Tile &to) const {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const i64 row = (i64)(round + r) * lane.slots;
                 const bool there = round + r < many.batch && first + (u64)row < many.results;
                 const unsigned vectors = there ? (unsigned)many.call.count / PER_VECTOR : 0;
-                load_row(x + row * many.axis[0].stride[0], vectors, Stored(-0.0), to + r * EACH);
+                load_row(x + row * many.axis[0].stride[0], vectors, Stored(-0.0), to.x + r * (EACH / PER_VECTOR));
                 if constexpr (State::PAIRS)
-                    load_row(y + row * many.axis[0].stride[1], vectors, Stored(0.0), other + r * EACH);
+                    load_row(y + row * many.axis[0].stride[1], vectors, Stored(0.0), to.y + r * (EACH / PER_VECTOR));
             }
         }
     };
 
     /* Takes a lane's share of ROWS rows; leaves the sums of a row in the lane that will finish it. */
     template <int ROWS>
-    static __device__ __forceinline__ RowsOutcome take_rows(const rd_cuda_many &many, const T (&x)[COUNT],
-                                                            const T (&y)[OTHERS], int log, const Lane &lane,
-                                                            unsigned round, bool mine, Parted (&kept)[SUMS],
-                                                            Beside &kept_beside) {
+    static __device__ __forceinline__ RowsOutcome take_rows(const rd_cuda_many &many, const Tile &tile, int log,
+                                                            const Lane &lane, unsigned round, bool mine,
+                                                            Parted (&kept)[SUMS], Beside &kept_beside) {
         constexpr int EACH = COUNT / ROWS;
+        T x[COUNT], y[OTHERS];
         Keys keys, others;
+        unpack(tile.x, x);
         keys.reset();
-        keys.note(x);
+        keys.note(tile.x, x);
         const Range of_x = keys.range();
         Range of_y = of_x;
         if constexpr (State::PAIRS) {
+            unpack(tile.y, y);
             others.reset();
-            others.note(y);
+            others.note(tile.y, y);
             of_y = others.range();
         }
         if (of_x.most == 0 || of_y.most == 0)
             return ROWS_RETRY;
         bool suits = of_x.finite() && of_y.finite(), zero = false;
-        Parted sum[SUMS][ROWS];
+        Inner sum[SUMS][ROWS];
 #pragma unroll
         for (int k = 0; k < SUMS; k++) {
             const Reach reach = reach_of(k, of_x, of_y);
             const int unit = unit_for(reach.top, log);
             suits = suits && has_unit(unit) && was_exact(reach.bottom, unit, log);
-            const double begin = start(unit);
+            const Real begin = start(unit);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                Parted parts[2] = {{begin, 0}, {begin, 0}};
+                Inner parts[2] = {{begin, 0}, {begin, 0}};
 #pragma unroll
                 for (int i = 0; i < EACH; i++) {
                     const T a = x[r * EACH + i];
@@ -258,7 +408,7 @@ template <class State> struct Quick {
             if (lane.place == round + r) {
 #pragma unroll
                 for (int k = 0; k < SUMS; k++)
-                    kept[k] = sum[k][r];
+                    kept[k] = {sum[k][r].upper, sum[k][r].lower};
                 kept_beside = beside;
                 zero = mine && kept[0].upper == -kept[0].lower;
             }
@@ -272,10 +422,10 @@ template <class State> struct Quick {
                                                       const Lane &lane, u64 task, u64 step, int &patience) {
         const int log = 32 - __clz((int)many.call.count - 1);
         Rows<ROWS> rows = {many, lane, 0, nullptr, nullptr};
-        T x[COUNT], y[OTHERS] = {};
+        Tile now;
         if (task < many.tasks) {
             rows.start(task);
-            rows.load(0, x, y);
+            rows.load(0, now);
         }
         while (task < many.tasks) {
             const u64 own = rows.first + lane.place * lane.slots;
@@ -286,17 +436,17 @@ template <class State> struct Quick {
             RowsOutcome outcome = ROWS_DONE;
 #pragma unroll 1
             for (unsigned round = 0; round < many.batch; round += ROWS) {
-                T next[COUNT], next_other[OTHERS] = {};
+                Tile next;
                 if (round + ROWS < many.batch) {
-                    rows.load(round + ROWS, next, next_other);
+                    rows.load(round + ROWS, next);
                 } else if (task + step < many.tasks) {
                     rows.start(task + step);
-                    rows.load(0, next, next_other);
+                    rows.load(0, next);
                 }
                 if (outcome == ROWS_DONE)
-                    outcome = take_rows<ROWS>(many, x, y, log, lane, round, mine, kept, beside);
-                copy_elements(next, x);
-                copy_elements(next_other, y);
+                    outcome = take_rows<ROWS>(many, now, log, lane, round, mine, kept, beside);
+                copy_vectors(next.x, now.x);
+                copy_vectors(next.y, now.y);
             }
             if (outcome != ROWS_DONE) {
                 patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
@@ -312,11 +462,6 @@ template <class State> struct Quick {
     /* -----------------------------------------------------------------------------------------------------------------
      * Rows of several tiles
      * -------------------------------------------------------------------------------------------------------------- */
-
-    /* What a lane loads of a tile, as it lies in memory. */
-    struct Tile {
-        Vector<Stored> x[VECTORS], y[State::PAIRS ? VECTORS : 1];
-    };
 
     /* A lane's way through the tiles of tasks. */
     struct Tiles {
@@ -523,6 +668,7 @@ template <class State> struct Quick {
     /* As reduce_rows(), of rows of several tiles. */
     static __device__ __forceinline__ u64 reduce_tiles(const rd_cuda_many &many, typename State::Shared &shared,
                                                        const Lane &lane, u64 task, u64 step, int &patience) {
+        static_assert(!NARROW, "sums of several tiles are of f64");
         Tiles tiles(many, lane, task, step);
         const int log = 32 - __clz((int)many.call.count - 1), log_tiles = 32 - __clz((int)tiles.tiles - 1);
         Tile next;
@@ -577,7 +723,7 @@ template <class State, bool TILED> __device__ __forceinline__ void reduce_many_r
     let_next_come();
     const Lane lane(many);
     const u64 step = (u64)gridDim.x * WARPS;
-    const bool two = many.call.count <= (u64)(State::COUNT / 2 * many.lanes);
+    const bool two = Way::NARROW || many.call.count <= (u64)(State::COUNT / 2 * many.lanes);
     int patience = many.vectors ? PATIENCE : 0;
 #pragma unroll 1
     for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {

@@ -11,7 +11,12 @@
  * of upper parts are less than 2^50 units 2^u and what carry() moves there, so that all stay within 2^51 units of 1.5 * 2^52 units,
  * where f64 has just whole units. What is left of a term is at most half a unit, as is what carry() leaves; before the next one
  * less than 2^ADDS of them come. So a lower part is at most 2^(ADDS + u), as is the sum of all those of a result that carry() has
- * left, and a multiple of 2^bottom: exact in f64 if ADDS + u - bottom is at most 53. */
+ * left, and a multiple of 2^bottom: exact in f64 if ADDS + u - bottom is at most 53.
+ *
+ * Halves. Parts are sums in two numbers of f32, u >= top + ADDS - 20, of 2^ADDS terms each; lower ones are exact if ADDS + u - 1 - bottom
+ * is at most 24. Before more come, carry() moves both to f64, where they are added as they are: of 2^B terms upper ones are at most
+ * 2^(B + 22 - ADDS) units 2^u, lower ones 2^(B + u - 1), which is 2^(B + 24 - ADDS) units 2^bottom, and f64 holds such sums while B is
+ * at most 31. */
 #pragma once
 
 #include "many_sums.cuh"
@@ -83,93 +88,184 @@ struct LaneRing {
     }
 };
 
-template <class State> struct Ringed {
+/* A lane's sums of f32: one for each element of a vector. */
+template <class State> struct WideSums {
     typedef typename State::Stored Stored;
     typedef typename State::T T;
     typedef typename State::Range Range;
     typedef Quick<State> Way;
     static constexpr int VECTORS = LaneRing::VECTORS, PARTS = 16 / sizeof(Stored), COUNT = VECTORS * PARTS;
     static constexpr int ADDS = 7, CARRY = (1 << ADDS) / VECTORS - 1; /* stages between two carries */
-    static_assert(State::SUMS == 1 && State::ELEMENTS && sizeof(Stored) == 4, "one sum of elements of f32");
     static_assert(32 * WARPS <= 1 << (ADDS + 1), "that is as many lower parts of half a unit as a column has");
+    typename Way::Keys keys;
+    Parted part[PARTS];
+    double begin;
+    int unit, log; /* results have at most 2^log terms */
+
+    /* By the range of first stages. */
+    __device__ __forceinline__ void open(const Range &range) {
+        unit = range.largest() + RD_CUDA_RINGED_ROOM + log - 49;
+        begin = Way::start(unit);
+#pragma unroll
+        for (int i = 0; i < PARTS; i++)
+            part[i] = {begin, 0};
+    }
+    __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
+        T x[COUNT];
+        Way::unpack(vector, x);
+        keys.note(x);
+    }
+    __device__ __forceinline__ void take(const Vector<Stored> (&vector)[VECTORS]) {
+        T x[COUNT];
+        Way::unpack(vector, x);
+        keys.note(x);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            Way::add(part[i % PARTS], State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i]);
+    }
+    /* Leaves at most half a unit in lower parts. */
+    __device__ __forceinline__ void carry() {
+#pragma unroll
+        for (int i = 0; i < PARTS; i++) {
+            const double units = (begin + part[i].lower) - begin;
+            part[i].upper += units;
+            part[i].lower -= units;
+        }
+    }
+    /* Whether all of a range was exact. */
+    __device__ __forceinline__ RowsOutcome check(const Range &range) const {
+        if (range.most == 0)
+            return ROWS_RETRY;
+        return range.finite() && range.largest() + log - 49 <= unit &&
+                       ADDS + unit - (range.smallest() - (State::DIGITS - 1)) <= 53
+                   ? ROWS_DONE
+                   : ROWS_UNSUITED;
+    }
+    /* Whether exponents are looked at after so many stages and a carry. */
+    static __device__ __forceinline__ bool checks(unsigned) {
+        return true;
+    }
+    __device__ __forceinline__ Parted held(int i) const {
+        return {part[i].upper - begin, part[i].lower};
+    }
+};
+
+/* A lane's sums of halves: of columns one for each element of a vector, of rows one. */
+template <class State, bool COLUMNS> struct NarrowSums {
+    typedef typename State::Stored Stored;
+    typedef typename State::Range Range;
+    typedef Quick<State> Way;
+    static constexpr int ROOM = 3; /* as RD_CUDA_RINGED_ROOM, of f32's fewer digits */
+    static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), ADDS = 3, PARTS = COLUMNS ? EACH : 1,
+                         CHAINS = COLUMNS ? EACH : 4, CARRY = (CHAINS << ADDS) / (VECTORS * EACH), CHECK = 32;
+    static_assert(CARRY > 0 && CHECK % CARRY == 0, "carries and checks are of whole stages");
+    typename Way::Keys keys;
+    NarrowParted chain[CHAINS];
+    Parted part[PARTS];
+    float begin;
+    int unit, log;
+
+    __device__ __forceinline__ void open(const Range &range) {
+        constexpr int HIGHEST = Reading<Stored>::HIGHEST - 1;
+        unit = Way::unit_for(min(range.largest() + ROOM, HIGHEST), ADDS);
+        begin = Way::start(unit);
+#pragma unroll
+        for (int i = 0; i < PARTS; i++)
+            part[i] = {0, 0};
+        start();
+    }
+    __device__ __forceinline__ void start() {
+#pragma unroll
+        for (int i = 0; i < CHAINS; i++)
+            chain[i] = {begin, 0};
+    }
+    __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
+        keys.note(vector);
+    }
+    __device__ __forceinline__ void take(const Vector<Stored> (&vector)[VECTORS]) {
+        keys.note(vector);
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+            float x[EACH];
+            unpack_vector(vector[v], x);
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                Way::add(chain[i % CHAINS], Way::element(x[i]));
+        }
+    }
+    /* Sums of upper parts are exact in f32 too. */
+    __device__ __forceinline__ void carry() {
+        constexpr int OF_PART = CHAINS / PARTS;
+        static_assert(OF_PART <= 4, "so many times 2^21 units, and what is rounded, are less than 2^24");
+#pragma unroll
+        for (int p = 0; p < PARTS; p++) {
+            float upper = 0;
+#pragma unroll
+            for (int i = 0; i < OF_PART; i++) {
+                upper += chain[p * OF_PART + i].upper - begin;
+                part[p].lower += (double)chain[p * OF_PART + i].lower;
+            }
+            part[p].upper += (double)upper;
+        }
+        start();
+    }
+    __device__ __forceinline__ RowsOutcome check(const Range &range) const {
+        if (range.most == 0)
+            return ROWS_RETRY;
+        return range.finite() && Way::has_unit(unit) && Way::unit_for(range.largest(), ADDS) <= unit &&
+                       Way::was_exact(Way::bottom_of(range), unit, ADDS)
+                   ? ROWS_DONE
+                   : ROWS_UNSUITED;
+    }
+    static __device__ __forceinline__ bool checks(unsigned stages) {
+        return stages % CHECK == 0;
+    }
+    __device__ __forceinline__ Parted held(int i) const {
+        return part[i];
+    }
+};
+
+template <class State> struct Ringed {
+    typedef typename State::Stored Stored;
+    typedef typename State::Range Range;
+    typedef Quick<State> Way;
+    static constexpr int VECTORS = LaneRing::VECTORS, PARTS = 16 / sizeof(Stored); /* elements of a vector */
+    static_assert(State::SUMS == 1 && State::ELEMENTS && sizeof(Stored) <= 4,
+                  "one sum of elements of f32, or of halves");
+    typedef typename std::conditional<Way::NARROW, NarrowSums<State, false>, WideSums<State>>::type RowSums;
+    typedef typename std::conditional<Way::NARROW, NarrowSums<State, true>, WideSums<State>>::type ColumnSums;
+    static constexpr bool CUT = Way::NARROW; /* long rows come in pieces */
 
     static __device__ __forceinline__ uint4 padding() {
-        const unsigned zero = 0x80000000; /* -0 */
+        const unsigned zero = sizeof(Stored) == 4 ? 0x80000000 : 0x80008000; /* -0 */
         return make_uint4(zero, zero, zero, zero);
     }
     static __device__ __forceinline__ int log_of(u64 count) {
         return count > 1 ? 64 - __clzll((i64)(count - 1)) : 0;
     }
 
-    /* A lane's sums. */
-    struct Sums {
-        typename Way::Keys keys;
-        Parted part[PARTS];
-        double begin;
-        int unit, log; /* results have at most 2^log terms */
-
-        /* By the range of first stages. */
-        __device__ __forceinline__ void open(const Range &range) {
-            unit = range.largest() + RD_CUDA_RINGED_ROOM + log - 49;
-            begin = Way::start(unit);
-#pragma unroll
-            for (int i = 0; i < PARTS; i++)
-                part[i] = {begin, 0};
-        }
-        __device__ __forceinline__ void add(const T (&x)[COUNT]) {
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                Way::add(part[i % PARTS], State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i]);
-        }
-        /* Leaves at most half a unit in lower parts. */
-        __device__ __forceinline__ void carry() {
-#pragma unroll
-            for (int i = 0; i < PARTS; i++) {
-                const double units = (begin + part[i].lower) - begin;
-                part[i].upper += units;
-                part[i].lower -= units;
-            }
-        }
-        /* Whether all of a range was exact. */
-        __device__ __forceinline__ RowsOutcome check(const Range &range) const {
-            if (range.most == 0)
-                return ROWS_RETRY;
-            return range.finite() && range.largest() + log - 49 <= unit &&
-                           ADDS + unit - (range.smallest() - (State::DIGITS - 1)) <= 53
-                       ? ROWS_DONE
-                       : ROWS_UNSUITED;
-        }
-        __device__ __forceinline__ Parted held(int i) const {
-            return {part[i].upper - begin, part[i].lower};
-        }
-    };
-
     /* Takes `stages`. order() orders another one, and common() makes the range of a warp that of all who share their results. */
-    template <class Order, class Common>
+    template <class Sums, class Order, class Common>
     static __device__ __forceinline__ RowsOutcome take(LaneRing &ring, unsigned stages, Sums &sums, Order order,
                                                        Common common) {
         Vector<Stored> vector[VECTORS];
-        T x[COUNT];
         sums.keys.reset();
         /* The first stage is looked at twice: with this in the loop compilers keep the sums in memory. */
         ring.template look<LaneRing::STAGES - 2>(vector);
-        Way::unpack(vector, x);
-        sums.keys.note(x);
+        sums.note(vector);
         const Range first = common(sums.keys.range());
         sums.open(first);
         if (sums.check(first) == ROWS_UNSUITED)
             return ROWS_UNSUITED;
 #pragma unroll 1
-        for (unsigned stage = 0, until_carry = CARRY; stage < stages; stage++) {
+        for (unsigned stage = 0, until_carry = Sums::CARRY; stage < stages; stage++) {
             order();
             ring.take(vector);
-            Way::unpack(vector, x);
-            sums.keys.note(x);
-            sums.add(x);
+            sums.take(vector);
             if (--until_carry == 0) {
-                until_carry = CARRY;
+                until_carry = Sums::CARRY;
                 sums.carry();
-                if (sums.check(sums.keys.range()) == ROWS_UNSUITED)
+                if (Sums::checks(stage + 1) && sums.check(sums.keys.range()) == ROWS_UNSUITED)
                     return ROWS_UNSUITED;
             }
         }
@@ -181,31 +277,55 @@ template <class State> struct Ringed {
      * Rows
      * -------------------------------------------------------------------------------------------------------------- */
 
+    /* A task: its first row, the rows that it has, and where the piece of each lies that it takes. */
+    struct RowsTask {
+        u64 first;
+        unsigned rounds;
+        u64 begin;
+        int vectors;
+
+        __device__ __forceinline__ RowsTask(const rd_cuda_many &many, u64 task) : begin(0) {
+            u64 at = task, length = many.call.count;
+            if (CUT && many.pieces > 1) {
+                const u64 of_piece = (many.results + many.batch - 1) / many.batch, piece = divide(task, of_piece);
+                at = task - piece * of_piece;
+                begin = piece * many.piece;
+                length = min((u64)many.piece, many.call.count - begin);
+            }
+            first = at * many.batch;
+            rounds = task < many.tasks ? (unsigned)min((u64)many.batch, many.results - first) : 0;
+            vectors = (int)(length / PARTS);
+        }
+        __device__ __forceinline__ unsigned stages() const {
+            return (vectors + VECTORS * 32 - 1) / (VECTORS * 32);
+        }
+    };
+
     /* A warp's way through the rows of its tasks: the stage to be ordered next. */
     struct Rows {
         const rd_cuda_many &many;
-        const int vectors;     /* of a row */
-        const unsigned stages; /* of a row */
-        const u64 step;        /* between tasks */
-        const i64 to_next;     /* elements from the last stage of a row to the next row */
+        int vectors;     /* of a row, or a piece */
+        unsigned stages; /* of that */
+        const u64 step;  /* between tasks */
+        i64 to_next;     /* elements from the last stage of a row to the next row */
         u64 task;
         unsigned rounds, stage; /* rows of the task that are left; the stage of the row */
         const Stored *from;     /* the lane's first vector of the stage */
 
         __device__ __forceinline__ Rows(const rd_cuda_many &m, u64 first, u64 to_next_task)
-            : many(m), vectors((int)(m.call.count / PARTS)), stages((vectors + VECTORS * 32 - 1) / (VECTORS * 32)),
-              step(to_next_task), to_next(m.axis[0].stride[0] - (i64)stages * (VECTORS * 32 * PARTS)) {
+            : many(m), step(to_next_task) {
             start(first);
         }
-        static __device__ __forceinline__ unsigned rounds_of(const rd_cuda_many &many, u64 task) {
-            return task < many.tasks ? (unsigned)min((u64)many.batch, many.results - task * many.batch) : 0;
-        }
         __device__ __forceinline__ void start(u64 to) {
+            const RowsTask own(many, to);
             task = to;
-            rounds = rounds_of(many, task);
+            rounds = own.rounds;
             stage = 0;
+            vectors = own.vectors;
+            stages = own.stages();
+            to_next = many.axis[0].stride[0] - (i64)stages * (VECTORS * 32 * PARTS);
             from = static_cast<const Stored *>(many.call.x) +
-                   ((i64)(task * many.batch) * many.axis[0].stride[0] + lane_index() * PARTS);
+                   ((i64)own.first * many.axis[0].stride[0] + (i64)own.begin + lane_index() * PARTS);
         }
         __device__ __forceinline__ void order(LaneRing &ring) {
             if (rounds) {
@@ -223,10 +343,10 @@ template <class State> struct Ringed {
     };
 
     /* The sum of a row, in all lanes. */
-    static __device__ __forceinline__ Parted merge(const Sums &sums) {
+    static __device__ __forceinline__ Parted merge(const RowSums &sums) {
         Parted sum = {0, 0};
 #pragma unroll
-        for (int i = 0; i < PARTS; i++) {
+        for (int i = 0; i < RowSums::PARTS; i++) {
             const Parted part = sums.held(i);
             sum.upper += part.upper;
             sum.lower += part.lower;
@@ -245,13 +365,35 @@ template <class State> struct Ringed {
         const Parted parted[1] = {kept};
         State::finish_parted(many, shared, parted, NothingBeside(), mine, own);
     }
+    static __device__ __noinline__ void finish_pieces(const rd_cuda_many &many, typename State::Shared &shared,
+                                                      Parted kept, u64 pieces, bool mine, u64 result) {
+        typename State::Merged merged;
+        merged.notes = {0, 0, State::OTHER_CAME};
+        if (mine) {
+            if (!State::template hold_parts<State::KE, typename State::ElementGrid>(kept, merged.elements))
+                merged.notes.flags |= State::FAILED;
+            const typename State::Met met = State::meet(merged, meeting_of(many, result), pieces);
+            merged = met.kept;
+            mine = met.last;
+        }
+        State::finish_merged(many, shared, merged, mine, result);
+    }
+
+    /* Sums of results, or of so many pieces of them as one. By all lanes, of which some have one. */
+    static __device__ __forceinline__ void finish(const rd_cuda_many &many, typename State::Shared &shared, Parted kept,
+                                                  u64 pieces, bool mine, u64 result) {
+        if (many.pieces == 1)
+            finish_rows(many, shared, kept, mine, result);
+        else
+            finish_pieces(many, shared, kept, pieces, mine, result);
+    }
 
     /* Tasks from `task` on, `step` apart, up to one that is to be reduced in the general way, which it returns. */
     static __device__ __forceinline__ u64 reduce_rows(const rd_cuda_many &many, typename State::Shared &shared,
                                                       u64 task, u64 step, int &patience) {
         LaneRing ring;
         Rows rows(many, task, step);
-        Sums sums;
+        RowSums sums;
         sums.log = log_of(many.call.count);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
@@ -259,13 +401,14 @@ template <class State> struct Ringed {
         RowsOutcome outcome = ROWS_DONE;
 #pragma unroll 1
         for (; task < many.tasks; task += step) {
-            const unsigned rounds = Rows::rounds_of(many, task);
+            const RowsTask own(many, task);
+            const unsigned rounds = own.rounds;
             const bool mine = lane_index() < (int)rounds;
             Parted kept = {0, 0};
 #pragma unroll 1
             for (unsigned round = 0; round < rounds; round++) {
                 outcome = take(
-                    ring, rows.stages, sums, [&] { rows.order(ring); }, [](const Range &range) { return range; });
+                    ring, own.stages(), sums, [&] { rows.order(ring); }, [](const Range &range) { return range; });
                 if (outcome == ROWS_DONE)
                     outcome = sums.check(sums.keys.range());
                 if (outcome != ROWS_DONE)
@@ -278,7 +421,10 @@ template <class State> struct Ringed {
                 outcome = ROWS_RETRY;
             if (outcome != ROWS_DONE)
                 break;
-            finish_rows(many, shared, kept, mine, task * many.batch + lane_index());
+            if constexpr (CUT)
+                finish(many, shared, kept, 1, mine, own.first + lane_index());
+            else
+                finish_rows(many, shared, kept, mine, own.first + lane_index());
             patience = min(patience + 1, 2 * PATIENCE);
         }
         ring.drain();
@@ -371,7 +517,7 @@ template <class State> struct Ringed {
             told.zero = 0;
             return common_range(told.first);
         };
-        Sums sums;
+        ColumnSums sums;
         sums.log = log_of(rows);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
@@ -380,6 +526,9 @@ template <class State> struct Ringed {
         const RowsOutcome own = take(ring, (unsigned)((rows + of_stage - 1) / of_stage), sums, order, common);
         ring.drain();
         Parted *waiting = reinterpret_cast<Parted *>(LaneRing::memory_of(warp_index())) + lane_index() * PARTS;
+        static_assert(32 * PARTS * sizeof(Parted) <= LaneRing::STAGES * LaneRing::STAGE_BYTES &&
+                          ColumnSums::PARTS == PARTS,
+                      "sums have room where stages had");
         __syncwarp(); /* other lanes have what they ordered in its place */
 #pragma unroll
         for (int i = 0; i < PARTS; i++)
@@ -393,26 +542,6 @@ template <class State> struct Ringed {
         for (int w = 0; w < WARPS; w++)
             done = done && told.outcome[w] == ROWS_DONE;
         return done ? sums.check(common_range(told.all)) : ROWS_UNSUITED;
-    }
-
-    /* A column's sum, or pieces of it. By all lanes, of which some have one. */
-    static __device__ __noinline__ void finish_column(const rd_cuda_many &many, typename State::Shared &shared,
-                                                      Parted kept, u64 pieces, bool mine, u64 result) {
-        const Parted parted[1] = {kept};
-        if (many.pieces == 1) {
-            State::finish_parted(many, shared, parted, NothingBeside(), mine, result);
-            return;
-        }
-        typename State::Merged merged;
-        merged.notes = {0, 0, State::OTHER_CAME};
-        if (mine) {
-            if (!State::template hold_parts<State::KE, typename State::ElementGrid>(kept, merged.elements))
-                merged.notes.flags |= State::FAILED;
-            const typename State::Met met = State::meet(merged, meeting_of(many, result), pieces);
-            merged = met.kept;
-            mine = met.last;
-        }
-        State::finish_merged(many, shared, merged, mine, result);
     }
 
     /* Adds up lanes, and delivers. By the whole block, a thread for each column. */
@@ -439,7 +568,7 @@ template <class State> struct Ringed {
         if (told.zero)
             return ROWS_RETRY;
         if (warp_index() * 32 < (int)task.here)
-            finish_column(many, shared, sum, task.pieces, column < task.here, task.first + column);
+            finish(many, shared, sum, task.pieces, column < task.here, task.first + column);
         return ROWS_DONE;
     }
 
@@ -512,4 +641,16 @@ template <class State> __device__ __forceinline__ void reduce_ringed_columns(con
 }
 
 } // namespace
+
+/* The kernels of an element type; names end in its own, unless it is f32. */
+#define RD_CUDA_RINGED(WAY, NAME, OF, TYPE, TRANSFORM)                                                                 \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, RD_CUDA_RESIDENT_MANY)                               \
+        many_ringed_##WAY##_##NAME##OF(const __grid_constant__ rd_cuda_many many) {                                    \
+        reduce_ringed_##WAY<SumState<TYPE, TRANSFORM>>(many);                                                          \
+    }
+#define RD_CUDA_RINGED_SUMS(OF, TYPE)                                                                                  \
+    RD_CUDA_RINGED(rows, identity, OF, TYPE, RD_IDENTITY)                                                              \
+    RD_CUDA_RINGED(rows, absolute, OF, TYPE, RD_ABSOLUTE)                                                              \
+    RD_CUDA_RINGED(columns, identity, OF, TYPE, RD_IDENTITY)                                                           \
+    RD_CUDA_RINGED(columns, absolute, OF, TYPE, RD_ABSOLUTE)
 #endif

@@ -248,7 +248,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED && !FOR_ALL;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
     /* Significant bits of what is stored, hence of its products. */
-    static constexpr int DIGITS = WIDE ? 53 : sizeof(S) == 4 ? 24 : 11;
+    static constexpr int DIGITS = Reading<S>::DIGITS;
     typedef typename std::conditional<ELEMENTS, GridOf<T, false>, NoGrid>::type ElementGrid;
     typedef typename std::conditional<PRODUCTS, GridOf<T, true>, NoGrid>::type ProductGrid;
     static constexpr int KE = ELEMENTS ? KEPT_SLICES<T, TRANSFORM, false> : 1,
