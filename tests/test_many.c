@@ -742,12 +742,13 @@ static void fill_matrix(struct many *many, const struct test_type *type) {
                   3)) { /* also far from zero, and small whole numbers, whose roots and means are often whole or ties */
         const double scale = ldexp(1, (int)rng_below(rng, 40) - 20), whole = (double)(1 + rng_below(rng, 9)),
                      far = rng_below(rng, 3) ? 0 : ldexp(1, (int)rng_below(rng, 40));
-        const uint64_t kind = rng_below(rng, 3);
+        const uint64_t kind = rng_below(rng, 4), binades = 1 + rng_below(rng, 60);
         for (size_t i = 0; i < many->span; i++) {
             const double unit = rng_unit(rng);
             values_put(type, many->memory[0], i,
                        scale * (kind == 0   ? floor(unit * whole)
                                 : kind == 1 ? unit + far
+                                : kind == 2 ? ldexp(unit - 0.5, -(int)rng_below(rng, binades))
                                             : unit - 0.5));
         }
     }
@@ -1089,7 +1090,11 @@ static void long_rows_and_columns(void **state) {
                 rng_below(&rng, 3) ? &distributions[rng_below(&rng, distribution_count)] : distribution_named("normal");
         while (!distribution_suits(distribution, type));
         distribution->fill(&rng, type, x, NULL, MOST + 1);
-        if (rng_below(&rng, 2))
+        const bool spread = rng_below(&rng, 3) == 0;
+        const uint64_t binades = 20 + rng_below(&rng, 40); /* around what is exact in few digits */
+        for (size_t i = 0; spread && i <= MOST; i++)
+            values_put(type, x, i, ldexp(rng_unit(&rng) - 0.5, -(int)rng_below(&rng, binades)));
+        if (spread || rng_below(&rng, 2))
             make_cancel(type, x, offset, shape, rng_below(&rng, 2));
         const reduct_operator op = OPERATORS[rng_below(&rng, 3)];
         const reduct_reduction reduction = {.op = op,

@@ -193,6 +193,24 @@ template <class State> struct Quick {
         __device__ __forceinline__ void note(const Vector<Stored> (&vector)[N], const T (&)[N * PER_VECTOR]) {
             note(vector);
         }
+        __device__ __forceinline__ void widen(const InPairs &other) {
+#if __CUDA_ARCH__ >= 900
+            most = __vmaxu2(most, other.most);
+            least = __vminu2(least, other.least);
+#else
+            most = max(most, other.most);
+            least = min(least, other.least);
+#endif
+        }
+        /* Whether a smallest key, less one, is less. */
+        __device__ __forceinline__ bool has_less(unsigned key) const {
+#if __CUDA_ARCH__ >= 900
+            const unsigned pair = key << 16 | key;
+            return __vminu2(least, pair) != pair;
+#else
+            return least < key;
+#endif
+        }
         static __device__ __forceinline__ unsigned key_of_half(unsigned bits) {
             float pair[2];
             unpack_pair<Reading<Stored>::PLACES>(bits, pair);
@@ -235,6 +253,11 @@ template <class State> struct Quick {
     }
     static __device__ __forceinline__ Real start(int unit) {
         return Units<Real>::start(unit);
+    }
+    /* The least exponent of elements for which the following holds; far below all where it holds for any. */
+    static __device__ __forceinline__ int least_exact(int unit, int log) {
+        const int bottom = log + unit - 1 - Units<Real>::DIGITS;
+        return bottom <= Reading<Stored>::LOWEST ? -(1 << 20) : bottom + State::DIGITS - 1;
     }
     /* Whether what such a unit leaves was exact. */
     static __device__ __forceinline__ bool was_exact(int bottom, int unit, int log) {

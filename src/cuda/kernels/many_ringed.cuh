@@ -14,9 +14,10 @@
  * left, and a multiple of 2^bottom: exact in f64 if ADDS + u - bottom is at most 53.
  *
  * Halves. Parts are sums in two numbers of f32, u >= top + ADDS - 20, of 2^ADDS terms each; lower ones are exact if ADDS + u - 1 - bottom
- * is at most 24. Before more come, carry() moves both to f64, where they are added as they are: of 2^B terms upper ones are at most
- * 2^(B + 22 - ADDS) units 2^u, lower ones 2^(B + u - 1), which is 2^(B + 24 - ADDS) units 2^bottom, and f64 holds such sums while B is
- * at most 31. */
+ * is at most 24. Elements with a lower bit than that, which are less than half a unit, go to the lower part of f64 themselves. Before
+ * more than 2^ADDS come, carry() moves both numbers to f64, where they are added as they are: of 2^B terms upper ones are at most
+ * 2^(B + 22 - ADDS) units 2^u, which f64 holds while B is at most 31, lower ones 2^(B + u - 1), which is exact if B + u - 1 - bottom is
+ * at most 53. */
 #pragma once
 
 #include "many_sums.cuh"
@@ -115,7 +116,7 @@ template <class State> struct WideSums {
         Way::unpack(vector, x);
         keys.note(x);
     }
-    __device__ __forceinline__ void take(const Vector<Stored> (&vector)[VECTORS]) {
+    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS]) {
         T x[COUNT];
         Way::unpack(vector, x);
         keys.note(x);
@@ -155,6 +156,7 @@ template <class State, bool COLUMNS> struct NarrowSums {
     typedef typename State::Stored Stored;
     typedef typename State::Range Range;
     typedef Quick<State> Way;
+    static constexpr int BIAS_OF_HALF = Reading<Stored>::HIGHEST - 1;
     static constexpr int ROOM = 3; /* as RD_CUDA_RINGED_ROOM, of f32's fewer digits */
     static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), ADDS = 3, PARTS = COLUMNS ? EACH : 1,
                          CHAINS = COLUMNS ? EACH : 4, CARRY = (CHAINS << ADDS) / (VECTORS * EACH), CHECK = 32;
@@ -164,11 +166,13 @@ template <class State, bool COLUMNS> struct NarrowSums {
     Parted part[PARTS];
     float begin;
     int unit, log;
+    unsigned small; /* f32 cannot take elements with a key, less one, of less */
 
     __device__ __forceinline__ void open(const Range &range) {
-        constexpr int HIGHEST = Reading<Stored>::HIGHEST - 1;
-        unit = Way::unit_for(min(range.largest() + ROOM, HIGHEST), ADDS);
+        unit = Way::unit_for(min(range.largest() + ROOM, Reading<Stored>::HIGHEST - 1), ADDS);
         begin = Way::start(unit);
+        const int least = Way::least_exact(unit, ADDS) + BIAS_OF_HALF;
+        small = least > 1 ? ((unsigned)least << Reading<Stored>::PLACES) - 1 : 0;
 #pragma unroll
         for (int i = 0; i < PARTS; i++)
             part[i] = {0, 0};
@@ -182,8 +186,13 @@ template <class State, bool COLUMNS> struct NarrowSums {
     __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
         keys.note(vector);
     }
-    __device__ __forceinline__ void take(const Vector<Stored> (&vector)[VECTORS]) {
-        keys.note(vector);
+    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS]) {
+        typename Way::Keys own;
+        own.reset();
+        own.note(vector);
+        keys.widen(own);
+        if (own.has_less(small))
+            take_small(vector);
 #pragma unroll
         for (int v = 0; v < VECTORS; v++) {
             float x[EACH];
@@ -191,6 +200,20 @@ template <class State, bool COLUMNS> struct NarrowSums {
 #pragma unroll
             for (int i = 0; i < EACH; i++)
                 Way::add(chain[i % CHAINS], Way::element(x[i]));
+        }
+    }
+    /* Elements that are too small for f32. Rare. */
+    __device__ __forceinline__ void take_small(Vector<Stored> (&vector)[VECTORS]) {
+#pragma unroll
+        for (int i = 0; i < VECTORS * EACH; i++) {
+            unsigned &word = vector[i / EACH].word[i % EACH / 2];
+            const unsigned half = word >> i % 2 * 16 & 0xffff;
+            if ((half & 0x7fff) - 1 < small) {
+                float x[2];
+                unpack_pair<Reading<Stored>::PLACES>(half, x);
+                part[i % PARTS].lower += (double)Way::element(x[0]);
+                word &= i % 2 ? 0xffff : 0xffff0000;
+            }
         }
     }
     /* Sums of upper parts are exact in f32 too. */
@@ -213,7 +236,7 @@ template <class State, bool COLUMNS> struct NarrowSums {
         if (range.most == 0)
             return ROWS_RETRY;
         return range.finite() && Way::has_unit(unit) && Way::unit_for(range.largest(), ADDS) <= unit &&
-                       Way::was_exact(Way::bottom_of(range), unit, ADDS)
+                       log + unit - 1 - Way::bottom_of(range) <= Units<double>::DIGITS
                    ? ROWS_DONE
                    : ROWS_UNSUITED;
     }

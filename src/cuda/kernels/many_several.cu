@@ -392,49 +392,11 @@ template <class S, int TRANSFORM> struct TogetherState {
      * Rows in few instructions (many_quick.cuh)
      * -------------------------------------------------------------------------------------------------------------- */
 
-    /* Rounds a number to a result of 16 bits. Given a nearby one, as Sums::round_near() does for f32; of the number itself `off` is 0. */
-    static __device__ __forceinline__ bool round_to_half(double value, unsigned off, const rd_cuda_call &call,
-                                                         u64 &bits) {
-        const u64 all = (u64)__double_as_longlong(value), magnitude = all & ~((u64)1 << 63);
-        const int cut = 53 - call.result_precision, field = (int)(magnitude >> 52) - 1023 + call.result_max_exponent;
-        const u64 half = (u64)1 << (cut - 1), below = magnitude & (2 * half - 1),
-                  rounded = (magnitude + (half - 1) + (magnitude >> cut & 1)) >> cut;
-        bits = (all >> 63) << 15 | (rounded - ((u64)(1023 - call.result_max_exponent) << (call.result_precision - 1)));
-        return field > 0 && field < 2 * call.result_max_exponent && (off == 0 || below - (half - off) > 2 * off);
-    }
-
-    /* A result of 16 bits in little time, as Sums::round_parted() has others; false if it takes more. */
-    template <int AS>
-    static __device__ __forceinline__ bool round_parted_to_half(const rd_cuda_call &call, const Parted *parted,
-                                                                u64 &bits) {
-        typedef typename Sums::Rounded Rounded;
-        const double count = (double)call.count;
-        const Rounded sum(parted[AS == RD_SQUARE ? Sums::SUMS - 1 : 0]);
-        if constexpr (AS == RD_MOMENTS) {
-            double value;
-            if (!Sums::spread_of(sum, Rounded(parted[Sums::SUMS - 1]), count, value))
-                return false;
-            value /= call.population ? count : count - 1;
-            return round_to_half(call.finish == RD_DEVIATION ? sqrt(value) : value, 64, call, bits);
-        } else {
-            if (call.finish == RD_VALUE)
-                return round_to_half(sum.odd(), 0, call, bits);
-            const double value = call.finish == RD_ROOT ? sum.sum : sum.sum / count;
-            if (call.finish != RD_MEAN)
-                return round_to_half(sqrt(value), 16, call, bits);
-            /* Means that are numbers often lie just between two results. */
-            const bool is_mean = sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
-            return round_to_half(value, is_mean ? 0 : 16, call, bits);
-        }
-    }
-
     template <int AS>
     static __device__ __forceinline__ bool answer_parted(const Answer &answer, const Parted *parted,
                                                          const Elements &source, u64 result) {
         u64 bits;
-        if (!(sizeof(S) == 2 && answer.call.result_bytes == 2
-                  ? round_parted_to_half<AS>(answer.call, parted, bits)
-                  : Sums::template round_parted<AS>(answer.call, parted, bits)))
+        if (!Sums::template round_parted<AS>(answer.call, parted, bits))
             return false;
         Sums::store(answer.call, source.result, bits);
         tell(answer, result, REDUCT_OK, 0);
