@@ -286,6 +286,9 @@ static void leave_open(struct rd_cuda_pass *pass, const struct kernel *kernel) {
     pass->table_bytes = to->table_words * sizeof(uint64_t);
 }
 
+/* The fewest pieces of a row of which warps take one each. */
+enum { RD_CUDA_ROW_PIECES_LEAST = 8 };
+
 /* Elements of a ring's vectors. */
 static unsigned per_vector(const struct kernel *kernel) {
     return 16 / kernel->ring_bytes;
@@ -326,6 +329,17 @@ static uint64_t column_stages(const struct rd_cuda_many *to, const struct kernel
     return rows / (RD_CUDA_STAGE_VECTORS * RD_CUDA_WARPS * (32 / lanes));
 }
 
+/* The same of few long rows, of which each of so many warps takes one piece, as pieces take time to meet; with more rows than this
+ * too many warps would have none. */
+static void join_pieces_of_rows(struct rd_cuda_many *to, const struct kernel *kernel, unsigned warps) {
+    const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32, pieces = warps / to->results;
+    if (pieces < RD_CUDA_ROW_PIECES_LEAST || pieces >= to->pieces)
+        return;
+    to->piece = rd_divide_up(rd_divide_up(to->call.count, pieces), tile) * tile;
+    to->pieces = rd_divide_up(to->call.count, to->piece);
+    to->tasks = to->results * to->pieces;
+}
+
 /* Takes the kernel that has a ring, if the device has room for it. */
 static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel) {
     struct rd_cuda_many *to = &pass->masked.many;
@@ -344,6 +358,8 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
         resident < RD_CUDA_RINGED_LEAST)
         return false;
     const unsigned at_once = (unsigned)(context->device->multiprocessors * resident);
+    if (!to->across)
+        join_pieces_of_rows(to, kernel, at_once * RD_CUDA_WARPS);
     const uint64_t blocks = to->across ? join_pieces(to, kernel, at_once) : rd_divide_up(to->tasks, RD_CUDA_WARPS);
     if (to->across && column_stages(to, kernel) < RD_CUDA_RINGED_STAGES_LEAST)
         return false;

@@ -17,8 +17,8 @@
  * units of 2^bottom.
  *
  * Halves. Elements of 16 bits have so few digits that f32 does for most data what f64 does above, in a third of the time. With 24
- * digits instead of 53, u = top + B - 20, and the lower sum is exact if B + u - 1 - bottom is at most 24. Their exponents are found
- * two at a time, as they lie in memory. */
+ * digits instead of 53, u = top + B - 20, and the lower sum is exact if B + u - 1 - bottom is at most 24. That is of a lane's
+ * elements; f64 holds the sums of all lanes. Their exponents are found two at a time, as they lie in memory. */
 #pragma once
 
 #include "finish.cuh"
@@ -314,11 +314,11 @@ template <class State> struct Quick {
                 for (int i = 0; i < 8; i++)
                     to[v * 8 + i] = own[i];
             }
-            return;
-        }
+        } else {
 #pragma unroll
-        for (int i = 0; i < N * PER_VECTOR; i++)
-            to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+            for (int i = 0; i < N * PER_VECTOR; i++)
+                to[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+        }
     }
 
     /* What a lane loads of a tile, as it lies in memory. */
@@ -389,7 +389,10 @@ template <class State> struct Quick {
         if (of_x.most == 0 || of_y.most == 0)
             return ROWS_RETRY;
         bool suits = of_x.finite() && of_y.finite(), zero = false;
-        Inner sum[SUMS][ROWS];
+        Parted sum[SUMS][ROWS];
+        /* Lanes are added in f64, narrow sums or not. */
+        static_assert(!NARROW || EACH <= 1 << State::COUNT_BITS, "so many terms are a lane's");
+        log = NARROW ? State::COUNT_BITS : log;
 #pragma unroll
         for (int k = 0; k < SUMS; k++) {
             const Reach reach = reach_of(k, of_x, of_y);
@@ -404,7 +407,8 @@ template <class State> struct Quick {
                     const T a = x[r * EACH + i];
                     add(parts[i % 2], term(k, a, State::PAIRS ? y[r * EACH + (State::PAIRS ? i : 0)] : a));
                 }
-                sum[k][r] = {(parts[0].upper - begin) + (parts[1].upper - begin), parts[0].lower + parts[1].lower};
+                sum[k][r] = {(double)((parts[0].upper - begin) + (parts[1].upper - begin)),
+                             (double)(parts[0].lower + parts[1].lower)};
             }
         }
         if (!suits)
@@ -431,7 +435,7 @@ template <class State> struct Quick {
             if (lane.place == round + r) {
 #pragma unroll
                 for (int k = 0; k < SUMS; k++)
-                    kept[k] = {sum[k][r].upper, sum[k][r].lower};
+                    kept[k] = sum[k][r];
                 kept_beside = beside;
                 zero = mine && kept[0].upper == -kept[0].lower;
             }
@@ -746,13 +750,15 @@ template <class State, bool TILED> __device__ __forceinline__ void reduce_many_r
     let_next_come();
     const Lane lane(many);
     const u64 step = (u64)gridDim.x * WARPS;
-    const bool two = Way::NARROW || many.call.count <= (u64)(State::COUNT / 2 * many.lanes);
+    const bool two = many.call.count <= (u64)(State::COUNT / 2 * many.lanes);
     int patience = many.vectors ? PATIENCE : 0;
 #pragma unroll 1
     for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {
         if (patience > 0) {
             if constexpr (TILED)
                 task = Way::reduce_tiles(many, shared, lane, task, step, patience);
+            else if constexpr (Way::TWICE == 2)
+                task = Way::template reduce_rows<2>(many, shared, lane, task, step, patience);
             else
                 task = two ? Way::template reduce_rows<2>(many, shared, lane, task, step, patience)
                            : Way::template reduce_rows<1>(many, shared, lane, task, step, patience);
