@@ -742,7 +742,8 @@ static void fill_matrix(struct many *many, const struct test_type *type) {
                   3)) { /* also far from zero, and small whole numbers, whose roots and means are often whole or ties */
         const double scale = ldexp(1, (int)rng_below(rng, 40) - 20), whole = (double)(1 + rng_below(rng, 9)),
                      far = rng_below(rng, 3) ? 0 : ldexp(1, (int)rng_below(rng, 40));
-        const uint64_t kind = rng_below(rng, 4), binades = 1 + rng_below(rng, 60);
+        const uint64_t kind = rng_below(rng, 4),
+                       binades = rng_below(rng, 2) ? 26 + rng_below(rng, 8) : 1 + rng_below(rng, 60);
         for (size_t i = 0; i < many->span; i++) {
             const double unit = rng_unit(rng);
             values_put(type, many->memory[0], i,
