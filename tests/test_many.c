@@ -1232,6 +1232,62 @@ static void negative_zeros(void **state) {
             }
 }
 
+/* Rows of bf16 with one large term, many of nearly half of what is rounded off beside it, and some whose last bit all of them
+ * together must keep: whoever adds more of them in few digits than these hold loses it. Sums are numbers of f64. */
+static void halves_that_fill_digits(void **state) {
+    (void)state;
+    enum {
+        GAPS = 12,
+        FIRST_GAP = 14,
+        DEPTHS = 20,
+        FIRST_DEPTH = 25,
+        ROWS = GAPS * DEPTHS,
+        MOST = 4096,
+        LANES_HAVE = 8
+    };
+    const uint16_t one = 127 << 7, significand = 127; /* 1, and the largest significand, 2 - 2^-7 */
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices), counts[] = {64, 256, 512, 1000, MOST};
+    uint16_t *x = malloc(sizeof(uint16_t[ROWS][MOST]));
+    assert_non_null(x);
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        const size_t count = counts[c];
+        double expected[ROWS], got[ROWS];
+        for (int r = 0; r < ROWS; r++) {
+            const int gap = FIRST_GAP + r % GAPS, depth = FIRST_DEPTH + r / GAPS;
+            const uint16_t filling = (uint16_t)((127 - gap) << 7) | significand,
+                           last = (uint16_t)((127 - depth) << 7) | 1; /* (1 + 2^-7) 2^-depth */
+            int64_t ones = 0, fillings = 0, lasts = 0;
+            for (size_t i = 0; i < count; i++) {
+                const size_t at = i % (2 * LANES_HAVE);
+                x[r * count + i] = i == 0 ? one : at == 2 * LANES_HAVE - 1 ? last : filling;
+                ones += x[r * count + i] == one;
+                lasts += x[r * count + i] == last;
+            }
+            fillings = (int64_t)count - ones - lasts;
+            expected[r] =
+                (double)ones + ldexp((double)(fillings * 255), -gap - 7) + ldexp((double)(lasts * 129), -depth - 7);
+        }
+        const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_BF16, .result = REDUCT_F64};
+        for (size_t d = 0; d < device_count; d++) {
+            const reduct_plan_options options = {.reductions = &sum,
+                                                 .reduction_count = 1,
+                                                 .kind = REDUCT_SHAPE,
+                                                 .shape = {ROWS, count, 1, (int64_t)count, 1, 0},
+                                                 .device = devices[d]};
+            reduct_plan *plan = NULL;
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, (const void *[]){x}, (void *[]){got}, NULL, NULL), REDUCT_OK);
+            reduct_plan_destroy(plan);
+            for (int r = 0; r < ROWS; r++)
+                if (got[r] != expected[r])
+                    test_fail("rows of %zu, on %s: gap %d, depth %d: got %a, expected %a", count, devices[d],
+                              FIRST_GAP + r % GAPS, FIRST_DEPTH + r / GAPS, got[r], expected[r]);
+        }
+    }
+    free(x);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * What is refused
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -1359,6 +1415,6 @@ int main(void) {
                                        cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
                                        cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
                                        cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces),
-                                       cmocka_unit_test(negative_zeros)};
+                                       cmocka_unit_test(negative_zeros),   cmocka_unit_test(halves_that_fill_digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
