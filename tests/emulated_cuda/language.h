@@ -366,13 +366,6 @@ inline unsigned __vabs2(unsigned x) {
     }
     return result;
 }
-inline void ptx_cvt_f32_f16(float &value, uint16_t bits) {
-    const unsigned magnitude = bits & 0x7fff;
-    /* Exponent and significand, moved to where f32 has them, are 2^112 times too small; the largest exponent stays. */
-    value = __uint_as_float(magnitude << 13) * 0x1p112f;
-    value = __uint_as_float(__float_as_uint(value) | (unsigned)(bits & 0x8000) << 16 |
-                            (magnitude >= 0x7c00 ? 0x7f800000 : 0));
-}
 inline unsigned __vminu2(unsigned x, unsigned y) {
     return min(emulated_half(x, 0), emulated_half(y, 0)) | min(emulated_half(x, 1), emulated_half(y, 1)) << 16;
 }
@@ -400,10 +393,12 @@ inline void ptx_min_u32(unsigned &to, unsigned x, unsigned y) {
 inline void ptx_selp_u32(unsigned &to, unsigned x, unsigned y, bool which) {
     to = which ? x : y;
 }
-inline void ptx_cvt_f32_f16(float &to, unsigned short from) {
-    _Float16 half;
-    memcpy(&half, &from, sizeof half);
-    to = (float)half;
+inline void ptx_cvt_f32_f16(float &value, uint16_t bits) {
+    const unsigned magnitude = bits & 0x7fff;
+    /* Exponent and significand, moved to where f32 has them, are 2^112 times too small; the largest exponent stays. */
+    value = __uint_as_float(magnitude << 13) * 0x1p112f;
+    value = __uint_as_float(__float_as_uint(value) | (unsigned)(bits & 0x8000) << 16 |
+                            (magnitude >= 0x7c00 ? 0x7f800000 : 0));
 }
 inline void ptx_mov_b64(long long &to, long long from) {
     to = from;
