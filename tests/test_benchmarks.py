@@ -148,6 +148,7 @@ class Page(unittest.TestCase):
 class Results(unittest.TestCase):
     """What was measured is kept as CSV: one heading, one row per measurement, the same bytes when written again."""
     NAMES = ('cuda', 'ladder', 'numbers', 'profile', 'rows', 'groups', 'blocks')
+    OTHERS = ('experiments',) # of programs other than the command, without verdicts
 
     def test_every_figure_has_a_kind(self):
         """Of measure/figures.def, and no others."""
@@ -161,9 +162,9 @@ class Results(unittest.TestCase):
 
     def test_written_again_they_are_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in reversed(self.NAMES):
+            for name in reversed(self.NAMES + self.OTHERS):
                 results.write(name, results.read(name), folder)
-            for name in (*self.NAMES, 'facts'):
+            for name in (*self.NAMES, *self.OTHERS, 'facts'):
                 with open(os.path.join(folder, f'{name}.csv'), 'rb') as copy, open(os.path.join(RESULTS, f'{name}.csv'), 'rb') as file:
                     self.assertEqual(copy.read(), file.read(), name)
 
