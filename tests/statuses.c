@@ -864,7 +864,7 @@ static void call_state_combine(void) {
         other = make_like(state);
         hold_zeros(state, 1);
     }
-    for (uint64_t times = rng_below(&rng, 8) ? 1 : 70; times > 0; times--) {
+    for (uint64_t times = rng_below(&rng, 8) ? 1 : 100; times > 0; times--) {
         const reduct_reduction *reduction = reduction_of(state);
         void *bytes = bytes_of(state), *others = bytes_of(other);
         uint64_t before = 0;

@@ -93,6 +93,8 @@ double values_tiny(const struct test_type *type) {
 static uint64_t float_bits(const struct test_type *type, double value) {
     const uint64_t sign = signbit(value) ? sign_bit(type) : 0;
     double magnitude = fabs(value);
+    if (isnan(value))
+        return sign | values_infinity(type) | 1;
     if (magnitude > values_max(type))
         magnitude = values_max(type);
     if (magnitude == 0)
