@@ -25,8 +25,7 @@ struct kept {
 struct room {
     int device;
     void *stream;
-    PyObject *
-        keeper; /* an object that keeps the stream from ending, so that no other one gets its address; null if there is none */
+    PyObject *keeper; /* keeps the stream from ending, so that no other one gets its address; or null */
     size_t size;
     void *address;
     PyObject *owner;

@@ -201,9 +201,8 @@ static PyMethodDef methods[] = {
     {"use_tensors", use_tensors, METH_O,
      "use_tensors(class): whether it has DLPack's functions in C, by which calls made again read it"},
     {"use_cupy", use_cupy, METH_VARARGS,
-     "use_cupy(ndarray, Stream, getDevice, get_current_stream, {'f64': dtype, ...}): by whose attributes calls made "
-     "again "
-     "read arrays of CuPy"},
+     "use_cupy(ndarray, Stream, getDevice, get_current_stream, {'f64': dtype, ...}): what calls made again read "
+     "CuPy by"},
     {"use_numpy", use_numpy, METH_VARARGS, "use_numpy(ndarray, scalars): what results of NumPy's arrays are"},
     {"arrow_array", arrow_array, METH_VARARGS, "arrow_array(schema, array): (values, validity or None, first bit)"},
     {"arrow_stream", arrow_stream, METH_O,

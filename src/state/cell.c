@@ -1033,9 +1033,11 @@ void rd_cell_untake(const struct rd_cells *cells, void *cell, const struct rd_ce
 
 void rd_cells_release(const struct rd_cells *cells, void *cell, uint64_t count) {
     unsigned char *at = cell;
-    for (uint64_t i = 0; cells->kind == RD_CELL_SUMS && i < count; i++, at += cells->size)
-        if (((const struct rd_cell_sums *)(const void *)at)->spill) /* of hardly any */
-            free(((struct rd_cell_sums *)(void *)at)->spill);
+    for (uint64_t i = 0; cells->kind == RD_CELL_SUMS && i < count; i++, at += cells->size) {
+        struct rd_spill *spill = ((struct rd_cell_sums *)(void *)at)->spill;
+        if (spill) /* of hardly any */
+            free(spill);
+    }
 }
 
 void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count) {
@@ -1045,9 +1047,7 @@ void rd_cells_clear(const struct rd_cells *cells, void *cell, uint64_t count) {
 }
 
 void rd_cell_clear(const struct rd_cells *cells, void *cell) {
-    if (cells->kind == RD_CELL_SUMS)
-        free(((struct rd_cell_sums *)cell)->spill);
-    memset(cell, 0, cells->size);
+    rd_cells_clear(cells, cell, 1);
 }
 
 bool rd_cell_is_empty(const struct rd_cells *cells, const void *cell) {
