@@ -125,6 +125,14 @@ static unsigned long long id_of(const struct rd_cuda_device *device, rd_cu_conte
     return id;
 }
 
+/* With room for a module of each image. */
+static size_t context_bytes(void) {
+    size_t images = 0;
+    while (rd_cuda_images[images].name)
+        images++;
+    return sizeof(struct rd_cuda_context) + images * sizeof(rd_cu_module);
+}
+
 /* With the device locked; null if there is none. */
 static struct rd_cuda_context *find_context(const struct rd_cuda_device *device, rd_cu_context handle,
                                             unsigned long long id) {
@@ -149,7 +157,7 @@ static struct rd_cuda_context *context_of(struct rd_cuda_device *device, rd_cu_c
     unsigned long long id = id_of(device, handle);
     pthread_mutex_lock(&device->lock);
     struct rd_cuda_context *context = find_context(device, handle, id);
-    if (!context && (context = calloc(1, sizeof *context))) {
+    if (!context && (context = calloc(1, context_bytes()))) {
         context->device = device;
         context->handle = handle;
         context->id = id;
@@ -201,8 +209,7 @@ reduct_status rd_cuda_enter(struct rd_cuda_device *device, struct rd_cuda_stay *
     if (stay->context)
         return REDUCT_OK;
     rd_cuda_leave(device, stay);
-    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated",
-                   sizeof *stay->context);
+    return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "device: %zu bytes could not be allocated", context_bytes());
 }
 
 reduct_status rd_cuda_enter_context(struct rd_cuda_context *context, struct rd_cuda_stay *stay, reduct_error *error) {

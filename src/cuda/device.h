@@ -12,17 +12,17 @@
 
 #include <pthread.h>
 
-enum { RD_CUDA_DEVICES_MAX = 64, RD_CUDA_IMAGES_MAX = 32 };
+enum { RD_CUDA_DEVICES_MAX = 64 };
 
 struct rd_cuda_context {
     struct rd_cuda_device *device;
     rd_cu_context handle;
     unsigned long long id; /* tells a context from one that was destroyed and had the same handle */
     pthread_mutex_t lock;  /* of what follows */
-    rd_cu_module modules[RD_CUDA_IMAGES_MAX];
     struct rd_cuda_channel *free_channels;
     struct rd_cuda_stand_ins stand_ins;
     struct rd_cuda_context *next;
+    rd_cu_module modules[]; /* one for each image; null until it is loaded */
 };
 
 /* A device under one of its names, which say how exact sums of floats are formed: "cuda:0", as suits the device;
