@@ -14,12 +14,13 @@ STEADY := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 .PHONY: build demo check check-long check-python wheel check-bare check-fuzz check-sanitizers web site peers bench format check-format install clean help install-build-deps install-test-deps install-fuzz-deps install-web-deps
 
 # Tests stay out of a first build, so that it does not need what they need; `make check` switches them on. Without a GPU nobody here
-# runs CUDA kernels: they stay PTX, which builds three times as fast, until they are installed. What `make demo` shows needs neither
-# the ladder nor the benchmarks: they come with the next build.
+# runs CUDA kernels: they stay PTX, which builds five times as fast, until they are installed. What `make demo` shows needs neither
+# the ladder, nor the benchmarks, nor kernels for other machines' GPUs: they come with the next build.
+REST = -DREDUCT_BUILD_LADDER=$(1) -DREDUCT_BUILD_BENCH=$(1) -DREDUCT_CUDA=$(2)
 CONFIGURE = cmake --preset release -DREDUCT_BUILD_TESTS=OFF -DREDUCT_CUDA_BRIEFLY=ON
 define FIRST
 @test -f build/CMakeCache.txt || $(CONFIGURE)
-@if test -f build/demo-alone; then cmake -S . -B build -DREDUCT_BUILD_LADDER=ON -DREDUCT_BUILD_BENCH=ON && rm build/demo-alone; fi
+@if test -f build/demo-alone; then cmake -S . -B build $(call REST,ON,AUTO) && rm build/demo-alone; fi
 endef
 
 build:
@@ -40,7 +41,7 @@ install-fuzz-deps:
 
 demo: install-build-deps
 	@test -f build/CMakeCache.txt || \
-	    { $(CONFIGURE) -DREDUCT_BUILD_LADDER=OFF -DREDUCT_BUILD_BENCH=OFF && touch build/demo-alone; }
+	    { $(CONFIGURE) $(call REST,OFF,HERE) && touch build/demo-alone; }
 	$(BUILD) build --parallel $(JOBS) --target demo reduct_command
 	build/examples/demo
 

@@ -1,18 +1,20 @@
 # CUDA kernels, compiled ahead of time where there is an nvcc and embedded into programs as arrays; the CUDA language of
 # CMake is not used, since nothing here links with CUDA: libcuda is opened at run time.
 #
-#   REDUCT_CUDA                 ON: there must be an nvcc; OFF: no kernels; AUTO (the default): kernels where there is one
+#   REDUCT_CUDA                 ON: there must be an nvcc; OFF: no kernels; AUTO (the default): kernels where there is one; HERE: and a
+#                               GPU that can run them
 #   REDUCT_CUDA_ARCHITECTURES   compute capabilities to make machine code for, as 75;80;90; PTX of the last one besides,
 #                               for devices that are newer still; 75-virtual: PTX alone. Fewer build faster: by default those of the GPUs of this
 #                               machine; where it has none 75;80;90;120, as far as nvcc knows them, which serve all
-#   REDUCT_CUDA_BRIEFLY         ON: where that default is for a machine without a GPU, PTX alone instead, in a third of the time. It
-#                               serves as many devices, but each user's driver compiles it once, which takes seconds
+#   REDUCT_CUDA_BRIEFLY         ON: where that default is for a machine without a GPU, PTX of 7.5 and 9.0 alone instead, in a fifth of
+#                               the time. It serves as many devices, but each user's driver compiles it once, which takes seconds,
+#                               and those of 8.0 to 8.9 go without the few instructions that kernels use beyond 7.5's
 #   REDUCT_NVCC                 the compiler
 #
 # Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed() and reduct_cuda_plugin().
 
-set(REDUCT_CUDA AUTO CACHE STRING "Build CUDA kernels: ON, OFF, or AUTO (where nvcc is found)")
-set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(REDUCT_CUDA AUTO CACHE STRING "Build CUDA kernels: ON, OFF, AUTO (where nvcc is found), or HERE (where a GPU is, too)")
+set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO HERE ON OFF)
 
 include_guard(GLOBAL)
 set(REDUCT_CUDA_ARCHITECTURES "" CACHE STRING "Compute capabilities to build kernels for; empty: as the machine is")
@@ -24,12 +26,12 @@ foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
     message(FATAL_ERROR "REDUCT_CUDA_ARCHITECTURES has '${architecture}': expected compute capabilities such as 75;90 or 75-virtual")
   endif()
 endforeach()
-if(REDUCT_CUDA STREQUAL "AUTO" OR REDUCT_CUDA)
+if(REDUCT_CUDA MATCHES "^(AUTO|HERE)$" OR REDUCT_CUDA)
   find_program(REDUCT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin
                DOC "NVIDIA's compiler for CUDA kernels")
   if(REDUCT_NVCC)
     set(REDUCT_HAS_NVCC ON)
-  elseif(NOT REDUCT_CUDA STREQUAL "AUTO")
+  elseif(NOT REDUCT_CUDA MATCHES "^(AUTO|HERE)$")
     message(FATAL_ERROR "REDUCT_CUDA is ON, but nvcc was not found: set REDUCT_NVCC, or CUDA_HOME")
   endif()
 endif()
@@ -73,12 +75,19 @@ if(REDUCT_HAS_NVCC)
   if(NOT REDUCT_CUDA_ARCHITECTURES AND NOT reduct_nvcc_targets)
     # 8.6 to 8.9 run what is for 8.0. For 10.0 and 11.0, which few have, the driver compiles the PTX of 9.0, once for each
     # user: machine code takes a fifth longer to build.
-    foreach(architecture 75 80 90 120)
+    set(reduct_nvcc_likely 75 80 90 120)
+    if(REDUCT_CUDA STREQUAL "HERE")
+      set(REDUCT_HAS_NVCC OFF)
+      set(reduct_nvcc_likely "")
+    elseif(REDUCT_CUDA_BRIEFLY)
+      set(reduct_nvcc_likely 75 90)
+    endif()
+    foreach(architecture IN LISTS reduct_nvcc_likely)
       if("${reduct_nvcc_codes}" MATCHES "sm_${architecture}[^0-9a-z]")
         list(APPEND reduct_nvcc_targets ${architecture})
       endif()
     endforeach()
-    if(REDUCT_CUDA_BRIEFLY)
+    if(REDUCT_HAS_NVCC AND REDUCT_CUDA_BRIEFLY)
       list(TRANSFORM reduct_nvcc_targets APPEND -virtual)
       message(STATUS "CUDA kernels: as PTX alone; REDUCT_CUDA_BRIEFLY=OFF makes machine code")
     endif()
@@ -86,8 +95,12 @@ if(REDUCT_HAS_NVCC)
   if(NOT REDUCT_CUDA_ARCHITECTURES)
     set(REDUCT_CUDA_ARCHITECTURES ${reduct_nvcc_targets}) # not kept: another machine, or a GPU in this one, wants others
   endif()
+endif()
+if(REDUCT_HAS_NVCC)
   message(STATUS "CUDA kernels: built with nvcc ${REDUCT_CUDA_VERSION} for ${REDUCT_CUDA_ARCHITECTURES}")
-elseif(REDUCT_CUDA STREQUAL "AUTO")
+elseif(REDUCT_NVCC AND REDUCT_CUDA STREQUAL "HERE")
+  message(STATUS "CUDA kernels: none, as no GPU is here that they could be made for; REDUCT_CUDA=AUTO makes them for others")
+elseif(REDUCT_CUDA MATCHES "^(AUTO|HERE)$")
   message(STATUS "CUDA kernels: none, as nvcc was not found (REDUCT_NVCC names it)")
 else()
   message(STATUS "CUDA kernels: none, as REDUCT_CUDA is ${REDUCT_CUDA}")
