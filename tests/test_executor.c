@@ -318,6 +318,7 @@ static void check_stops(enum shape shape, const reduct_reduction *reductions, si
 static void stopped(void **state) {
     (void)state;
     static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_I32};
+    const uint64_t one_of = test_scale() < 1 ? 9 : 3;
     struct rng rng = rng_of(test_seed() + 2);
     for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
         const struct test_type *type = test_type(TYPES[t]);
@@ -326,7 +327,7 @@ static void stopped(void **state) {
         for (size_t o = 0; o < test_operator_count; o++)
             for (enum shape shape = WHOLE; shape < SHAPES; shape++) {
                 reduct_reduction reductions[2] = {test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT)};
-                if (!oracle_has(reductions->op, reductions->element) || rng_below(&rng, 3))
+                if (!oracle_has(reductions->op, reductions->element) || rng_below(&rng, one_of))
                     continue;
                 reductions->mode = shape != GROUPS && rng_below(&rng, 2) ? REDUCT_FAST : REDUCT_EXACT;
                 reductions->flags = REDUCT_WRAP;

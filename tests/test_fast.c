@@ -300,7 +300,7 @@ static void zeros(void **state) {
     (void)state;
     static const char *const names[] = {"plus_zero", "minus_zero", "mixed_zeros"};
     struct rng rng = rng_of(test_seed() + 5);
-    for (size_t round = 0; round < 300; round++)
+    for (uint64_t rounds = test_scaled(300, 60), round = 0; round < rounds; round++)
         for (size_t t = 0; t < element_count; t++) {
             if (elements[t]->class != FLOAT)
                 continue;

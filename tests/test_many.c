@@ -838,7 +838,7 @@ static void several(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(6);
-    for (uint64_t rounds = test_scaled(4000, 300); rounds-- > 0;) {
+    for (uint64_t rounds = test_scaled(4000, 150); rounds-- > 0;) {
         const struct test_type *type;
         const uint64_t kind = rng_below(&many->rng, 8);
         const bool offsets = rng_below(&many->rng, 2);
@@ -1078,7 +1078,7 @@ static void long_rows_and_columns(void **state) {
     unsigned char *x = test_alloc((MOST + 1) * sizeof(float));
     unsigned char got[2][RESULTS * ORACLE_RESULT_BYTES];
     reduct_outcome told[2][RESULTS];
-    for (uint64_t round = test_scaled(450, 63); round-- > 0;) {
+    for (uint64_t round = test_scaled(450, 21); round-- > 0;) {
         const struct test_type *type = test_type(TYPES[round % 3]);
         if (!is_tested(type))
             continue;
