@@ -1,18 +1,26 @@
 /* Tables of accumulators over ranks: see groups.h. */
 #include "mpi/groups.h"
 
-#include <limits.h>
+#include "state/join.h"
+
 #include <stdlib.h>
 
-/* Bytes that are sent in one piece. */
-enum { PIECE = 1 << 30 };
+/* Operations that merge words: one for each way, and one of ours for pairs. */
+enum { SUMS, LEAST, LEAST_PAIRS, ORS, XORS, WAYS };
 
-/* Bytes that MPI counts as one where those of all ranks are gathered, so that its ints suffice for 128 GiB. */
-enum { UNIT = 64 };
-
-/* ---------------------------------------------------------------------------------------------------------------------
- * One rank's table
- * ------------------------------------------------------------------------------------------------------------------ */
+/* A call. A rank that has failed goes on taking part. */
+struct call {
+    MPI_Comm comm;
+    enum rm_kind kind;
+    int rank, ranks, root;
+    bool writes; /* the result is for this rank, too, and comes from the others */
+    struct rm_failure failure;
+    struct rd_join *join;
+    int64_t *words;        /* of a part */
+    uint64_t before, seen; /* elements of the ranks before, and of those whose result this rank gets */
+    MPI_Datatype pair;
+    MPI_Op lesser;
+};
 
 /* Notes a failure that is no single element's. */
 static void note(struct rm_failure *failure, reduct_error *error) {
@@ -20,224 +28,117 @@ static void note(struct rm_failure *failure, reduct_error *error) {
     rm_note(failure, 0, error);
 }
 
-/* A table of this processor with so many groups that holds the same; null, and a failure is noted, where there is no memory. */
-static reduct_table *copy_of(const reduct_table *table, uint64_t groups, struct rm_failure *failure) {
-    const size_t count = reduct_table_reductions(table);
-    reduct_reduction *reductions = malloc(count * sizeof *reductions);
-    reduct_table *copy = NULL;
-    reduct_error error;
-    if (!reductions) {
-        rm_note_no_memory(failure, count * sizeof *reductions);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        reductions[i] = reduct_table_reduction(table, i);
-    const reduct_table_options options = {
-        .reductions = reductions, .reduction_count = count, .groups = groups, .device = "cpu"};
-    reduct_status status = reduct_table_create(&options, &copy, &error);
-    free(reductions);
-    if (status == REDUCT_OK)
-        status = reduct_table_merge(copy, table, NULL, &error);
-    if (status == REDUCT_OK)
-        return copy;
-    reduct_table_destroy(copy);
-    note(failure, &error);
-    return NULL;
-}
-
-/* Saves a table; null, and a failure is noted, where there is no memory. */
-static unsigned char *saved(const reduct_table *table, uint64_t *size, struct rm_failure *failure) {
-    size_t needed = 0;
-    reduct_table_save(table, NULL, &needed, NULL);
-    unsigned char *bytes = malloc(needed);
-    if (bytes)
-        reduct_table_save(table, bytes, &needed, NULL);
-    else
-        rm_note_no_memory(failure, needed);
-    *size = bytes ? needed : 0;
-    return bytes;
-}
-
-static reduct_table *loaded(const unsigned char *bytes, uint64_t size, struct rm_failure *failure) {
-    const reduct_table_options options = {.device = "cpu"};
-    reduct_table *table = NULL;
-    reduct_error error;
-    if (reduct_table_load(bytes, (size_t)size, &options, &table, &error) != REDUCT_OK)
-        note(failure, &error);
-    return table;
-}
-
 /* ---------------------------------------------------------------------------------------------------------------------
- * From rank to rank
+ * Words
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A call. A rank that has failed goes on taking part, but has nothing to send. */
-struct call {
-    MPI_Comm comm; /* one of its own, so that its messages are not taken for the program's */
-    int rank, ranks;
-    struct rm_failure failure;
-    reduct_table *merged; /* what has come together on this rank */
-};
-
-static bool failed(const struct call *call) {
-    return call->failure.error.status != REDUCT_OK;
+/* As an MPI operation: of two pairs the lesser, by the first words, or where these are alike by the second ones. */
+static void take_lesser(void *first, void *second, int *count, MPI_Datatype *type) {
+    const int64_t *a = first;
+    int64_t *b = second;
+    (void)type; /* a pair */
+    for (int i = 0; i < *count; i++, a += 2, b += 2)
+        if (a[0] < b[0] || (a[0] == b[0] && a[1] < b[1])) {
+            b[0] = a[0];
+            b[1] = a[1];
+        }
 }
 
-/* Sends bytes to one rank while it receives from another; MPI_PROC_NULL is none. */
-static int swap_bytes(const struct call *call, const unsigned char *sent, uint64_t to_send, int to,
-                      unsigned char *received, uint64_t to_receive, int from) {
-    int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && (to_send || to_receive)) {
-        const int some = to_send < PIECE ? (int)to_send : PIECE, others = to_receive < PIECE ? (int)to_receive : PIECE;
-        code = MPI_Sendrecv(sent, some, MPI_BYTE, some ? to : MPI_PROC_NULL, 0, received, others, MPI_BYTE,
-                            others ? from : MPI_PROC_NULL, 0, call->comm, MPI_STATUS_IGNORE);
-        to_send -= (unsigned)some;
-        to_receive -= (unsigned)others;
-        sent = some ? sent + some : sent;
-        received = others ? received + others : received;
+static int way_of(const struct rd_join_message *message) {
+    switch (message->merge) {
+    case REDUCT_MERGE_LEAST:
+        return message->width == 2 ? LEAST_PAIRS : LEAST;
+    case REDUCT_MERGE_OR:
+        return ORS;
+    case REDUCT_MERGE_XOR:
+        return XORS;
+    case REDUCT_MERGE_ADD:
+    case REDUCT_MERGE_AND:
+    case REDUCT_MERGE_IN_ORDER:
+        break;
     }
-    return code;
+    return SUMS;
 }
 
-/* Sends what has come together to one rank and receives another's, or null; MPI_PROC_NULL is none. Whoever has no memory for what it is
- * to receive says so before it is sent. */
-static int swap_tables(struct call *call, int to, int from, reduct_table **other) {
-    uint64_t size = 0, coming = 0;
-    unsigned char *sent = NULL, *received = NULL;
-    int takes = 0, taken = 0;
-    *other = NULL;
-    if (to != MPI_PROC_NULL && !failed(call))
-        sent = saved(call->merged, &size, &call->failure);
-    int code =
-        MPI_Sendrecv(&size, 1, MPI_UINT64_T, to, 0, &coming, 1, MPI_UINT64_T, from, 0, call->comm, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS && coming && !failed(call)) {
-        received = malloc((size_t)coming);
-        takes = received != NULL;
-        if (!received)
-            rm_note_no_memory(&call->failure, coming);
-    }
-    if (code == MPI_SUCCESS)
-        code = MPI_Sendrecv(&takes, 1, MPI_INT, from, 0, &taken, 1, MPI_INT, to, 0, call->comm, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS)
-        code = swap_bytes(call, sent, taken ? size : 0, to, received, takes ? coming : 0, from);
-    if (code == MPI_SUCCESS && received)
-        *other = loaded(received, coming, &call->failure);
-    free(sent);
-    free(received);
-    return code;
+static MPI_Op operation_of(int way, MPI_Op lesser) {
+    const MPI_Op operations[WAYS] = {MPI_SUM, MPI_MIN, lesser, MPI_BOR, MPI_BXOR};
+    return operations[way];
 }
 
-/* Merges a table with what has come together: it is of the ranks after these, or of those before. */
-static void merge(struct call *call, reduct_table *other, bool after) {
-    reduct_error error;
-    if (!other)
-        return;
-    reduct_table *first = after ? call->merged : other, *last = after ? other : call->merged;
-    if (!failed(call) && reduct_table_merge(first, last, NULL, &error) != REDUCT_OK)
-        note(&call->failure, &error);
-    call->merged = first;
-    reduct_table_destroy(last);
-}
-
-/* All ranks' to rank 0, along a tree. */
-static int reduce(struct call *call) {
-    int code = MPI_SUCCESS;
-    for (int step = 1; step < call->ranks && code == MPI_SUCCESS && call->rank % step == 0; step *= 2) {
-        const bool sends = call->rank % (2 * step);
-        const int from = sends || step >= call->ranks - call->rank ? MPI_PROC_NULL : call->rank + step;
-        reduct_table *other;
-        code = swap_tables(call, sends ? call->rank - step : MPI_PROC_NULL, from, &other);
-        merge(call, other, true);
-        if (sends || step > INT_MAX / 2)
-            break;
-    }
-    return code;
-}
-
-/* All ranks' to all of them, whose number is a power of two: in each step what has come together on as many ranks, side by side, is exchanged
- * with as many more. Less work comes one after another than where one rank merges all, and shares it. */
-static int exchange(struct call *call) {
-    int code = MPI_SUCCESS;
-    for (int step = 1; step < call->ranks && code == MPI_SUCCESS; step *= 2) {
-        const int partner = call->rank ^ step;
-        reduct_table *other;
-        code = swap_tables(call, partner, partner, &other);
-        merge(call, other, partner > call->rank);
-        if (step > INT_MAX / 2)
-            break;
-    }
-    return code;
-}
-
-/* To each rank those up to and with its own: in each step from so many ranks before what has come together there. */
-static int scan(struct call *call) {
-    int code = MPI_SUCCESS;
-    for (int step = 1; step < call->ranks && code == MPI_SUCCESS; step *= 2) {
-        reduct_table *other;
-        code = swap_tables(call, step < call->ranks - call->rank ? call->rank + step : MPI_PROC_NULL,
-                           step <= call->rank ? call->rank - step : MPI_PROC_NULL, &other);
-        merge(call, other, false);
-        if (step > INT_MAX / 2)
-            break;
-    }
-    return code;
-}
-
-/* In the place of what has come together that of the rank before, or nothing. */
-static int shift(struct call *call) {
-    reduct_table *other;
-    const int code = swap_tables(call, call->rank + 1 < call->ranks ? call->rank + 1 : MPI_PROC_NULL,
-                                 call->rank ? call->rank - 1 : MPI_PROC_NULL, &other);
-    if (call->rank == 0) {
-        reduct_table_reset(call->merged);
-    } else if (other) {
-        reduct_table_destroy(call->merged);
-        call->merged = other;
-    }
-    return code;
-}
-
-/* In the place of what has come together that of rank 0, on rank `root` alone. */
-static int move(struct call *call, int root) {
-    reduct_table *other;
-    if (root == 0)
+/* What pairs take: on all ranks, or none. */
+static int make_pairs(const reduct_table *table, MPI_Datatype *pair, MPI_Op *lesser) {
+    if (!reduct_joining.tells_places(table))
         return MPI_SUCCESS;
-    const int code =
-        swap_tables(call, call->rank == 0 ? root : MPI_PROC_NULL, call->rank == root ? 0 : MPI_PROC_NULL, &other);
-    if (other) {
-        reduct_table_destroy(call->merged);
-        call->merged = other;
+    int code = MPI_Type_contiguous(2, MPI_INT64_T, pair);
+    if (code == MPI_SUCCESS)
+        code = MPI_Type_commit(pair);
+    return code == MPI_SUCCESS ? MPI_Op_create(take_lesser, 1, lesser) : code;
+}
+
+static void free_pairs(MPI_Datatype *pair, MPI_Op *lesser) {
+    if (*pair != MPI_DATATYPE_NULL)
+        MPI_Type_free(pair);
+    if (*lesser != MPI_OP_NULL)
+        MPI_Op_free(lesser);
+}
+
+/* Numbers that all ranks have to know, however many there are. */
+static int merge_for_all(const struct rd_join_message *message, MPI_Comm comm) {
+    int code = MPI_SUCCESS;
+    for (uint64_t done = 0, some; done < message->count && code == MPI_SUCCESS; done += some) {
+        some = message->count - done < RM_CALL_MOST ? message->count - done : RM_CALL_MOST;
+        code = MPI_Allreduce(MPI_IN_PLACE, message->words + done, (int)some, MPI_INT64_T,
+                             operation_of(way_of(message), MPI_OP_NULL), comm);
     }
     return code;
 }
 
-/* The same on all ranks. Fails on all of them where one lacks memory. */
-static reduct_status share(struct call *call, reduct_error *error) {
-    uint64_t size = 0;
-    unsigned char *bytes = NULL;
-    if (call->rank == 0 && !failed(call))
-        bytes = saved(call->merged, &size, &call->failure);
-    int code = MPI_Bcast(&size, 1, MPI_UINT64_T, 0, call->comm);
-    if (code == MPI_SUCCESS && call->rank && !failed(call) && size && !(bytes = malloc((size_t)size)))
-        rm_note_no_memory(&call->failure, size);
-    reduct_status status = rm_check(code, error);
-    if (status == REDUCT_OK)
-        status = rm_agree(&call->failure, NULL, call->comm, error);
-    for (uint64_t done = 0, some; status == REDUCT_OK && done < size; done += some) {
-        some = size - done < PIECE ? size - done : PIECE;
-        status = rm_check(MPI_Bcast(bytes + done, (int)some, MPI_BYTE, 0, call->comm), error);
+/* A part, for those ranks that are to have it. */
+static int merge_part(const struct call *call, const struct rd_join_message *message) {
+    const bool pairs = message->width == 2, sends = call->root >= 0 && call->rank != call->root;
+    const MPI_Op operation = operation_of(way_of(message), call->lesser);
+    const MPI_Datatype type = pairs ? call->pair : MPI_INT64_T;
+    const int count = (int)(message->count / message->width);
+    if (call->root >= 0)
+        return MPI_Reduce(sends ? call->words : MPI_IN_PLACE, sends ? NULL : call->words, count, type, operation,
+                          call->root, call->comm);
+    return rm_merge_words(MPI_IN_PLACE, call->words, count, type, operation, call->kind, call->comm);
+}
+
+static int merge_parts(const struct call *call, bool aside) {
+    int code = MPI_SUCCESS;
+    struct rd_join_part part = {.count = 0};
+    while (code == MPI_SUCCESS && reduct_joining.next(call->join, aside, &part)) {
+        reduct_joining.pack(call->join, &part, call->words);
+        code = merge_part(call, &part.message);
+        if (code == MPI_SUCCESS && call->writes)
+            reduct_joining.unpack(call->join, &part, call->words);
     }
-    if (status == REDUCT_OK && call->rank) {
-        reduct_table_destroy(call->merged);
-        call->merged = loaded(bytes, size, &call->failure);
-    }
-    free(bytes);
-    return status;
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Calls
  * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Elements of all tables, which must be 2^63 at most; and of those before this rank's. Halves of 32 bits add without overflow. */
+static reduct_status count_seen(struct call *call, const reduct_table *table, reduct_error *error) {
+    const uint64_t seen = reduct_joining.seen(table), own[2] = {seen & UINT32_MAX, seen >> 32};
+    uint64_t all[2] = {0}, before[2] = {0};
+    int code = MPI_Allreduce(own, all, 2, MPI_UINT64_T, MPI_SUM, call->comm);
+    if (code == MPI_SUCCESS && (call->kind != RM_ALLREDUCE || reduct_joining.tells_places(table)))
+        code = MPI_Exscan(own, before, 2, MPI_UINT64_T, MPI_SUM, call->comm);
+    if (code != MPI_SUCCESS)
+        return rm_check(code, error);
+    const uint64_t high = all[1] + (all[0] >> 32), low = all[0] & UINT32_MAX, most = (uint64_t)1 << 31;
+    if (high > most || (high == most && low))
+        return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "table: more than 2^63 elements on all ranks together");
+    call->before = call->rank ? (before[1] << 32) + before[0] : 0;
+    call->seen = call->kind == RM_SCAN     ? call->before + seen
+                 : call->kind == RM_EXSCAN ? call->before
+                                           : (high << 32) + low;
+    return REDUCT_OK;
+}
 
 /* Whether all ranks have a table, and of the same reductions; and the most groups that one has. */
 static reduct_status open_tables(const reduct_table *table, struct rm_failure *failure, uint64_t *groups, MPI_Comm comm,
@@ -257,160 +158,174 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
     return status == REDUCT_OK ? rm_check(MPI_Allreduce(&own, groups, 1, MPI_UINT64_T, MPI_MAX, comm), error) : status;
 }
 
-/* Whether an all-reduce is an exchange. */
-static bool exchanges(const struct call *call, enum rm_kind kind, int root) {
-    return kind == RM_ALLREDUCE && root < 0 && (call->ranks & (call->ranks - 1)) == 0;
-}
-
-static int come_together(struct call *call, enum rm_kind kind, int root) {
-    if (exchanges(call, kind, root))
-        return exchange(call);
-    int code = kind == RM_ALLREDUCE ? reduce(call) : scan(call);
-    if (code == MPI_SUCCESS && kind == RM_EXSCAN)
-        code = shift(call);
-    if (code == MPI_SUCCESS && kind == RM_ALLREDUCE && root >= 0)
-        code = move(call, root);
-    return code;
-}
-
-/* Puts what has come together into the table of a rank that is to have it, once all ranks have theirs. */
-static reduct_status finish(struct call *call, reduct_table *table, bool writes, reduct_error *error) {
+/* Finds out what cells are like on all ranks, and merges those that were put aside. What fails here on a rank is noted. */
+static reduct_status prepare(struct call *call, reduct_table *table, uint64_t groups, reduct_error *error) {
+    struct rd_join_message message;
+    reduct_error local;
+    call->words = malloc(RD_JOIN_PART * sizeof *call->words);
+    if (!call->words)
+        rm_note_no_memory(&call->failure, RD_JOIN_PART * sizeof *call->words);
+    if (reduct_joining.open(table, (uint64_t)call->ranks, groups, call->before, &call->join, &local) != REDUCT_OK)
+        note(&call->failure, &local);
     reduct_status status = rm_agree(&call->failure, NULL, call->comm, error);
-    return status == REDUCT_OK && writes ? reduct_table_swap(table, call->merged, error) : status;
+    if (status != REDUCT_OK)
+        return status;
+    int code = make_pairs(table, &call->pair, &call->lesser);
+    while (code == MPI_SUCCESS && reduct_joining.ask(call->join, &message))
+        code = merge_for_all(&message, call->comm);
+    if (code == MPI_SUCCESS)
+        code = merge_parts(call, true);
+    if (reduct_joining.settle(call->join, call->root < 0 || call->rank == call->root, &local) != REDUCT_OK)
+        note(&call->failure, &local);
+    return rm_check(code, error);
+}
+
+/* All but what ends a call; what fails on one rank alone is noted, and ranks have to agree on it. */
+static reduct_status open_call(struct call *call, reduct_table *table, reduct_error *error) {
+    uint64_t groups = 0;
+    reduct_status status = open_tables(table, &call->failure, &groups, call->comm, error);
+    int code = status == REDUCT_OK ? MPI_Comm_rank(call->comm, &call->rank) : MPI_SUCCESS;
+    if (status == REDUCT_OK && code == MPI_SUCCESS)
+        code = MPI_Comm_size(call->comm, &call->ranks);
+    if (status == REDUCT_OK)
+        status = rm_check(code, error);
+    if (status == REDUCT_OK)
+        status = count_seen(call, table, error);
+    call->writes = call->root >= 0 ? call->rank == call->root : call->kind != RM_EXSCAN || call->rank;
+    return status == REDUCT_OK ? prepare(call, table, groups, error) : status;
+}
+
+static void close_call(struct call *call) {
+    reduct_joining.close(call->join);
+    free(call->words);
+    free_pairs(&call->pair, &call->lesser);
 }
 
 reduct_status rm_groups_reduce(reduct_table *table, enum rm_kind kind, int root, const struct rm_failure *failure,
                                MPI_Comm comm, reduct_error *error) {
-    struct call call = {.comm = MPI_COMM_NULL, .failure = *failure};
-    uint64_t groups = 0;
-    reduct_status status = open_tables(table, &call.failure, &groups, comm, error);
-    if (status != REDUCT_OK)
-        return status;
-    int code = MPI_Comm_dup(comm, &call.comm);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_rank(call.comm, &call.rank);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_size(call.comm, &call.ranks);
-    call.merged = copy_of(table, groups, &call.failure);
-    if (code == MPI_SUCCESS)
-        code = come_together(&call, kind, root);
-    status = rm_check(code, error);
-    if (status == REDUCT_OK && kind == RM_ALLREDUCE && root < 0 && !exchanges(&call, kind, root))
-        status = share(&call, error);
+    struct call call = {.comm = comm,
+                        .kind = kind,
+                        .root = root,
+                        .failure = *failure,
+                        .pair = MPI_DATATYPE_NULL,
+                        .lesser = MPI_OP_NULL};
+    reduct_status status = open_call(&call, table, error);
     if (status == REDUCT_OK)
-        status = finish(&call, table, root < 0 || root == call.rank, error);
-    reduct_table_destroy(call.merged);
-    if (call.comm != MPI_COMM_NULL)
-        MPI_Comm_free(&call.comm);
+        status = rm_agree(&call.failure, NULL, comm, error);
+    if (status == REDUCT_OK)
+        status = rm_check(merge_parts(&call, false), error);
+    if (status == REDUCT_OK && kind == RM_EXSCAN && call.rank == 0)
+        reduct_table_reset(table);
+    if (status == REDUCT_OK && (call.writes || kind == RM_EXSCAN)) {
+        reduct_joining.finish(call.join, call.seen);
+        call.join = NULL;
+    }
+    close_call(&call);
     return status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Under way: every rank gets the bytes of all, as only what MPI does by itself goes on without the program
+ * Under way: all parts at once, in the memory that they take
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void free_groups(struct rm_groups *groups) {
-    reduct_table_destroy(groups->merged);
-    free(groups->bytes);
-    free(groups->sizes);
-    if (groups->unit != MPI_DATATYPE_NULL)
-        MPI_Type_free(&groups->unit);
-}
+/* Words of each way, and where they begin. */
+struct ways {
+    uint64_t count[WAYS], first[WAYS], all;
+};
 
-/* Where the bytes of each rank go, and the memory for them. */
-static reduct_status place(struct rm_groups *groups, struct rm_failure *failure, MPI_Comm comm, reduct_error *error) {
-    uint64_t units = 0;
-    for (int r = 0; r < groups->ranks; r++) {
-        const uint64_t own = (groups->sizes[r] + UNIT - 1) / UNIT;
-        if (own > INT_MAX - units)
-            return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "table: those of all ranks take more than %llu bytes",
-                           (unsigned long long)INT_MAX * UNIT);
-        groups->counts[r] = (int)own;
-        groups->places[r] = (int)units;
-        units += own;
+static struct ways find_ways(const struct rd_join *join) {
+    struct ways ways = {.all = 0};
+    struct rd_join_part part = {.count = 0};
+    while (reduct_joining.next(join, false, &part))
+        ways.count[way_of(&part.message)] += part.message.count;
+    for (int w = 0; w < WAYS; w++) {
+        ways.first[w] = ways.all;
+        ways.all += ways.count[w];
     }
-    groups->bytes = malloc((size_t)units * UNIT);
-    if (!groups->bytes)
-        rm_note_no_memory(failure, units * UNIT);
-    return rm_agree(failure, NULL, comm, error);
+    return ways;
 }
 
-/* All ranks' sizes, of which this one's is 0 where it failed; the failure is agreed on later. */
-static reduct_status gather_sizes(struct rm_groups *groups, uint64_t size, struct rm_failure *failure, MPI_Comm comm,
-                                  reduct_error *error) {
-    const size_t ranks = (size_t)groups->ranks, each = sizeof *groups->sizes + 2 * sizeof *groups->counts;
-    groups->sizes = malloc(ranks * each);
-    if (!groups->sizes)
-        rm_note_no_memory(failure, ranks * each);
-    reduct_status status = rm_agree(failure, NULL, comm, error);
-    if (status != REDUCT_OK)
-        return status;
-    groups->counts = (int *)(void *)(groups->sizes + ranks);
-    groups->places = groups->counts + ranks;
-    return rm_check(MPI_Allgather(&size, 1, MPI_UINT64_T, groups->sizes, 1, MPI_UINT64_T, comm), error);
+/* Writes all parts to where they are sent from, or reads what has come there. */
+static void walk_parts(struct rd_join *join, int64_t *words, bool packs) {
+    struct ways ways = find_ways(join);
+    struct rd_join_part part = {.count = 0};
+    while (reduct_joining.next(join, false, &part)) {
+        uint64_t *at = &ways.first[way_of(&part.message)];
+        if (packs)
+            reduct_joining.pack(join, &part, words + *at);
+        else
+            reduct_joining.unpack(join, &part, words + *at);
+        *at += part.message.count;
+    }
 }
 
-static int begin(struct rm_groups *groups, MPI_Comm comm, MPI_Request *request) {
-    int code = MPI_Type_contiguous(UNIT, MPI_BYTE, &groups->unit);
-    if (code == MPI_SUCCESS)
-        code = MPI_Type_commit(&groups->unit);
-    if (code == MPI_SUCCESS)
-        code = MPI_Iallgatherv(MPI_IN_PLACE, 0, groups->unit, groups->bytes, groups->counts, groups->places,
-                               groups->unit, comm, request);
+static int begin(const struct rm_groups *groups, const struct ways *ways, MPI_Comm comm, MPI_Request *requests,
+                 int *begun) {
+    int code = MPI_SUCCESS;
+    for (int w = 0; w < WAYS; w++) {
+        const uint64_t width = w == LEAST_PAIRS ? 2 : 1, most = RM_CALL_MOST * width;
+        for (uint64_t done = 0, some; done < ways->count[w] && code == MPI_SUCCESS; done += some) {
+            some = ways->count[w] - done < most ? ways->count[w] - done : most;
+            code = MPI_Iallreduce(MPI_IN_PLACE, groups->words + ways->first[w] + done, (int)(some / width),
+                                  w == LEAST_PAIRS ? groups->pair : MPI_INT64_T, operation_of(w, groups->lesser), comm,
+                                  &requests[(*begun)++]);
+        }
+    }
     return code;
 }
 
+/* Whether there are calls enough for so many words, some of which are not full for each way. */
+static reduct_status check_calls(const struct ways *ways, reduct_error *error) {
+    if (ways->all <= (RM_CALLS - WAYS) * RM_CALL_MOST)
+        return REDUCT_OK;
+    return rm_fail(error, REDUCT_ERROR_TOO_LARGE, "table: %llu words are too many to go on with",
+                   (unsigned long long)ways->all);
+}
+
+static void free_groups(struct rm_groups *groups) {
+    reduct_joining.close(groups->join);
+    free(groups->words);
+    free_pairs(&groups->pair, &groups->lesser);
+}
+
 reduct_status rm_groups_begin(struct rm_groups *groups, reduct_table *table, const struct rm_failure *failure,
-                              MPI_Comm comm, MPI_Request *request, reduct_error *error) {
-    struct rm_failure own = *failure;
-    uint64_t most = 0, size = 0;
-    size_t room = 0;
-    int rank = 0;
-    *groups = (struct rm_groups){.table = table, .unit = MPI_DATATYPE_NULL};
-    reduct_status status = open_tables(table, &own, &most, comm, error);
-    if (status != REDUCT_OK)
-        return status;
-    int code = MPI_Comm_rank(comm, &rank);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_size(comm, &groups->ranks);
-    status = rm_check(code, error);
-    reduct_table_save(table, NULL, &room, NULL);
-    size = room;
-    groups->merged = copy_of(table, most, &own); /* and so there is the memory for it later */
-    if (status == REDUCT_OK)
-        status = gather_sizes(groups, size, &own, comm, error);
-    if (status == REDUCT_OK)
-        status = place(groups, &own, comm, error);
-    if (status == REDUCT_OK)
-        status = reduct_table_save(table, groups->bytes + (size_t)groups->places[rank] * UNIT, &room, error);
-    if (status == REDUCT_OK)
-        status = rm_check(begin(groups, comm, request), error);
+                              MPI_Comm comm, MPI_Request requests[RM_CALLS], int *count, reduct_error *error) {
+    struct call call = {.comm = comm,
+                        .kind = RM_ALLREDUCE,
+                        .root = -1,
+                        .failure = *failure,
+                        .pair = MPI_DATATYPE_NULL,
+                        .lesser = MPI_OP_NULL};
+    struct ways ways = {.all = 0};
+    *count = 0;
+    reduct_status status = open_call(&call, table, error);
+    free(call.words);
+    *groups = (struct rm_groups){.join = call.join, .seen = call.seen, .pair = call.pair, .lesser = call.lesser};
+    if (status == REDUCT_OK) {
+        ways = find_ways(call.join);
+        status = check_calls(&ways, error); /* the same on all ranks */
+    }
+    if (status == REDUCT_OK) {
+        groups->words = malloc((size_t)(ways.all + 1) * sizeof *groups->words);
+        if (!groups->words)
+            rm_note_no_memory(&call.failure, ways.all * sizeof *groups->words);
+        status = rm_agree(&call.failure, NULL, comm, error);
+    }
+    if (status == REDUCT_OK) {
+        walk_parts(call.join, groups->words, true);
+        status = rm_check(begin(groups, &ways, comm, requests, count), error);
+    }
     if (status != REDUCT_OK)
         free_groups(groups);
     return status;
 }
 
-/* Merges what has come from all ranks. */
-static void merge_all(struct rm_groups *groups, struct rm_failure *failure) {
-    reduct_table_reset(groups->merged);
-    for (int r = 0; r < groups->ranks && failure->error.status == REDUCT_OK; r++) {
-        reduct_error error;
-        reduct_table *other = loaded(groups->bytes + (size_t)groups->places[r] * UNIT, groups->sizes[r], failure);
-        if (other && reduct_table_merge(groups->merged, other, NULL, &error) != REDUCT_OK)
-            note(failure, &error);
-        reduct_table_destroy(other);
-    }
-}
-
 reduct_status rm_groups_end(struct rm_groups *groups, int code, reduct_error *error) {
-    struct rm_failure failure = {0};
-    reduct_status status = rm_check(code, error);
-    if (status == REDUCT_OK)
-        merge_all(groups, &failure);
-    if (status == REDUCT_OK && (status = failure.error.status) != REDUCT_OK)
-        rm_fail(error, status, "%s", failure.error.message);
-    else if (status == REDUCT_OK)
-        status = reduct_table_swap(groups->table, groups->merged, error);
+    if (code == MPI_SUCCESS) {
+        walk_parts(groups->join, groups->words, false);
+        reduct_joining.finish(groups->join, groups->seen);
+        groups->join = NULL;
+    }
     free_groups(groups);
-    return status;
+    return rm_check(code, error);
 }

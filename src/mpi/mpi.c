@@ -716,8 +716,7 @@ reduct_status reduct_mpi_iallreduce_table(reduct_table *table, MPI_Comm comm, re
     struct rm_failure failure = {0};
     struct reduct_mpi_request *made = make_request(request, &failure), here, *used = made ? made : &here;
     used->what = TABLE;
-    used->count = 1;
-    status = rm_groups_begin(&used->groups, table, &failure, comm, used->requests, error);
+    status = rm_groups_begin(&used->groups, table, &failure, comm, used->requests, &used->count, error);
     return hand_over(made, status, request);
 }
 
