@@ -206,7 +206,7 @@ static void look_again(struct rd_join *join) {
     uint64_t wide = 0;
     for (size_t s = 0; s < join->table->states; s++)
         for (uint64_t b = 0; b < join->blocks; b++) {
-            struct rd_row_limits limits = {{0, 0}};
+            struct rd_row_limits limits = {{0, 0}, {0, 0}};
             if (!is_too_wide(join, s, b))
                 continue;
             rd_rows_limit(&join->table->cells[s], &join->places[wide++], &limits);

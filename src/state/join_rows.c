@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 unsigned_wide;
-
 /* Where time is spent, functions are inlined with what is the same for all cells as constants. */
 #define INLINED static inline __attribute__((always_inline))
 
@@ -16,6 +13,12 @@ enum { PLACES = RD_NO_WINDOW + 1 + 8 };
 
 /* Words of a row's bits, and what is written beyond them. */
 enum { ROOM = 2 * RD_LIMBS + 16 };
+
+/* Words of a field, as most cells have one. */
+enum { FEW = 4, AHEAD = 1024 };
+
+/* Of so many cells one may be put aside for the others to take fewer words. */
+enum { MANY = 32 };
 
 /* Where there is no bit. */
 enum { NO_LOW = INT32_MAX };
@@ -73,7 +76,7 @@ static bool within_limits(const struct rd_cells *cells, const struct rd_cell_sum
     for (int i = 0; limits && i < cells->fields; i++) {
         const struct span span = span_of_field(rd_field_of(cells, cell, i));
         if (span.low != NO_LOW &&
-            (span.low / 64 < limits->first[i] || last_word(span.high, headroom) >= limits->first[i] + cells->words[i]))
+            (span.low / 64 < limits->first[i] || last_word(span.high, headroom) >= limits->first[i] + limits->words[i]))
             return false;
     }
     return true;
@@ -101,36 +104,88 @@ INLINED void see_window(struct seen *seen, int which, const uint64_t *word, int 
     }
 }
 
-/* Cells of which those that do not suit are put aside. `few`: they have one field, of four words, as most have. */
-INLINED bool see_cells(const struct rd_cells *cells, const unsigned char *at, uint64_t count, int headroom,
-                       const struct rd_row_limits *limits, bool few, uint64_t *asides, struct seen *seen) {
-    const uint64_t special_limit = too_many_specials(headroom), ignored_limit = too_many_ignored(headroom);
-    const size_t size = few ? sizeof(struct rd_cell_sums) + 4 * sizeof(uint64_t) : cells->size;
-    const int fields = few ? 1 : cells->fields;
+/* What one part's cells must not have more of, if those of all are to fit in a cell. */
+struct fitting {
+    uint64_t special, ignored;
+    int headroom;
+    const struct rd_row_limits *limits;
+};
+
+INLINED bool suits(const struct rd_cells *cells, const struct rd_cell_sums *cell, const struct fitting *fitting) {
+    uint64_t special;
+    memcpy(&special, cell->special, sizeof special);
+    return !(cell->room | (special & fitting->special) | (cell->ignored & fitting->ignored)) &&
+           (!fitting->limits || within_limits(cells, cell, fitting->headroom, fitting->limits));
+}
+
+/* Of the cells in a row from one on that suit, of one field of four words, and with windows in one place: how many. Registers keep what they
+ * have. */
+static uint64_t see_few(const struct rd_cells *cells, const unsigned char *at, uint64_t count,
+                        const struct fitting *fitting, uint64_t *specials, struct seen *seen) {
+    const uint8_t outside = ((const struct rd_cell_sums *)(const void *)at)->outside[0];
+    uint64_t counted = 0, ignored = 0, special = 0, any[FEW] = {0}, magnitude[FEW] = {0}, i = 0;
+    for (; i < count; i++, at += sizeof(struct rd_cell_sums) + FEW * sizeof(uint64_t)) {
+        const struct rd_cell_sums *cell = (const void *)at;
+        const uint64_t sign = rd_words_sign(cell->word, FEW);
+        uint64_t own;
+        __builtin_prefetch(at + AHEAD);
+        if (__builtin_expect(cell->outside[0] != outside || !suits(cells, cell, fitting), 0))
+            break;
+        memcpy(&own, cell->special, sizeof own);
+        counted |= cell->seen;
+        ignored |= cell->ignored;
+        special |= own;
+        for (int w = 0; w < FEW; w++) {
+            any[w] |= cell->word[w];
+            magnitude[w] |= cell->word[w] ^ sign;
+        }
+    }
+    seen->count[0] |= counted;
+    seen->count[1] |= ignored;
+    *specials |= special;
+    for (int w = 0; w < FEW; w++) {
+        seen->any[0][(outside ^ RD_NO_WINDOW) + w] |= any[w];
+        seen->magnitude[0][(outside ^ RD_NO_WINDOW) + w] |= magnitude[w];
+    }
+    return i;
+}
+
+/* The same of any that suits. */
+static void see_one(const struct rd_cells *cells, const struct rd_cell_sums *cell, uint64_t *specials,
+                    struct seen *seen) {
+    uint64_t own;
+    memcpy(&own, cell->special, sizeof own);
+    seen->count[0] |= cell->seen;
+    seen->count[1] |= cell->ignored;
+    *specials |= own;
+    for (int f = 0; f < cells->fields; f++)
+        see_window(seen, f, cell->word + (f ? cells->words[0] : 0), cells->words[f], cell->outside[f] ^ RD_NO_WINDOW);
+}
+
+/* Those that do not suit are put aside. Returns whether there are any. */
+static bool see_cells(const struct rd_cells *cells, const unsigned char *at, uint64_t count,
+                      const struct fitting *fitting, uint64_t *asides, struct seen *seen) {
+    const bool few = cells->fields == 1 && cells->words[0] == FEW;
     uint64_t specials = 0;
     uint16_t special[RD_SPECIALS];
-    bool any = false;
-    for (uint64_t i = 0; i < count; i++, at += size) {
-        const struct rd_cell_sums *cell = (const void *)at;
-        uint64_t own;
-        memcpy(&own, cell->special, sizeof own);
-        if (__builtin_expect(cell->spill || own & special_limit || cell->ignored & ignored_limit, 0) ||
-            (limits && !within_limits(cells, cell, headroom, limits))) {
+    bool puts = false;
+    for (uint64_t i = 0; i < count;) {
+        const struct rd_cell_sums *cell = (const void *)(at + i * cells->size);
+        if (!suits(cells, cell, fitting)) {
             asides[i / 64] |= (uint64_t)1 << (i % 64);
-            any = true;
-            continue;
+            puts = true;
+            i++;
+        } else if (few) {
+            i += see_few(cells, at + i * cells->size, count - i, fitting, &specials, seen);
+        } else {
+            see_one(cells, cell, &specials, seen);
+            i++;
         }
-        seen->count[0] |= cell->seen;
-        seen->count[1] |= cell->ignored;
-        specials |= own;
-        see_window(seen, 0, cell->word, few ? 4 : cells->words[0], cell->outside[0] ^ RD_NO_WINDOW);
-        if (fields == 2)
-            see_window(seen, 1, cell->word + cells->words[0], cells->words[1], cell->outside[1] ^ RD_NO_WINDOW);
     }
     memcpy(special, &specials, sizeof special);
     for (int i = 0; i < RD_SPECIALS; i++)
         seen->count[2 + i] |= special[i];
-    return any;
+    return puts;
 }
 
 /* Any cells at all. */
@@ -172,6 +227,7 @@ static void see_counts(const struct rd_cells *cells, const unsigned char *at, ui
 
 void rd_rows_survey(const struct rd_cells *cells, const void *cell, uint64_t count, int headroom,
                     const struct rd_row_limits *limits, uint64_t *asides, struct rd_survey *survey) {
+    const struct fitting fitting = {too_many_specials(headroom), too_many_ignored(headroom), headroom, limits};
     struct seen seen;
     bool any = false;
     memset(&seen, 0, sizeof seen);
@@ -179,10 +235,8 @@ void rd_rows_survey(const struct rd_cells *cells, const void *cell, uint64_t cou
         see_counts(cells, cell, count, &seen);
     else if (!asides)
         see_asides(cells, cell, count, &seen);
-    else if (cells->fields == 1 && cells->words[0] == 4 && !limits)
-        any = see_cells(cells, cell, count, headroom, NULL, true, asides, &seen);
     else
-        any = see_cells(cells, cell, count, headroom, limits, false, asides, &seen);
+        any = see_cells(cells, cell, count, &fitting, asides, &seen);
     survey->aside = any ? -1 : 0;
     for (int c = 0; c < RD_ROW_COUNTS; c++)
         survey->minus_bits[c] = -length_of(seen.count[c]);
@@ -217,19 +271,30 @@ void rd_rows_place(const struct rd_cells *cells, const void *cell, uint64_t coun
     }
 }
 
+/* The most cells that lie in so many words, and where these begin: what ends in time, but for what begins too early. */
+static int64_t find_limits(const struct rd_row_places *places, int which, int words, int *begin) {
+    int64_t best = INT64_MIN, inside = 0;
+    for (int w = 0; w < words - 1; w++)
+        inside += (int64_t)places->high[which][w];
+    for (int first = 0; first + words <= RD_ROW_PLACES; first++) {
+        inside += (int64_t)places->high[which][first + words - 1];
+        if (inside > best) {
+            best = inside;
+            *begin = first;
+        }
+        inside -= (int64_t)places->low[which][first];
+    }
+    return best;
+}
+
 void rd_rows_limit(const struct rd_cells *cells, const struct rd_row_places *places, struct rd_row_limits *limits) {
     for (int f = 0; f < cells->fields; f++) {
-        int64_t best = INT64_MIN, inside = 0; /* that end in time, but for those that begin too early */
-        for (int w = 0; w < cells->words[f] - 1; w++)
-            inside += (int64_t)places->high[f][w];
-        for (int first = 0; first + cells->words[f] <= RD_ROW_PLACES; first++) {
-            inside += (int64_t)places->high[f][first + cells->words[f] - 1];
-            if (inside > best) {
-                best = inside;
-                limits->first[f] = first;
-            }
-            inside -= (int64_t)places->low[f][first];
-        }
+        const int64_t most = find_limits(places, f, cells->words[f], &limits->first[f]);
+        limits->words[f] = 0;
+        while (++limits->words[f] < cells->words[f])
+            if (find_limits(places, f, limits->words[f], &limits->first[f]) >= most - most / MANY)
+                break;
+        find_limits(places, f, limits->words[f], &limits->first[f]);
     }
 }
 
@@ -257,58 +322,71 @@ void rd_rows_form(const struct rd_cells *cells, const struct rd_survey *survey, 
  * Sums as most are: of one field of four words, in one or two words
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { FEW = 4 };
-
 /* Where the window begins, and the place in it of the word that has the lowest bit. */
 struct place {
     int first, at;
 };
 
-static struct place place_of(const struct rd_cells *cells, const struct rd_row_form *form) {
-    const int low = form->low[0] / 64, words = (form->low[0] + form->value_bits[0] - 1) / 64 - low + 1;
-    const int most = cells->full[0] - FEW, first = low - (words < FEW ? FEW - words : 0) / 2;
+static struct place place_of(const struct rd_cells *cells, const struct rd_row_form *form, int which) {
+    const int low = form->low[which] / 64, last = (form->low[which] + form->value_bits[which] - 1) / 64;
+    const int spare = cells->words[which] - (last - low + 1), most = cells->full[which] - cells->words[which];
+    const int first = low - (spare > 0 ? spare : 0) / 2;
     const int begin = first < 0 ? 0 : first > most ? most : first;
     return (struct place){begin, low - begin};
 }
 
 static bool is_plain(const struct rd_cells *cells, const struct rd_row_form *form, bool aside) {
     return !aside && cells->kind == RD_CELL_SUMS && cells->fields == 1 && cells->words[0] == FEW && form->words <= 2 &&
-           form->value_at[0] < 64 && form->value_bits[0] <= 128 && place_of(cells, form).at < 3;
+           form->value_at[0] < 64 && form->value_bits[0] <= 128 && place_of(cells, form, 0).at < 3;
 }
 
 static bool counts_only_seen(const struct rd_row_form *form) {
     return form->value_at[0] == form->bits[0];
 }
 
+/* The words of a window from `at` on, and what is beyond it: zeros below, the sign above. Not inlined where most cells do not need it. */
+static __attribute__((noinline)) void reach(const struct rd_cell_sums *cell, int at, uint64_t found[3]) {
+    const uint64_t sign = rd_words_sign(cell->word, FEW);
+    for (int w = 0; w < 3; w++)
+        found[w] = at + w < 0 ? 0 : at + w < FEW ? cell->word[at + w] : sign;
+}
+
+/* 64 bits of two words from bit number `shift` on. Shifts of more than 63 bits are two. */
+INLINED uint64_t joined(uint64_t low, uint64_t high, int shift) {
+    return low >> shift | (high << 1) << (63 - shift);
+}
+
 INLINED void pack_as(const struct rd_row_form *form, const unsigned char *at, uint64_t count, bool only_seen,
                      unsigned words, int64_t *restrict to) {
     const int low = form->low[0] / 64, shift = form->low[0] % 64, below = form->value_at[0], digit = form->digit;
-    const int *places = form->at;
-    uint64_t room[3 * FEW] = {0}; /* zeros, the words of a cell, its sign */
+    const uint64_t mask = ((uint64_t)1 << digit) - 1;
+    int places[RD_ROW_COUNTS];
+    memcpy(places, form->at, sizeof places);
     for (uint64_t i = 0; i < count; i++, at += sizeof(struct rd_cell_sums) + FEW * sizeof(uint64_t), to += words) {
         const struct rd_cell_sums *cell = (const void *)at;
-        const uint64_t sign = rd_words_sign(cell->word, FEW);
-        int from = FEW + low - (cell->outside[0] ^ RD_NO_WINDOW);
-        for (int w = 0; w < FEW; w++)
-            room[FEW + w] = cell->word[w];
-        for (int w = 0; w < 3; w++)
-            room[2 * FEW + w] = sign;
-        from = from < 0 ? 0 : from > 2 * FEW ? 2 * FEW : from; /* zeros can lie anywhere */
-        const uint64_t first = (uint64_t)(((unsigned_wide)room[from + 1] << 64 | room[from]) >> shift);
+        __builtin_prefetch(at + AHEAD);
+        const int from = low - (cell->outside[0] ^ RD_NO_WINDOW);
+        const uint64_t *word = cell->word + from;
+        uint64_t beyond[3];
+        if (__builtin_expect((unsigned)from > FEW - 3, 0)) {
+            reach(cell, from, beyond);
+            word = beyond;
+        }
+        const uint64_t first = joined(word[0], word[1], shift);
         uint64_t counts = cell->seen;
         if (!only_seen) {
             counts |= (uint64_t)cell->ignored << places[1];
             for (int s = 0; s < RD_SPECIALS; s++)
                 counts |= (uint64_t)cell->special[s] << places[2 + s];
         }
+        const uint64_t row = counts | first << below;
         if (words == 1) {
-            to[0] = (int64_t)(counts + (first << below));
+            to[0] = (int64_t)row;
             continue;
         }
-        const uint64_t second = (uint64_t)(((unsigned_wide)room[from + 2] << 64 | room[from + 1]) >> shift);
-        const unsigned_wide row = (((unsigned_wide)second << 64 | first) << below) + counts;
-        to[0] = (int64_t)((uint64_t)row & (((uint64_t)1 << digit) - 1));
-        to[1] = (int64_t)((wide)row >> digit);
+        const uint64_t above = joined(word[1], word[2], shift) << below | (first >> 1) >> (63 - below);
+        to[0] = (int64_t)(row & mask);
+        to[1] = (int64_t)(row >> digit | above << (64 - digit));
     }
 }
 
@@ -316,33 +394,40 @@ INLINED void pack_as(const struct rd_row_form *form, const unsigned char *at, ui
 INLINED void unpack_as(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *restrict from,
                        uint64_t count, bool only_seen, unsigned words, int at, unsigned char *restrict to) {
     const int shift = form->low[0] % 64, below = form->value_at[0], digit = form->digit;
-    const uint8_t outside = (uint8_t)(place_of(cells, form).first ^ RD_NO_WINDOW);
+    const struct rd_cell_sums head = {.outside = {(uint8_t)(place_of(cells, form, 0).first ^ RD_NO_WINDOW)}};
+    uint64_t window; /* `ignored`, which is 0, to `outside` */
+    _Static_assert(offsetof(struct rd_cell_sums, special) - offsetof(struct rd_cell_sums, ignored) == sizeof window,
+                   "");
+    memcpy(&window, (const unsigned char *)&head + offsetof(struct rd_cell_sums, ignored), sizeof window);
     const uint64_t mask = ((uint64_t)1 << below) - 1, seen_mask = UINT64_MAX >> (63 - form->bits[0]) >> 1;
     const struct rd_row_form own = *form;
     for (uint64_t i = 0; i < count; i++, from += words, to += sizeof(struct rd_cell_sums) + FEW * sizeof(uint64_t)) {
         struct rd_cell_sums *cell = (void *)to;
-        wide row = from[0];
-        if (words == 2)
-            row = (wide)(((unsigned_wide)(wide)from[1] << digit) + (uint64_t)from[0]);
-        const uint64_t counts = (uint64_t)row & mask;
-        const wide value = row >> below;
-        const uint64_t low = (uint64_t)value, high = (uint64_t)(value >> 64), sign = (uint64_t)(value >> 127);
-        const uint64_t shifted[3] = {low << shift, (uint64_t)((unsigned_wide)value << shift >> 64),
-                                     (uint64_t)((((unsigned_wide)sign << 64) | high) << shift >> 64)};
+        uint64_t row = (uint64_t)from[0], above = 0;
+        int64_t value = (int64_t)row >> below, high = value >> 63;
+        if (words == 2) {
+            const uint64_t part = (uint64_t)from[1] << digit;
+            row += part;
+            above = (uint64_t)(from[1] >> (64 - digit)) + (row < part);
+            value = (int64_t)joined(row, above, below);
+            high = (int64_t)above >> below;
+        }
+        const uint64_t counts = row & mask, sign = (uint64_t)(high >> 63);
+        const uint64_t shifted[3] = {(uint64_t)value << shift,
+                                     words == 1 ? (uint64_t)((value >> 1) >> (63 - shift))
+                                                : (uint64_t)high << shift | ((uint64_t)value >> 1) >> (63 - shift),
+                                     words == 1 ? sign : (uint64_t)((high >> 1) >> (63 - shift))};
         const uint64_t seen = only_seen ? counts : counts & seen_mask;
+        const uint64_t where = seen ? window : 0;
         cell->seen = seen;
-        cell->ignored = 0;
-        cell->unused = 0;
-        cell->outside[0] = seen ? outside : 0;
-        cell->outside[1] = 0;
-        for (int s = 0; s < RD_SPECIALS; s++)
-            cell->special[s] = 0;
+        memcpy(to + offsetof(struct rd_cell_sums, ignored), &where, sizeof where);
+        memset(cell->special, 0, sizeof cell->special);
+        cell->room = 0;
         if (!only_seen) {
             cell->ignored = (uint32_t)(counts >> own.at[1] & (((uint64_t)1 << own.bits[1]) - 1));
             for (int s = 0; s < RD_SPECIALS; s++)
                 cell->special[s] = (uint16_t)(counts >> own.at[2 + s] & (((uint64_t)1 << own.bits[2 + s]) - 1));
         }
-        cell->room = 0;
         for (int w = 0; w < FEW; w++)
             cell->word[w] = w < at ? 0 : w - at < 3 ? shifted[w - at] : sign;
     }
@@ -369,7 +454,7 @@ INLINED void unpack_at(const struct rd_cells *cells, const struct rd_row_form *f
 
 static void unpack_plain(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *from,
                          uint64_t count, unsigned char *to) {
-    switch (place_of(cells, form).at) {
+    switch (place_of(cells, form, 0).at) {
     case 0:
         unpack_at(cells, form, from, count, 0, to);
         break;
@@ -386,12 +471,12 @@ static void unpack_plain(const struct rd_cells *cells, const struct rd_row_form 
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Bits of words in a row: 64 from number `at` on; those of a value that are set. */
-static uint64_t bits_at(const uint64_t *row, int at) {
+INLINED uint64_t bits_at(const uint64_t *row, int at) {
     const int word = at / 64, shift = at % 64;
     return shift ? row[word] >> shift | row[word + 1] << (64 - shift) : row[word];
 }
 
-static void set_bits(uint64_t *row, int at, uint64_t value) {
+INLINED void set_bits(uint64_t *row, int at, uint64_t value) {
     const int word = at / 64, shift = at % 64;
     row[word] |= value << shift;
     if (shift)
@@ -399,7 +484,7 @@ static void set_bits(uint64_t *row, int at, uint64_t value) {
 }
 
 /* Adds 1 or -1 from a bit on. */
-static void carry_from(uint64_t *row, int words, int at, bool borrow) {
+INLINED void carry_from(uint64_t *row, int words, int at, bool borrow) {
     const uint64_t one = (uint64_t)1 << (at % 64);
     bool carry = true;
     for (int w = at / 64; carry && w < words; w++) {
@@ -409,17 +494,17 @@ static void carry_from(uint64_t *row, int words, int at, bool borrow) {
     }
 }
 
-static uint64_t mask_of(int bits) {
+INLINED uint64_t mask_of(int bits) {
     return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
 }
 
-/* Words that hold a row, and one more. */
-static int row_words(const struct rd_row_form *form) {
-    return ((int)(form->words - 1) * form->digit + 64) / 64 + 2;
+/* Words that are enough to hold a row of `words`, of less than 64 bits each but for the last, and then one more. */
+INLINED int row_words(unsigned words) {
+    return (int)words + 2;
 }
 
-static void set_value(uint64_t *row, int words, const struct rd_row_form *form, int which, bool top,
-                      struct rd_field field) {
+INLINED void set_value(uint64_t *row, int words, const struct rd_row_form *form, int which, bool top,
+                       struct rd_field field) {
     const uint64_t sign = rd_words_sign(field.word, field.words);
     const int at = form->value_at[which], bits = top ? 64 * words - at : form->value_bits[which],
               shift = form->low[which] % 64;
@@ -435,12 +520,15 @@ static void set_value(uint64_t *row, int words, const struct rd_row_form *form, 
         carry_from(row, words, at + bits, true);
 }
 
-static void pack_row(const struct rd_cells *cells, const struct rd_row_form *form, const void *cell, int64_t *to) {
+/* `width`: words of the row. */
+INLINED void pack_row(const struct rd_cells *cells, const struct rd_row_form *form, unsigned width, int fields,
+                      const void *cell, int64_t *to) {
     uint64_t row[ROOM];
-    const int words = row_words(form);
+    const int words = row_words(width), digit = form->digit;
     const struct rd_cell_sums *sums = cell;
-    memset(row, 0, (size_t)(words + 1) * sizeof *row);
-    if (cells->kind == RD_CELL_SUMS) {
+    for (int w = 0; w <= words; w++)
+        row[w] = 0;
+    if (fields) {
         set_bits(row, form->at[0], sums->seen);
         set_bits(row, form->at[1], rd_cell_ignored(sums));
         for (int s = 0; s < RD_SPECIALS; s++)
@@ -449,31 +537,32 @@ static void pack_row(const struct rd_cells *cells, const struct rd_row_form *for
         for (int c = 0; c < counts_of(cells); c++)
             set_bits(row, form->at[c], ((const uint64_t *)cell)[c]);
     }
-    for (int f = cells->fields; f-- > 0;) /* the one on top first, as others may borrow from it */
-        set_value(row, words, form, f, f == cells->fields - 1, rd_field_of(cells, sums, f));
-    for (unsigned w = 0; w + 1 < form->words; w++)
-        to[w] = (int64_t)(bits_at(row, (int)w * form->digit) & mask_of(form->digit));
-    to[form->words - 1] = (int64_t)bits_at(row, (int)(form->words - 1) * form->digit);
+    for (int f = fields; f-- > 0;) /* the one on top first, as others may borrow from it */
+        set_value(row, words, form, f, f == fields - 1, rd_field_of(cells, sums, f));
+    for (unsigned w = 0; w + 1 < width; w++)
+        to[w] = (int64_t)(bits_at(row, (int)w * digit) & mask_of(digit));
+    to[width - 1] = (int64_t)bits_at(row, (int)(width - 1) * digit);
 }
 
 /* The bits of a sum of rows. */
-static void join_words(const struct rd_row_form *form, const int64_t *from, uint64_t *row, int words) {
-    const int top = (int)(form->words - 1) * form->digit;
+INLINED void join_words(int digit, unsigned width, const int64_t *from, uint64_t *row) {
+    const int top = (int)(width - 1) * digit, words = row_words(width);
     uint64_t carry = 0;
-    memset(row, 0, (size_t)(words + 1) * sizeof *row);
-    for (unsigned w = 0; w + 1 < form->words; w++) {
+    for (int w = 0; w <= words; w++)
+        row[w] = 0;
+    for (unsigned w = 0; w + 1 < width; w++) {
         const uint64_t sum = (uint64_t)from[w] + carry;
-        set_bits(row, (int)w * form->digit, sum & mask_of(form->digit));
-        carry = sum >> form->digit;
+        set_bits(row, (int)w * digit, sum & mask_of(digit));
+        carry = sum >> digit;
     }
-    const int64_t last = (int64_t)((uint64_t)from[form->words - 1] + carry);
+    const int64_t last = (int64_t)((uint64_t)from[width - 1] + carry);
     set_bits(row, top, (uint64_t)last);
     for (int at = top + 64; last < 0 && at + 64 <= 64 * words; at += 64)
         set_bits(row, at, UINT64_MAX);
 }
 
 /* Writes the value of a field, in words of the field from that on which has the lowest bit; returns how many. */
-static int value_of(const struct rd_row_form *form, uint64_t *row, int words, int which, bool top, uint64_t *value) {
+INLINED int value_of(const struct rd_row_form *form, uint64_t *row, int words, int which, bool top, uint64_t *value) {
     const int bits = form->value_bits[which], at = form->value_at[which], shift = form->low[which] % 64;
     const int count = (bits + 63) / 64, over = 64 * count - bits;
     for (int w = 0; w < count; w++)
@@ -504,49 +593,109 @@ static bool put_value(const struct rd_cells *cells, struct rd_cell_sums *cell, i
     return true;
 }
 
-static bool unpack_row(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *from, void *cell) {
+/* Puts a value in the place of whatever there was, where the window of the whole block is to be, which is wide enough. */
+INLINED void set_window(const struct rd_cells *cells, struct rd_cell_sums *cell, int which, const uint64_t *value,
+                        int words, struct place place) {
+    const uint64_t sign = rd_words_sign(value, words);
+    uint64_t *word = cell->word + (which ? cells->words[0] : 0);
+    cell->outside[which] = (uint8_t)(place.first ^ RD_NO_WINDOW);
+    for (int w = 0; w < cells->words[which]; w++)
+        word[w] = w < place.at ? 0 : w - place.at < words ? value[w - place.at] : sign;
+}
+
+INLINED void set_counts(struct rd_cell_sums *cell, const uint64_t count[RD_ROW_COUNTS]) {
+    cell->seen = count[0];
+    cell->ignored = (uint32_t)count[1];
+    cell->unused = 0;
+    cell->outside[0] = cell->outside[1] = 0;
+    for (int s = 0; s < RD_SPECIALS; s++)
+        cell->special[s] = (uint16_t)count[2 + s];
+    cell->room = 0;
+}
+
+INLINED bool unpack_row(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, unsigned width,
+                        int fields, const struct place places[2], const int64_t *from, void *cell) {
     uint64_t row[ROOM], value[ROOM], count[RD_ROW_COUNTS];
-    const int words = row_words(form);
     struct rd_cell_sums *sums = cell;
-    join_words(form, from, row, words);
+    join_words(form->digit, width, from, row);
     for (int c = 0; c < RD_ROW_COUNTS; c++)
         count[c] = form->bits[c] ? bits_at(row, form->at[c]) & mask_of(form->bits[c]) : 0;
-    if (cells->kind != RD_CELL_SUMS) {
-        memcpy(cell, count, (size_t)counts_of(cells) * sizeof *count);
+    if (!fields) {
+        for (int c = 0; c < counts_of(cells); c++)
+            ((uint64_t *)cell)[c] = count[c];
         return true;
     }
-    memset(cell, 0, cells->size);
-    for (int f = 0; f < cells->fields; f++) {
-        const int of_value = value_of(form, row, words, f, f == cells->fields - 1, value);
-        if (!put_value(cells, sums, f, value, of_value, form->low[f] / 64))
+    if (aside)
+        memset(cell, 0, cells->size);
+    else
+        set_counts(sums, count);
+    for (int f = 0; f < fields; f++) {
+        const int words = value_of(form, row, row_words(width), f, f == fields - 1, value);
+        if (!aside)
+            set_window(cells, sums, f, value, words, places[f]);
+        else if (!put_value(cells, sums, f, value, words, form->low[f] / 64))
             return false;
     }
     sums->seen = count[0];
-    return rd_cell_count_specials(cells, sums, count[1], count + 2);
+    return !aside || rd_cell_count_specials(cells, sums, count[1], count + 2);
 }
+
+INLINED void pack_rows(const struct rd_cells *cells, const struct rd_row_form *form, unsigned width, int fields,
+                       const unsigned char *at, uint64_t count, int64_t *words) {
+    for (uint64_t i = 0; i < count; i++, at += cells->size, words += width)
+        pack_row(cells, form, width, fields, at, words);
+}
+
+INLINED bool unpack_rows(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, unsigned width,
+                         int fields, const int64_t *words, uint64_t count, unsigned char *at) {
+    struct place places[2];
+    bool whole = true;
+    for (int f = 0; f < fields; f++)
+        places[f] = place_of(cells, form, f);
+    for (uint64_t i = 0; i < count; i++, at += cells->size, words += width)
+        whole = unpack_row(cells, form, aside, width, fields, places, words, at) && whole;
+    return whole;
+}
+
+/* Loops of their own for rows that are common: by words and fields. */
+#define WITH_CONSTANTS(form, fields, call)                                                                             \
+    switch (4 * (fields) + (int)((form)->words < 4 ? (form)->words : 0)) {                                             \
+    case 1:                                                                                                            \
+        call(1, 0);                                                                                                    \
+    case 4 + 2:                                                                                                        \
+        call(2, 1);                                                                                                    \
+    case 4 + 3:                                                                                                        \
+        call(3, 1);                                                                                                    \
+    case 8 + 2:                                                                                                        \
+        call(2, 2);                                                                                                    \
+    case 8 + 3:                                                                                                        \
+        call(3, 2);                                                                                                    \
+    default:                                                                                                           \
+        call((form)->words, fields);                                                                                   \
+    }
 
 void rd_rows_pack(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, const void *cell,
                   uint64_t count, int64_t *words) {
-    const unsigned char *at = cell;
     if (is_plain(cells, form, aside)) {
         pack_plain(form, cell, count, words);
         return;
     }
-    for (uint64_t i = 0; i < count; i++, at += cells->size, words += form->words)
-        pack_row(cells, form, at, words);
+#define PACK(width, fields)                                                                                            \
+    pack_rows(cells, form, width, fields, cell, count, words);                                                         \
+    return
+    WITH_CONSTANTS(form, cells->fields, PACK)
 }
 
 bool rd_rows_unpack(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, const int64_t *words,
                     uint64_t count, void *cell) {
-    unsigned char *at = cell;
     if (is_plain(cells, form, aside)) {
         unpack_plain(cells, form, words, count, cell);
         return true;
     }
-    bool whole = true;
-    for (uint64_t i = 0; i < count; i++, at += cells->size, words += form->words)
-        whole = unpack_row(cells, form, words, at) && whole;
-    return whole;
+    if (aside)
+        return unpack_rows(cells, form, true, form->words, cells->fields, words, count, cell);
+#define UNPACK(width, fields) return unpack_rows(cells, form, false, width, fields, words, count, cell)
+    WITH_CONSTANTS(form, cells->fields, UNPACK)
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

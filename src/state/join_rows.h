@@ -20,7 +20,7 @@ enum { RD_SURVEY_NUMBERS = sizeof(struct rd_survey) / sizeof(int64_t) };
 
 /* Where fields must lie, in words of the field, for cells not to be put aside. */
 struct rd_row_limits {
-    int first[2];
+    int first[2], words[2];
 };
 
 /* Counts of cells of which the lowest and the highest word of a field is there. */

@@ -49,6 +49,15 @@ WITH_OPERATION(Allreduce, Iallreduce)
 WITH_OPERATION(Scan, Iscan)
 WITH_OPERATION(Exscan, Iexscan)
 
+FOR_ALL int MPI_Reduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, int root,
+                       MPI_Comm comm) {
+    MPI_Request request;
+    made++;
+    if (!takes_turns())
+        return PMPI_Reduce(sent, received, count, type, op, root, comm);
+    return finish_one(PMPI_Ireduce(sent, received, count, type, op, root, comm, &request), &request);
+}
+
 FOR_ALL int MPI_Allgather(const void *sent, int sent_count, MPI_Datatype sent_type, void *received, int count,
                           MPI_Datatype type, MPI_Comm comm) {
     MPI_Request request;

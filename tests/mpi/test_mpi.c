@@ -386,10 +386,10 @@ static void middles(struct rng *rng, uint64_t times) {
 /* What is called of accumulators, tables and words: whose results a rank then has, of its elements [first, last). */
 enum { ALL, ROOT, SCAN, EXSCAN, LATER, KINDS };
 
-static void elements_held(uint64_t kind, int root, const struct data *data, size_t *first, size_t *last) {
+static void elements_held(uint64_t kind, int root, const size_t *cut, size_t *first, size_t *last) {
     const bool own = kind == ROOT && rank != root;
-    *first = own ? data->cut[rank] : 0;
-    *last = kind == EXSCAN ? data->cut[rank] : kind == SCAN || own ? data->cut[rank + 1] : data->count;
+    *first = own ? cut[rank] : 0;
+    *last = kind == EXSCAN ? cut[rank] : kind == SCAN || own ? cut[rank + 1] : cut[size];
 }
 
 static reduct_status merge_words(uint64_t kind, int root, const reduct_reduction *reduction, int64_t *words,
@@ -432,7 +432,7 @@ static void words(struct rng *rng, uint64_t times) {
         const int root = (int)rng_below(rng, (uint64_t)size);
         int64_t *table = malloc(rows * form.count * sizeof *table);
         size_t first = 0, last = 0;
-        elements_held(kind, root, &data, &first, &last);
+        elements_held(kind, root, data.cut, &first, &last);
         for (size_t r = 0; r < rows; r++) {
             const size_t begin = within(r * step, 0, data.count), end = within(begin + step, 0, data.count);
             reduct_status status;
@@ -459,23 +459,28 @@ static void words(struct rng *rng, uint64_t times) {
 
 enum { GROUPS = 20, REDUCTIONS = 3 };
 
-/* Data whose elements have groups, and what is asked of them. */
+/* Elements that have groups, and what is asked of them. */
 struct grouped {
-    struct data data;
-    uint32_t group[MOST];
+    const struct test_type *type;
+    double *x, *y; /* room for every type */
+    uint32_t *group;
+    size_t *cut;
     reduct_reduction reduction[REDUCTIONS];
     bool two;
-    uint64_t groups; /* of the table that has most */
+    uint64_t groups, own; /* of the table that has most; of this rank's */
     struct oracle oracle;
 };
 
+static const void *element_at(const struct grouped *all, const double *array, size_t index) {
+    return (const char *)array + index * all->type->size;
+}
+
 /* A table of the elements of [first, last). */
 static reduct_table *table_of(const struct grouped *all, uint64_t groups, size_t first, size_t last) {
-    const struct data *data = &all->data;
     const reduct_table_options options = {
         .reductions = all->reduction, .reduction_count = REDUCTIONS, .groups = groups, .device = "cpu", .threads = 1};
-    const reduct_table_batch batch = {.x = at(data, data->x, first),
-                                      .y = all->two ? at(data, data->y, first) : NULL,
+    const reduct_table_batch batch = {.x = element_at(all, all->x, first),
+                                      .y = all->two ? element_at(all, all->y, first) : NULL,
                                       .count = last - first,
                                       .indices = all->group + first,
                                       .index = REDUCT_U32};
@@ -485,29 +490,92 @@ static reduct_table *table_of(const struct grouped *all, uint64_t groups, size_t
     return made;
 }
 
-/* Any reductions that tables have, and groups, of which ranks have different numbers. Returns this rank's. */
-static uint64_t fill_groups(struct rng *rng, struct grouped *all, const struct test_type *type) {
+/* Any reductions that tables have. */
+static void fill_reductions(struct rng *rng, struct grouped *all) {
     const reduct_nan nan = rng_below(rng, 2) ? REDUCT_NAN_IGNORE : REDUCT_NAN_PROPAGATE;
-    uint64_t own = 0;
-    fill(rng, &all->data, type);
     all->two = false;
-    all->groups = 0;
     for (size_t i = 0; i < REDUCTIONS; i++) {
         size_t bytes;
         do
-            all->reduction[i] = any_reduction(rng, type);
+            all->reduction[i] = any_reduction(rng, all->type);
         while (reduct_state_size(&all->reduction[i], &bytes, NULL) != REDUCT_OK);
         all->reduction[i].nan = nan;
         all->two = all->two || test_operator(all->reduction[i].op)->inputs == 2;
     }
+}
+
+/* Few groups, of which ranks have different numbers. */
+static void fill_groups(struct rng *rng, struct grouped *all, const struct test_type *type) {
+    static struct data data;
+    static uint32_t group[MOST];
+    fill(rng, &data, type);
+    all->type = type;
+    all->x = data.x;
+    all->y = data.y;
+    all->group = group;
+    all->cut = data.cut;
+    fill_reductions(rng, all);
+    all->groups = 0;
     for (int r = 0; r < size; r++) {
         const uint64_t groups = 1 + rng_below(rng, GROUPS);
-        for (size_t i = all->data.cut[r]; i < all->data.cut[r + 1]; i++)
-            all->group[i] = (uint32_t)rng_below(rng, groups);
-        own = r == rank ? groups : own;
+        for (size_t i = data.cut[r]; i < data.cut[r + 1]; i++)
+            group[i] = (uint32_t)rng_below(rng, groups);
+        all->own = r == rank ? groups : all->own;
         all->groups = groups > all->groups ? groups : all->groups;
     }
-    return own;
+}
+
+static void *allocated(size_t bytes) {
+    void *made = malloc(bytes);
+    CHECK(made, "%zu bytes", bytes);
+    return made;
+}
+
+/* Many groups, in stretches whose elements are of one kind, on all ranks, but for some here and there that are of another: some stretches lie
+ * in few bits, others range widely, or are of infinities, NaN and zeros. Some groups have no element on some ranks, or on none. */
+static void fill_many_groups(struct rng *rng, struct grouped *all, const struct test_type *type, uint64_t groups) {
+    enum { STRETCH = 6000, ODD = 50 };
+    size_t count = 0;
+    all->type = type;
+    all->groups = groups;
+    fill_reductions(rng, all);
+    const size_t most = (size_t)size * (size_t)groups;
+    all->x = allocated(most * sizeof *all->x);
+    all->y = allocated(most * sizeof *all->y);
+    all->group = allocated(most * sizeof *all->group);
+    all->cut = allocated(((size_t)size + 1) * sizeof *all->cut);
+    const uint64_t kinds = rng_next(rng);
+    for (int r = 0; r < size; r++) {
+        struct rng stretches = rng_of(kinds); /* the same on all ranks */
+        const uint64_t own = r == size / 2 ? groups : groups - rng_below(rng, groups / 4);
+        all->cut[r] = count;
+        all->own = r == rank ? own : all->own;
+        for (uint64_t first = 0, some; first < own; first += some) {
+            const uint64_t of_kind = 1 + rng_below(&stretches, STRETCH);
+            const struct distribution *kind, *other;
+            do
+                kind = &distributions[rng_below(&stretches, distribution_count)];
+            while (!distribution_suits(kind, type));
+            do
+                other = &distributions[rng_below(&stretches, distribution_count)];
+            while (!distribution_suits(other, type));
+            some = of_kind < own - first ? of_kind : own - first;
+            const size_t elements = (size_t)rng_below(rng, some + 1), odd = elements / ODD;
+            char *x = (char *)all->x + count * type->size, *y = (char *)all->y + count * type->size;
+            kind->fill(rng, type, x, y, elements - odd);
+            other->fill(rng, type, x + (elements - odd) * type->size, y + (elements - odd) * type->size, odd);
+            for (size_t i = 0; i < elements; i++)
+                all->group[count++] = (uint32_t)(first + rng_below(rng, some));
+        }
+    }
+    all->cut[size] = count;
+}
+
+static void free_many_groups(struct grouped *all) {
+    free(all->x);
+    free(all->y);
+    free(all->group);
+    free(all->cut);
 }
 
 /* What the oracle, which has none of the library's code, says of a group of [first, last). */
@@ -515,14 +583,14 @@ static void check_group(struct grouped *all, const reduct_table *table, size_t w
                         size_t last) {
     static double x[MOST], y[MOST];
     static uint64_t place[MOST];
-    const struct test_type *type = all->data.type;
+    const struct test_type *type = all->type;
     const reduct_reduction *reduction = &all->reduction[which];
     const bool index = reduction->op == REDUCT_ARGMIN || reduction->op == REDUCT_ARGMAX;
     size_t count = 0;
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last && count < MOST; i++)
         if (all->group[i] == group) {
-            values_put_bits(type, x, count, values_bits(type, all->data.x, i));
-            values_put_bits(type, y, count, values_bits(type, all->data.y, i));
+            values_put_bits(type, x, count, values_bits(type, all->x, i));
+            values_put_bits(type, y, count, values_bits(type, all->y, i));
             place[count++] = i - first;
         }
     oracle_read(&all->oracle, type->type, x, test_operator(reduction->op)->inputs == 2 ? y : NULL, count);
@@ -567,32 +635,53 @@ static reduct_status merge_tables(uint64_t kind, int root, reduct_table *table) 
     }
 }
 
-/* Tables: each group's results are the oracle's, and what is saved is what one process saves. */
+/* Each group's results, or those of some groups, are the oracle's, and what is saved is what one process saves. */
+static void check_tables(struct rng *rng, struct grouped *all, uint64_t checked) {
+    const uint64_t kind = rng_below(rng, KINDS);
+    const int root = (int)rng_below(rng, (uint64_t)size);
+    const uint64_t groups = kind == ROOT && rank != root ? all->own : all->groups;
+    size_t first = 0, last = 0, bytes = 0;
+    reduct_table *table = table_of(all, all->own, all->cut[rank], all->cut[rank + 1]);
+    CHECK(merge_tables(kind, root, table) == REDUCT_OK, "a table");
+    elements_held(kind, root, all->cut, &first, &last);
+    CHECK(reduct_table_groups(table) == groups, "%llu groups rather than %llu",
+          (unsigned long long)reduct_table_groups(table), (unsigned long long)groups);
+    for (size_t which = 0; which < REDUCTIONS; which++)
+        for (uint64_t g = 0; g < groups && g < checked; g++)
+            check_group(all, table, which, groups > checked ? rng_below(rng, all->groups) % groups : g, first, last);
+    reduct_table *whole = table_of(all, groups, first, last);
+    unsigned char *expected = bytes_of(whole, &bytes);
+    CHECK(holds(table, expected, bytes), "not what one process saves");
+    free(expected);
+    reduct_table_destroy(whole);
+    reduct_table_destroy(table);
+}
+
 static void tables(struct rng *rng, uint64_t times) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
     static struct grouped all;
     oracle_init(&all.oracle);
     for (uint64_t i = 0; i < times; i++) {
-        const uint64_t own = fill_groups(rng, &all, elements[rng_below(rng, element_count)]),
-                       kind = rng_below(rng, KINDS);
-        const int root = (int)rng_below(rng, (uint64_t)size);
-        const uint64_t groups = kind == ROOT && rank != root ? own : all.groups;
-        size_t first = 0, last = 0, bytes = 0;
-        reduct_table *table = table_of(&all, own, all.data.cut[rank], all.data.cut[rank + 1]);
-        CHECK(merge_tables(kind, root, table) == REDUCT_OK, "a table");
-        elements_held(kind, root, &all.data, &first, &last);
-        CHECK(reduct_table_groups(table) == groups, "%llu groups rather than %llu",
-              (unsigned long long)reduct_table_groups(table), (unsigned long long)groups);
-        for (size_t which = 0; which < REDUCTIONS; which++)
-            for (uint64_t g = 0; g < groups; g++)
-                check_group(&all, table, which, g, first, last);
-        reduct_table *whole = table_of(&all, groups, first, last);
-        unsigned char *expected = bytes_of(whole, &bytes);
-        CHECK(holds(table, expected, bytes), "not what one process saves");
-        free(expected);
-        reduct_table_destroy(whole);
-        reduct_table_destroy(table);
+        fill_groups(rng, &all, elements[rng_below(rng, element_count)]);
+        check_tables(rng, &all, UINT64_MAX);
+    }
+    oracle_clear(&all.oracle);
+}
+
+/* So many groups that they go in several blocks, and of few ranks in several messages. */
+static void long_tables(struct rng *rng, uint64_t times) {
+    enum { SOME = 9000, MANY = 70000, CHECKED = 20 };
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    static struct grouped all;
+    oracle_init(&all.oracle);
+    for (uint64_t i = 0; i < times; i++) {
+        const struct test_type *type =
+            rng_below(rng, 2) ? test_type(REDUCT_F64) : elements[rng_below(rng, element_count)];
+        fill_many_groups(rng, &all, type, i % 4 || size > 4 ? SOME : MANY);
+        check_tables(rng, &all, CHECKED);
+        free_many_groups(&all);
     }
     oracle_clear(&all.oracle);
 }
@@ -1385,6 +1474,7 @@ static const struct test {
              {"accumulators", accumulators, 60, ON_PARTS},
              {"words", words, 30, ON_PARTS},
              {"tables", tables, 80, ON_PARTS},
+             {"long-tables", long_tables, 40, ON_ALL},
              {"each", each, 600, ON_PARTS},
              {"errors", all_errors, 3, ON_ALL},
              {"memory", memory, 4, ON_ALL},
