@@ -284,48 +284,77 @@ static unsigned char *expect(const struct parts *parts, size_t *bytes) {
     return made;
 }
 
+/* What all tables have is what merging them gives, of so many parts as there could be. */
+static void assert_joins(struct parts *parts, uint64_t possible) {
+    size_t bytes;
+    unsigned char *expected = expect(parts, &bytes);
+    test_status(join(parts, possible, PARTS, -1), REDUCT_OK);
+    for (size_t p = 0; p < parts->count; p++)
+        assert_saved(parts->table[p], expected, bytes);
+    free(expected);
+    destroy(parts);
+}
+
 static void any_tables(void **state) {
     (void)state;
     static const uint64_t possible[] = {0, 5, 1000, 1 << 16, 1 << 20, INT32_MAX};
     struct rng rng = rng_of(test_seed());
     for (uint64_t i = test_scaled(400, 20); i-- > 0;) {
         struct parts parts;
-        size_t bytes;
         choose(&rng, &parts);
         fill(&rng, &parts);
-        unsigned char *expected = expect(&parts, &bytes);
         const uint64_t most = possible[rng_below(&rng, sizeof possible / sizeof *possible)];
-        test_status(join(&parts, most ? most : parts.count, PARTS, -1), REDUCT_OK);
-        for (size_t p = 0; p < parts.count; p++)
-            assert_saved(parts.table[p], expected, bytes);
-        free(expected);
-        destroy(&parts);
+        assert_joins(&parts, most ? most : parts.count);
     }
 }
 
-/* Groups that have one negative power of two each, of which the magnitude's highest bit is below its lowest; and all sums that need one bit more
- * than a word has. */
+/* One power of two in a group, of either sign, and another one, from near to too far away for one window, in the next: sums of two parts that
+ * cancel, or need one bit more than a word has. */
 static void powers(void **state) {
     (void)state;
-    struct parts parts = {.type = test_type(REDUCT_F64),
-                          .reduction = {{.op = REDUCT_SUM, .element = REDUCT_F64}},
-                          .reductions = 1,
-                          .count = 2};
+    struct parts parts = {.type = test_type(REDUCT_F64), .reductions = 1, .count = 2};
+    parts.reduction[0] = (reduct_reduction){.op = REDUCT_SUM, .element = REDUCT_F64};
     for (int exponent = -1074; exponent < 1024; exponent++)
-        for (int kind = 0; kind < 3; kind++) {
-            const double first = kind == 2 ? ldexp(1, exponent) : -ldexp(1, exponent), second = kind ? first : -first;
-            size_t bytes;
-            for (size_t p = 0; p < parts.count; p++) {
-                parts.table[p] = make(&parts, 1);
-                test_status(reduct_table_add_group(parts.table[p], 0, p ? &second : &first, NULL, 1, NULL), REDUCT_OK);
+        for (int kind = 0; kind < 4; kind++)
+            for (int apart = 0; apart < 280; apart += 1 + (exponent & 63)) {
+                const double power = ldexp(kind & 1 ? 1 : -1, exponent),
+                             low = ldexp(kind & 1 ? -1 : 1, exponent - apart);
+                const double cancelled = kind & 2 ? power : -power;
+                for (size_t p = 0; p < parts.count; p++) {
+                    parts.table[p] = make(&parts, 2);
+                    test_status(reduct_table_add_group(parts.table[p], 0, p ? &cancelled : &power, NULL, 1, NULL),
+                                REDUCT_OK);
+                    test_status(reduct_table_add_group(parts.table[p], 1, &low, NULL, 1, NULL), REDUCT_OK);
+                }
+                assert_joins(&parts, exponent % 3 ? 2 : 1 << 18);
             }
-            unsigned char *expected = expect(&parts, &bytes);
-            test_status(join(&parts, exponent % 3 ? 2 : 1 << 12, PARTS, -1), REDUCT_OK);
-            for (size_t p = 0; p < parts.count; p++)
-                assert_saved(parts.table[p], expected, bytes);
-            free(expected);
-            destroy(&parts);
-        }
+}
+
+/* So many elements of a kind that counts of all parts need more bits than a cell has for them, or than those of each. */
+static void counts(void **state) {
+    (void)state;
+    static const double kinds[] = {-0.0, NAN, INFINITY, -INFINITY, 1};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_VAR, REDUCT_COUNT, REDUCT_MAX, REDUCT_ARGMIN};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+            for (int doublings = 14; doublings <= 62; doublings += doublings < 17 || doublings > 29 ? 1 : 12)
+                for (int ignores = 0; ignores < 2; ignores++) {
+                    struct parts parts = {.type = test_type(REDUCT_F64), .reductions = 1, .count = 2};
+                    parts.reduction[0] = (reduct_reduction){
+                        .op = ops[o], .element = REDUCT_F64, .nan = ignores ? REDUCT_NAN_IGNORE : REDUCT_NAN_PROPAGATE};
+                    for (size_t p = 0; p < parts.count; p++) {
+                        reduct_table *doubled = make(&parts, 1);
+                        parts.table[p] = make(&parts, 1);
+                        test_status(reduct_table_add_group(parts.table[p], 0, &kinds[k], NULL, 1, NULL), REDUCT_OK);
+                        for (int i = 0; i < doublings; i++) {
+                            reduct_table_reset(doubled);
+                            test_status(reduct_table_merge(doubled, parts.table[p], NULL, NULL), REDUCT_OK);
+                            test_status(reduct_table_merge(parts.table[p], doubled, NULL, NULL), REDUCT_OK);
+                        }
+                        reduct_table_destroy(doubled);
+                    }
+                    assert_joins(&parts, doublings % 2 ? 2 : 300);
+                }
 }
 
 static void no_memory(void **state) {
@@ -361,7 +390,7 @@ static void no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_tables), cmocka_unit_test(powers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_tables), cmocka_unit_test(powers), cmocka_unit_test(counts),
                                        cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }

@@ -360,14 +360,17 @@ static void pack_aside(const struct rd_join *join, size_t s, const struct piece 
         rd_rows_pack(cells, &piece->form, true, join->asides[s].cell + piece->first * cells->size, piece->count, words);
 }
 
-/* Of cells that were put aside, too, of which what comes out counts for nothing. */
+/* Rows of cells that were put aside are zero: what these hold need not fit. */
 static void pack_rows(const struct rd_join *join, size_t s, const struct piece *piece, int64_t *words) {
-    const uint64_t here = rows_here(join, piece->first, piece->count);
+    const struct asides *asides = &join->asides[s];
+    const uint64_t here = rows_here(join, piece->first, piece->count), end = piece->first + piece->count;
     const size_t width = piece->form.words;
     if (here)
         rd_rows_pack(&join->table->cells[s], &piece->form, false, rd_table_cell(join->table, s, piece->first), here,
                      words);
     memset(words + here * width, 0, (size_t)(piece->count - here) * width * sizeof *words);
+    for (uint64_t i = find_aside(asides, piece->first); i < asides->count && asides->group[i] < end; i++)
+        memset(words + (asides->group[i] - piece->first) * width, 0, width * sizeof *words);
 }
 
 static void pack_rest(const struct rd_join *join, const struct rd_join_part *part, int64_t *words) {

@@ -315,6 +315,7 @@ void rd_rows_form(const struct rd_cells *cells, const struct rd_survey *survey, 
         form->value_bits[f] = (none ? 0 : (int)(-survey->minus_high[f] - survey->low[f])) + 1 + headroom;
         bits += form->value_bits[f];
     }
+    bits += cells->fields == 0; /* as words are signed; sums have that already */
     form->words = bits <= 64 ? 1 : 1 + (unsigned)((bits - 64 + form->digit - 1) / form->digit);
 }
 
