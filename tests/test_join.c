@@ -337,7 +337,7 @@ static void counts(void **state) {
     static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_VAR, REDUCT_COUNT, REDUCT_MAX, REDUCT_ARGMIN};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
-            for (int doublings = 14; doublings <= 62; doublings += doublings < 17 || doublings > 29 ? 1 : 12)
+            for (int doublings = 14; doublings <= 62; doublings += doublings < 17 || doublings > 30 ? 1 : 14)
                 for (int ignores = 0; ignores < 2; ignores++) {
                     struct parts parts = {.type = test_type(REDUCT_F64), .reductions = 1, .count = 2};
                     parts.reduction[0] = (reduct_reduction){

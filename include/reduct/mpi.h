@@ -86,10 +86,11 @@ REDUCT_MPI_API reduct_status reduct_mpi_exscan_accumulators(reduct_accumulator *
 
 /* The same for tables of accumulators (reduct_table): in the place of what each group held comes what that group holds on all ranks
  * together, in their order; argmin and argmax tell places in all that the ranks' tables were given. The reductions are the same on all
- * ranks, and group g means the same everywhere; tables with fewer groups get as many as the largest one has. Tables travel as
- * reduct_table_save() writes them. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _MISMATCH (other reductions), _TOO_LARGE (more
- * than 2^63 elements in all), _DEVICE_LOST or _OUT_OF_MEMORY; what the tables held is then as it was, but there may be more groups
- * that hold nothing. */
+ * ranks, and group g means the same everywhere; tables with fewer groups get as many as the largest one has. Ranks first tell each other
+ * in which range of bits the groups of each 4096 lie; a group's sum then takes one word of a message, or a few, and those that range far
+ * more widely than others go apart. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _MISMATCH (other reductions), _TOO_LARGE (more than
+ * 2^63 elements in all), _DEVICE_LOST or _OUT_OF_MEMORY; what the tables held is then as it was, but there may be more groups that hold
+ * nothing, and of _DEVICE_LOST the table is of no use until it is reset. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_table(reduct_table *table, MPI_Comm comm, reduct_error *error);
 REDUCT_MPI_API reduct_status reduct_mpi_reduce_table(reduct_table *table, int root, MPI_Comm comm, reduct_error *error);
 REDUCT_MPI_API reduct_status reduct_mpi_scan_table(reduct_table *table, MPI_Comm comm, reduct_error *error);
@@ -135,9 +136,8 @@ REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulat
                                                                 reduct_error *error);
 
 /* The same for a table, which must stay as it is until the request has ended. Ranks wait for each other to begin, and each then takes
- * memory for the bytes of all ranks' tables, which it merges by itself in reduct_mpi_wait(): where there are many ranks and many groups
- * reduct_mpi_allreduce_table() needs less. Fails as that does, and with REDUCT_ERROR_TOO_LARGE of more than 2^37 bytes; memory that
- * runs out in reduct_mpi_wait() is a failure of that rank alone. */
+ * memory for all words that are sent, which are as many as those of reduct_mpi_allreduce_table() in all. Fails as that does, and with
+ * REDUCT_ERROR_TOO_LARGE of more than some 2^33 words. */
 REDUCT_MPI_API reduct_status reduct_mpi_iallreduce_table(reduct_table *table, MPI_Comm comm,
                                                          reduct_mpi_request **request, reduct_error *error);
 
