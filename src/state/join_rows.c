@@ -87,7 +87,7 @@ static uint64_t too_many_specials(int headroom) {
     uint16_t special[RD_SPECIALS];
     uint64_t all;
     for (int i = 0; i < RD_SPECIALS; i++)
-        special[i] = headroom < 16 ? (uint16_t)(UINT16_MAX << (16 - headroom)) : UINT16_MAX;
+        special[i] = headroom < 16 ? (uint16_t)((uint32_t)UINT16_MAX << (16 - headroom)) : UINT16_MAX;
     memcpy(&all, special, sizeof all);
     return all;
 }
