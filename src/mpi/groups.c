@@ -149,6 +149,10 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "table: null pointer");
         rm_note(failure, 0, &local);
     }
+    if (reduct_joining.size_of_this != sizeof reduct_joining) {
+        rm_fail(&local, REDUCT_ERROR_UNSUPPORTED, "table: libreduct is of another version than libreduct_mpi");
+        rm_note(failure, 0, &local);
+    }
     for (size_t i = 0; i < reduct_table_reductions(table); i++) {
         reduct_reduction reduction = reduct_table_reduction(table, i);
         reduction.mode = REDUCT_EXACT; /* of tables the only one, whatever it is called */
