@@ -252,7 +252,7 @@ static void specials(void **state) {
         for (size_t t = 0; t < element_count; t++)
             for (int special = NOTHING; special < SPECIALS; special++) {
                 const size_t rounds = counts[c] < 10 ? 3 : 1;
-                if (elements[t]->class != FLOAT || (counts[c] > 2 * BLOCK && rng_unit(&rng) >= test_scale()))
+                if (elements[t]->class != FLOAT || rng_unit(&rng) >= (counts[c] > 2 * BLOCK ? 1 : 20) * test_scale())
                     continue;
                 for (size_t round = 0; round < rounds; round++) {
                     fill(&rng, elements[t], distribution_named(names[rng_below(&rng, 4)]), counts[c]);
@@ -300,7 +300,7 @@ static void zeros(void **state) {
     (void)state;
     static const char *const names[] = {"plus_zero", "minus_zero", "mixed_zeros"};
     struct rng rng = rng_of(test_seed() + 5);
-    for (uint64_t rounds = test_scaled(300, 60), round = 0; round < rounds; round++)
+    for (uint64_t rounds = test_scaled(300, 20), round = 0; round < rounds; round++)
         for (size_t t = 0; t < element_count; t++) {
             if (elements[t]->class != FLOAT)
                 continue;
