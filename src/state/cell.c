@@ -220,16 +220,6 @@ struct layout {
     int words[2];
 };
 
-/* Adds a carry of -1, 0 or 1 from a word on. */
-ALWAYS_INLINE void carry_on(uint64_t *word, int at, int words, int64_t carry) {
-    for (; carry && at < words; at++) {
-        uint64_t before = word[at];
-        word[at] = before + (uint64_t)carry;
-        if (carry > 0 ? before != UINT64_MAX : before != 0)
-            return;
-    }
-}
-
 /* The same of a term in a window of the cell. Fewer than 2^61 in its last word leave room for any term. `wide`: 128 bits,
  * otherwise 64. */
 ALWAYS_INLINE bool put(const struct rd_cells *cells, const struct layout *layout, struct rd_cell_sums *cell, int which,
@@ -247,7 +237,7 @@ ALWAYS_INLINE bool put(const struct rd_cells *cells, const struct layout *layout
     carry = add_carry(carry, word[at + 1], (uint64_t)high ^ flip, &word[at + 1]);
     if (wide)
         carry = add_carry(carry, word[at + 2], (uint64_t)(high >> 64) ^ flip, &word[at + 2]);
-    carry_on(word, (int)at + n, words, (int64_t)flip + carry);
+    rd_words_carry(word, (int)at + n, words, (int64_t)flip + carry);
     return true;
 }
 

@@ -69,6 +69,16 @@ static inline uint64_t rd_words_sign(const uint64_t *word, int words) {
     return (uint64_t)((int64_t)word[words - 1] >> 63);
 }
 
+/* Adds a carry of -1, 0 or 1 from a word on. */
+static inline __attribute__((always_inline)) void rd_words_carry(uint64_t *word, int at, int words, int64_t carry) {
+    for (; carry && at < words; at++) {
+        uint64_t before = word[at];
+        word[at] = before + (uint64_t)carry;
+        if (carry > 0 ? before != UINT64_MAX : before != 0)
+            return;
+    }
+}
+
 /* Words of a field that say all: `low` zeros are below them, and above them nothing but the sign. None for zero. */
 struct rd_extent {
     int low, words;

@@ -484,15 +484,13 @@ INLINED void set_bits(uint64_t *row, int at, uint64_t value) {
         row[word + 1] |= value >> (64 - shift);
 }
 
-/* Adds 1 or -1 from a bit on. */
-INLINED void carry_from(uint64_t *row, int words, int at, bool borrow) {
-    const uint64_t one = (uint64_t)1 << (at % 64);
-    bool carry = true;
-    for (int w = at / 64; carry && w < words; w++) {
-        const uint64_t term = w == at / 64 ? one : 1, before = row[w];
-        row[w] = borrow ? before - term : before + term;
-        carry = borrow ? before < term : row[w] < term;
-    }
+/* Adds a carry of -1 or 1 from a bit on, which the row has. */
+INLINED void carry_from(uint64_t *row, int words, int at, int64_t carry) {
+    const int word = at / 64;
+    const uint64_t one = (uint64_t)1 << (at % 64), before = row[word];
+    row[word] = carry < 0 ? before - one : before + one;
+    if (carry < 0 ? before < one : row[word] < one)
+        rd_words_carry(row, word + 1, words, carry);
 }
 
 INLINED uint64_t mask_of(int bits) {
@@ -514,11 +512,10 @@ INLINED void set_value(uint64_t *row, int words, const struct rd_row_form *form,
         uint64_t pair[2];
         for (int w = 0; w < 2; w++)
             pair[w] = from + w < 0 ? 0 : from + w < field.words ? field.word[from + w] : sign;
-        const uint64_t value = shift ? pair[0] >> shift | pair[1] << (64 - shift) : pair[0];
-        set_bits(row, at + done, value & mask_of(bits - done));
+        set_bits(row, at + done, joined(pair[0], pair[1], shift) & mask_of(bits - done));
     }
     if (sign && !top)
-        carry_from(row, words, at + bits, true);
+        carry_from(row, words, at + bits, -1);
 }
 
 /* `width`: words of the row. */
@@ -571,7 +568,7 @@ INLINED int value_of(const struct rd_row_form *form, uint64_t *row, int words, i
     value[count - 1] = (uint64_t)((int64_t)(value[count - 1] << over) >> over);
     const uint64_t sign = rd_words_sign(value, count);
     if (sign && !top)
-        carry_from(row, words, at + bits, false);
+        carry_from(row, words, at + bits, 1);
     value[count] = sign;
     for (int w = count; shift && w >= 0; w--)
         value[w] = value[w] << shift | (w ? value[w - 1] >> (64 - shift) : 0);
