@@ -1055,7 +1055,7 @@ static void make_cancel(const struct test_type *type, void *x, size_t offset, co
  * CPU. */
 static void long_rows_and_columns(void **state) {
     (void)state;
-    enum { MOST = 2400000, RESULTS = 1040, SHAPES_EACH = 7 };
+    enum { MOST = 2400000, RESULTS = 1040, SHAPES_EACH = 7, TOGETHER = 4 };
     static const reduct_shape SHAPES[2][SHAPES_EACH] = {{{300, 516, 1, 520, 1, 0},
                                                          {270, 2000, 1, 2000, 1, 0},
                                                          {260, 4096, 1, 4100, 1, 0},
@@ -1070,20 +1070,22 @@ static void long_rows_and_columns(void **state) {
                                                          {1, 9001, 264, 0, 264, 1},
                                                          {1, 66500, 24, 0, 32, 1},
                                                          {1, 2100, 1040, 0, 1040, 1}}};
-    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM,   REDUCT_MEAN, REDUCT_NORM1, REDUCT_SUMSQ,
+                                                REDUCT_NORM2, REDUCT_RMS,  REDUCT_VAR,   REDUCT_STD};
+    static const reduct_operator OTHERS[] = {REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_COUNT};
     static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_BF16, REDUCT_F16};
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = test_devices(devices);
     struct rng rng = rng_of(test_seed() + 6);
     unsigned char *x = test_alloc((MOST + 1) * sizeof(float));
-    unsigned char got[2][RESULTS * ORACLE_RESULT_BYTES];
-    reduct_outcome told[2][RESULTS];
+    static unsigned char got[2][TOGETHER][RESULTS * ORACLE_RESULT_BYTES];
+    static reduct_outcome told[2][TOGETHER][RESULTS];
     for (uint64_t round = test_scaled(450, 21); round-- > 0;) {
         const struct test_type *type = test_type(TYPES[round % 3]);
         if (!is_tested(type))
             continue;
         const size_t which = round / 3 % SHAPES_EACH;
-        const reduct_shape *shape = &SHAPES[type->type != REDUCT_F32][which];
+        const reduct_shape *shape = &SHAPES[type->type != REDUCT_F32 || rng_below(&rng, 2)][which];
         const size_t results = shape->outer * shape->inner, offset = rng_below(&rng, 4) == 0;
         const struct distribution *distribution;
         do
@@ -1092,35 +1094,49 @@ static void long_rows_and_columns(void **state) {
         while (!distribution_suits(distribution, type));
         distribution->fill(&rng, type, x, NULL, MOST + 1);
         const bool spread = rng_below(&rng, 3) == 0;
-        const uint64_t binades = 20 + rng_below(&rng, 40); /* around what is exact in few digits */
+        const uint64_t binades = 8 + rng_below(&rng, 52); /* around what is exact in few digits */
         for (size_t i = 0; spread && i <= MOST; i++)
             values_put(type, x, i, ldexp(rng_unit(&rng) - 0.5, -(int)rng_below(&rng, binades)));
         if (spread || rng_below(&rng, 2))
             make_cancel(type, x, offset, shape, rng_below(&rng, 2));
-        const reduct_operator op = OPERATORS[rng_below(&rng, 3)];
-        const reduct_reduction reduction = {.op = op,
-                                            .element = type->type,
-                                            .result = test_pick_result(&rng, op, type->type),
-                                            .nan = (reduct_nan)rng_below(&rng, 3)};
+        /* One alone, or several in one pass: sums, and what else is. */
+        const size_t count = rng_below(&rng, 3) ? 1 : 2 + rng_below(&rng, TOGETHER - 1);
+        reduct_reduction reduction[TOGETHER];
+        for (size_t i = 0; i < count; i++) {
+            const reduct_operator op = i < 2 ? OPERATORS[rng_below(&rng, sizeof OPERATORS / sizeof *OPERATORS)]
+                                             : OTHERS[rng_below(&rng, sizeof OTHERS / sizeof *OTHERS)];
+            reduction[i] = (reduct_reduction){.op = op,
+                                              .element = type->type,
+                                              .result = test_pick_result(&rng, op, type->type),
+                                              .nan = (reduct_nan)rng_below(&rng, 3)};
+        }
         const char *device = devices[rng_below(&rng, device_count)];
         memset(told, 0, sizeof told);
         memset(got, 0, sizeof got);
         for (int run = 0; run < 2; run++) {
-            const reduct_plan_options options = {.reductions = &reduction,
-                                                 .reduction_count = 1,
+            const reduct_plan_options options = {.reductions = reduction,
+                                                 .reduction_count = count,
                                                  .shape = *shape,
                                                  .kind = REDUCT_SHAPE,
                                                  .device = run ? device : "cpu"};
+            void *into[TOGETHER];
+            reduct_outcome *outcomes[TOGETHER];
+            for (size_t i = 0; i < count; i++) {
+                into[i] = got[run][i];
+                outcomes[i] = told[run][i];
+            }
             reduct_plan *plan = NULL;
             test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
-            test_status(reduct_plan_execute_each(plan, (const void *[]){x + offset * type->size}, (void *[]){got[run]},
-                                                 (reduct_outcome *[]){told[run]}, NULL, NULL),
-                        REDUCT_OK);
+            test_status(
+                reduct_plan_execute_each(plan, (const void *[]){x + offset * type->size}, into, outcomes, NULL, NULL),
+                REDUCT_OK);
             reduct_plan_destroy(plan);
         }
-        if (memcmp(got[1], got[0], sizeof got[0]) || memcmp(told[1], told[0], results * sizeof *told[0]))
-            test_fail("%s of %s, shape %zu of %s data, on %s: not as on the CPU", reduct_operator_name(op), type->name,
-                      which, distribution->name, device);
+        for (size_t i = 0; i < count; i++)
+            if (memcmp(got[1][i], got[0][i], sizeof got[0][i]) ||
+                memcmp(told[1][i], told[0][i], results * sizeof *told[0][i]))
+                test_fail("%s of %s, one of %zu, shape %zu of %s data, on %s: not as on the CPU",
+                          reduct_operator_name(reduction[i].op), type->name, count, which, distribution->name, device);
     }
     free(x);
 }

@@ -24,8 +24,10 @@ struct kernel {
     uint64_t slot_words;      /* of each piece, in a slot of its own */
     bool is_whole;            /* all lanes of a warp share each result, which is not cut */
     bool has_rows, has_tiles; /* there are kernels for rows of one tile, and of several (many_quick.cuh) */
-    unsigned ring_bytes;      /* and for long rows, and for columns (many_ringed.cuh): of an element, else 0 */
-    char ring_type[8];        /* what their names end in */
+    /* There are kernels for long rows (many_ringed.cuh), which may come in pieces, and for columns. */
+    char ring_image[32];
+    unsigned ring_bytes; /* of an element; else 0 */
+    bool ring_cuts_rows, ring_takes_columns;
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -50,9 +52,10 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
-        kernel.ring_bytes = of_elements && element->bytes < 8 ? element->bytes : 0;
-        if (kernel.ring_bytes == 2)
-            snprintf(kernel.ring_type, sizeof kernel.ring_type, "_%s", element->name);
+        kernel.ring_bytes = op->inputs == 1 && element->bytes < 8 ? element->bytes : 0;
+        kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
+        kernel.ring_takes_columns = true;
+        snprintf(kernel.ring_image, sizeof kernel.ring_image, "kernels/many_ringed_%s", element->name);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -286,9 +289,6 @@ static void leave_open(struct rd_cuda_pass *pass, const struct kernel *kernel) {
     pass->table_bytes = to->table_words * sizeof(uint64_t);
 }
 
-/* The fewest pieces of a row of which warps take one each. */
-enum { RD_CUDA_ROW_PIECES_LEAST = 8 };
-
 /* Elements of a ring's vectors. */
 static unsigned per_vector(const struct kernel *kernel) {
     return 16 / kernel->ring_bytes;
@@ -307,10 +307,10 @@ static bool suits_ring(const struct rd_cuda_pass *pass, const struct rd_many *ma
     const unsigned vector = per_vector(kernel);
     if (!to->across)
         return pass->may_be_vectors && to->lanes == 32 &&
-               (to->pieces == 1 || (kernel->ring_bytes == 2 && to->batch == 1)) && count % vector == 0 &&
+               (to->pieces == 1 || (kernel->ring_cuts_rows && to->batch == 1)) && count % vector == 0 &&
                count > (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32;
-    return to->axis[0].stride[0] == 1 && to->step[0] % vector == 0 && to->results % vector == 0 &&
-           many->layout.first[0] % vector == 0 && to->batch == 1;
+    return kernel->ring_takes_columns && to->axis[0].stride[0] == 1 && to->step[0] % vector == 0 &&
+           to->results % vector == 0 && many->layout.first[0] % vector == 0 && to->batch == 1;
 }
 
 /* Tasks of columns, a block's each, of as many blocks as there are at once: of the pieces that columns are cut into a block takes
@@ -340,17 +340,16 @@ static void join_pieces_of_rows(struct rd_cuda_many *to, const struct kernel *ke
     to->tasks = to->results * to->pieces;
 }
 
-/* Takes the kernel that has a ring, if the device has room for it. */
-static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel) {
+/* Takes the kernel that has a ring, if the device has room for it; its name begins with `family`. */
+static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel,
+                      const char *family) {
     struct rd_cuda_many *to = &pass->masked.many;
     const rd_cuda_driver *driver = context->device->driver;
     rd_cu_function function;
     int resident = 0;
-    char name[80];
-    snprintf(name, sizeof name, "many_ringed_%s_%s%s", to->across ? "columns" : "rows", kernel->name,
-             kernel->ring_type);
-    if (rd_cuda_kernel(context, kernel->ring_bytes == 2 ? "kernels/many_ringed_half" : "kernels/many_ringed", name,
-                       &function, NULL) != REDUCT_OK ||
+    char name[96];
+    snprintf(name, sizeof name, "%s_ringed_%s_%s", family, to->across ? "columns" : "rows", kernel->name);
+    if (rd_cuda_kernel(context, kernel->ring_image, name, &function, NULL) != REDUCT_OK ||
         driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_LANE_RINGS_BYTES) !=
             RD_CU_SUCCESS ||
         driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
@@ -416,7 +415,7 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
     describe_pass(context, many, reduction, &kernel, many->inputs, pass);
     if (open)
         leave_open(pass, &kernel);
-    else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel))
+    else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
         return REDUCT_OK;
     snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
              way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
@@ -458,18 +457,25 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
     }
     if (possible < 2)
         return REDUCT_OK;
-    const struct kernel kernel = {.image = "kernels/many_several",
-                                  .has_rows = element->bytes < 8 || !squares,
-                                  .has_tiles = element->bytes == 8 ? !squares : squares,
-                                  .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
-                                                RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS};
+    struct kernel kernel = {.image = "kernels/many_several",
+                            .has_rows = element->bytes < 8 || !squares,
+                            .has_tiles = element->bytes == 8 ? !squares : squares,
+                            .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
+                                          RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS,
+                            .ring_image = "kernels/many_ringed_several",
+                            .ring_bytes =
+                                element->bytes == 4 || (element->bytes == 2 && squares) ? (unsigned)element->bytes : 0,
+                            .ring_cuts_rows = true,
+                            .ring_takes_columns = element->bytes == 4};
+    snprintf(kernel.name, sizeof kernel.name, "%s_%s", squares ? "moments" : "identity", element->name);
     describe_pass(plan->context, many, &many->reduction[0], &kernel, 1, pass);
     if (share_together(plan, pass->masked.many.cutting ? 2 : pass->masked.many.pieces) < 2) {
         pass->table_bytes = pass->list_bytes = 0;
         return REDUCT_OK;
     }
-    snprintf(name, sizeof name, "together%s_%s_%s", way_of(pass, many, &kernel, element->bytes),
-             squares ? "moments" : "identity", element->name);
+    if (suits_ring(pass, many, &kernel, plan->context->device) && take_ring(plan->context, pass, &kernel, "together"))
+        return REDUCT_OK;
+    snprintf(name, sizeof name, "together%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
     return find_kernel(plan->context, kernel.image, name, pass, error);
 }
 
@@ -592,6 +598,7 @@ static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan,
                        (rd_many_is_segmented(plan) ? 0 : plan->layout.first[i]) * bytes;
             many->vectors = many->vectors && (uintptr_t)input[i] % 16 == 0;
         }
+    many->ringed = pass->ring_bytes && (uintptr_t)input[0] % 16 == 0;
     many->call.x = input[0];
     many->call.y = input[1];
     many->begins = addresses->begins;
@@ -640,7 +647,6 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
         masked.mask = addresses->mask;
     }
     set_addresses(many, plan, pass, addresses, 2);
-    many->ringed = pass->ring_bytes && (uintptr_t)many->call.x % 16 == 0;
     many->call.result = addresses->result;
     many->call.outcome = addresses->outcome;
     many->failure = addresses->failure;

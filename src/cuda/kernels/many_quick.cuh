@@ -73,6 +73,14 @@ struct NothingBeside {
     /* Over the lanes of a row. */
     __device__ __forceinline__ void merge(const rd_cuda_many &, const Lane &) {
     }
+    /* What other lanes have. */
+    __device__ __forceinline__ void join(const NothingBeside &) {
+    }
+    /* As take(), of EACH columns that lie side by side: N / EACH rows, of which `left` are there, `apart` from number `first` on. */
+    template <int EACH, class T, int N>
+    static __device__ __forceinline__ void take_columns(const rd_cuda_many &, NothingBeside (&)[EACH], const T (&)[N],
+                                                        unsigned, unsigned, int) {
+    }
 };
 
 /* The numbers in which terms are added: f64, or f32. Units for which 1.5 * 2^(DIGITS - 1) units are a normal number, and twice as much
@@ -159,6 +167,10 @@ template <class State> struct Quick {
         __device__ __forceinline__ void widen(const OneByOne &other) {
             most = max(most, other.most);
             least = min(least, other.least);
+        }
+        /* Whether a smallest key, less one, is less. */
+        __device__ __forceinline__ bool has_less(unsigned key) const {
+            return least < key;
         }
         /* Over the warp. */
         __device__ __forceinline__ Range range() const {

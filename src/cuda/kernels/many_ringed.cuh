@@ -1,4 +1,5 @@
-/* Exact sums of long rows, and of columns, of which lanes copy elements to shared memory ahead (compute capability 9.0 and later).
+/* Exact sums of long rows, and of columns, of elements and of their squares: lanes copy elements to shared memory ahead (compute
+ * capability 9.0 and later).
  *
  * Overview. Each lane of a warp orders its vectors some stages ahead, and waits for its own alone: so many loads are on their way
  * that memory is busy while others are added, and they take no registers. A row is a warp's, 128 columns are a block's. Element i
@@ -12,6 +13,10 @@
  * where f64 has just whole units. What is left of a term is at most half a unit, as is what carry() leaves; before the next one
  * less than 2^ADDS of them come. So a lower part is at most 2^(ADDS + u), as is the sum of all those of a result that carry() has
  * left, and a multiple of 2^bottom: exact in f64 if ADDS + u - bottom is at most 53.
+ *
+ * Squares. Their exponents lie twice as far apart, and they have twice as many digits, so that of a long row some are as a rule too
+ * small for that. These go to parts of their own, whose unit follows from the largest that can come there. What all parts hold are
+ * two numbers once more, as a rule, or three.
  *
  * Halves. Parts are sums in two numbers of f32, u >= top + ADDS - 20, of 2^ADDS terms each; lower ones are exact if ADDS + u - 1 - bottom
  * is at most 24. Elements with a lower bit than that, which are less than half a unit, go to the lower part of f64 themselves. Before
@@ -89,65 +94,206 @@ struct LaneRing {
     }
 };
 
-/* A lane's sums of f32: one for each element of a vector. */
-template <class State> struct WideSums {
+/* A number of f64 and what rounding it left. (Donald E. Knuth, The Art of Computer Programming, volume 2, 1969: section 4.2.2,
+ * theorem B.) */
+__device__ __forceinline__ Parted sum_of_two(double a, double b) {
+    Parted sum = {a, 0};
+    sum.add(b);
+    return sum;
+}
+
+/* Adds another sum, of smaller terms; what two numbers do not hold goes to a third. False if that does not hold it. */
+__device__ __forceinline__ bool join(Parted &sum, double &rest, const Parted &smaller) {
+    const Parted of_sum = sum_of_two(sum.upper, sum.lower), of_smaller = sum_of_two(smaller.upper, smaller.lower),
+                 upper = sum_of_two(of_sum.upper, of_smaller.upper), lower = sum_of_two(of_sum.lower, upper.lower),
+                 all = sum_of_two(lower.upper, of_smaller.lower), left = sum_of_two(lower.lower, all.lower);
+    sum = {upper.upper, all.upper};
+    rest = left.upper;
+    return left.lower == 0;
+}
+
+/* What sums have that take all elements alike. */
+struct NoSmall {
+    bool came;
+};
+
+/* A lane's sums in f64: of columns one for each element of a vector, of rows one or a few. */
+template <class State, bool COLUMNS> struct WideSums {
     typedef typename State::Stored Stored;
     typedef typename State::T T;
     typedef typename State::Range Range;
     typedef Quick<State> Way;
-    static constexpr int VECTORS = LaneRing::VECTORS, PARTS = 16 / sizeof(Stored), COUNT = VECTORS * PARTS;
-    static constexpr int ADDS = 7, CARRY = (1 << ADDS) / VECTORS - 1; /* stages between two carries */
-    static_assert(32 * WARPS <= 1 << (ADDS + 1), "that is as many lower parts of half a unit as a column has");
+    static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), COUNT = VECTORS * EACH,
+                         SUMS = Way::SUMS, PARTS = COLUMNS || !State::PRODUCTS ? EACH : 2;
+    static constexpr int ROOM = State::PRODUCTS ? RD_CUDA_RINGED_ROOM_SQUARES : RD_CUDA_RINGED_ROOM;
+    static constexpr int ADDS = 7, CARRY = (PARTS << ADDS) / COUNT - 1; /* stages between two carries */
+    static_assert(32 * WARPS <= 1 << (ADDS + 1) && 32 * PARTS <= 1 << (ADDS + 1),
+                  "that is as many lower parts of half a unit as a column has, and a row");
+    /* Squares of halves have so few digits that none is too small. */
+    static constexpr bool HAS_SMALL = State::PRODUCTS && sizeof(Stored) == 4;
     typename Way::Keys keys;
-    Parted part[PARTS];
-    double begin;
-    int unit, log; /* results have at most 2^log terms */
+    Parted part[SUMS][PARTS];
+    int unit[SUMS], log; /* results have at most 2^log terms */
+
+    int least;          /* exponent of the least elements that are not small */
+    unsigned small_key; /* small ones have a key, less one, of less */
+
+    /* What is kept of small elements: few come, so that it lies where it takes no registers. (A variable of its own, since a function
+     * takes its address: what it was part of would lie there too.) */
+    struct Kept {
+        static constexpr int PARTS = COLUMNS ? EACH : 1;
+        Parted part[SUMS][PARTS];
+        int unit[SUMS];
+        bool came;
+
+        __device__ __forceinline__ Parted held(int k, int i) const {
+            return came ? Parted{part[k][i].upper - Way::start(unit[k]), part[k][i].lower} : Parted{0, 0};
+        }
+    };
+    typedef typename std::conditional<HAS_SMALL, Kept, NoSmall>::type Small;
+
+    /* Of sum number k: exponents of the largest term, and of the lowest bit of the smallest, of elements with such exponents. */
+    static __device__ __forceinline__ int top_of(int k, int largest) {
+        return State::ELEMENTS && k == 0 ? largest : 2 * largest + 1;
+    }
+    static __device__ __forceinline__ int bottom_of(int k, int smallest) {
+        const int bottom = smallest - (State::DIGITS - 1);
+        return State::ELEMENTS && k == 0 ? bottom : 2 * bottom;
+    }
+    __device__ __forceinline__ int unit_for(int k, int largest) const {
+        return top_of(k, largest) + log - 49;
+    }
+    static __device__ __forceinline__ bool is_exact(int k, int smallest, int of_unit) {
+        return ADDS + of_unit - bottom_of(k, smallest) <= 53;
+    }
 
     /* By the range of first stages. */
-    __device__ __forceinline__ void open(const Range &range) {
-        unit = range.largest() + RD_CUDA_RINGED_ROOM + log - 49;
-        begin = Way::start(unit);
+    __device__ __forceinline__ void open(const Range &range, Small &small) {
+        small.came = false;
 #pragma unroll
-        for (int i = 0; i < PARTS; i++)
-            part[i] = {begin, 0};
+        for (int k = 0; k < SUMS; k++) {
+            unit[k] = unit_for(k, range.largest() + ROOM);
+#pragma unroll
+            for (int i = 0; i < PARTS; i++)
+                part[k][i] = {Way::start(unit[k]), 0};
+        }
+        if constexpr (HAS_SMALL) {
+            /* The last sum is of squares, and those of fewer elements are exact. */
+            least = max((ADDS + unit[SUMS - 1] - 53 + 2 * (State::DIGITS - 1) + 1) >> 1, -126);
+            small_key = least > -126 ? ((unsigned)(least + 127) << 23) - 1 : 0;
+        }
+    }
+    /* Before the first small element comes. */
+    __device__ __forceinline__ void open_small(Small &small) const {
+        small.came = true;
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) {
+            small.unit[k] = small_unit(k);
+#pragma unroll
+            for (int i = 0; i < Kept::PARTS; i++)
+                small.part[k][i] = {Way::start(small.unit[k]), 0};
+        }
+    }
+    __device__ __forceinline__ int small_unit(int k) const {
+        return unit_for(k, least - 1);
     }
     __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
         T x[COUNT];
         Way::unpack(vector, x);
         keys.note(x);
     }
-    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS]) {
+    static __device__ __forceinline__ void add(int k, Parted &to, T x) {
+        if (State::ELEMENTS && k == 0) {
+            Way::add(to, State::ABSOLUTE ? fabs((double)x) : (double)x);
+        } else {
+            const double a = x, upper = __fma_rn(a, a, to.upper);
+            to.lower += __fma_rn(a, a, -(upper - to.upper));
+            to.upper = upper;
+        }
+    }
+    template <class Also>
+    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS], Small &small, const Also &also) {
         T x[COUNT];
         Way::unpack(vector, x);
-        keys.note(x);
+        also(x);
+        if constexpr (HAS_SMALL) {
+            typename Way::Keys own;
+            own.reset();
+            own.note(x);
+            keys.widen(own);
+            if (own.has_less(small_key))
+                take_small(x, small);
+        } else {
+            keys.note(x);
+        }
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            Way::add(part[i % PARTS], State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i]);
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                add(k, part[k][i % PARTS], x[i]);
+    }
+    /* Takes out elements whose squares are too small. */
+    __device__ __forceinline__ void take_small(T (&x)[COUNT], Small &small) const {
+        T all[COUNT];
+        unsigned which = 0;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const bool is_small = State::key_of(x[i]) - 1 < small_key;
+            all[i] = x[i];
+            which |= (unsigned)is_small << i;
+            x[i] = is_small ? State::padding() : x[i];
+        }
+        if (!small.came)
+            open_small(small);
+        add_small(small, all, which);
+    }
+    static __device__ __noinline__ void add_small(Small &to, const T (&x)[COUNT], unsigned which) {
+#pragma unroll 1
+        for (; which; which &= which - 1) {
+            const int i = __ffs((int)which) - 1;
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                add(k, to.part[k][i % Kept::PARTS], x[i]);
+        }
+        static_assert(COUNT <= 1 << ADDS, "carried each time");
+#pragma unroll
+        for (int k = 0; k < SUMS; k++)
+            carry(to.part[k], Way::start(to.unit[k]));
     }
     /* Leaves at most half a unit in lower parts. */
+    template <int N> static __device__ __forceinline__ void carry(Parted (&of)[N], double begin) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const double units = (begin + of[i].lower) - begin;
+            of[i].upper += units;
+            of[i].lower -= units;
+        }
+    }
     __device__ __forceinline__ void carry() {
 #pragma unroll
-        for (int i = 0; i < PARTS; i++) {
-            const double units = (begin + part[i].lower) - begin;
-            part[i].upper += units;
-            part[i].lower -= units;
-        }
+        for (int k = 0; k < SUMS; k++)
+            carry(part[k], Way::start(unit[k]));
     }
     /* Whether all of a range was exact. */
     __device__ __forceinline__ RowsOutcome check(const Range &range) const {
         if (range.most == 0)
             return ROWS_RETRY;
-        return range.finite() && range.largest() + log - 49 <= unit &&
-                       ADDS + unit - (range.smallest() - (State::DIGITS - 1)) <= 53
-                   ? ROWS_DONE
-                   : ROWS_UNSUITED;
+        bool suits = range.finite();
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) {
+            int least_unit = unit[k];
+            if constexpr (HAS_SMALL)
+                least_unit = range.smallest() < least ? small_unit(k) : unit[k];
+            suits = suits && unit_for(k, range.largest()) <= unit[k] && is_exact(k, range.smallest(), least_unit);
+        }
+        return suits ? ROWS_DONE : ROWS_UNSUITED;
     }
     /* Whether exponents are looked at after so many stages and a carry. */
     static __device__ __forceinline__ bool checks(unsigned) {
         return true;
     }
-    __device__ __forceinline__ Parted held(int i) const {
-        return {part[i].upper - begin, part[i].lower};
+    __device__ __forceinline__ Parted held(int k, int i) const {
+        return {part[k][i].upper - Way::start(unit[k]), part[k][i].lower};
     }
 };
 
@@ -156,8 +302,9 @@ template <class State, bool COLUMNS> struct NarrowSums {
     typedef typename State::Stored Stored;
     typedef typename State::Range Range;
     typedef Quick<State> Way;
-    static constexpr int BIAS_OF_HALF = Reading<Stored>::HIGHEST - 1;
-    static constexpr int ROOM = 3; /* as RD_CUDA_RINGED_ROOM, of f32's fewer digits */
+    static constexpr int BIAS_OF_HALF = Reading<Stored>::HIGHEST - 1, ROOM = RD_CUDA_RINGED_ROOM_HALVES;
+    static constexpr bool HAS_SMALL = false; /* but what take_small() does */
+    typedef NoSmall Small;
     static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), ADDS = 3, PARTS = COLUMNS ? EACH : 1,
                          CHAINS = COLUMNS ? EACH : 4, CARRY = (CHAINS << ADDS) / (VECTORS * EACH), CHECK = 32;
     static_assert(CARRY > 0 && CHECK % CARRY == 0, "carries and checks are of whole stages");
@@ -168,7 +315,7 @@ template <class State, bool COLUMNS> struct NarrowSums {
     int unit, log;
     unsigned small; /* f32 cannot take elements with a key, less one, of less */
 
-    __device__ __forceinline__ void open(const Range &range) {
+    __device__ __forceinline__ void open(const Range &range, Small &) {
         unit = Way::unit_for(min(range.largest() + ROOM, Reading<Stored>::HIGHEST - 1), ADDS);
         begin = Way::start(unit);
         const int least = Way::least_exact(unit, ADDS) + BIAS_OF_HALF;
@@ -186,7 +333,8 @@ template <class State, bool COLUMNS> struct NarrowSums {
     __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
         keys.note(vector);
     }
-    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS]) {
+    template <class Also>
+    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS], Small &, const Also &) {
         typename Way::Keys own;
         own.reset();
         own.note(vector);
@@ -243,7 +391,7 @@ template <class State, bool COLUMNS> struct NarrowSums {
     static __device__ __forceinline__ bool checks(unsigned stages) {
         return stages % CHECK == 0;
     }
-    __device__ __forceinline__ Parted held(int i) const {
+    __device__ __forceinline__ Parted held(int, int i) const {
         return part[i];
     }
 };
@@ -252,12 +400,56 @@ template <class State> struct Ringed {
     typedef typename State::Stored Stored;
     typedef typename State::Range Range;
     typedef Quick<State> Way;
-    static constexpr int VECTORS = LaneRing::VECTORS, PARTS = 16 / sizeof(Stored); /* elements of a vector */
-    static_assert(State::SUMS == 1 && State::ELEMENTS && sizeof(Stored) <= 4,
-                  "one sum of elements of f32, or of halves");
-    typedef typename std::conditional<Way::NARROW, NarrowSums<State, false>, WideSums<State>>::type RowSums;
-    typedef typename std::conditional<Way::NARROW, NarrowSums<State, true>, WideSums<State>>::type ColumnSums;
-    static constexpr bool CUT = Way::NARROW; /* long rows come in pieces */
+    static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), SUMS = Way::SUMS;
+    static_assert(!State::PAIRS && sizeof(Stored) <= 4, "sums of f32, or of halves");
+    typedef typename std::conditional<Way::NARROW, NarrowSums<State, false>, WideSums<State, false>>::type RowSums;
+    typedef typename std::conditional<Way::NARROW, NarrowSums<State, true>, WideSums<State, true>>::type ColumnSums;
+    typedef typename State::Beside Beside;
+    static constexpr bool HAS_BESIDE = !std::is_same<Beside, NothingBeside>::value;
+    static_assert(!HAS_BESIDE || !Way::NARROW, "narrow sums have nothing beside them");
+    /* Long rows come in pieces. */
+    static constexpr bool CUT = sizeof(Stored) == 2 || State::PRODUCTS || HAS_BESIDE;
+
+    /* Of a result. */
+    struct Kept {
+        Parted sum[SUMS];
+
+        __device__ __forceinline__ void add(const Kept &other) {
+#pragma unroll
+            for (int k = 0; k < SUMS; k++) {
+                sum[k].upper += other.sum[k].upper;
+                sum[k].lower += other.sum[k].lower;
+            }
+        }
+    };
+    /* The same with what was small. */
+    struct Whole : Kept {
+        double rest[SUMS]; /* what two numbers do not hold */
+
+        __device__ __forceinline__ Whole() : Kept(), rest() {
+        }
+        __device__ __forceinline__ explicit Whole(const Kept &kept) : Kept(kept), rest() {
+        }
+        /* False if three numbers do not hold a sum. */
+        __device__ __forceinline__ bool join_all(const Kept &smaller) {
+            bool fits = true;
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                fits = join(this->sum[k], rest[k], smaller.sum[k]) && fits;
+            return fits;
+        }
+        /* Whether the first sum is zero, whose sign and rounding the general way knows. */
+        __device__ __forceinline__ bool is_zero() const {
+            return this->sum[0].upper == -this->sum[0].lower && rest[0] == 0;
+        }
+        __device__ __forceinline__ bool is_long() const {
+            bool is_long = false;
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                is_long = is_long || rest[k] != 0;
+            return is_long;
+        }
+    };
 
     static __device__ __forceinline__ uint4 padding() {
         const unsigned zero = sizeof(Stored) == 4 ? 0x80000000 : 0x80008000; /* -0 */
@@ -267,24 +459,26 @@ template <class State> struct Ringed {
         return count > 1 ? 64 - __clzll((i64)(count - 1)) : 0;
     }
 
-    /* Takes `stages`. order() orders another one, and common() makes the range of a warp that of all who share their results. */
-    template <class Sums, class Order, class Common>
-    static __device__ __forceinline__ RowsOutcome take(LaneRing &ring, unsigned stages, Sums &sums, Order order,
-                                                       Common common) {
+    /* Takes `stages`. order() orders another one, common() makes the range of a warp that of all who share their results, and also() is
+     * given the elements of a stage, and its number. */
+    template <class Sums, class Order, class Common, class Also>
+    static __device__ __forceinline__ RowsOutcome take(LaneRing &ring, unsigned stages, Sums &sums,
+                                                       typename Sums::Small &small, Order order, Common common,
+                                                       Also also) {
         Vector<Stored> vector[VECTORS];
         sums.keys.reset();
         /* The first stage is looked at twice: with this in the loop compilers keep the sums in memory. */
         ring.template look<LaneRing::STAGES - 2>(vector);
         sums.note(vector);
         const Range first = common(sums.keys.range());
-        sums.open(first);
+        sums.open(first, small);
         if (sums.check(first) == ROWS_UNSUITED)
             return ROWS_UNSUITED;
 #pragma unroll 1
         for (unsigned stage = 0, until_carry = Sums::CARRY; stage < stages; stage++) {
             order();
             ring.take(vector);
-            sums.take(vector);
+            sums.take(vector, small, [&](const auto &x) { also(x, stage); });
             if (--until_carry == 0) {
                 until_carry = Sums::CARRY;
                 sums.carry();
@@ -317,7 +511,7 @@ template <class State> struct Ringed {
             }
             first = at * many.batch;
             rounds = task < many.tasks ? (unsigned)min((u64)many.batch, many.results - first) : 0;
-            vectors = (int)(length / PARTS);
+            vectors = (int)(length / EACH);
         }
         __device__ __forceinline__ unsigned stages() const {
             return (vectors + VECTORS * 32 - 1) / (VECTORS * 32);
@@ -346,14 +540,14 @@ template <class State> struct Ringed {
             stage = 0;
             vectors = own.vectors;
             stages = own.stages();
-            to_next = many.axis[0].stride[0] - (i64)stages * (VECTORS * 32 * PARTS);
+            to_next = many.axis[0].stride[0] - (i64)stages * (VECTORS * 32 * EACH);
             from = static_cast<const Stored *>(many.call.x) +
-                   ((i64)own.first * many.axis[0].stride[0] + (i64)own.begin + lane_index() * PARTS);
+                   ((i64)own.first * many.axis[0].stride[0] + (i64)own.begin + lane_index() * EACH);
         }
         __device__ __forceinline__ void order(LaneRing &ring) {
             if (rounds) {
                 ring.order(from, 32 * 16, vectors - (int)(stage * VECTORS * 32) - lane_index(), 32, padding());
-                from += VECTORS * 32 * PARTS;
+                from += VECTORS * 32 * EACH;
                 if (++stage == stages) {
                     stage = 0;
                     from += to_next;
@@ -365,58 +559,77 @@ template <class State> struct Ringed {
         }
     };
 
-    /* The sum of a row, in all lanes. */
-    static __device__ __forceinline__ Parted merge(const RowSums &sums) {
-        Parted sum = {0, 0};
-#pragma unroll
-        for (int i = 0; i < RowSums::PARTS; i++) {
-            const Parted part = sums.held(i);
-            sum.upper += part.upper;
-            sum.lower += part.lower;
-        }
+    /* Over the lanes of a row, in all of them. */
+    static __device__ __forceinline__ void merge_lanes(Kept &kept) {
 #pragma unroll 1
         for (int by = 1; by < 32; by *= 2) {
-            sum.upper += __shfl_xor_sync(ALL, sum.upper, by);
-            sum.lower += __shfl_xor_sync(ALL, sum.lower, by);
+            Kept other;
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                other.sum[k] = {__shfl_xor_sync(ALL, kept.sum[k].upper, by),
+                                __shfl_xor_sync(ALL, kept.sum[k].lower, by)};
+            kept.add(other);
         }
-        return sum;
+    }
+    /* The sums of a row. False if they have too many digits. */
+    static __device__ __forceinline__ bool merge(const RowSums &sums, const typename RowSums::Small &of_small,
+                                                 Whole &row) {
+        Kept kept = {};
+#pragma unroll
+        for (int i = 0; i < RowSums::PARTS; i++) {
+            Kept part;
+#pragma unroll
+            for (int k = 0; k < SUMS; k++)
+                part.sum[k] = sums.held(k, i);
+            kept.add(part);
+        }
+        merge_lanes(kept);
+        row = Whole(kept);
+        if constexpr (RowSums::HAS_SMALL) {
+            if (__any_sync(ALL, of_small.came)) {
+                Kept small;
+#pragma unroll
+                for (int k = 0; k < SUMS; k++)
+                    small.sum[k] = of_small.held(k, 0);
+                merge_lanes(small);
+                return row.join_all(small);
+            }
+        }
+        return true;
     }
 
-    /* A function of its own, so that the loops around it have the registers. */
+    /* Functions of their own, so that the loops around them have the registers. */
     static __device__ __noinline__ void finish_rows(const rd_cuda_many &many, typename State::Shared &shared,
-                                                    Parted kept, bool mine, u64 own) {
-        const Parted parted[1] = {kept};
-        State::finish_parted(many, shared, parted, NothingBeside(), mine, own);
+                                                    Whole kept, Beside beside, bool mine, u64 own) {
+        const bool is_long = RowSums::HAS_SMALL && kept.is_long();
+        State::finish_parted(many, shared, kept.sum, beside, mine && !is_long, own);
+        if constexpr (RowSums::HAS_SMALL)
+            if (__any_sync(ALL, mine && is_long))
+                State::finish_held(many, shared, kept.sum, kept.rest, beside, mine && is_long, own);
     }
     static __device__ __noinline__ void finish_pieces(const rd_cuda_many &many, typename State::Shared &shared,
-                                                      Parted kept, u64 pieces, bool mine, u64 result) {
-        typename State::Merged merged;
-        merged.notes = {0, 0, State::OTHER_CAME};
-        if (mine) {
-            if (!State::template hold_parts<State::KE, typename State::ElementGrid>(kept, merged.elements))
-                merged.notes.flags |= State::FAILED;
-            const typename State::Met met = State::meet(merged, meeting_of(many, result), pieces);
-            merged = met.kept;
-            mine = met.last;
-        }
-        State::finish_merged(many, shared, merged, mine, result);
+                                                      Whole kept, Beside beside, u64 pieces, bool mine, u64 result) {
+        State::finish_pieces(many, shared, kept.sum, kept.rest, beside, pieces, mine, result);
     }
 
     /* Sums of results, or of so many pieces of them as one. By all lanes, of which some have one. */
-    static __device__ __forceinline__ void finish(const rd_cuda_many &many, typename State::Shared &shared, Parted kept,
-                                                  u64 pieces, bool mine, u64 result) {
+    static __device__ __forceinline__ void finish(const rd_cuda_many &many, typename State::Shared &shared,
+                                                  const Whole &kept, const Beside &beside, u64 pieces, bool mine,
+                                                  u64 result) {
         if (many.pieces == 1)
-            finish_rows(many, shared, kept, mine, result);
+            finish_rows(many, shared, kept, beside, mine, result);
         else
-            finish_pieces(many, shared, kept, pieces, mine, result);
+            finish_pieces(many, shared, kept, beside, pieces, mine, result);
     }
 
     /* Tasks from `task` on, `step` apart, up to one that is to be reduced in the general way, which it returns. */
     static __device__ __forceinline__ u64 reduce_rows(const rd_cuda_many &many, typename State::Shared &shared,
                                                       u64 task, u64 step, int &patience) {
+        const Lane lane(many);
         LaneRing ring;
         Rows rows(many, task, step);
         RowSums sums;
+        typename RowSums::Small small;
         sums.log = log_of(many.call.count);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
@@ -427,27 +640,43 @@ template <class State> struct Ringed {
             const RowsTask own(many, task);
             const unsigned rounds = own.rounds;
             const bool mine = lane_index() < (int)rounds;
-            Parted kept = {0, 0};
+            Whole kept;
+            Beside beside;
+            beside.reset();
 #pragma unroll 1
             for (unsigned round = 0; round < rounds; round++) {
+                Beside of_row;
+                of_row.reset();
+                const auto look = [&](const auto &x, unsigned stage) {
+                    const unsigned before = stage * VECTORS * 32;
+                    of_row.take(many, lane, x, (unsigned)own.begin + before * EACH, (unsigned)own.vectors - before);
+                };
                 outcome = take(
-                    ring, own.stages(), sums, [&] { rows.order(ring); }, [](const Range &range) { return range; });
+                    ring, own.stages(), sums, small, [&] { rows.order(ring); },
+                    [](const Range &range) { return range; }, look);
                 if (outcome == ROWS_DONE)
                     outcome = sums.check(sums.keys.range());
                 if (outcome != ROWS_DONE)
                     break;
-                const Parted sum = merge(sums);
-                if (lane_index() == (int)round)
-                    kept = sum;
+                Whole row;
+                if (!merge(sums, small, row)) {
+                    outcome = ROWS_RETRY;
+                    break;
+                }
+                of_row.merge(many, lane);
+                if (lane_index() == (int)round) {
+                    kept = row;
+                    beside = of_row;
+                }
             }
-            if (outcome == ROWS_DONE && __any_sync(ALL, mine && kept.upper == -kept.lower))
+            if (outcome == ROWS_DONE && __any_sync(ALL, mine && kept.is_zero()))
                 outcome = ROWS_RETRY;
             if (outcome != ROWS_DONE)
                 break;
             if constexpr (CUT)
-                finish(many, shared, kept, 1, mine, own.first + lane_index());
+                finish(many, shared, kept, beside, 1, mine, own.first + lane_index());
             else
-                finish_rows(many, shared, kept, mine, own.first + lane_index());
+                finish_rows(many, shared, kept, beside, mine, own.first + lane_index());
             patience = min(patience + 1, 2 * PATIENCE);
         }
         ring.drain();
@@ -461,13 +690,13 @@ template <class State> struct Ringed {
 
     /* How a block shares out the columns of a task, a vector of up to 128 for each lane, and their rows. */
     struct Columns {
-        static constexpr unsigned MOST = 32 * PARTS;
+        static constexpr unsigned MOST = 32 * EACH;
         unsigned across, places; /* lanes of a warp side by side; that share a column */
         u64 groups, tasks;       /* of columns */
 
         __device__ __forceinline__ explicit Columns(const rd_cuda_many &many) {
             across = 1;
-            while (across < 32 && across * PARTS < many.results)
+            while (across < 32 && across * EACH < many.results)
                 across *= 2;
             places = 32 / across;
             groups = (many.results + MOST - 1) / MOST;
@@ -494,7 +723,7 @@ template <class State> struct Ringed {
         struct {
             unsigned most[WARPS], least[WARPS];
         } first, all; /* keys: of first stages, and of all */
-        unsigned outcome[WARPS], zero;
+        unsigned outcome[WARPS], retry, small;
     };
 
     template <class Ranges> static __device__ __forceinline__ void tell_range(Ranges &of, const Range &range) {
@@ -513,13 +742,51 @@ template <class State> struct Ringed {
         return range;
     }
 
+    /* What a lane leaves of a column: its sums, and those of what was small. */
+    struct Waiting {
+        Kept kept[ColumnSums::HAS_SMALL ? 2 : 1];
+    };
+    static __device__ __forceinline__ Waiting *waiting_of(int warp) {
+        return reinterpret_cast<Waiting *>(LaneRing::memory_of(warp));
+    }
+    /* Over the lanes of a block. */
+    static __device__ __forceinline__ Kept sum_of(const Columns &columns, unsigned column, int which) {
+        Kept sum = {};
+#pragma unroll 1
+        for (int warp = 0; warp < WARPS; warp++)
+#pragma unroll 1
+            for (unsigned place = 0; place < columns.places; place++)
+                sum.add(waiting_of(warp)[place * columns.across * EACH + column].kept[which]);
+        return sum;
+    }
+
+    /* The same of what is beside the sums, which is there first. By the whole block. */
+    static __device__ __forceinline__ void join_beside(const Columns &columns, const Task &task,
+                                                       const Beside (&of_lane)[EACH], Beside &beside) {
+        const auto left_by = [](int warp) { return reinterpret_cast<Beside *>(LaneRing::memory_of(warp)); };
+        static_assert(32 * EACH * sizeof(Beside) <= LaneRing::STAGES * LaneRing::STAGE_BYTES, "it has room there");
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            left_by(warp_index())[lane_index() * EACH + i] = of_lane[i];
+        __syncthreads();
+        beside.reset();
+        if (threadIdx.x < task.here)
+#pragma unroll 1
+            for (int warp = 0; warp < WARPS; warp++)
+#pragma unroll 1
+                for (unsigned place = 0; place < columns.places; place++)
+                    beside.join(left_by(warp)[place * columns.across * EACH + threadIdx.x]);
+        __syncthreads();
+    }
+
     /* Leaves the sums of lanes in the memory of their rings. By the whole block, which takes rows in turn. A function of its own, so that
      * the loop has the registers. */
     static __device__ __noinline__ RowsOutcome sum_columns(const rd_cuda_many &many, Told &told, const Columns columns,
-                                                           u64 number) {
+                                                           u64 number, Beside &beside) {
         const Task task(many, columns, number);
         const unsigned place = warp_index() * columns.places + lane_index() / columns.across,
-                       places = WARPS * columns.places, column = lane_index() % columns.across * PARTS;
+                       places = WARPS * columns.places, column = lane_index() % columns.across * EACH;
         const u64 begin = task.piece * many.piece, rows = many.pieces > 1
                                                               ? min(task.pieces * many.piece, many.call.count - begin)
                                                               : (u64)many.call.count;
@@ -537,25 +804,46 @@ template <class State> struct Ringed {
         const auto common = [&](const Range &range) {
             tell_range(told.first, range);
             __syncthreads();
-            told.zero = 0;
+            told.retry = told.small = 0;
             return common_range(told.first);
         };
         ColumnSums sums;
+        typename ColumnSums::Small small;
+        Beside of_lane[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            of_lane[i].reset();
         sums.log = log_of(rows);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
             order();
         const unsigned of_stage = VECTORS * places;
-        const RowsOutcome own = take(ring, (unsigned)((rows + of_stage - 1) / of_stage), sums, order, common);
+        const auto look = [&](const auto &x, unsigned stage) {
+            const unsigned before = place + stage * of_stage;
+            const int there = column < task.here ? ((int)rows - (int)before + (int)places - 1) / (int)places : 0;
+            Beside::template take_columns<EACH>(many, of_lane, x, (unsigned)begin + before, places, there);
+        };
+        const RowsOutcome own =
+            take(ring, (unsigned)((rows + of_stage - 1) / of_stage), sums, small, order, common, look);
         ring.drain();
-        Parted *waiting = reinterpret_cast<Parted *>(LaneRing::memory_of(warp_index())) + lane_index() * PARTS;
-        static_assert(32 * PARTS * sizeof(Parted) <= LaneRing::STAGES * LaneRing::STAGE_BYTES &&
-                          ColumnSums::PARTS == PARTS,
+        if constexpr (HAS_BESIDE)
+            join_beside(columns, task, of_lane, beside);
+        Waiting *waiting = waiting_of(warp_index()) + lane_index() * EACH;
+        static_assert(32 * EACH * sizeof(Waiting) <= LaneRing::STAGES * LaneRing::STAGE_BYTES &&
+                          ColumnSums::PARTS == EACH,
                       "sums have room where stages had");
         __syncwarp(); /* other lanes have what they ordered in its place */
 #pragma unroll
-        for (int i = 0; i < PARTS; i++)
-            waiting[i] = sums.held(i);
+        for (int i = 0; i < EACH; i++)
+#pragma unroll
+            for (int k = 0; k < SUMS; k++) {
+                waiting[i].kept[0].sum[k] = sums.held(k, i);
+                if constexpr (ColumnSums::HAS_SMALL)
+                    waiting[i].kept[1].sum[k] = small.held(k, i);
+            }
+        if constexpr (ColumnSums::HAS_SMALL)
+            if (small.came)
+                raise_flag(told.small);
         tell_range(told.all, sums.keys.range());
         if (lane_index() == 0)
             told.outcome[warp_index()] = own;
@@ -570,28 +858,25 @@ template <class State> struct Ringed {
     /* Adds up lanes, and delivers. By the whole block, a thread for each column. */
     static __device__ __forceinline__ RowsOutcome finish_columns(const rd_cuda_many &many,
                                                                  typename State::Shared &shared, Told &told,
-                                                                 const Columns &columns, const Task &task) {
+                                                                 const Columns &columns, const Task &task,
+                                                                 const Beside &beside) {
         static_assert(Columns::MOST <= THREADS, "there is a thread for each column");
         const unsigned column = threadIdx.x;
-        Parted sum = {0, 0};
+        Whole sum;
         if (column < task.here) {
-#pragma unroll 1
-            for (int warp = 0; warp < WARPS; warp++)
-#pragma unroll 1
-                for (unsigned place = 0; place < columns.places; place++) {
-                    const Parted more = reinterpret_cast<const Parted *>(
-                        LaneRing::memory_of(warp))[place * columns.across * PARTS + column];
-                    sum.upper += more.upper;
-                    sum.lower += more.lower;
-                }
-            if (sum.upper == -sum.lower)
-                raise_flag(told.zero);
+            sum = Whole(sum_of(columns, column, 0));
+            bool fits = true;
+            if constexpr (ColumnSums::HAS_SMALL)
+                if (told.small)
+                    fits = sum.join_all(sum_of(columns, column, 1));
+            if (!fits || sum.is_zero())
+                raise_flag(told.retry);
         }
         __syncthreads();
-        if (told.zero)
+        if (told.retry)
             return ROWS_RETRY;
         if (warp_index() * 32 < (int)task.here)
-            finish(many, shared, sum, task.pieces, column < task.here, task.first + column);
+            finish(many, shared, sum, beside, task.pieces, column < task.here, task.first + column);
         return ROWS_DONE;
     }
 
@@ -650,10 +935,11 @@ template <class State> __device__ __forceinline__ void reduce_ringed_columns(con
     for (u64 number = blockIdx.x; number < columns.tasks; number += gridDim.x) {
         const typename Way::Task task(many, columns, number);
         RowsOutcome outcome = ROWS_UNSUITED;
+        typename Way::Beside beside;
         if (patience > 0)
-            outcome = Way::sum_columns(many, told, columns, number);
+            outcome = Way::sum_columns(many, told, columns, number, beside);
         if (outcome == ROWS_DONE)
-            outcome = Way::finish_columns(many, shared, told, columns, task);
+            outcome = Way::finish_columns(many, shared, told, columns, task, beside);
         if (outcome == ROWS_DONE) {
             patience = min(patience + 1, 2 * PATIENCE);
             continue;
@@ -665,15 +951,18 @@ template <class State> __device__ __forceinline__ void reduce_ringed_columns(con
 
 } // namespace
 
-/* The kernels of an element type; names end in its own, unless it is f32. */
-#define RD_CUDA_RINGED(WAY, NAME, OF, TYPE, TRANSFORM)                                                                 \
+/* The kernels of an element type. */
+#define RD_CUDA_RINGED(WAY, NAME, TYPE, TRANSFORM)                                                                     \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS, RD_CUDA_RESIDENT_MANY)                               \
-        many_ringed_##WAY##_##NAME##OF(const __grid_constant__ rd_cuda_many many) {                                    \
+        many_ringed_##WAY##_##NAME(const __grid_constant__ rd_cuda_many many) {                                        \
         reduce_ringed_##WAY<SumState<TYPE, TRANSFORM>>(many);                                                          \
     }
-#define RD_CUDA_RINGED_SUMS(OF, TYPE)                                                                                  \
-    RD_CUDA_RINGED(rows, identity, OF, TYPE, RD_IDENTITY)                                                              \
-    RD_CUDA_RINGED(rows, absolute, OF, TYPE, RD_ABSOLUTE)                                                              \
-    RD_CUDA_RINGED(columns, identity, OF, TYPE, RD_IDENTITY)                                                           \
-    RD_CUDA_RINGED(columns, absolute, OF, TYPE, RD_ABSOLUTE)
+#define RD_CUDA_RINGED_SUM(NAME, TYPE, TRANSFORM)                                                                      \
+    RD_CUDA_RINGED(rows, NAME, TYPE, TRANSFORM)                                                                        \
+    RD_CUDA_RINGED(columns, NAME, TYPE, TRANSFORM)
+#define RD_CUDA_RINGED_SUMS(TYPE)                                                                                      \
+    RD_CUDA_RINGED_SUM(identity, TYPE, RD_IDENTITY)                                                                    \
+    RD_CUDA_RINGED_SUM(absolute, TYPE, RD_ABSOLUTE)                                                                    \
+    RD_CUDA_RINGED_SUM(square, TYPE, RD_SQUARE)                                                                        \
+    RD_CUDA_RINGED_SUM(moments, TYPE, RD_MOMENTS)
 #endif

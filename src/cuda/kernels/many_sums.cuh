@@ -1057,9 +1057,9 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         return fits;
     }
     template <int K, class Grid>
-    static __device__ __forceinline__ bool hold_parts(const Parted &parted, Held<K> &held) {
-        /* The lower part has the lowest bit, unless it is zero. */
-        const double lowest = parted.lower != 0 ? parted.lower : parted.upper;
+    static __device__ __forceinline__ bool hold_parts(const Parted &parted, double rest, Held<K> &held) {
+        /* The least part has the lowest bit, unless it is zero. */
+        const double lowest = rest != 0 ? rest : parted.lower != 0 ? parted.lower : parted.upper;
         const u64 bits = (u64)__double_as_longlong(lowest);
         const int field = max((int)(bits >> 52) & 0x7ff, 1), exponent = max(field - 1075 - Grid::LOWEST, 0);
         held.base = min(exponent / GRID_STEP, Grid::COUNT - K);
@@ -1068,34 +1068,38 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
 #pragma unroll
         for (int k = 0; k < K; k++)
             held.sum[k] = 0;
-        return hold_part<K, Grid>(parted.upper, held) && hold_part<K, Grid>(parted.lower, held);
+        return hold_part<K, Grid>(parted.upper, held) && hold_part<K, Grid>(parted.lower, held) &&
+               hold_part<K, Grid>(rest, held);
     }
 
     static constexpr int SUMS = (int)ELEMENTS + (int)PRODUCTS;
 
-    /* The parts of a lane that has a result, in slices. */
-    static __device__ __forceinline__ void hold_all(const Parted *parted, bool mine, Merged &merged) {
+    /* The parts of a lane that has a result, in slices; `rest` has a third number of each, or is null. */
+    static __device__ __forceinline__ void hold_all(const Parted *parted, const double *rest, bool mine,
+                                                    Merged &merged) {
         merged.notes = {0, 0, OTHER_CAME};
         bool fits = true;
         if constexpr (ELEMENTS)
-            fits = !mine || hold_parts<KE, ElementGrid>(parted[0], merged.elements);
+            fits = !mine || hold_parts<KE, ElementGrid>(parted[0], rest ? rest[0] : 0, merged.elements);
         if constexpr (PRODUCTS)
-            fits = (!mine || hold_parts<KP, ProductGrid>(parted[SUMS - 1], merged.products)) && fits;
+            fits =
+                (!mine || hold_parts<KP, ProductGrid>(parted[SUMS - 1], rest ? rest[SUMS - 1] : 0, merged.products)) &&
+                fits;
         if (!fits)
             merged.notes.flags |= FAILED;
     }
 
     /* What round_parted() cannot. By all lanes, of which some have a result. */
     static __device__ __noinline__ void finish_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
-                                                    bool mine, u64 result) {
+                                                    const double *rest, const Beside &, bool mine, u64 result) {
         Merged merged;
-        hold_all(parted, mine, merged);
+        hold_all(parted, rest, mine, merged);
         finish_merged(many, shared, merged, mine, result);
     }
 
     /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
     static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
-                                                         const Parted (&parted)[SUMS], const Beside &, bool mine,
+                                                         const Parted (&parted)[SUMS], const Beside &beside, bool mine,
                                                          u64 result) {
         u64 bits;
         if (mine && round_parted(many.call, parted, bits)) {
@@ -1104,7 +1108,21 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             mine = false;
         }
         if (__any_sync(ALL, mine))
-            finish_held(many, shared, parted, mine, result);
+            finish_held(many, shared, parted, nullptr, beside, mine, result);
+    }
+
+    /* By all lanes, of which some have so many pieces of a result as one. */
+    static __device__ __forceinline__ void finish_pieces(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                         const double *rest, const Beside &, u64 pieces, bool mine,
+                                                         u64 result) {
+        Merged merged;
+        hold_all(parted, rest, mine, merged);
+        if (mine) {
+            const Met met = meet(merged, meeting_of(many, result), pieces);
+            merged = met.kept;
+            mine = met.last;
+        }
+        finish_merged(many, shared, merged, mine, result);
     }
 
     static __device__ __forceinline__ void finish_merged(const rd_cuda_many &many, Shared &shared, const Merged &merged,

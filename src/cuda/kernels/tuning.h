@@ -85,6 +85,12 @@ enum { RD_CUDA_SEGMENT_TILES = 4, RD_CUDA_SEGMENT_LANES = 8 };
  * long, of 124 stages, an H100 took 3% to 4% longer for 1 GiB. Grids have as many blocks as there are at once: more took up to 2%
  * longer. */
 enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, RD_CUDA_RINGED_STAGES_LEAST = 64 };
+
+/* The same binades where there are fewer digits, or each takes two: of halves, and where squares are summed. */
+enum { RD_CUDA_RINGED_ROOM_HALVES = 3, RD_CUDA_RINGED_ROOM_SQUARES = 2 };
+
+/* The fewest pieces of a row of which warps take one each. */
+enum { RD_CUDA_ROW_PIECES_LEAST = 8 };
 #define RD_CUDA_LANE_RINGS_BYTES (RD_CUDA_WARPS * RD_CUDA_STAGES * RD_CUDA_STAGE_VECTORS * 32 * 16)
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,0 @@
-/* Exact sums of long rows and of columns of f32: see many_ringed.cuh. */
-#include "many_ringed.cuh"
-
-#if __CUDA_ARCH__ >= 900
-RD_CUDA_RINGED_SUMS(, float)
-#endif

@@ -1,0 +1,528 @@
+/* Several reductions of floats to many results each, which read the elements once: rows, columns, any axes, segments.
+ *
+ * A tile that is in registers enters exact sums (many_sums.cuh), and is compared with the least and the greatest element that the
+ * lane has seen. NaNs are left out of both, and noted; counts follow from their number. So what a lane holds serves all
+ * operators and all policies. When a result's elements have entered, each answer is rounded from it in turn.
+ *
+ * Whether extremes are looked for, and for where they are, the launch says; squares are added by kernels of moments alone. */
+#pragma once
+
+#include "extremes.cuh"
+#include "many_slots.cuh"
+#include "many_sums.cuh"
+#include "range.cuh"
+#include "several.h"
+
+namespace {
+
+static_assert(sizeof(rd_cuda_together) <= 4096, "parameters of kernels have no more room on older devices");
+
+__device__ __forceinline__ const rd_cuda_together &together_of(const rd_cuda_many &many) {
+    return reinterpret_cast<const rd_cuda_together &>(many);
+}
+
+/* The least and the greatest element: keys of which the smaller is better, those of the greatest being complemented, and the first
+ * places where they are. Without an element the key is MASK, which is that of no number. No place takes more than 32 bits:
+ * several.c sees to it. */
+template <class T> struct ManyEnds {
+    typedef Order<T> O;
+    typedef typename O::Key Key;
+    static constexpr bool SHORT = sizeof(Key) == 4;
+    Key key[2];
+    unsigned place[2];
+
+    __device__ __forceinline__ void reset() {
+        key[0] = key[1] = O::MASK;
+        place[0] = place[1] = UINT32_MAX;
+    }
+
+    /* Pieces of a result meet in one word for each end; without places where keys are long. A word is complemented, so that zero is
+     * nothing. */
+    __device__ __forceinline__ void leave(u64 *word) const {
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            if (key[e] != O::MASK)
+                atomicMax(word + e, SHORT ? ~((u64)key[e] << 32 | place[e]) : ~(u64)key[e]);
+    }
+    __device__ __forceinline__ void fetch(u64 *word) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const u64 best = ~__ldcg(word + e);
+            key[e] = (Key)(SHORT ? best >> 32 : best);
+            place[e] = (unsigned)best;
+            word[e] = 0;
+        }
+    }
+
+    /* The best over the lanes of a result, which all lanes then have. */
+    __device__ __forceinline__ void merge(int from, int to, bool places) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const Key best = least_of_lanes(key[e], from, to);
+            if (places)
+                place[e] = least_of_lanes(key[e] == best ? place[e] : UINT32_MAX, from, to);
+            key[e] = best;
+        }
+    }
+
+    /* Those of other elements, which may come before. */
+    __device__ __forceinline__ void join(const ManyEnds &other) {
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            if (other.key[e] < key[e] || (other.key[e] == key[e] && other.place[e] < place[e])) {
+                key[e] = other.key[e];
+                place[e] = other.place[e];
+            }
+    }
+
+    __device__ __forceinline__ void offer(int end, Key better, unsigned where) {
+        if (better < key[end]) {
+            key[end] = better;
+            place[end] = where;
+        }
+    }
+
+    /* The first of a lane's elements that is equal, to the last bit. */
+    template <int PER_VECTOR, int N>
+    static __device__ __forceinline__ unsigned place_of(const T (&x)[N], u64 first, const Places &places, T sought) {
+        int at = 0;
+#pragma unroll
+        for (int i = N - 1; i >= 0; i--)
+            at = O::bits(x[i]) == O::bits(sought) ? i : at;
+        return (unsigned)(first + places.of<PER_VECTOR>(at));
+    }
+
+    /* Elements of a lane, all of which are there and numbers; places count from element number `first`. */
+    template <int PER_VECTOR, int N>
+    __device__ __forceinline__ void take(const T (&x)[N], u64 first, const Places &places, bool with_places) {
+        if constexpr (SHORT)
+            take_short<PER_VECTOR>(x, first, places, with_places);
+        else
+            take_long<PER_VECTOR>(x, first, places);
+    }
+    template <int PER_VECTOR, int N>
+    __device__ __forceinline__ void take_short(const T (&x)[N], u64 first, const Places &places, bool with_places) {
+        T best[2][2]; /* of the greatest the opposite */
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            best[0][i % 2] = i < 2 ? x[i] : min_or_nan(best[0][i % 2], x[i]);
+            best[1][i % 2] = i < 2 ? -x[i] : min_or_nan(best[1][i % 2], -x[i]);
+        }
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const T found = min_or_nan(best[e][0], best[e][1]);
+            const Key better = O::key(found, false);
+            if (better < key[e])
+                offer(e, better, with_places ? place_of<PER_VECTOR>(x, first, places, e == 0 ? found : -found) : 0);
+        }
+    }
+    /* Of f64 the upper halves of keys are compared first. */
+    template <int PER_VECTOR, int N>
+    __device__ __forceinline__ void take_long(const T (&x)[N], u64 first, const Places &places) {
+        unsigned least = UINT32_MAX, greatest = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const unsigned upper = O::upper_key((unsigned)((u64)O::bits(x[i]) >> 32), false);
+            least = smaller(least, upper);
+            greatest = larger(greatest, upper);
+        }
+        if (least > (unsigned)((u64)key[0] >> 32) && ~greatest > (unsigned)((u64)key[1] >> 32))
+            return;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            offer_both(O::key(x[i], false), (unsigned)(first + places.of<PER_VECTOR>(i)));
+    }
+    __device__ __forceinline__ void offer_both(Key own, unsigned where) {
+        offer(0, own, where);
+        offer(1, ~own & O::MASK, where);
+    }
+};
+
+/* The same beside the sums of rows that are loaded as vectors (many_quick.cuh). */
+template <class T, int PER_VECTOR> struct EndsBeside {
+    ManyEnds<T> ends;
+
+    __device__ __forceinline__ void reset() {
+        ends.reset();
+    }
+    template <int N>
+    __device__ __forceinline__ void take(const rd_cuda_many &many, const Lane &lane, const T (&x)[N], unsigned first,
+                                         unsigned left) {
+        if (!together_of(many).ends || lane.place >= left)
+            return;
+        T there[N];
+        copy_elements(x, there);
+        if ((N / PER_VECTOR - 1) * lane.lanes + lane.place >= left)
+#pragma unroll
+            for (int i = PER_VECTOR; i < N; i++)
+                there[i] = i / PER_VECTOR * lane.lanes + lane.place < left ? x[i] : x[i % PER_VECTOR];
+        const Places places = {lane.place * PER_VECTOR, 1, PER_VECTOR * lane.lanes};
+        ends.template take<PER_VECTOR>(there, first, places, together_of(many).places);
+    }
+    __device__ __forceinline__ void merge(const rd_cuda_many &many, const Lane &lane) {
+        if (together_of(many).ends)
+            ends.merge(lane.from, lane.to, together_of(many).places);
+    }
+    __device__ __forceinline__ void join(const EndsBeside &other) {
+        ends.join(other.ends);
+    }
+    template <int EACH, int N>
+    static __device__ __forceinline__ void take_columns(const rd_cuda_many &many, EndsBeside (&to)[EACH],
+                                                        const T (&x)[N], unsigned first, unsigned apart, int left) {
+        constexpr int ROWS = N / EACH;
+        if (!together_of(many).ends || left <= 0)
+            return;
+        const Places places = {0, 1, apart};
+#pragma unroll
+        for (int c = 0; c < EACH; c++) {
+            T there[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                there[r] = r < left ? x[r * EACH + c] : x[c];
+            to[c].ends.template take<1>(there, first, places, together_of(many).places);
+        }
+    }
+};
+
+/* What several answers follow from. */
+template <class S, int TRANSFORM> struct TogetherState {
+    typedef SumState<S, TRANSFORM, false, true> Sums;
+    typedef S Stored;
+    typedef typename Sums::T Element;
+    typedef Element T;
+    typedef typename Sums::Shared Shared;
+    typedef typename Sums::Merged Merged;
+    typedef typename Sums::Notes Notes;
+    typedef ManyEnds<T> Ends;
+    typedef typename Ends::O O;
+    static constexpr bool MASKED = false;
+    static constexpr int COUNT = Sums::COUNT, PER_VECTOR = 16 / sizeof(S);
+
+    /* What many_quick.cuh asks for. */
+    typedef typename Sums::Range Range;
+    typedef EndsBeside<T, PER_VECTOR> Beside;
+    static constexpr bool PAIRS = false, ELEMENTS = Sums::ELEMENTS, PRODUCTS = Sums::PRODUCTS, ABSOLUTE = false;
+    static constexpr int DIGITS = Sums::DIGITS, COUNT_BITS = Sums::COUNT_BITS;
+    static __device__ __forceinline__ unsigned key_of(T x) {
+        return Sums::key_of(x);
+    }
+
+    struct Kept {
+        typename Sums::Kept sums;
+        Ends ends;
+    };
+
+    const rd_cuda_many &many;
+    Sums sums;
+    Ends ends;
+
+    static __device__ __forceinline__ Element padding() {
+        return Sums::padding();
+    }
+    static __device__ __forceinline__ void open(Shared &shared) {
+        Sums::open(shared);
+    }
+    __device__ __forceinline__ explicit TogetherState(const rd_cuda_many &m, Shared &shared)
+        : many(m), sums(m, shared) {
+        ends.reset();
+    }
+    __device__ __forceinline__ void reset() {
+        sums.reset();
+        ends.reset();
+    }
+    __device__ __forceinline__ void leave_out(unsigned) {
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Tiles
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    template <int N> __device__ __forceinline__ void take(T (&x)[COUNT], T (&y)[N], const TileAt &tile) {
+        sums.take(x, y, tile.first, [&](const typename Sums::Range &range) {
+            if (!together_of(many).ends)
+                return;
+            if (range.finite())
+                take_numbers(many, x, tile, ends);
+            else
+                take_each(many, x, tile, ends);
+        });
+    }
+
+    __device__ __forceinline__ bool take_alone(const T (&)[COUNT], int, int, bool, Kept &) {
+        return false;
+    }
+
+    /* One by one, of which some may be NaN. */
+    static __device__ __forceinline__ void take_each(const rd_cuda_many &many, const T (&x)[COUNT], const TileAt &tile,
+                                                     Ends &ends) {
+        const Places places = places_of<PER_VECTOR>(many, Lane(many));
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (!(tile.missing >> i & 1) && !O::is_nan(x[i]))
+                ends.offer_both(O::key(x[i], false), (unsigned)(tile.first + places.of<PER_VECTOR>(i)));
+    }
+
+    /* Numbers alone. Where the lane's first element is not there, none is; in place of others that are not there it comes once
+     * more. */
+    static __device__ __forceinline__ void take_numbers(const rd_cuda_many &many, const T (&x)[COUNT],
+                                                        const TileAt &tile, Ends &ends) {
+        if (tile.missing & 1)
+            return;
+        T there[COUNT];
+        copy_elements(x, there);
+        if (tile.missing)
+#pragma unroll
+            for (int i = 1; i < COUNT; i++)
+                there[i] = tile.missing >> i & 1 ? x[0] : x[i];
+        ends.template take<PER_VECTOR>(there, tile.first, places_of<PER_VECTOR>(many, Lane(many)),
+                                       together_of(many).places);
+    }
+
+    __device__ __forceinline__ void merge(int from, int to, bool mine, Kept &kept) {
+        sums.merge(from, to, mine, kept.sums);
+        if (together_of(many).ends)
+            ends.merge(from, to, together_of(many).places);
+        if (mine)
+            kept.ends = ends;
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Answers
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    /* What was noted, as a launch of one answer has it. */
+    template <int AS> static __device__ __forceinline__ Notes notes_for(const rd_cuda_call &call, const Notes &all) {
+        Notes notes = all;
+        if (call.nan != REDUCT_NAN_IGNORE) {
+            notes.ignored = 0;
+            notes.flags |= all.ignored ? (unsigned)RD_CUDA_NAN_CAME : 0u;
+        }
+        if (call.nan != REDUCT_NAN_ERROR)
+            notes.nan_below = 0;
+        if (AS == RD_SQUARE && notes.flags & RD_CUDA_MINUS_CAME)
+            notes.flags = (notes.flags & ~(unsigned)RD_CUDA_MINUS_CAME) | RD_CUDA_PLUS_CAME;
+        return notes;
+    }
+
+    /* Where the results of an answer go. */
+    static __device__ __forceinline__ Elements source_for(const rd_cuda_many &many, unsigned which, u64 result) {
+        Elements source = source_of(many, result);
+        if (together_of(many).dense >> which & 1)
+            source.result = (i64)result;
+        return source;
+    }
+
+    /* A sum, or what is made of sums. By all lanes, of which some have a result. */
+    template <int AS>
+    static __device__ __forceinline__ void answer_sum(const rd_cuda_many &many, Shared &shared, unsigned which,
+                                                      const Merged &merged, const Elements &source, bool mine,
+                                                      u64 result) {
+        const Answer answer(together_of(many).answer[which]);
+        bool alone = false;
+        if (mine) {
+            Merged own = merged;
+            own.notes = notes_for<AS>(answer.call, merged.notes);
+            alone = !Sums::template round<AS>(many, answer, own, source, result);
+        }
+        for (unsigned left = __ballot_sync(ALL, alone); left; left &= left - 1) {
+            const u64 own = __shfl_sync(ALL, result, __ffs((int)left) - 1);
+            SumState<S, AS>::reduce_alone(many, answer, shared.alone, source_for(many, which, own), own);
+        }
+        __syncwarp();
+    }
+
+    /* An extreme's bits, as the result has them. */
+    static __device__ __forceinline__ uint64_t value_of(const rd_cuda_call &call, const Ends &ends, int end) {
+        return narrow_element(call, element_of<T>(ends.key[end], end));
+    }
+
+    /* Both extremes, or how far they are apart. */
+    static __device__ __forceinline__ void answer_ends(const rd_cuda_many &many, const Answer &answer,
+                                                       const Elements &source, const Ends &ends, u64 nan_index,
+                                                       u64 result) {
+        const rd_cuda_call &call = answer.call;
+        const struct rd_type type = result_type(call);
+        const bool nan = nan_index != UINT64_MAX, none = ends.key[0] == O::MASK && !nan;
+        const unsigned status = status_of(answer, source, none ? 0 : source.count, nan_index);
+        Elements to = source;
+        uint64_t word[4] = {0, 0, 0, 0};
+        if (status != REDUCT_OK && many.keeps) {
+            tell(answer, result, status, nan_index);
+            return;
+        }
+        if (call.finish != RD_RANGE) { /* the greatest, behind where the other goes */
+            to.result = 2 * to.result + 1;
+            word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, 1);
+            put_result(answer, to, result, status, word, nan_index);
+            to.result--;
+            word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, 0);
+        } else if (nan) {
+            word[0] = rd_nan_bits(&type);
+        } else if (!none) {
+            const u64 infinity = (u64)(sizeof(T) == 8 ? 0x7ff : 0xff) << (PRECISION<T> - 1);
+            word[0] = range_of_floats(call, infinity, element_of<T>(ends.key[0], 0), element_of<T>(ends.key[1], 1));
+        }
+        put_result(answer, to, result, status, word, nan_index);
+    }
+
+    /* Whatever is no sum. By a lane that has a result. */
+    static __device__ __forceinline__ void answer_other(const rd_cuda_many &many, const Answer &answer,
+                                                        const Elements &source, const Ends &ends, const Notes &notes,
+                                                        u64 result) {
+        const rd_cuda_call &call = answer.call;
+        const bool nan = notes.ignored && call.nan != REDUCT_NAN_IGNORE;
+        const u64 nan_index = nan ? ~notes.nan_below : UINT64_MAX;
+        uint64_t word[4] = {0, 0, 0, 0};
+        if (call.combine == RD_BOTH) {
+            answer_ends(many, answer, source, ends, nan_index, result);
+        } else if (call.combine == RD_ADD) {
+            const u64 fails = call.nan == REDUCT_NAN_ERROR ? nan_index : UINT64_MAX;
+            word[0] = source.count - notes.ignored;
+            put_result(answer, source, result, status_of(answer, source, source.count, fails), word, fails);
+        } else {
+            const int end = call.combine == RD_GREATEST;
+            const struct rd_type type = result_type(call);
+            const bool none = ends.key[end] == O::MASK && !nan;
+            if (call.finish == RD_INDEX)
+                word[0] = nan ? nan_index : ends.place[end];
+            else if (!none)
+                word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, end);
+            put_result(answer, source, result, status_of(answer, source, none ? 0 : source.count, nan_index), word,
+                       nan_index);
+        }
+    }
+
+    /* By all lanes, each with the answers of which bits are set. A function of its own, so that the loops before it have the
+     * registers. */
+    static __device__ __noinline__ void answer_all(const rd_cuda_many &many, Shared &shared, const Merged merged,
+                                                   const Ends ends, unsigned wanted, u64 result) {
+        const rd_cuda_together &all = together_of(many);
+        const Elements source = source_of(many, wanted ? result : 0);
+#pragma unroll 1
+        for (unsigned a = 0; a < all.answers; a++) {
+            const rd_cuda_call &call = all.answer[a].call;
+            const bool mine = wanted >> a & 1;
+            Elements to = source;
+            if (all.dense >> a & 1)
+                to.result = (i64)result;
+            if (call.combine != RD_ADD || call.transform == RD_PRESENT) {
+                if (mine)
+                    answer_other(many, all.answer[a], to, ends, merged.notes, result);
+            } else if (call.transform == RD_IDENTITY) {
+                answer_sum<RD_IDENTITY>(many, shared, a, merged, to, mine, result);
+            } else if constexpr (TRANSFORM == RD_MOMENTS) {
+                if (call.transform == RD_SQUARE)
+                    answer_sum<RD_SQUARE>(many, shared, a, merged, to, mine, result);
+                else
+                    answer_sum<RD_MOMENTS>(many, shared, a, merged, to, mine, result);
+            }
+        }
+    }
+
+    /* -----------------------------------------------------------------------------------------------------------------
+     * Rows in few instructions (many_quick.cuh)
+     * -------------------------------------------------------------------------------------------------------------- */
+
+    template <int AS>
+    static __device__ __forceinline__ bool answer_parted(const Answer &answer, const Parted *parted,
+                                                         const Elements &source, u64 result) {
+        u64 bits;
+        if (!Sums::template round_parted<AS>(answer.call, parted, bits))
+            return false;
+        Sums::store(answer.call, source.result, bits);
+        tell(answer, result, REDUCT_OK, 0);
+        return true;
+    }
+
+    /* Those of a lane's answers that can be had in little time, for one result; bits of the others. */
+    static __device__ __forceinline__ unsigned answer_quickly(const rd_cuda_many &many, const Parted *parted,
+                                                              const Ends &ends, u64 result) {
+        const rd_cuda_together &all = together_of(many);
+        const i64 place = (i64)result * many.axis[0].result_stride;
+        unsigned left = 0;
+#pragma unroll 1
+        for (unsigned a = 0; a < all.answers; a++) {
+            const rd_cuda_call &call = all.answer[a].call;
+            const Elements source = {{0, 0}, many.call.count, all.dense >> a & 1 ? (i64)result : place, false};
+            bool done = false;
+            if (call.combine != RD_ADD || call.transform == RD_PRESENT) {
+                answer_other(many, all.answer[a], source, ends, {0, 0, 0}, result);
+                done = true;
+            } else if (call.transform == RD_IDENTITY) {
+                done = answer_parted<RD_IDENTITY>(all.answer[a], parted, source, result);
+            } else if constexpr (PRODUCTS) {
+                done = call.transform == RD_SQUARE ? answer_parted<RD_SQUARE>(all.answer[a], parted, source, result)
+                                                   : answer_parted<RD_MOMENTS>(all.answer[a], parted, source, result);
+            }
+            left |= done ? 0 : 1u << a;
+        }
+        return left;
+    }
+
+    /* The others. By all lanes. */
+    static __device__ __noinline__ void answer_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                    unsigned left, u64 result) {
+        Merged merged;
+        Ends none;
+        none.reset();
+        Sums::hold_all(parted, nullptr, left != 0, merged);
+        answer_all(many, shared, merged, none, left, result);
+    }
+
+    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
+    static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
+                                                         const Parted (&parted)[Sums::SUMS], const Beside &beside,
+                                                         bool mine, u64 result) {
+        const unsigned left = mine ? answer_quickly(many, parted, beside.ends, result) : 0;
+        if (__any_sync(ALL, left))
+            answer_held(many, shared, parted, left, result);
+    }
+
+    /* Adds a piece, or several, to what others left. Returns whether it is the last of its result, and then all is there. By one
+     * lane. */
+    static __device__ __forceinline__ bool meet(const rd_cuda_many &many, Merged &merged, Ends &ends,
+                                                const Meeting &meeting, u64 pieces) {
+        u64 *word = meeting.words + Sums::GRID_WORDS + RD_CUDA_TABLE_EXTRA;
+        if (together_of(many).ends)
+            ends.leave(word);
+        const typename Sums::Met met = Sums::meet(merged, meeting, pieces);
+        merged = met.kept;
+        if (met.last && together_of(many).ends)
+            ends.fetch(word);
+        return met.last;
+    }
+
+    /* The same in more time, of sums that have a third number each. */
+    static __device__ __noinline__ void finish_held(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                    const double *rest, const Beside &beside, bool mine, u64 result) {
+        Merged merged;
+        Sums::hold_all(parted, rest, mine, merged);
+        answer_all(many, shared, merged, beside.ends, mine ? UINT32_MAX : 0, result);
+    }
+
+    /* By all lanes, of which some have so many pieces of a result as one. */
+    static __device__ __forceinline__ void finish_pieces(const rd_cuda_many &many, Shared &shared, const Parted *parted,
+                                                         const double *rest, const Beside &beside, u64 pieces,
+                                                         bool mine, u64 result) {
+        Merged merged;
+        Ends ends = beside.ends;
+        Sums::hold_all(parted, rest, mine, merged);
+        mine = mine && meet(many, merged, ends, meeting_of(many, result), pieces);
+        answer_all(many, shared, merged, ends, mine ? UINT32_MAX : 0, result);
+    }
+
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
+        bool mine = result < many.results;
+        Merged merged;
+        __syncwarp();
+        if (mine)
+            Sums::take_back(shared, kept.sums, merged);
+        const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
+        if (meeting.pieces > 1 && mine)
+            mine = meet(many, merged, kept.ends, meeting, 1);
+        answer_all(many, shared, merged, kept.ends, mine ? UINT32_MAX : 0, result);
+    }
+};
+
+} // namespace
