@@ -100,8 +100,9 @@ def ulps(row):
     return f'{ulp:.{0 if ulp % 1 == 0 or ulp >= 9.95 else 1 if ulp >= 0.995 else 2}f}'
 
 
-# Times that spread by more than that are named: as in ladder/gpu.h.
+# Times that spread by more than that are named: as in ladder/gpu.h, whose warning counts them.
 NOISY = 0.05
+COUNTED = re.compile(r'the times of (\d+) of (\d+) rows spread by more than ')
 
 def steadiness(rows, named=None):
     """How steady the times of a table are, as a sentence below it; with what `named` calls the rows whose times are not."""
@@ -271,8 +272,22 @@ def quality(report):
     text = f'The times spread by at most {percent(steady)} of the median, half the distance between their quartiles'
     text += f'; but those of {", ".join(wide)}' if wide else ''
     launches = ' `exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
-    warnings = ''.join(f'\n- {warning}' for warning in report.warnings)
-    return f'{text}.{launches}\n' + (f'\nWarnings of the whole run, all finishes and types:\n{warnings}\n' if warnings else '')
+    return f'{text}.{launches}\n' + unsteady(report) + warned(report)
+
+
+def unsteady(report):
+    """The rungs whose times spread by more than is usual, with every finish, type and language: what the run's warnings only count."""
+    timed = [row for row in report.whole['rows'] if row['group'] == 'rungs' and row['seconds'] and row['spread'] is not None]
+    wide = [row for row in timed if row['spread'] > NOISY]
+    named = '; '.join(f'`{row["name"]}`, {SHADERS.get(row["language"], row["language"].upper())}, {row["type"]}, `{row["variant"]}`, {elements(row["n"])} ({spread(row)})'
+                      for row in wide)
+    return f'\nOf all {len(timed)} times of rungs, with every finish, type and language, {len(wide)} spread by more than {percent(NOISY)}: {named}.\n' if wide else ''
+
+
+def warned(report):
+    """What else the run warned of."""
+    warnings = ''.join(f'\n- {warning}' for warning in report.warnings if not COUNTED.match(warning))
+    return f'\nWarnings of the whole run:\n{warnings}\n' if warnings else ''
 
 
 def machines_block(submissions):

@@ -151,6 +151,12 @@ class Chinese(unittest.TestCase):
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
 
+    def test_tables_are_in_chinese(self):
+        for page in chapters.filled(edition=chapters.CHINESE):
+            for name, block in re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', read(page), flags=re.S):
+                words = re.sub(r'`[^`\n]*`|\bnvcc [\d.]+|\bCUB DeviceReduce', '', block)
+                self.assertEqual(re.findall(r'(?i)\b[a-z]{2,}[,;:]? [a-z]{2,}\b', words), [], f'{page}: {name}: say it in docs/ladder/chinese.py')
+
     def test_the_page_has_the_same_elements(self):
         english, chinese = (re.findall(r'<(\w+)[^>]*?(?: id="([^"]*)")?[^>]*>', read(chapters.path_of('page', edition=edition)))
                             for edition in chapters.CONTENTS)
