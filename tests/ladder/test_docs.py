@@ -151,6 +151,14 @@ class Chinese(unittest.TestCase):
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
 
+    def test_links_lead_to_chinese_pages(self):
+        names = ('ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises())
+        twins = {os.path.realpath(chapters.path_of(name)): chapters.path_of(name, edition=chapters.CHINESE) for name in names}
+        for page, twin in ((english, twins[english]) for english in twins):
+            for link in re.findall(r'\]\(([^)#:\s]+\.md)', read(twin)):
+                target = os.path.realpath(os.path.join(os.path.dirname(twin), link))
+                self.assertTrue(target == page or target not in twins, f'{twin}: {link} is there in Chinese, too')
+
     def test_tables_are_in_chinese(self):
         for page in chapters.filled(edition=chapters.CHINESE):
             for name, block in re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', read(page), flags=re.S):
