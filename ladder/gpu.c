@@ -258,8 +258,7 @@ void gpu_add_warnings(const gpu_climb *c) {
                        "its clocks move",
                        c->noisy, c->timed, 100 * GPU_NOISY);
     if (measure_has_slowed(c->limit, again))
-        report_warning(c->r,
-                       "the read limit was %s at first and %s at the end: the device is throttling or shared",
+        report_warning(c->r, "the read limit was %s at first and %s at the end: the device is throttling or shared",
                        gpu_rate_text(c->limit, first, sizeof first), gpu_rate_text(again, last, sizeof last));
 }
 
