@@ -2,6 +2,8 @@
 What is not listed stays as it is, as names and figures do."""
 import re
 
+LAUNCHES = '`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'
+
 # Whole sentences that stand before a table; groups are kept.
 SENTENCES = [
     (r'Measured on one (.+?), with the finish `(.+?)`\. The comparison with `(.+?)` is of both with the finish `(.+?)`\.',
@@ -10,7 +12,7 @@ SENTENCES = [
     (r'`(.+?)`: (\d+) sums do not fit in a block\'s shared memory of (\d+) bytes\.', r'`\1`：\2 个和放不进一个块 \3 字节的共享内存。'),
     (r'`(.+?)`, f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'`\1`，f32，\2 个元素，收尾 `\3`，在一块 \4 上：'),
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
-     r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
+     r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。' + LAUNCHES),
     (r'The times spread by at most (\S+?) of the median\.', r'时间的离散至多是中位数的 \1。'),
     (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%)\.',
      r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4。'),
@@ -19,6 +21,7 @@ SENTENCES = [
     (r'Of all (\d+) times of rungs, with every finish, type and language, (\d+) spread by more than (\S+%): (.+)\.',
      lambda found: f'各级用每种收尾、类型和语言的全部 {found[1]} 个时间里，有 {found[2]} 个的离散超过 {found[3]}：{unsteady(found[4])}。'),
     (r'Warnings of the whole run:', r'整次运行的警告：'),
+    (r'(In CUDA )?`exact` is launched with its blocks overlapping .*', lambda found: ('在 CUDA 里，' if found[1] else '') + LAUNCHES),
     (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', 
      lambda found: f'相消的 {found[1]} 个数之和的误差，以和的 ulp 计，机器：{machine(found[2])}：'),
     (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),

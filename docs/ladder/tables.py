@@ -264,6 +264,10 @@ def summary_block(report):
             + table(heading, rows, heading[1:]) + '\n' + quality(report))
 
 
+# Said wherever the rung stands beside others that are launched one after the other.
+LAUNCHES = '`exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
+
+
 def quality(report):
     """How steady the times of the summary are, and what the run warned of."""
     rows = [row for name in report.names for n in report.sizes if (row := report.compared(name, 'f32', n)) and row['spread'] is not None]
@@ -271,8 +275,7 @@ def quality(report):
     steady = max((row['spread'] for row in rows if row['spread'] <= NOISY), default=0)
     text = f'The times spread by at most {percent(steady)} of the median, half the distance between their quartiles'
     text += f'; but those of {", ".join(wide)}' if wide else ''
-    launches = ' `exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
-    return f'{text}.{launches}\n' + unsteady(report) + warned(report)
+    return f'{text}. {LAUNCHES}\n' + unsteady(report) + warned(report)
 
 
 def unsteady(report):
@@ -311,7 +314,7 @@ def machines_block(submissions):
     when = ', '.join(f'{device} {dates[device]}'.strip() for device in reports)
     return (f'The same on different GPUs, f32 sums, each rung with its own finish (`recursive` up to `unrolled`, then `second-launch`, '
             'from `one-launch` on `last-block` or its own), each GPU with its own read limit; what was not there yet when it was '
-            f'measured is empty ({when}):\n\n') + table(heading, rows, heading[1:]) if rows else ''
+            f'measured is empty ({when}):\n\n') + table(heading, rows, heading[1:]) + f'\n{LAUNCHES}\n' if rows else ''
 
 
 def steps_block(report):
@@ -502,7 +505,7 @@ def languages_block(languages):
                *(f'{name}, of the read limit' for name in reports)]
     first = next(iter(reports.values()))
     return (f'f32 sums, each rung with its own finish, on one {first.device()}; the read limit is the one measured through '
-            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown))
+            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown) + f'\nIn CUDA {LAUNCHES}\n')
 
 
 def windows_block(languages):
