@@ -37,6 +37,7 @@ SENTENCES = [
      lambda found: f'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：{machine(found[1])}：'),
     (r'The same on different GPUs, f32 sums, each rung with its own finish .* \((.+)\):', r'在不同 GPU 上，f32 求和，每级用自己的收尾（到 `unrolled` 为止用 `recursive`，'
      r'然后用 `second-launch`，从 `one-launch` 起用 `last-block` 或它自带的），每块 GPU 有自己的读取极限；测量时还没有的级留空（\1）：'),
+    (r'f32 sums, each rung with its own finish, through Vulkan on (.+?), (\S+):', r'f32 求和，每级用自己的收尾，经 Vulkan，在 \1 上，\2：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'(.+?) f32 on one (.+?), `--profile`:', r'\1 个 f32，在一块 \2 上，`--profile`：'),

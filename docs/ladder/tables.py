@@ -508,6 +508,29 @@ def languages_block(languages):
             'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown) + f'\nIn CUDA {LAUNCHES}\n')
 
 
+def shaders_block(submissions, known):
+    """The rungs that Slang has, in each language of shaders, on the devices of docs/results/ but the one whose figures stand in the
+    tutorial anyhow."""
+    texts = []
+    for submission in submissions:
+        facts, kept = submission['facts'], {**submission, 'rows': [results.Row(row) for row in submission['rows']]}
+        reports = {name: report for key, name in SHADERS.items() if (report := Report(kept, key)).rungs}
+        device = facts.get('GPU', facts.get('vulkan:0', '')).split(',')[0].split(' (')[0]
+        if 'Slang' not in reports or device == known:
+            continue
+        sizes = sorted(set.intersection(*(set(report.sizes) for report in reports.values())))
+        columns = [(name, n) for n in dict.fromkeys((sizes[0], sizes[-1])) for name in reports]
+        rows, shown = [], []
+        for rung in reports['Slang'].names:
+            of = [reports[name].own(rung, 'f32', n) for name, n in columns]
+            shown += [row for row in of if row]
+            rows.append([f'`{rung}`', *(time(row and row['seconds']) for row in of)])
+        heading = ['rung', *(f'{name}, {elements(n)}' for name, n in columns)]
+        texts.append(f'f32 sums, each rung with its own finish, through Vulkan on {device}, {facts.get("date", "")[:10]}:\n\n'
+                     + table(heading, rows, heading[1:]) + steadiness(shown))
+    return '\n'.join(texts)
+
+
 def windows_block(languages):
     """The exact rung in GLSL, by the window that its note names."""
     report = Report(languages, 'glsl')
@@ -734,7 +757,8 @@ def block_sizes_block(report, larger):
 
 def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, experiments):
     """Every block of results by name."""
-    made = {'sass': sass_block(sass), 'machines': machines_block(submissions)}
+    made = {'sass': sass_block(sass), 'machines': machines_block(submissions),
+            'shaders': shaders_block(submissions, report and report.device())}
     if experiments:
         made.update(experiments_blocks(experiments['rows'], Report(experiments).device()))
     if rows:
