@@ -337,4 +337,7 @@ void cuda_run_describe(const cuda_run *run, report_row *row) {
         snprintf(row->note, sizeof row->note, "no instruction for floats: by shuffles");
     else if (run->rung->step == LADDER_WARP_REDUCE && lab->facts->capability < 80)
         snprintf(row->note, sizeof row->note, "no instruction before compute capability 8.0: by shuffles");
+    else if (run->rung->step == LADDER_OVERLAPPED_LAUNCH ||
+             (run->rung->step == LADDER_GPU_EXACT && lab->facts->capability >= 90 && lab->facts->driver >= 12030))
+        snprintf(row->note, sizeof row->note, "its blocks come while the launch before ends");
 }

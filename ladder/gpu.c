@@ -243,7 +243,14 @@ void gpu_sweep(const gpu_climb *all) {
  * Warnings
  * ------------------------------------------------------------------------------------------------------------------ */
 
+char *gpu_rate_text(double bytes_per_second, char *text, size_t room) {
+    double rate = bytes_per_second / 1e9;
+    snprintf(text, room, "%.*f GB/s", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
+    return text;
+}
+
 void gpu_add_warnings(const gpu_climb *c) {
+    char first[32], last[32];
     double again = c->device->read_limit(c->lab);
     if (c->noisy)
         report_warning(c->r,
@@ -251,10 +258,8 @@ void gpu_add_warnings(const gpu_climb *c) {
                        "its clocks move",
                        c->noisy, c->timed, 100 * GPU_NOISY);
     if (measure_has_slowed(c->limit, again))
-        report_warning(c->r,
-                       "the read limit was %.3g GB/s at first and %.3g GB/s at the end: the device is throttling "
-                       "or shared",
-                       c->limit / 1e9, again / 1e9);
+        report_warning(c->r, "the read limit was %s at first and %s at the end: the device is throttling or shared",
+                       gpu_rate_text(c->limit, first, sizeof first), gpu_rate_text(again, last, sizeof last));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

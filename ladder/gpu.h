@@ -66,6 +66,9 @@ void gpu_sweep(const gpu_climb *c);
 /* That times spread widely, or that the device has slowed down. */
 void gpu_add_warnings(const gpu_climb *c);
 
+/* A rate in GB/s with three digits, of large ones all: "3119 GB/s", "1.65 GB/s". Returns `text`. */
+char *gpu_rate_text(double bytes_per_second, char *text, size_t room);
+
 /* Whether the options ask for specimens. */
 bool gpu_wants_specimens(const ladder_options *options);
 

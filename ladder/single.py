@@ -43,6 +43,13 @@ HEADER = '''//
 //     nvcc -O3 -arch={architecture} {name}.cu && ./a.out
 '''
 
+# Else nvcc's own choice of an architecture would leave the kernel empty, or be refused where nobody looks for the reason.
+NEEDS = '''
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < {number}0
+#error "compile this with -arch={architecture} or a newer one: it needs a GPU of compute capability {major}.{minor}"
+#endif
+'''
+
 LAUNCH = '''
 // ---------------------------------------------------------------------------------------------------------------------
 // How it is launched
@@ -155,6 +162,8 @@ def single(file, fields):
                            shared=SHARED[shared_of(fields)],
                            walks='true' if walks else 'false',
                            why='As many blocks as the device holds at once.' if walks else 'As many blocks as n demands.')
+    least = architecture(file)
+    needs = NEEDS.format(number=least[3:], architecture=least, major=least[3:-1], minor=least[-1]) if least != 'native' else ''
     includes = ''.join(f'#include <{header}>\n' for header in sorted({'stdint.h', *system}))
     main = list(split(read(FOLDER, 'single', 'main.cuh')))
     if 'way' in fields:
@@ -165,7 +174,7 @@ def single(file, fields):
         main[3], found = RESIDENT.subn(lambda _: RESIDENT_CLUSTERS, main[3])
         assert found == 1
     parts[f'The rung: {file}.cu'] = body
-    return (comment + HEADER.format(file=file, name=name, architecture=architecture(file))
+    return (comment + HEADER.format(file=file, name=name, architecture=least) + needs
             + '\n' + ''.join(f'#include <{header}>\n' for header in main[1]) + '\n' + includes + '\n'
             + '\n'.join(section(parts)) + launch + main[3])
 

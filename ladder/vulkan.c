@@ -120,7 +120,7 @@ static const gpu_device vulkan_device = {
 static void add_facts(const gpu_climb *c) {
     const vulkan_lab *lab = c->lab;
     const gpu_vulkan_facts *facts = lab->facts;
-    char memory[32], shared[32], range[32], name[48];
+    char memory[32], shared[32], range[32], rate[32], name[48];
 #define FACT(what, ...)                                                                                                \
     (snprintf(name, sizeof name, "vulkan:%u" what, facts->ordinal), report_fact(c->r, name, __VA_ARGS__))
     FACT("", "%s, Vulkan %u.%u%s", facts->name, facts->api >> 22, facts->api >> 12 & 0x3ff,
@@ -131,7 +131,8 @@ static void add_facts(const gpu_climb *c) {
     FACT(" groups", "up to %u invocations and %s of shared memory, in subgroups of %u", facts->group_most,
          program_size_text(facts->shared, shared, sizeof shared), facts->subgroup);
     if (c->limit > 0)
-        FACT(" read limit", "%.3g GB/s, measured: 16-byte loads and next to no arithmetic", c->limit / 1e9);
+        FACT(" read limit", "%s, measured: 16-byte loads and next to no arithmetic",
+             gpu_rate_text(c->limit, rate, sizeof rate));
     FACT(" time", facts->has_timestamps ? "per run, runs recorded back to back, between timestamps on the device"
                                         : "per run, runs recorded back to back, by the host's clock: it has no other");
     if (facts->is_validated)

@@ -1,6 +1,8 @@
 """Tables of results in Chinese: tables.py makes them in English, and here their sentences and headings are put into Chinese.
-What is not listed stays as it is, as names, figures and the command's own words do."""
+What is not listed stays as it is, as names and figures do."""
 import re
+
+LAUNCHES = '`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'
 
 # Whole sentences that stand before a table; groups are kept.
 SENTENCES = [
@@ -10,14 +12,18 @@ SENTENCES = [
     (r'`(.+?)`: (\d+) sums do not fit in a block\'s shared memory of (\d+) bytes\.', r'`\1`：\2 个和放不进一个块 \3 字节的共享内存。'),
     (r'`(.+?)`, f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'`\1`，f32，\2 个元素，收尾 `\3`，在一块 \4 上：'),
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
-     r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。`exact` 的启动与前一次重叠，和 `overlapped-launch` 一样，应与它相比。'),
+     r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。' + LAUNCHES),
     (r'The times spread by at most (\S+?) of the median\.', r'时间的离散至多是中位数的 \1。'),
     (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%)\.',
      r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4。'),
     (r'The times spread by at most (\S+?) of the median, (\d+) of (\d+) by more than (\S+%): (.+)\.',
-     r'时间的离散至多是中位数的 \1，\3 个里有 \2 个超过 \4：\5。'),
-    (r'Warnings of the whole run, all finishes and types:', r'整次运行的警告，所有收尾和类型：'),
-    (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', r'相消的 \1 个数之和的误差，以和的 ulp 计，机器：\2：'),
+     lambda found: f'时间的离散至多是中位数的 {found[1]}，{found[3]} 个里有 {found[2]} 个超过 {found[4]}：{unsteady(found[5])}。'),
+    (r'Of all (\d+) times of rungs, with every finish, type and language, (\d+) spread by more than (\S+%): (.+)\.',
+     lambda found: f'各级用每种收尾、类型和语言的全部 {found[1]} 个时间里，有 {found[2]} 个的离散超过 {found[3]}：{unsteady(found[4])}。'),
+    (r'Warnings of the whole run:', r'整次运行的警告：'),
+    (r'(In CUDA )?`exact` is launched with its blocks overlapping .*', lambda found: ('在 CUDA 里，' if found[1] else '') + LAUNCHES),
+    (r'Error of the sum of (.+?) numbers that cancel, in ulp of the sum, on (.+):', 
+     lambda found: f'相消的 {found[1]} 个数之和的误差，以和的 ulp 计，机器：{machine(found[2])}：'),
     (r'Instructions on shared memory of a block, less bank conflicts:', r'一个块对共享内存的指令数，减去存储体冲突：'),
     (r'`vector-loads` in f32 with three finishes, and the rungs that are launched overlapping:',
      r'f32 的 `vector-loads` 用三种收尾，以及启动重叠的各级：'),
@@ -28,9 +34,10 @@ SENTENCES = [
     (r'f32 sums, each rung with its own finish, on one (.+?); the read limit is the one measured through CUDA or Vulkan, '
      r'respectively:', r'f32 求和，每级用自己的收尾，在一块 \1 上；读取极限分别经 CUDA 或 Vulkan 测得：'),
     (r'f32 sums, every rung with the finish `second-launch`, those from `one-launch` on with `last-block`, on (.+):',
-     r'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：\1：'),
+     lambda found: f'f32 求和，每级都用收尾 `second-launch`，从 `one-launch` 起用 `last-block`，机器：{machine(found[1])}：'),
     (r'The same on different GPUs, f32 sums, each rung with its own finish .* \((.+)\):', r'在不同 GPU 上，f32 求和，每级用自己的收尾（到 `unrolled` 为止用 `recursive`，'
      r'然后用 `second-launch`，从 `one-launch` 起用 `last-block` 或它自带的），每块 GPU 有自己的读取极限；测量时还没有的级留空（\1）：'),
+    (r'f32 sums, each rung with its own finish, through Vulkan on (.+?), (\S+):', r'f32 求和，每级用自己的收尾，经 Vulkan，在 \1 上，\2：'),
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'(.+?) f32 on one (.+?), `--profile`:', r'\1 个 f32，在一块 \2 上，`--profile`：'),
@@ -87,11 +94,59 @@ CELLS = {
 }
 
 
+# Words of the command, which say them in English: of its applications and specimens, and what came out. figures.md has both languages.
+SAID = {
+    'right': '正确', 'within bound': '界内', 'right, by luck': '碰巧正确', 'unchecked': '未检查', 'dot': '点积', 'maximum': '最大值', 'mean': '平均值', 'norm2': '范数',
+    'product': '乘积', 'affine composition': '仿射映射的复合', 'library': '库', 'library, custom': '库，自定义', 'one launch': '一次启动', 'one launch, in order': '一次启动，按次序',
+    'thrust::reduce, maximum': 'thrust::reduce，最大值', 'thrust::transform_reduce, a functor': 'thrust::transform_reduce，函子', 'maximum, thrust (GPU)': '最大值，Thrust（GPU）',
+    'allocates, waits, and returns to the host': '分配内存，等待，回到主机', 'scratch memory allocated before': '临时内存事先分配好', 'the bits that the CPU gives': '与 CPU 的位相同',
+    'correctly rounded: what the others are judged by': '正确舍入：别的以它为准', 'the same bits on every machine: what the others are judged by': '在每台机器上位都相同：别的以它为准',
+    'associative, not commutative: any tree that keeps the order': '满足结合律，不可交换：凡保持次序的树都行', 'three functions of C, in a tree that keeps the order': '三个 C 函数，在保持次序的树里',
+    'no synchronisation': '没有同步', 'volatile': '`volatile`', 'repair: __syncwarp': '修正：`__syncwarp`', 'no i < n': '没有 i < n', 'repair: i < n': '修正：i < n', 'two loads, as many blocks': '两个加载，块数照旧',
+    'repair: half the blocks': '修正：块数减半', 'sized for 128 threads': '大小按 128 个线程', 'repair: sized by blockDim': '修正：大小按 `blockDim`', 'full mask, 8 lanes': '全掩码，8 个通道',
+    'repair: the whole warp': '修正：整个线程束', 'subgroups of 4': '4 个通道的子组', 'repair: all levels': '修正：所有的层', 'second run': '第二次运行', 'repair: cleared': '修正：清零', 'atomicMax on bits': '对位用 `atomicMax`',
+    'repair: ordered bits': '修正：排好序的位', 'from -FLT_MAX': '从 -FLT_MAX 起', 'repair: from -infinity': '修正：从 -∞ 起', 'from an array': '数组', 'texels by rows': '按行的纹素', 'texels by tiles': '按小块的纹素',
+    'window in f64': 'f64 的窗口', 'window in 32-bit integers': '32 位整数的窗口', 'no window: integers': '没有窗口：整数',
+}
+
+# The same where a number is in them.
+SAID_WITH = [
+    (r'(right|within bound), ([\d.e+-]+) ulp', lambda found: f'{SAID[found[1]]}，{found[2]} ulp'), (r'\*\*wrong\*\*: (.+), not (.+)', r'**错误**：\1，应为 \2'),
+    (r'(\d+) threads', r'\1 个线程'), (r'(\d+) threads, against n', r'\1 个线程，与 n 比较'), (r'repair: rounded up, (\d+)', r'修正：向上取整，\1'), (r'tree, blocks of (\d+)', r'树，块的大小 \1'),
+    (r'(\d+) here, (\d+) in order: not associative, so there is no right answer', r'这里是 \1，按次序是 \2：不满足结合律，所以没有正确答案'), (r'(`[a-z-]+`) to (`[a-z-]+`)', r'\1 到 \2'),
+]
+
+
+def words(text):
+    """What a cell says, or one of the parts that semicolons separate."""
+    if known := CELLS.get(text) or SAID.get(text):
+        return known
+    if '; ' in text:
+        return '；'.join(words(part) for part in text.split('; '))
+    for pattern, put in SAID_WITH:
+        if re.fullmatch(pattern, text):
+            return re.sub(pattern, put, text)
+    return text
+
+
 def body(cell):
     """A cell below the heading, with the blanks around it."""
     text = cell.strip()
-    put = re.sub(r'^(`[a-z-]+`) to (`[a-z-]+`)$', r'\1 到 \2', CELLS.get(text, text))
-    return cell.replace(text, put) if text and put != text else cell
+    return cell.replace(text, words(text)) if text else cell
+
+
+def machine(named):
+    """A device with what is said of it."""
+    for english, put in ((r', compute capability (\S+?), (\d+) multiprocessors', r'，计算能力 \1，\2 个多处理器'), (r'; driver (?:(\S+), )?for CUDA (\S+)', r'；驱动程序 \1 支持到 CUDA \2'),
+                         (r'; date ', '；日期 ')):
+        named = re.sub(english, put, named).replace('程序  支', '程序支')
+    return named
+
+
+def unsteady(named):
+    """Rows named in a sentence: what, type, how, where, and the spread in brackets."""
+    rows = (re.fullmatch(r'(.+?) \(([\d.]+%)\)', row) for row in named.split('; '))
+    return '；'.join('，'.join(SAID.get(part, part) for part in row[1].split(', ')) + f'（{row[2]}）' for row in rows)
 
 
 def heading(cell):

@@ -150,6 +150,11 @@ CLAIMS = [
     ('tutorials', '67,693 transactions of shared memory for shuffle at 32 Mi, 84,108 for grid-stride and 28,688,477 for halving', None,
      lambda r: all(near(seen(r, name, 'shared_transactions'), said) for name, said in
                    (('shuffle', 67693), ('grid-stride', 84108), ('halving', 28688477)))),
+    ('tutorials', '67,674 transactions of shared memory for warp-reduce', None, lambda r: near(seen(r, 'warp-reduce', 'shared_transactions'), 67674)),
+    ('tutorials', 'halving makes 166 transactions of shared memory in a nanosecond, first-add 151, unrolled 79', None,
+     lambda r: all(near(seen(r, name, 'shared_transactions') / seconds(r, name, 32 * MI, 'recursive'), said * 1e9) for name, said in
+                   (('halving', 166), ('first-add', 151), ('unrolled', 79)))),
+    ('tutorials', 'whole warps are worth 1.3 to 1.6 times', None, lambda r: all(1.3 < gain < 1.6 for gain in gains(r, 'neighbour-strided'))),
     ('tutorials', 'bank conflicts of halving are 0.6%', None,
      lambda r: seen(r, 'halving', 'bank_conflicts') < 0.02 * seen(r, 'halving', 'shared_transactions')),
     ('tutorials', 'Thrust takes 30.4 µs for 1 Mi ints, CUB 10.8 and one-launch 5.9', None,

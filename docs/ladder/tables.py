@@ -100,8 +100,9 @@ def ulps(row):
     return f'{ulp:.{0 if ulp % 1 == 0 or ulp >= 9.95 else 1 if ulp >= 0.995 else 2}f}'
 
 
-# Times that spread by more than that are named: as in ladder/gpu.h.
+# Times that spread by more than that are named: as in ladder/gpu.h, whose warning counts them.
 NOISY = 0.05
+COUNTED = re.compile(r'the times of (\d+) of (\d+) rows spread by more than ')
 
 def steadiness(rows, named=None):
     """How steady the times of a table are, as a sentence below it; with what `named` calls the rows whose times are not."""
@@ -263,6 +264,10 @@ def summary_block(report):
             + table(heading, rows, heading[1:]) + '\n' + quality(report))
 
 
+# Said wherever the rung stands beside others that are launched one after the other.
+LAUNCHES = '`exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
+
+
 def quality(report):
     """How steady the times of the summary are, and what the run warned of."""
     rows = [row for name in report.names for n in report.sizes if (row := report.compared(name, 'f32', n)) and row['spread'] is not None]
@@ -270,9 +275,22 @@ def quality(report):
     steady = max((row['spread'] for row in rows if row['spread'] <= NOISY), default=0)
     text = f'The times spread by at most {percent(steady)} of the median, half the distance between their quartiles'
     text += f'; but those of {", ".join(wide)}' if wide else ''
-    launches = ' `exact` is launched with its blocks overlapping the launch before, like `overlapped-launch`, with which to compare it.'
-    warnings = ''.join(f'\n- {warning}' for warning in report.warnings)
-    return f'{text}.{launches}\n' + (f'\nWarnings of the whole run, all finishes and types:\n{warnings}\n' if warnings else '')
+    return f'{text}. {LAUNCHES}\n' + unsteady(report) + warned(report)
+
+
+def unsteady(report):
+    """The rungs whose times spread by more than is usual, with every finish, type and language: what the run's warnings only count."""
+    timed = [row for row in report.whole['rows'] if row['group'] == 'rungs' and row['seconds'] and row['spread'] is not None]
+    wide = [row for row in timed if row['spread'] > NOISY]
+    named = '; '.join(f'`{row["name"]}`, {SHADERS.get(row["language"], row["language"].upper())}, {row["type"]}, `{row["variant"]}`, {elements(row["n"])} ({spread(row)})'
+                      for row in wide)
+    return f'\nOf all {len(timed)} times of rungs, with every finish, type and language, {len(wide)} spread by more than {percent(NOISY)}: {named}.\n' if wide else ''
+
+
+def warned(report):
+    """What else the run warned of."""
+    warnings = ''.join(f'\n- {warning}' for warning in report.warnings if not COUNTED.match(warning))
+    return f'\nWarnings of the whole run:\n{warnings}\n' if warnings else ''
 
 
 def machines_block(submissions):
@@ -296,7 +314,7 @@ def machines_block(submissions):
     when = ', '.join(f'{device} {dates[device]}'.strip() for device in reports)
     return (f'The same on different GPUs, f32 sums, each rung with its own finish (`recursive` up to `unrolled`, then `second-launch`, '
             'from `one-launch` on `last-block` or its own), each GPU with its own read limit; what was not there yet when it was '
-            f'measured is empty ({when}):\n\n') + table(heading, rows, heading[1:]) if rows else ''
+            f'measured is empty ({when}):\n\n') + table(heading, rows, heading[1:]) + f'\n{LAUNCHES}\n' if rows else ''
 
 
 def steps_block(report):
@@ -487,7 +505,30 @@ def languages_block(languages):
                *(f'{name}, of the read limit' for name in reports)]
     first = next(iter(reports.values()))
     return (f'f32 sums, each rung with its own finish, on one {first.device()}; the read limit is the one measured through '
-            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown))
+            'CUDA or Vulkan, respectively:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown) + f'\nIn CUDA {LAUNCHES}\n')
+
+
+def shaders_block(submissions, known):
+    """The rungs that Slang has, in each language of shaders, on the devices of docs/results/ but the one whose figures stand in the
+    tutorial anyhow."""
+    texts = []
+    for submission in submissions:
+        facts, kept = submission['facts'], {**submission, 'rows': [results.Row(row) for row in submission['rows']]}
+        reports = {name: report for key, name in SHADERS.items() if (report := Report(kept, key)).rungs}
+        device = facts.get('GPU', facts.get('vulkan:0', '')).split(',')[0].split(' (')[0]
+        if 'Slang' not in reports or device == known:
+            continue
+        sizes = sorted(set.intersection(*(set(report.sizes) for report in reports.values())))
+        columns = [(name, n) for n in dict.fromkeys((sizes[0], sizes[-1])) for name in reports]
+        rows, shown = [], []
+        for rung in reports['Slang'].names:
+            of = [reports[name].own(rung, 'f32', n) for name, n in columns]
+            shown += [row for row in of if row]
+            rows.append([f'`{rung}`', *(time(row and row['seconds']) for row in of)])
+        heading = ['rung', *(f'{name}, {elements(n)}' for name, n in columns)]
+        texts.append(f'f32 sums, each rung with its own finish, through Vulkan on {device}, {facts.get("date", "")[:10]}:\n\n'
+                     + table(heading, rows, heading[1:]) + steadiness(shown))
+    return '\n'.join(texts)
 
 
 def windows_block(languages):
@@ -716,7 +757,8 @@ def block_sizes_block(report, larger):
 
 def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, experiments):
     """Every block of results by name."""
-    made = {'sass': sass_block(sass), 'machines': machines_block(submissions)}
+    made = {'sass': sass_block(sass), 'machines': machines_block(submissions),
+            'shaders': shaders_block(submissions, report and report.device())}
     if experiments:
         made.update(experiments_blocks(experiments['rows'], Report(experiments).device()))
     if rows:

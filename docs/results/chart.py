@@ -59,6 +59,14 @@ def chart(name, report, folder):
     d.write(folder)
 
 
+def warnings(report):
+    """What its runs warned of, one for each language and type; how many times were not steady is said once, for all of them."""
+    spreads = [row['spread'] for row in report['rows'] if row['seconds'] and row['spread'] is not None]
+    unsteady = sum(spread > tables.NOISY for spread in spreads)
+    said = [f'{unsteady} of these {len(spreads)} times spread by more than {tables.percent(tables.NOISY)}'] if unsteady else []
+    return said + [text for text in report['warnings'] if not tables.COUNTED.match(text)]
+
+
 def entry(name, report):
     rows = shown(report)
     best = min(rows, key=lambda row: row['seconds'])
@@ -68,7 +76,7 @@ def entry(name, report):
               f'All figures: [`{name}.json`]({name}.json).', '']
     lines += [f'- {fact}: {text}' for fact, text in report['facts'].items()
               if fact in ('GPU', 'vulkan:0', 'vulkan:0 driver', 'processor', 'driver', 'read limit', 'date', 'program')]
-    lines += [f'- warning: {text}' for text in report['warnings']]
+    lines += [f'- warning: {text}' for text in warnings(report)]
     return '\n'.join(lines) + '\n'
 
 

@@ -24,6 +24,10 @@
 //
 //     nvcc -O3 -arch=sm_90 cluster.cu && ./a.out
 
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#error "compile this with -arch=sm_90 or a newer one: it needs a GPU of compute capability 9.0"
+#endif
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -151,6 +151,20 @@ class Chinese(unittest.TestCase):
             for pattern in (r'(?ms)^```.*?^```$', r'<!-- results:[a-z-]+ -->', r'(?m)^    \S.*$', r'\b([a-z0-9-]+\.svg)\)'):
                 self.assertEqual(re.findall(pattern, chinese), re.findall(pattern, english), name)
 
+    def test_links_lead_to_chinese_pages(self):
+        names = ('ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises())
+        twins = {os.path.realpath(chapters.path_of(name)): chapters.path_of(name, edition=chapters.CHINESE) for name in names}
+        for page, twin in ((english, twins[english]) for english in twins):
+            for link in re.findall(r'\]\(([^)#:\s]+\.md)', read(twin)):
+                target = os.path.realpath(os.path.join(os.path.dirname(twin), link))
+                self.assertTrue(target == page or target not in twins, f'{twin}: {link} is there in Chinese, too')
+
+    def test_tables_are_in_chinese(self):
+        for page in chapters.filled(edition=chapters.CHINESE):
+            for name, block in re.findall(r'<!-- results:([a-z-]+) -->\n(.*?)<!-- /results', read(page), flags=re.S):
+                words = re.sub(r'`[^`\n]*`|\bnvcc [\d.]+|\bCUB DeviceReduce|SwiftShader Device', '', block)
+                self.assertEqual(re.findall(r'(?i)\b[a-z]{2,}[,;:]? [a-z]{2,}\b', words), [], f'{page}: {name}: say it in docs/ladder/chinese.py')
+
     def test_the_page_has_the_same_elements(self):
         english, chinese = (re.findall(r'<(\w+)[^>]*?(?: id="([^"]*)")?[^>]*>', read(chapters.path_of('page', edition=edition)))
                             for edition in chapters.CONTENTS)
@@ -487,6 +501,19 @@ class Results(unittest.TestCase):
         self.assertEqual(chinese.translate('The times spread by at most 22% of the median, 7 of 32 by more than 5.0%.'),
                          '时间的离散至多是中位数的 22%，32 个里有 7 个超过 5.0%。')
         self.assertIn('| 级 | NVIDIA A 80GB，4 Mi |', chinese.translate(text))
+
+    def test_shaders_elsewhere(self):
+        def submission(gpu, languages):
+            rows = [{**row, 'group': 'rungs', 'language': language} for row in self.sample()['rows'] if row['group'] == 'rungs' for language in languages]
+            return {'facts': {'vulkan:0': f'{gpu}, Vulkan 1.3', 'date': '2026-11-26 01:02 UTC'}, 'warnings': [], 'rows': rows}
+        three = submission('A GPU (of a kind)', ('glsl', 'hlsl', 'slang'))
+        text = tables.shaders_block([submission('Another', ('glsl', 'hlsl')), three, submission('Known', ('slang',))], 'Known')
+        self.assertEqual(re.findall('through Vulkan on (.*):', text), ['A GPU, 2026-11-26'])
+        (heading, _, *rows), = formats.read_markdown_tables(text)
+        self.assertEqual(heading, ['rung', *(f'{name}, {n}' for n in ('4 Mi', '32 Mi') for name in ('GLSL', 'HLSL', 'Slang'))])
+        self.assertIn('`halving`', [row[0] for row in rows])
+        self.assertEqual(tables.shaders_block([submission('Another', ('glsl',))], None), '')
+        self.assertIn('f32 求和，每级用自己的收尾，经 Vulkan，在 A GPU 上，2026-11-26：', chinese.translate(text))
 
     # A command that says what it was asked for in place of measuring, fails for one type and never ends for another.
     PRETENDER = '''#!/bin/sh

@@ -74,6 +74,13 @@ class Nvcc(unittest.TestCase):
             self.compiles(os.path.join(FOLDER, name), f'-arch={architecture.group(1) if architecture else "sm_75"}')
         each(check)
 
+    def test_what_needs_an_architecture_refuses_older_ones(self):
+        for name in ('bulk-copy.cu', 'cluster.cu', 'overlapped-launch.cu', 'producer-warp.cu'):
+            with tempfile.TemporaryDirectory() as folder:
+                result = subprocess.run([ARGUMENT, '-arch=sm_75', os.path.join(FOLDER, name), '-o', os.path.join(folder, 'a.out')], capture_output=True, text=True)
+            self.assertNotEqual(result.returncode, 0, name)
+            self.assertIn('compile this with -arch=sm_90 or a newer one: it needs a GPU of compute capability 9.0', result.stderr)
+
     def test_experiments_compile(self):
         for name in EXPERIMENTS:
             self.compiles(os.path.join(ROOT, 'ladder', 'experiments', name), '-std=c++17', '-arch=sm_90', '-I', os.path.join(ROOT, 'ladder', 'cuda'))
