@@ -102,6 +102,18 @@ static bool tells_places(const reduct_table *table) {
     return false;
 }
 
+/* Mode is not looked at: tables have one alone. */
+static uint64_t signature(const reduct_table *table) {
+    uint64_t signature = 0xcbf29ce484222325;
+    for (size_t i = 0; i < table->reductions; i++) {
+        const reduct_reduction *reduction = &table->reduction[i];
+        const uint64_t own = (uint64_t)reduction->op | (uint64_t)reduction->element << 8 |
+                             (uint64_t)reduction->nan << 24 | (uint64_t)reduction->flags << 32;
+        signature = (signature ^ own) * 0x100000001b3;
+    }
+    return signature;
+}
+
 static void look_at_block(struct rd_join *join, size_t s, uint64_t block, const struct rd_row_limits *limits) {
     const uint64_t first = block * BLOCK, count = rows_here(join, first, rows_of_block(join, block));
     rd_rows_survey(&join->table->cells[s], count ? rd_table_cell(join->table, s, first) : NULL, count, join->headroom,
@@ -454,6 +466,7 @@ static void finish(struct rd_join *join, uint64_t given) {
 const struct rd_joining reduct_joining = {.size_of_this = sizeof(struct rd_joining),
                                           .seen = seen,
                                           .tells_places = tells_places,
+                                          .signature = signature,
                                           .open = open,
                                           .ask = ask,
                                           .next = next,

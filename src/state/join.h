@@ -48,6 +48,9 @@ struct rd_joining {
     uint64_t (*seen)(const reduct_table *table);
     bool (*tells_places)(const reduct_table *table);
 
+    /* A number that tables of the same reductions have in common, and hardly any others. */
+    uint64_t (*signature)(const reduct_table *table);
+
     /* Begins. There are so many parts, of which the largest has so many groups, and so many elements before those of this one. Fails with
      * REDUCT_ERROR_OUT_OF_MEMORY. */
     reduct_status (*open)(reduct_table *table, uint64_t parts, uint64_t groups, uint64_t before, struct rd_join **join,
@@ -72,7 +75,7 @@ struct rd_joining {
     void (*close)(struct rd_join *join);
 };
 
-/* For libreduct_mpi. */
+/* For libreduct_mpi, and src/nccl. */
 REDUCT_API extern const struct rd_joining reduct_joining;
 
 #endif
