@@ -331,9 +331,8 @@ struct place {
 
 static struct place place_of(const struct rd_cells *cells, const struct rd_numeral_form *form, int which) {
     const int low = form->low[which] / 64, last = (form->low[which] + form->value_bits[which] - 1) / 64;
-    const int spare = cells->words[which] - (last - low + 1), most = cells->full[which] - cells->words[which];
-    const int first = low - (spare > 0 ? spare : 0) / 2;
-    const int begin = first < 0 ? 0 : first > most ? most : first;
+    const int spare = cells->words[which] - (last - low + 1);
+    const int begin = rd_window_about(cells, which, low, spare > 0 ? spare : 0);
     return (struct place){begin, low - begin};
 }
 
