@@ -109,18 +109,19 @@ static reduct_status copy(const struct part *part, size_t at, size_t words, bool
     return status;
 }
 
-/* Queues what NCCL does with words of all ranks: an all-reduce, or that each rank's own come to all. */
+/* Queues what NCCL does with words of all ranks: an all-reduce, or that each rank's own come to all. Sums are those of unsigned integers, which
+ * are the same and may be of 64 bits. */
 enum { GATHER = -1 };
 static reduct_status exchange(const struct call *call, size_t at, size_t words, int operation, reduct_error *error) {
+    const int type = operation == RD_NCCL_MIN ? RD_NCCL_INT64 : RD_NCCL_UINT64;
     int result = call->nccl->ncclGroupStart();
     for (size_t i = 0; result == RD_NCCL_SUCCESS && i < call->count; i++) {
         const struct part *part = &call->part[i];
         void *all = (void *)(uintptr_t)there(part, at),
              *own = (void *)(uintptr_t)there(part, at + (size_t)part->rank * words);
         result = operation == GATHER
-                     ? call->nccl->ncclAllGather(own, all, words, RD_NCCL_UINT64, part->of->comm, part->of->stream)
-                     : call->nccl->ncclAllReduce(all, all, words, RD_NCCL_INT64, operation, part->of->comm,
-                                                 part->of->stream);
+                     ? call->nccl->ncclAllGather(own, all, words, type, part->of->comm, part->of->stream)
+                     : call->nccl->ncclAllReduce(all, all, words, type, operation, part->of->comm, part->of->stream);
     }
     const int ended = call->nccl->ncclGroupEnd();
     return rd_nccl_fail(call->nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
@@ -231,13 +232,13 @@ static reduct_status compare(struct call *call, reduct_error *error) {
  * Messages, as NCCL takes them
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* How bits are counted: each in so many bits of a word, as many of them as there is room for below the sign, in so many words. */
+/* How bits are counted: each in so many bits of a word, as many of them as there is room for, in so many words. */
 struct spread {
     unsigned each, in_word, words;
 };
 
 static struct spread spread_of(int ranks) {
-    const unsigned each = 32 - (unsigned)__builtin_clz((unsigned)ranks), in_word = 63 / each;
+    const unsigned each = 32 - (unsigned)__builtin_clz((unsigned)ranks), in_word = 64 / each;
     return (struct spread){each, in_word, (64 + in_word - 1) / in_word};
 }
 
@@ -263,7 +264,7 @@ static void spread_bits(const struct spread *spread, const int64_t *words, size_
     for (size_t i = 0; i < count; i++, to += spread->words)
         for (uint64_t left = (uint64_t)words[i]; left; left &= left - 1) {
             const unsigned bit = (unsigned)__builtin_ctzll(left);
-            to[bit / spread->in_word] |= (int64_t)1 << bit % spread->in_word * spread->each;
+            to[bit / spread->in_word] |= (int64_t)((uint64_t)1 << bit % spread->in_word * spread->each);
         }
 }
 

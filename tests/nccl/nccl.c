@@ -243,9 +243,10 @@ API int ncclAllReduce(const void *sent, void *received, size_t count, int type, 
                       struct CUstream_st *stream);
 API int ncclAllReduce(const void *sent, void *received, size_t count, int type, int operation, struct ncclComm *comm,
                       struct CUstream_st *stream) {
-    if (operation == RD_NCCL_MAX   ? type != RD_NCCL_INT32
-        : operation == RD_NCCL_MIN ? type != RD_NCCL_INT64
-                                   : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_FLOAT64))
+    if (operation == RD_NCCL_MAX ? type != RD_NCCL_INT32
+        : operation == RD_NCCL_MIN
+            ? type != RD_NCCL_INT64
+            : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_UINT64 && type != RD_NCCL_FLOAT64))
         return INVALID_ARGUMENT;
     return add(&(struct operation){false, sent, received, count, type, operation, comm, stream});
 }
