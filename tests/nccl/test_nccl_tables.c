@@ -97,8 +97,9 @@ static void open_ranks(struct ranks *ranks, int count) {
 static void close_ranks(struct ranks *ranks) {
     for (int r = 0; r < ranks->count; r++) {
         struct rank *rank = &ranks->of[r];
-        assert_int_equal(nccl->ncclCommDestroy(rank->comm), RD_NCCL_SUCCESS);
         CU(gpu.driver->cuCtxSetCurrent(rank->context));
+        CU(gpu.driver->cuStreamSynchronize(rank->stream)); /* of which a call that failed may have left something */
+        assert_int_equal(nccl->ncclCommDestroy(rank->comm), RD_NCCL_SUCCESS);
         CU(gpu.driver->cuStreamDestroy(rank->stream));
     }
     CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
