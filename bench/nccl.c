@@ -51,7 +51,7 @@ static reduct_plan *plan_of(const reduct_reduction *reduction, const char *devic
 
 static void open_gpus(struct gpus *gpus, int count) {
     struct ncclComm *comms[DEVICES];
-    int ordinals[DEVICES];
+    int ordinals[DEVICES] = {0};
     gpus->count = count;
     for (int g = 0; g < count; g++) {
         struct gpu *gpu = &gpus->of[g];
