@@ -27,6 +27,7 @@ struct gpu {
     struct ncclComm *comm;
     rd_cu_address x, workspace, seen; /* seen: a result, and its outcome behind it */
     reduct_plan *exact, *fast;
+    reduct_table *groups; /* an accumulator for each */
 };
 
 struct gpus {
@@ -50,7 +51,7 @@ static reduct_plan *plan_of(const reduct_reduction *reduction, const char *devic
 
 static void open_gpus(struct gpus *gpus, int count) {
     struct ncclComm *comms[DEVICES];
-    int ordinals[DEVICES];
+    int ordinals[DEVICES] = {0};
     gpus->count = count;
     for (int g = 0; g < count; g++) {
         struct gpu *gpu = &gpus->of[g];
@@ -469,6 +470,91 @@ static void time_tables(const struct gpus *gpus, double seconds) {
            gpus->count, TABLE, 1e6 * least[0], 1e6 * least[2], 1e6 * least[1], least[2] / least[0]);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables of accumulators, of which each rank has one, whose groups hold a number each
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static reduct_table *make_groups(void) {
+    static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = TABLE, .device = "cpu"};
+    reduct_error error;
+    reduct_table *made = NULL;
+    must(reduct_table_create(&options, &made, &error), &error);
+    return made;
+}
+
+static void add_numbers(reduct_table *groups, double *x, uint64_t rank) {
+    static uint32_t index[TABLE];
+    const reduct_table_batch batch = {.x = x, .count = TABLE, .indices = index, .index = REDUCT_U32};
+    reduct_error error;
+    fill_table(x, rank);
+    for (uint32_t i = 0; i < TABLE; i++)
+        index[i] = i;
+    must(reduct_table_add(groups, &batch, &error), &error);
+}
+
+static void fill_groups(const struct gpus *gpus, double *x) {
+    for (int g = 0; g < gpus->count; g++) {
+        reduct_table_reset(gpus->of[g].groups);
+        add_numbers(gpus->of[g].groups, x, (uint64_t)g);
+    }
+}
+
+static void reduce_groups(const struct gpu *gpu, uint64_t count) {
+    reduct_error error;
+    (void)count;
+    must(reduct_nccl_allreduce_table(gpu->groups, gpu->comm, gpu->stream, &error), &error);
+}
+
+/* Every rank's table has the sums of one that was given all numbers. */
+static bool groups_agree(const struct gpus *gpus, double *x) {
+    double *got = malloc(TABLE * sizeof *got);
+    reduct_table *all = make_groups();
+    reduct_error error;
+    bool same = true;
+    if (!got)
+        stop("memory", "none");
+    for (int g = 0; g < gpus->count; g++)
+        add_numbers(all, x, (uint64_t)g);
+    must(reduct_table_result(all, 0, REDUCT_DEFAULT, 0, TABLE, x, NULL, &error), &error);
+    for (int g = 0; g < gpus->count; g++) {
+        must(reduct_table_result(gpus->of[g].groups, 0, REDUCT_DEFAULT, 0, TABLE, got, NULL, &error), &error);
+        same = same && memcmp(got, x, TABLE * sizeof *x) == 0;
+    }
+    reduct_table_destroy(all);
+    free(got);
+    return same;
+}
+
+/* They are filled anew for each run. */
+static void time_groups(const struct gpus *gpus, double *x, double seconds) {
+    double plain = 1e9, exact = 1e9;
+    for (double began = now(); now() - began < seconds || exact == 1e9;) {
+        fill_groups(gpus, x);
+        const double own = time_of(doubles_of_table, gpus, 0, CALLS), time = time_of(reduce_groups, gpus, 0, 1);
+        plain = own < plain ? own : plain;
+        exact = time < exact ? time : exact;
+    }
+    printf("%4d a table of accumulators, %d groups: plain %.2f for as many doubles, exact %.2f; ratio %.3f\n",
+           gpus->count, TABLE, 1e6 * plain, 1e6 * exact, exact / plain);
+}
+
+static void run_groups(struct gpus *gpus, double *x, double seconds) {
+    for (int g = 0; g < gpus->count; g++)
+        gpus->of[g].groups = make_groups();
+    fill_groups(gpus, x);
+    time_of(reduce_groups, gpus, 0, 1);
+    const bool good = groups_agree(gpus, x);
+    if (!good)
+        printf("FAILED: a table of accumulators on %d GPUs\n", gpus->count);
+    passed += good;
+    failed += !good;
+    if (seconds > 0)
+        time_groups(gpus, x, seconds);
+    for (int g = 0; g < gpus->count; g++)
+        reduct_table_destroy(gpus->of[g].groups);
+}
+
 /* Verifies, and times where SECONDS are to be spent. */
 static void run_tables(struct gpus *gpus, double seconds) {
     double *x = malloc(TABLE * sizeof *x);
@@ -484,6 +570,7 @@ static void run_tables(struct gpus *gpus, double seconds) {
     failed += !good;
     if (seconds > 0)
         time_tables(gpus, seconds);
+    run_groups(gpus, x, seconds);
     for (int g = 0; g < gpus->count; g++) {
         cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
         cuda(driver->cuMemFree(gpus->of[g].workspace));

@@ -24,6 +24,7 @@ enum {
     RD_CU_ERROR_OUT_OF_MEMORY = 2,
     RD_CU_ERROR_STUB_LIBRARY = 34,
     RD_CU_ERROR_NO_DEVICE = 100,
+    RD_CU_ERROR_NOT_READY = 600,
     RD_CU_ERROR_SYSTEM_DRIVER_MISMATCH = 803
 };
 enum {
@@ -115,6 +116,8 @@ typedef struct rd_cu_launch {
     FUNCTION(cuStreamCreate, "cuStreamCreate", (rd_cu_stream *stream, unsigned flags)) \
     FUNCTION(cuStreamDestroy, "cuStreamDestroy_v2", (rd_cu_stream stream)) \
     FUNCTION(cuStreamSynchronize, "cuStreamSynchronize", (rd_cu_stream stream)) \
+    FUNCTION(cuStreamQuery, "cuStreamQuery", (rd_cu_stream stream)) \
+    FUNCTION(cuStreamIsCapturing, "cuStreamIsCapturing", (rd_cu_stream stream, int *capturing)) \
     FUNCTION(cuEventCreate, "cuEventCreate", (rd_cu_event *event, unsigned flags)) \
     FUNCTION(cuEventDestroy, "cuEventDestroy_v2", (rd_cu_event event)) \
     FUNCTION(cuEventRecord, "cuEventRecord", (rd_cu_event event, rd_cu_stream stream)) \

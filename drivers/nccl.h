@@ -12,7 +12,7 @@ struct CUstream_st;
 /* Numbers of nccl.h that are used. */
 enum { RD_NCCL_SUCCESS = 0, RD_NCCL_IN_PROGRESS = 7 };
 enum { RD_NCCL_INT32 = 2, RD_NCCL_INT64 = 4, RD_NCCL_UINT64 = 5, RD_NCCL_FLOAT64 = 8 };
-enum { RD_NCCL_SUM = 0, RD_NCCL_MAX = 2 };
+enum { RD_NCCL_SUM = 0, RD_NCCL_MAX = 2, RD_NCCL_MIN = 3 };
 
 /* FUNCTION(name, parameters): each returns an ncclResult_t. */
 /* clang-format off */
@@ -20,6 +20,7 @@ enum { RD_NCCL_SUM = 0, RD_NCCL_MAX = 2 };
     FUNCTION(ncclCommCount, (struct ncclComm *comm, int *count)) \
     FUNCTION(ncclCommUserRank, (struct ncclComm *comm, int *rank)) \
     FUNCTION(ncclCommCuDevice, (struct ncclComm *comm, int *device)) \
+    FUNCTION(ncclCommGetAsyncError, (struct ncclComm *comm, int *error)) \
     FUNCTION(ncclCommInitAll, (struct ncclComm **comms, int count, const int *devices)) \
     FUNCTION(ncclCommDestroy, (struct ncclComm *comm)) \
     FUNCTION(ncclGroupStart, (void)) \

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/cell_words.h"
 #include "state/join.h"
+#include "state/table.h"
 #include "support.h"
 #include "values.h"
 
@@ -330,6 +332,68 @@ static void powers(void **state) {
             }
 }
 
+/* A window has words that there are: those of a cell that needs room for all exponents. */
+static void assert_windows(const reduct_table *table) {
+    for (size_t s = 0; s < table->states; s++)
+        for (uint64_t g = 0; g < table->groups && table->cells[s].kind == RD_CELL_SUMS; g++)
+            for (int f = 0; f < table->cells[s].fields; f++) {
+                const struct rd_field field = rd_field_of(&table->cells[s], rd_table_cell(table, s, g), f);
+                assert_true(field.first == RD_NO_WINDOW || field.first + field.words <= table->cells[s].full[f]);
+            }
+}
+
+/* One element for each of two groups. */
+static void add_to_both(const struct parts *parts, reduct_table *table, double first, double second) {
+    double x[2];
+    values_put(parts->type, x, 0, first);
+    values_put(parts->type, x, 1, second);
+    for (uint64_t g = 0; g < 2; g++) {
+        const void *at = (const char *)x + g * parts->type->size;
+        test_status(reduct_table_add_group(table, g, at, parts->two ? at : NULL, 1, NULL), REDUCT_OK);
+    }
+}
+
+/* Numbers at one end of a type's range, where windows end, and after they have been joined one from the other end: what was joined goes on to be
+ * what it was when it needs room for all exponents. */
+static void ends(void **state) {
+    (void)state;
+    enum { NEAR = 200 };
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_VAR, REDUCT_NORM1};
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+            for (int near = 0; near < NEAR; near++)
+                for (int top = 0; top < 2; top++) {
+                    struct parts parts = {.type = test_type(types[t]), .reductions = 1, .count = 2};
+                    const int high = parts.type->max_exponent,
+                              low = 2 - parts.type->max_exponent - parts.type->precision;
+                    if (near > high - low)
+                        continue;
+                    const double number = ldexp(1, top ? high - near : low + near), other = ldexp(1, top ? low : high);
+                    size_t bytes;
+                    parts.reduction[0] = (reduct_reduction){.op = ops[o], .element = types[t]};
+                    for (size_t p = 0; p < parts.count; p++) {
+                        parts.table[p] = make(&parts, 2);
+                        add_to_both(&parts, parts.table[p], number, p ? -number : number);
+                    }
+                    reduct_table *all = make(&parts, 2);
+                    for (size_t p = 0; p < parts.count; p++)
+                        test_status(reduct_table_merge(all, parts.table[p], NULL, NULL), REDUCT_OK);
+                    test_status(join(&parts, near % 3 ? 2 : 1 << 18, PARTS, -1), REDUCT_OK);
+                    for (size_t p = 0; p < parts.count; p++)
+                        assert_windows(parts.table[p]);
+                    add_to_both(&parts, all, other, other);
+                    unsigned char *expected = saved(all, &bytes);
+                    for (size_t p = 0; p < parts.count; p++) {
+                        add_to_both(&parts, parts.table[p], other, other);
+                        assert_saved(parts.table[p], expected, bytes);
+                    }
+                    free(expected);
+                    reduct_table_destroy(all);
+                    destroy(&parts);
+                }
+}
+
 /* So many elements of a kind that counts of all parts need more bits than a cell has for them, or than those of each. */
 static void counts(void **state) {
     (void)state;
@@ -390,7 +454,7 @@ static void no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_tables), cmocka_unit_test(powers), cmocka_unit_test(counts),
-                                       cmocka_unit_test(no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_tables), cmocka_unit_test(powers), cmocka_unit_test(ends),
+                                       cmocka_unit_test(counts), cmocka_unit_test(no_memory)};
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }

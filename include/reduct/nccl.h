@@ -14,11 +14,11 @@
  * run time: the one that the program is linked with or has loaded, otherwise libnccl.so.2. Without it functions fail with
  * REDUCT_ERROR_NO_DEVICE.
  *
- * The functions that reduce are collective, as those of NCCL are: all ranks call them, in the same order, with as many fields, of
- * the same reductions. They are queued in a stream, allocate nothing and wait for nothing, and can be captured in a CUDA graph. What
- * depends on the data, a NaN that is refused, an overflow, is the same on all ranks and in all ranks' outcomes. A call that
- * fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED has queued nothing; the other ranks then wait for this one, as they do where
- * a call of NCCL fails, until ncclCommAbort().
+ * The functions that reduce are collective, as those of NCCL are: all ranks call them, in the same order, with as many fields,
+ * of the same reductions. But for those of tables of accumulators (below), they are queued in a stream, allocate nothing and
+ * wait for nothing, and can be captured in a CUDA graph. What depends on the data, a NaN that is refused, an overflow, is the
+ * same on all ranks and in all ranks' outcomes. A call that fails with REDUCT_ERROR_ARGUMENT or _UNSUPPORTED has queued
+ * nothing; the other ranks then wait for this one, as they do where a call of NCCL fails, until ncclCommAbort().
  *
  * Communicators are blocking ones (the default), and plans those of the context that the CUDA runtime uses. Do not call from
  * within ncclGroupStart() and ncclGroupEnd(), which would put off what the results are made of: where one thread has several
@@ -80,6 +80,52 @@ typedef struct reduct_nccl_rank {
  * makes. */
 REDUCT_API reduct_status reduct_nccl_allreduce_ranks(const reduct_nccl_rank *ranks, size_t rank_count,
                                                      size_t field_count, reduct_error *error);
+
+/* Tables of accumulators (reduct_table): in the place of what each group held comes what that group holds on all ranks together,
+ * in their order; argmin and argmax tell places in all that the ranks' tables were given. Sums are exact, to the last bit those of
+ * one table that was given everything. Group g means the same everywhere; tables with fewer groups get as many as the largest one
+ * has. All reductions that tables have are so reduced, of tables on any device: what groups hold is in host memory, and goes
+ * through the communicator's GPUs.
+ *
+ * These functions wait, unlike all others here. Ranks have to look at what they hold, to agree for each 4096 groups on the range
+ * of bits in which these lie; a group's sum then takes one word of a message, or a few, and those that range far more widely than
+ * others go apart. Everything is queued in the stream, after what is there already, and is done when the function returns. Memory
+ * is allocated: on the host for what is asked, and 32 MiB each on the device and page-locked, which the context keeps for calls to
+ * come. A stream that is being captured is refused.
+ *
+ * Whatever a rank that has a communicator and a stream has wrong, no table, other reductions than the others, a root that is no
+ * rank, no memory, it takes part: all ranks return the same status and the same message, which names the first rank that failed,
+ * and what the tables held is then as it was, but there may be more groups that hold nothing. A rank that cannot take part, as its
+ * communicator is null, its stream is being captured, NCCL or the device is not there, or the device has no memory, returns
+ * without the others, which wait for it until ncclCommAbort().
+ *
+ * Where NCCL or a device fails, the status is REDUCT_ERROR_DEVICE_LOST on those ranks that see it. NCCL is asked while a call
+ * waits (ncclCommGetAsyncError()), so that a rank that is gone ends the call if NCCL notices. The communicator is then to be
+ * aborted, and the table is of no use until it is reset.
+ *
+ * No other thread may use the tables or the communicator meanwhile. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _MISMATCH
+ * (other reductions, or another root), _TOO_LARGE (more than 2^63 elements in all), _NO_DEVICE, _DEVICE_LOST or _OUT_OF_MEMORY.
+ *
+ *   stream     of the context that the CUDA runtime uses; null for its default stream */
+REDUCT_API reduct_status reduct_nccl_allreduce_table(reduct_table *table, struct ncclComm *comm,
+                                                     struct CUstream_st *stream, reduct_error *error);
+
+/* The same for rank `root` alone, whose table holds what all do; the others' are as they were. It takes as long: all ranks learn the
+ * outcome. */
+REDUCT_API reduct_status reduct_nccl_reduce_table(reduct_table *table, int root, struct ncclComm *comm,
+                                                  struct CUstream_st *stream, reduct_error *error);
+
+/* What one of several ranks gives that a thread has. */
+typedef struct reduct_nccl_table {
+    reduct_table *table; /* another for each rank */
+    struct ncclComm *comm;
+    struct CUstream_st *stream;
+    uint64_t reserved[4]; /* zero */
+} reduct_nccl_table;
+
+/* reduct_nccl_allreduce_table() of several ranks by one thread, such as those that ncclCommInitAll() makes. */
+REDUCT_API reduct_status reduct_nccl_allreduce_table_ranks(const reduct_nccl_table *ranks, size_t rank_count,
+                                                           reduct_error *error);
 
 /* Arrays that are summed element by element, as ncclAllReduce() does with ncclSum, but exactly: one rank's part in it.
  * Zero-initialise it, then set what matters. */

@@ -143,7 +143,7 @@ static reduct_status count_seen(struct call *call, const reduct_table *table, re
 /* Whether all ranks have a table, and of the same reductions; and the most groups that one has. */
 static reduct_status open_tables(const reduct_table *table, struct rm_failure *failure, uint64_t *groups, MPI_Comm comm,
                                  reduct_error *error) {
-    uint64_t signature = RM_SIGNATURE, own = reduct_table_groups(table);
+    uint64_t signature = 0, own = reduct_table_groups(table);
     reduct_error local;
     if (!table) {
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "table: null pointer");
@@ -152,11 +152,8 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
     if (reduct_joining.size_of_this != sizeof reduct_joining) {
         rm_fail(&local, REDUCT_ERROR_UNSUPPORTED, "table: libreduct is of another version than libreduct_mpi");
         rm_note(failure, 0, &local);
-    }
-    for (size_t i = 0; i < reduct_table_reductions(table); i++) {
-        reduct_reduction reduction = reduct_table_reduction(table, i);
-        reduction.mode = REDUCT_EXACT; /* of tables the only one, whatever it is called */
-        signature = rm_sign(signature, &reduction);
+    } else if (table) {
+        signature = reduct_joining.signature(table);
     }
     reduct_status status = rm_poll(failure, signature, NULL, NULL, comm, error);
     return status == REDUCT_OK ? rm_check(MPI_Allreduce(&own, groups, 1, MPI_UINT64_T, MPI_MAX, comm), error) : status;

@@ -331,15 +331,16 @@ static reduct_status reduce(const reduct_nccl_rank *ranks, size_t count, size_t 
     }
     if (status != REDUCT_OK)
         return status;
-    int result = part.nccl->ncclGroupStart();
+    const rd_nccl *nccl = rd_nccl_open(NULL); /* which is there, as the parts were opened */
+    int result = nccl->ncclGroupStart();
     for (size_t r = 0; status == REDUCT_OK && result == RD_NCCL_SUCCESS && r < count; r++) {
         status = find_part(&ranks[r], count, fields, root, &part, error);
         if (status == REDUCT_OK)
             result = exchange(&part);
     }
-    const int ended = part.nccl->ncclGroupEnd();
+    const int ended = nccl->ncclGroupEnd();
     if (status == REDUCT_OK)
-        status = rd_nccl_fail(part.nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
+        status = rd_nccl_fail(nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
     for (size_t r = 0; status == REDUCT_OK && r < count; r++) {
         status = find_part(&ranks[r], count, fields, root, &part, error);
         if (status == REDUCT_OK)

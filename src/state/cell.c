@@ -160,11 +160,10 @@ bool rd_cell_cover(const struct rd_cells *cells, struct rd_cell_sums *cell, int 
     }
     if (low >= field.first && high < field.first + field.words)
         return true;
-    int spare = field.words - (high - low + 1), most = cells->full[which] - field.words;
+    int spare = field.words - (high - low + 1);
     if (spare < 0)
         return rd_cell_spill(cells, cell);
-    int first = low - spare / 2;
-    first = first > most ? most : first < 0 ? 0 : first;
+    int first = rd_window_about(cells, which, low, spare);
     if (is_new)
         cell->outside[which] = (uint8_t)(first ^ RD_NO_WINDOW);
     else

@@ -64,6 +64,12 @@ static inline struct rd_field rd_field_of(const struct rd_cells *cells, const st
                              cell->outside[which] ^ RD_NO_WINDOW};
 }
 
+/* Where a window begins that has words from `low` on in its middle, and `spare` more than these: within all words that there are. */
+static inline int rd_window_about(const struct rd_cells *cells, int which, int low, int spare) {
+    const int first = low - spare / 2, most = cells->full[which] - cells->words[which];
+    return first < 0 ? 0 : first > most ? most : first;
+}
+
 /* The sign of so many words, in all bits. */
 static inline uint64_t rd_words_sign(const uint64_t *word, int words) {
     return (uint64_t)((int64_t)word[words - 1] >> 63);

@@ -2,7 +2,7 @@
 #include "state/join.h"
 
 #include "core/status.h"
-#include "state/join_rows.h"
+#include "state/join_numerals.h"
 #include "state/table.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ struct rd_join {
     uint64_t groups, blocks, before;
     int headroom;
     enum stage stage;
-    struct rd_survey *survey;     /* of each state by block */
-    struct rd_row_places *places; /* of blocks that are too wide */
+    struct rd_survey *survey;         /* of each state by block */
+    struct rd_numeral_places *places; /* of blocks that are too wide */
     uint64_t *bits;
     uint64_t bit_words;
     struct rd_survey *survey_asides;
@@ -39,7 +39,7 @@ struct rd_join {
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Cells and rows
+ * Cells
  * ------------------------------------------------------------------------------------------------------------------ */
 
 static bool is_sum(const struct rd_join *join, size_t state) {
@@ -50,19 +50,19 @@ static bool failed(const struct rd_join *join) {
     return join->failure.status != REDUCT_OK;
 }
 
-/* Of so many rows those that this table has: it may have fewer groups than others. */
-static uint64_t rows_here(const struct rd_join *join, uint64_t first, uint64_t count) {
+/* Of so many cells those that this table has: it may have fewer groups than others. */
+static uint64_t cells_here(const struct rd_join *join, uint64_t first, uint64_t count) {
     const uint64_t groups = join->table->groups, here = first < groups ? groups - first : 0;
     return count < here ? count : here;
 }
 
-static uint64_t rows_of_block(const struct rd_join *join, uint64_t block) {
+static uint64_t cells_of_block(const struct rd_join *join, uint64_t block) {
     const uint64_t left = join->groups - block * BLOCK;
     return left < BLOCK ? left : BLOCK;
 }
 
-static uint64_t blocks_of(uint64_t rows, uint64_t block) {
-    return rows / block + (rows % block != 0);
+static uint64_t blocks_of(uint64_t count, uint64_t block) {
+    return count / block + (count % block != 0);
 }
 
 static struct rd_survey *survey_of(const struct rd_join *join, size_t state, uint64_t block) {
@@ -102,10 +102,23 @@ static bool tells_places(const reduct_table *table) {
     return false;
 }
 
-static void look_at_block(struct rd_join *join, size_t s, uint64_t block, const struct rd_row_limits *limits) {
-    const uint64_t first = block * BLOCK, count = rows_here(join, first, rows_of_block(join, block));
-    rd_rows_survey(&join->table->cells[s], count ? rd_table_cell(join->table, s, first) : NULL, count, join->headroom,
-                   limits, is_sum(join, s) ? join->asides[s].bits + first / 64 : NULL, survey_of(join, s, block));
+/* Mode is not looked at: tables have one alone. */
+static uint64_t signature(const reduct_table *table) {
+    uint64_t signature = 0xcbf29ce484222325;
+    for (size_t i = 0; i < table->reductions; i++) {
+        const reduct_reduction *reduction = &table->reduction[i];
+        const uint64_t own = (uint64_t)reduction->op | (uint64_t)reduction->element << 8 |
+                             (uint64_t)reduction->nan << 24 | (uint64_t)reduction->flags << 32;
+        signature = (signature ^ own) * 0x100000001b3;
+    }
+    return signature;
+}
+
+static void look_at_block(struct rd_join *join, size_t s, uint64_t block, const struct rd_numeral_limits *limits) {
+    const uint64_t first = block * BLOCK, count = cells_here(join, first, cells_of_block(join, block));
+    rd_numerals_survey(&join->table->cells[s], count ? rd_table_cell(join->table, s, first) : NULL, count,
+                       join->headroom, limits, is_sum(join, s) ? join->asides[s].bits + first / 64 : NULL,
+                       survey_of(join, s, block));
 }
 
 /* Memory for what is asked, whatever it will be, so that all processes can take part in that. */
@@ -174,7 +187,7 @@ static bool hand_out(struct rd_join_message *message, void *words, uint64_t coun
 }
 
 static bool is_too_wide(const struct rd_join *join, size_t s, uint64_t block) {
-    return is_sum(join, s) && !rd_rows_fit(&join->table->cells[s], survey_of(join, s, block), join->headroom);
+    return is_sum(join, s) && !rd_numerals_fit(&join->table->cells[s], survey_of(join, s, block), join->headroom);
 }
 
 static bool some_are_too_wide(const struct rd_join *join) {
@@ -190,12 +203,12 @@ static uint64_t find_places(struct rd_join *join) {
     uint64_t wide = 0;
     for (size_t s = 0; s < join->table->states; s++)
         for (uint64_t b = 0; b < join->blocks; b++) {
-            const uint64_t first = b * BLOCK, count = rows_here(join, first, rows_of_block(join, b));
+            const uint64_t first = b * BLOCK, count = cells_here(join, first, cells_of_block(join, b));
             if (!is_too_wide(join, s, b))
                 continue;
             if (count)
-                rd_rows_place(&join->table->cells[s], rd_table_cell(join->table, s, first), count, join->headroom,
-                              &join->places[wide]);
+                rd_numerals_place(&join->table->cells[s], rd_table_cell(join->table, s, first), count, join->headroom,
+                                  &join->places[wide]);
             wide++;
         }
     return wide;
@@ -206,10 +219,10 @@ static void look_again(struct rd_join *join) {
     uint64_t wide = 0;
     for (size_t s = 0; s < join->table->states; s++)
         for (uint64_t b = 0; b < join->blocks; b++) {
-            struct rd_row_limits limits = {{0, 0}, {0, 0}};
+            struct rd_numeral_limits limits = {{0, 0}, {0, 0}};
             if (!is_too_wide(join, s, b))
                 continue;
-            rd_rows_limit(&join->table->cells[s], &join->places[wide++], &limits);
+            rd_numerals_limit(&join->table->cells[s], &join->places[wide++], &limits);
             look_at_block(join, s, b, &limits);
         }
 }
@@ -236,12 +249,12 @@ static void list_asides(struct rd_join *join, size_t s) {
         note_no_memory(join, "room for groups that range widely");
         return;
     }
-    for (uint64_t w = 0, row = 0; w < words; w++)
+    for (uint64_t w = 0, at = 0; w < words; w++)
         for (uint64_t left = asides->bits[w]; left; left &= left - 1) {
             const uint64_t group = 64 * w + (unsigned)__builtin_ctzll(left);
             if (group < join->table->groups)
-                memcpy(asides->cell + row * cells->size, rd_table_cell(join->table, s, group), cells->size);
-            asides->group[row++] = group;
+                memcpy(asides->cell + at * cells->size, rd_table_cell(join->table, s, group), cells->size);
+            asides->group[at++] = group;
         }
 }
 
@@ -256,11 +269,11 @@ static uint64_t look_at_asides(struct rd_join *join) {
         for (uint64_t first = 0; first < asides->count; first += BLOCK_ASIDE) {
             const uint64_t left = asides->count - first;
             const struct rd_cells *cells = &join->table->cells[s];
-            rd_rows_survey(cells, asides->cell ? asides->cell + first * cells->size : NULL,
-                           failed(join)         ? 0
-                           : left < BLOCK_ASIDE ? left
-                                                : BLOCK_ASIDE,
-                           join->headroom, NULL, NULL, &join->survey_asides[blocks++]);
+            rd_numerals_survey(cells, asides->cell ? asides->cell + first * cells->size : NULL,
+                               failed(join)         ? 0
+                               : left < BLOCK_ASIDE ? left
+                                                    : BLOCK_ASIDE,
+                               join->headroom, NULL, NULL, &join->survey_asides[blocks++]);
         }
     }
     return blocks;
@@ -298,34 +311,34 @@ static bool ask(struct rd_join *join, struct rd_join_message *message) {
  * Parts
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Rows of a part that lie in one block, and so have one form. */
+/* Cells of a part that lie in one block, and so have one form. */
 struct piece {
     uint64_t first, count;
-    struct rd_row_form form;
+    struct rd_numeral_form form;
 };
 
-/* Those from a row on, `most` at most. */
+/* Those from one on, `most` at most. */
 static struct piece piece_from(const struct rd_join *join, const struct rd_join_part *part, uint64_t first,
                                uint64_t most) {
     const uint64_t size = part->aside ? BLOCK_ASIDE : BLOCK, block = first / size, left = (block + 1) * size - first;
     const struct rd_survey *survey =
         part->aside ? &join->asides[part->state].survey[block] : survey_of(join, part->state, block);
     struct piece piece = {.first = first, .count = left < most ? left : most};
-    rd_rows_form(&join->table->cells[part->state], survey, join->headroom, &piece.form);
+    rd_numerals_form(&join->table->cells[part->state], survey, join->headroom, &piece.form);
     return piece;
 }
 
-/* As many rows as there is room for. */
-static void fill_part(const struct rd_join *join, struct rd_join_part *part, uint64_t rows) {
+/* As many of those that are left as there is room for. */
+static void fill_part(const struct rd_join *join, struct rd_join_part *part, uint64_t left) {
     uint64_t words = 0;
-    while (rows && 2 * part->count < RD_JOIN_PART) { /* as what does not add can take two words each */
+    while (left && 2 * part->count < RD_JOIN_PART) { /* as what does not add can take two words each */
         const struct piece piece = piece_from(join, part, part->first + part->count, RD_JOIN_PART / 2 - part->count);
-        uint64_t count = piece.count < rows ? piece.count : rows, room = (RD_JOIN_PART - words) / piece.form.words;
+        uint64_t count = piece.count < left ? piece.count : left, room = (RD_JOIN_PART - words) / piece.form.words;
         if (count > room && part->count)
             break;
         count = count < room ? count : room;
         part->count += count;
-        rows -= count;
+        left -= count;
         words += count * piece.form.words;
     }
     part->message = (struct rd_join_message){NULL, words, 1, REDUCT_MERGE_ADD};
@@ -342,11 +355,11 @@ static bool next(const struct rd_join *join, bool aside, struct rd_join_part *pa
             return true;
     }
     for (size_t s = part->state; s < join->table->states; s++, first = 0) {
-        const uint64_t rows = aside ? join->asides[s].count : join->groups;
-        if (first >= rows)
+        const uint64_t count = aside ? join->asides[s].count : join->groups;
+        if (first >= count)
             continue;
         *part = (struct rd_join_part){.state = s, .first = first, .aside = aside};
-        fill_part(join, part, rows - first);
+        fill_part(join, part, count - first);
         return true;
     }
     return false;
@@ -357,17 +370,18 @@ static void pack_aside(const struct rd_join *join, size_t s, const struct piece 
     if (failed(join))
         memset(words, 0, (size_t)piece->count * piece->form.words * sizeof *words);
     else
-        rd_rows_pack(cells, &piece->form, true, join->asides[s].cell + piece->first * cells->size, piece->count, words);
+        rd_numerals_pack(cells, &piece->form, true, join->asides[s].cell + piece->first * cells->size, piece->count,
+                         words);
 }
 
-/* Rows of cells that were put aside are zero: what these hold need not fit. */
-static void pack_rows(const struct rd_join *join, size_t s, const struct piece *piece, int64_t *words) {
+/* Numerals of cells that were put aside are zero: what these hold need not fit. */
+static void pack_cells(const struct rd_join *join, size_t s, const struct piece *piece, int64_t *words) {
     const struct asides *asides = &join->asides[s];
-    const uint64_t here = rows_here(join, piece->first, piece->count), end = piece->first + piece->count;
+    const uint64_t here = cells_here(join, piece->first, piece->count), end = piece->first + piece->count;
     const size_t width = piece->form.words;
     if (here)
-        rd_rows_pack(&join->table->cells[s], &piece->form, false, rd_table_cell(join->table, s, piece->first), here,
-                     words);
+        rd_numerals_pack(&join->table->cells[s], &piece->form, false, rd_table_cell(join->table, s, piece->first), here,
+                         words);
     memset(words + here * width, 0, (size_t)(piece->count - here) * width * sizeof *words);
     for (uint64_t i = find_aside(asides, piece->first); i < asides->count && asides->group[i] < end; i++)
         memset(words + (asides->group[i] - piece->first) * width, 0, width * sizeof *words);
@@ -375,7 +389,7 @@ static void pack_rows(const struct rd_join *join, size_t s, const struct piece *
 
 static void pack_rest(const struct rd_join *join, const struct rd_join_part *part, int64_t *words) {
     const struct rd_cells *cells = &join->table->cells[part->state];
-    const uint64_t here = rows_here(join, part->first, part->count);
+    const uint64_t here = cells_here(join, part->first, part->count);
     if (here)
         rd_rest_pack(cells, rd_table_cell(join->table, part->state, part->first), here, join->before, words);
     rd_rest_none(cells, part->count - here, words + here * rd_rest_words(cells));
@@ -388,7 +402,7 @@ static void pack(const struct rd_join *join, const struct rd_join_part *part, in
         if (part->aside)
             pack_aside(join, part->state, &piece, words);
         else
-            pack_rows(join, part->state, &piece, words);
+            pack_cells(join, part->state, &piece, words);
         words += piece.count * piece.form.words;
     }
     if (part->rest)
@@ -403,18 +417,18 @@ static void unpack_aside(struct rd_join *join, size_t s, const struct piece *pie
     unsigned char *cell = asides->cell + piece->first * cells->size;
     memset(cell, 0, (size_t)piece->count * cells->size); /* what they point to belongs to the table */
     asides->own = piece->first + piece->count;
-    if (!rd_rows_unpack(cells, &piece->form, true, words, piece->count, cell))
+    if (!rd_numerals_unpack(cells, &piece->form, true, words, piece->count, cell))
         note_no_memory(join, "words for all exponents");
 }
 
 /* Where cells were put aside, there now comes what all parts have of them. */
-static void unpack_rows(struct rd_join *join, size_t s, const struct piece *piece, const int64_t *words) {
+static void unpack_cells(struct rd_join *join, size_t s, const struct piece *piece, const int64_t *words) {
     const struct rd_cells *cells = &join->table->cells[s];
     const struct asides *asides = &join->asides[s];
     const uint64_t first = find_aside(asides, piece->first), end = find_aside(asides, piece->first + piece->count);
     for (uint64_t i = first; i < end; i++)
         rd_cell_clear(cells, rd_table_cell(join->table, s, asides->group[i]));
-    rd_rows_unpack(cells, &piece->form, false, words, piece->count, rd_table_cell(join->table, s, piece->first));
+    rd_numerals_unpack(cells, &piece->form, false, words, piece->count, rd_table_cell(join->table, s, piece->first));
     for (uint64_t i = first; i < end; i++) {
         unsigned char *cell = asides->cell + i * cells->size;
         memcpy(rd_table_cell(join->table, s, asides->group[i]), cell, cells->size);
@@ -429,7 +443,7 @@ static void unpack(struct rd_join *join, const struct rd_join_part *part, const 
         if (part->aside)
             unpack_aside(join, part->state, &piece, words);
         else
-            unpack_rows(join, part->state, &piece, words);
+            unpack_cells(join, part->state, &piece, words);
         words += piece.count * piece.form.words;
     }
     if (part->rest)
@@ -454,6 +468,7 @@ static void finish(struct rd_join *join, uint64_t given) {
 const struct rd_joining reduct_joining = {.size_of_this = sizeof(struct rd_joining),
                                           .seen = seen,
                                           .tells_places = tells_places,
+                                          .signature = signature,
                                           .open = open,
                                           .ask = ask,
                                           .next = next,

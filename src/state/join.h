@@ -4,8 +4,8 @@
  * All have tables of the same reductions, and open a join of it with the same numbers of parts and groups. They then take the same steps:
  *
  *   ask      for arrays of numbers that all merge, until there are no more. Processes learn from these how the cells of each block of
- *            groups are written: a cell is one integer, of as few bits as the counts and the sums of all processes' cells of the block
- *            take, cut into words that add up within an int64. Cells that are unlike the others of their block, because sums range widely
+ *            groups are written: a cell as one numeral, an integer of as few bits as the counts and the sums of all processes' cells
+ *            of the block take, cut into words that add up within an int64. Cells that are unlike the others of their block, because sums range widely
  *            or counts are large, are put aside: they have blocks of their own, of as many words as they need.
  *   parts    of what was put aside: pack, merge, unpack. They are kept until the rest is there.
  *   settle   after which nothing fails. So this is where processes find out whether all are well.
@@ -21,8 +21,8 @@
 
 struct rd_join;
 
-/* Words that are merged: by REDUCT_MERGE_ADD, _LEAST, _OR or _XOR. `width`: 1, or 2 where the lesser of two words in a row counts as a whole, the
- * first of them before the second. */
+/* Words that are merged: by REDUCT_MERGE_ADD, _LEAST, _OR or _XOR. `width`: 1, or 2 where the lesser of two words that follow each other
+ * counts as a whole, the first of them before the second. */
 struct rd_join_message {
     int64_t *words;
     uint64_t count;
@@ -34,7 +34,7 @@ struct rd_join_message {
 struct rd_join_part {
     struct rd_join_message message; /* its words are the caller's */
     size_t state;
-    uint64_t first, count; /* rows, each of a group, or of one that was put aside */
+    uint64_t first, count; /* cells, each of a group, or one that was put aside */
     bool aside, rest;      /* rest: what does not add, of cells of which another part has what does */
 };
 
@@ -47,6 +47,9 @@ struct rd_joining {
     /* Elements that a table was given; whether it tells where they were. */
     uint64_t (*seen)(const reduct_table *table);
     bool (*tells_places)(const reduct_table *table);
+
+    /* A number that tables of the same reductions have in common, and hardly any others. */
+    uint64_t (*signature)(const reduct_table *table);
 
     /* Begins. There are so many parts, of which the largest has so many groups, and so many elements before those of this one. Fails with
      * REDUCT_ERROR_OUT_OF_MEMORY. */
@@ -72,7 +75,7 @@ struct rd_joining {
     void (*close)(struct rd_join *join);
 };
 
-/* For libreduct_mpi. */
+/* For libreduct_mpi, and src/nccl. */
 REDUCT_API extern const struct rd_joining reduct_joining;
 
 #endif

@@ -163,6 +163,7 @@ ACCEPTED(cuDevicePrimaryCtxRelease_v2, (rd_cu_device device))
 REFUSED(cuDevicePrimaryCtxReset_v2, (rd_cu_device device))
 ACCEPTED(cuCtxSynchronize, (void))
 ACCEPTED(cuStreamSynchronize, (rd_cu_stream stream))
+ACCEPTED(cuStreamQuery, (rd_cu_stream stream))
 ACCEPTED(cuEventSynchronize, (rd_cu_event event))
 #pragma GCC diagnostic pop
 
@@ -718,6 +719,12 @@ API cuStreamEndCapture(rd_cu_stream stream, graph *captured);
 API cuStreamEndCapture(rd_cu_stream stream, graph *captured) {
     *captured = stream->captured;
     stream->captured = NULL;
+    return RD_CU_SUCCESS;
+}
+
+API cuStreamIsCapturing(rd_cu_stream stream, int *capturing);
+API cuStreamIsCapturing(rd_cu_stream stream, int *capturing) {
+    *capturing = stream && stream->captured;
     return RD_CU_SUCCESS;
 }
 

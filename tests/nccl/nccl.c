@@ -17,7 +17,7 @@
 #define API __attribute__((visibility("default")))
 
 enum { RANKS = 64, ROUNDS = 8, OPERATIONS = 2 * RANKS, PATIENCE = 60 };
-enum { INVALID_ARGUMENT = 4, INVALID_USAGE = 5 };
+enum { INVALID_ARGUMENT = 4, INVALID_USAGE = 5, REMOTE_ERROR = 6 };
 
 int cuLaunchHostFunc(struct CUstream_st *stream, void (*call)(void *argument), void *argument);
 
@@ -26,7 +26,7 @@ struct operation {
     const void *sent;
     void *received;
     size_t count;
-    int type;
+    int type, operation;
     struct ncclComm *comm;
     struct CUstream_st *stream;
 };
@@ -37,6 +37,7 @@ struct group {
     pthread_cond_t done;
     int size, left; /* left: communicators that are not yet destroyed */
     uint64_t completed;
+    bool broken; /* whether a test has broken it: nothing is moved any more */
     struct round {
         int arrived;
         struct operation of[RANKS];
@@ -83,6 +84,18 @@ static void find_greatest(const struct group *group, const struct round *round) 
     }
 }
 
+static void find_least(const struct group *group, const struct round *round) {
+    for (size_t i = 0; i < round->of[0].count; i++) {
+        int64_t least = INT64_MAX;
+        for (int r = 0; r < group->size; r++) {
+            const int64_t own = ((const int64_t *)round->of[r].sent)[i];
+            least = own < least ? own : least;
+        }
+        for (int r = 0; r < group->size; r++)
+            ((int64_t *)round->of[r].received)[i] = least;
+    }
+}
+
 static void add_all_doubles(const struct group *group, const struct round *round) {
     for (size_t i = 0; i < round->of[0].count; i++) {
         double sum = 0;
@@ -108,12 +121,14 @@ static void gather_all(const struct group *group, const struct round *round) {
 static void complete(struct group *group, struct round *round) {
     for (int r = 1; r < group->size; r++)
         if (round->of[r].gathers != round->of[0].gathers || round->of[r].count != round->of[0].count ||
-            round->of[r].type != round->of[0].type)
-            complain("ranks call different functions, or with other counts or types");
+            round->of[r].type != round->of[0].type || round->of[r].operation != round->of[0].operation)
+            complain("ranks call different functions, or with other counts, types or operations");
     if (round->of[0].gathers)
         gather_all(group, round);
-    else if (round->of[0].type == RD_NCCL_INT32)
+    else if (round->of[0].operation == RD_NCCL_MAX)
         find_greatest(group, round);
+    else if (round->of[0].operation == RD_NCCL_MIN)
+        find_least(group, round);
     else if (round->of[0].type == RD_NCCL_FLOAT64)
         add_all_doubles(group, round);
     else
@@ -160,9 +175,18 @@ struct calls {
 static _Thread_local int depth;
 static _Thread_local struct calls pending;
 
+static bool is_broken(struct group *group) {
+    pthread_mutex_lock(&group->lock);
+    const bool broken = group->broken;
+    pthread_mutex_unlock(&group->lock);
+    return broken;
+}
+
 static void perform(void *argument) {
     const struct calls *calls = argument;
     uint64_t completed[OPERATIONS];
+    if (is_broken(calls->of[0].comm->group))
+        return;
     for (size_t i = 0; i < calls->count; i++)
         completed[i] = post(&calls->of[i]);
     for (size_t i = 0; i < calls->count; i++) {
@@ -220,9 +244,11 @@ API int ncclAllReduce(const void *sent, void *received, size_t count, int type, 
 API int ncclAllReduce(const void *sent, void *received, size_t count, int type, int operation, struct ncclComm *comm,
                       struct CUstream_st *stream) {
     if (operation == RD_NCCL_MAX ? type != RD_NCCL_INT32
-                                 : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_FLOAT64))
+        : operation == RD_NCCL_MIN
+            ? type != RD_NCCL_INT64
+            : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_UINT64 && type != RD_NCCL_FLOAT64))
         return INVALID_ARGUMENT;
-    return add(&(struct operation){false, sent, received, count, type, comm, stream});
+    return add(&(struct operation){false, sent, received, count, type, operation, comm, stream});
 }
 
 API int ncclAllGather(const void *sent, void *received, size_t count, int type, struct ncclComm *comm,
@@ -231,7 +257,7 @@ API int ncclAllGather(const void *sent, void *received, size_t count, int type, 
                       struct CUstream_st *stream) {
     if (type != RD_NCCL_UINT64)
         return INVALID_ARGUMENT;
-    return add(&(struct operation){true, sent, received, count, type, comm, stream});
+    return add(&(struct operation){true, sent, received, count, type, -1, comm, stream});
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -276,6 +302,16 @@ API int ncclCommDestroy(struct ncclComm *comm) {
 GETTER(ncclCommCount, comm->group->size)
 GETTER(ncclCommUserRank, comm->rank)
 GETTER(ncclCommCuDevice, comm->device)
+
+GETTER(ncclCommGetAsyncError, is_broken(comm->group) ? REMOTE_ERROR : RD_NCCL_SUCCESS)
+
+/* As if a rank of a communicator, and the cable to it, were no more. For tests. */
+API void emulated_nccl_break(struct ncclComm *comm);
+API void emulated_nccl_break(struct ncclComm *comm) {
+    pthread_mutex_lock(&comm->group->lock);
+    comm->group->broken = true;
+    pthread_mutex_unlock(&comm->group->lock);
+}
 
 API const char *ncclGetErrorString(int result);
 API const char *ncclGetErrorString(int result) {

@@ -1,5 +1,5 @@
-/* Cells as integers of few words: see join_rows.h. */
-#include "state/join_rows.h"
+/* Cells as numerals: see join_numerals.h. */
+#include "state/join_numerals.h"
 
 #include "state/cell_words.h"
 
@@ -11,7 +11,7 @@
 /* Where a window can be that begins at the last word there is, or nowhere. */
 enum { PLACES = RD_NO_WINDOW + 1 + 8 };
 
-/* Words of a row's bits, and what is written beyond them. */
+/* Words of a numeral's bits, and what is written beyond them. */
 enum { ROOM = 2 * RD_LIMBS + 16 };
 
 /* Words of a field, as most cells have one. */
@@ -29,7 +29,7 @@ enum { NO_LOW = INT32_MAX };
 
 /* The bits that some cell has, of counts, and of fields and their magnitudes by word. */
 struct seen {
-    uint64_t count[RD_ROW_COUNTS];
+    uint64_t count[RD_NUMERAL_COUNTS];
     uint64_t any[2][PLACES], magnitude[2][PLACES];
 };
 
@@ -72,7 +72,7 @@ static int last_word(int high, int headroom) {
 }
 
 static bool within_limits(const struct rd_cells *cells, const struct rd_cell_sums *cell, int headroom,
-                          const struct rd_row_limits *limits) {
+                          const struct rd_numeral_limits *limits) {
     for (int i = 0; limits && i < cells->fields; i++) {
         const struct span span = span_of_field(rd_field_of(cells, cell, i));
         if (span.low != NO_LOW &&
@@ -108,7 +108,7 @@ INLINED void see_window(struct seen *seen, int which, const uint64_t *word, int 
 struct fitting {
     uint64_t special, ignored;
     int headroom;
-    const struct rd_row_limits *limits;
+    const struct rd_numeral_limits *limits;
 };
 
 INLINED bool suits(const struct rd_cells *cells, const struct rd_cell_sums *cell, const struct fitting *fitting) {
@@ -118,8 +118,8 @@ INLINED bool suits(const struct rd_cells *cells, const struct rd_cell_sums *cell
            (!fitting->limits || within_limits(cells, cell, fitting->headroom, fitting->limits));
 }
 
-/* Of the cells in a row from one on that suit, of one field of four words, and with windows in one place: how many. Registers keep what they
- * have. */
+/* Of the cells from one on, up to the first that does not suit, of one field of four words, and with windows in one place: how many.
+ * Registers keep what they have. */
 static uint64_t see_few(const struct rd_cells *cells, const unsigned char *at, uint64_t count,
                         const struct fitting *fitting, uint64_t *specials, struct seen *seen) {
     const uint8_t outside = ((const struct rd_cell_sums *)(const void *)at)->outside[0];
@@ -215,7 +215,7 @@ static int counts_of(const struct rd_cells *cells) {
     case RD_CELL_SUMS:
         break;
     }
-    return RD_ROW_COUNTS;
+    return RD_NUMERAL_COUNTS;
 }
 
 static void see_counts(const struct rd_cells *cells, const unsigned char *at, uint64_t count, struct seen *seen) {
@@ -225,8 +225,8 @@ static void see_counts(const struct rd_cells *cells, const unsigned char *at, ui
             seen->count[c] |= ((const uint64_t *)(const void *)at)[c];
 }
 
-void rd_rows_survey(const struct rd_cells *cells, const void *cell, uint64_t count, int headroom,
-                    const struct rd_row_limits *limits, uint64_t *asides, struct rd_survey *survey) {
+void rd_numerals_survey(const struct rd_cells *cells, const void *cell, uint64_t count, int headroom,
+                        const struct rd_numeral_limits *limits, uint64_t *asides, struct rd_survey *survey) {
     const struct fitting fitting = {too_many_specials(headroom), too_many_ignored(headroom), headroom, limits};
     struct seen seen;
     bool any = false;
@@ -238,7 +238,7 @@ void rd_rows_survey(const struct rd_cells *cells, const void *cell, uint64_t cou
     else
         any = see_cells(cells, cell, count, &fitting, asides, &seen);
     survey->aside = any ? -1 : 0;
-    for (int c = 0; c < RD_ROW_COUNTS; c++)
+    for (int c = 0; c < RD_NUMERAL_COUNTS; c++)
         survey->minus_bits[c] = -length_of(seen.count[c]);
     for (int f = 0; f < 2; f++) {
         const struct span span = span_of(seen.any[f], seen.magnitude[f], PLACES);
@@ -247,7 +247,7 @@ void rd_rows_survey(const struct rd_cells *cells, const void *cell, uint64_t cou
     }
 }
 
-bool rd_rows_fit(const struct rd_cells *cells, const struct rd_survey *survey, int headroom) {
+bool rd_numerals_fit(const struct rd_cells *cells, const struct rd_survey *survey, int headroom) {
     for (int f = 0; f < cells->fields; f++)
         if (survey->low[f] != NO_LOW &&
             last_word((int)-survey->minus_high[f], headroom) - survey->low[f] / 64 >= cells->words[f])
@@ -255,8 +255,8 @@ bool rd_rows_fit(const struct rd_cells *cells, const struct rd_survey *survey, i
     return true;
 }
 
-void rd_rows_place(const struct rd_cells *cells, const void *cell, uint64_t count, int headroom,
-                   struct rd_row_places *places) {
+void rd_numerals_place(const struct rd_cells *cells, const void *cell, uint64_t count, int headroom,
+                       struct rd_numeral_places *places) {
     const unsigned char *at = cell;
     for (uint64_t i = 0; i < count; i++, at += cells->size) {
         const struct rd_cell_sums *sums = (const void *)at;
@@ -266,17 +266,17 @@ void rd_rows_place(const struct rd_cells *cells, const void *cell, uint64_t coun
             if (span.low == NO_LOW)
                 continue;
             places->low[f][span.low / 64]++;
-            places->high[f][last < RD_ROW_PLACES ? last : RD_ROW_PLACES - 1]++;
+            places->high[f][last < RD_NUMERAL_PLACES ? last : RD_NUMERAL_PLACES - 1]++;
         }
     }
 }
 
 /* The most cells that lie in so many words, and where these begin: what ends in time, but for what begins too early. */
-static int64_t find_limits(const struct rd_row_places *places, int which, int words, int *begin) {
+static int64_t find_limits(const struct rd_numeral_places *places, int which, int words, int *begin) {
     int64_t best = INT64_MIN, inside = 0;
     for (int w = 0; w < words - 1; w++)
         inside += (int64_t)places->high[which][w];
-    for (int first = 0; first + words <= RD_ROW_PLACES; first++) {
+    for (int first = 0; first + words <= RD_NUMERAL_PLACES; first++) {
         inside += (int64_t)places->high[which][first + words - 1];
         if (inside > best) {
             best = inside;
@@ -287,7 +287,8 @@ static int64_t find_limits(const struct rd_row_places *places, int which, int wo
     return best;
 }
 
-void rd_rows_limit(const struct rd_cells *cells, const struct rd_row_places *places, struct rd_row_limits *limits) {
+void rd_numerals_limit(const struct rd_cells *cells, const struct rd_numeral_places *places,
+                       struct rd_numeral_limits *limits) {
     for (int f = 0; f < cells->fields; f++) {
         const int64_t most = find_limits(places, f, cells->words[f], &limits->first[f]);
         limits->words[f] = 0;
@@ -298,11 +299,11 @@ void rd_rows_limit(const struct rd_cells *cells, const struct rd_row_places *pla
     }
 }
 
-void rd_rows_form(const struct rd_cells *cells, const struct rd_survey *survey, int headroom,
-                  struct rd_row_form *form) {
+void rd_numerals_form(const struct rd_cells *cells, const struct rd_survey *survey, int headroom,
+                      struct rd_numeral_form *form) {
     int bits = 0;
-    *form = (struct rd_row_form){.headroom = headroom, .digit = 63 - headroom};
-    for (int c = 0; c < RD_ROW_COUNTS; c++) {
+    *form = (struct rd_numeral_form){.headroom = headroom, .digit = 63 - headroom};
+    for (int c = 0; c < RD_NUMERAL_COUNTS; c++) {
         const int own = (int)-survey->minus_bits[c], all = own ? own + headroom : 0;
         form->at[c] = bits;
         form->bits[c] = all > 64 ? 64 : all; /* as there are 2^63 elements at most */
@@ -328,20 +329,19 @@ struct place {
     int first, at;
 };
 
-static struct place place_of(const struct rd_cells *cells, const struct rd_row_form *form, int which) {
+static struct place place_of(const struct rd_cells *cells, const struct rd_numeral_form *form, int which) {
     const int low = form->low[which] / 64, last = (form->low[which] + form->value_bits[which] - 1) / 64;
-    const int spare = cells->words[which] - (last - low + 1), most = cells->full[which] - cells->words[which];
-    const int first = low - (spare > 0 ? spare : 0) / 2;
-    const int begin = first < 0 ? 0 : first > most ? most : first;
+    const int spare = cells->words[which] - (last - low + 1);
+    const int begin = rd_window_about(cells, which, low, spare > 0 ? spare : 0);
     return (struct place){begin, low - begin};
 }
 
-static bool is_plain(const struct rd_cells *cells, const struct rd_row_form *form, bool aside) {
+static bool is_plain(const struct rd_cells *cells, const struct rd_numeral_form *form, bool aside) {
     return !aside && cells->kind == RD_CELL_SUMS && cells->fields == 1 && cells->words[0] == FEW && form->words <= 2 &&
            form->value_at[0] < 64 && form->value_bits[0] <= 128 && place_of(cells, form, 0).at < 3;
 }
 
-static bool counts_only_seen(const struct rd_row_form *form) {
+static bool counts_only_seen(const struct rd_numeral_form *form) {
     return form->value_at[0] == form->bits[0];
 }
 
@@ -357,11 +357,11 @@ INLINED uint64_t joined(uint64_t low, uint64_t high, int shift) {
     return low >> shift | (high << 1) << (63 - shift);
 }
 
-INLINED void pack_as(const struct rd_row_form *form, const unsigned char *at, uint64_t count, bool only_seen,
+INLINED void pack_as(const struct rd_numeral_form *form, const unsigned char *at, uint64_t count, bool only_seen,
                      unsigned words, int64_t *restrict to) {
     const int low = form->low[0] / 64, shift = form->low[0] % 64, below = form->value_at[0], digit = form->digit;
     const uint64_t mask = ((uint64_t)1 << digit) - 1;
-    int places[RD_ROW_COUNTS];
+    int places[RD_NUMERAL_COUNTS];
     memcpy(places, form->at, sizeof places);
     for (uint64_t i = 0; i < count; i++, at += sizeof(struct rd_cell_sums) + FEW * sizeof(uint64_t), to += words) {
         const struct rd_cell_sums *cell = (const void *)at;
@@ -380,19 +380,19 @@ INLINED void pack_as(const struct rd_row_form *form, const unsigned char *at, ui
             for (int s = 0; s < RD_SPECIALS; s++)
                 counts |= (uint64_t)cell->special[s] << places[2 + s];
         }
-        const uint64_t row = counts | first << below;
+        const uint64_t numeral = counts | first << below;
         if (words == 1) {
-            to[0] = (int64_t)row;
+            to[0] = (int64_t)numeral;
             continue;
         }
         const uint64_t above = joined(word[1], word[2], shift) << below | (first >> 1) >> (63 - below);
-        to[0] = (int64_t)(row & mask);
-        to[1] = (int64_t)(row >> digit | above << (64 - digit));
+        to[0] = (int64_t)(numeral & mask);
+        to[1] = (int64_t)(numeral >> digit | above << (64 - digit));
     }
 }
 
 /* `at`: where in the window the lowest bit's word is. */
-INLINED void unpack_as(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *restrict from,
+INLINED void unpack_as(const struct rd_cells *cells, const struct rd_numeral_form *form, const int64_t *restrict from,
                        uint64_t count, bool only_seen, unsigned words, int at, unsigned char *restrict to) {
     const int shift = form->low[0] % 64, below = form->value_at[0], digit = form->digit;
     const struct rd_cell_sums head = {.outside = {(uint8_t)(place_of(cells, form, 0).first ^ RD_NO_WINDOW)}};
@@ -401,19 +401,19 @@ INLINED void unpack_as(const struct rd_cells *cells, const struct rd_row_form *f
                    "");
     memcpy(&window, (const unsigned char *)&head + offsetof(struct rd_cell_sums, ignored), sizeof window);
     const uint64_t mask = ((uint64_t)1 << below) - 1, seen_mask = UINT64_MAX >> (63 - form->bits[0]) >> 1;
-    const struct rd_row_form own = *form;
+    const struct rd_numeral_form own = *form;
     for (uint64_t i = 0; i < count; i++, from += words, to += sizeof(struct rd_cell_sums) + FEW * sizeof(uint64_t)) {
         struct rd_cell_sums *cell = (void *)to;
-        uint64_t row = (uint64_t)from[0], above = 0;
-        int64_t value = (int64_t)row >> below, high = value >> 63;
+        uint64_t numeral = (uint64_t)from[0], above = 0;
+        int64_t value = (int64_t)numeral >> below, high = value >> 63;
         if (words == 2) {
             const uint64_t part = (uint64_t)from[1] << digit;
-            row += part;
-            above = (uint64_t)(from[1] >> (64 - digit)) + (row < part);
-            value = (int64_t)joined(row, above, below);
+            numeral += part;
+            above = (uint64_t)(from[1] >> (64 - digit)) + (numeral < part);
+            value = (int64_t)joined(numeral, above, below);
             high = (int64_t)above >> below;
         }
-        const uint64_t counts = row & mask, sign = (uint64_t)(high >> 63);
+        const uint64_t counts = numeral & mask, sign = (uint64_t)(high >> 63);
         const uint64_t shifted[3] = {(uint64_t)value << shift,
                                      words == 1 ? (uint64_t)((value >> 1) >> (63 - shift))
                                                 : (uint64_t)high << shift | ((uint64_t)value >> 1) >> (63 - shift),
@@ -434,7 +434,7 @@ INLINED void unpack_as(const struct rd_cells *cells, const struct rd_row_form *f
     }
 }
 
-static void pack_plain(const struct rd_row_form *form, const unsigned char *at, uint64_t count, int64_t *to) {
+static void pack_plain(const struct rd_numeral_form *form, const unsigned char *at, uint64_t count, int64_t *to) {
     const bool only_seen = counts_only_seen(form);
     if (form->words == 1)
         only_seen ? pack_as(form, at, count, true, 1, to) : pack_as(form, at, count, false, 1, to);
@@ -442,7 +442,7 @@ static void pack_plain(const struct rd_row_form *form, const unsigned char *at, 
         only_seen ? pack_as(form, at, count, true, 2, to) : pack_as(form, at, count, false, 2, to);
 }
 
-INLINED void unpack_at(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *from,
+INLINED void unpack_at(const struct rd_cells *cells, const struct rd_numeral_form *form, const int64_t *from,
                        uint64_t count, int at, unsigned char *to) {
     const bool only_seen = counts_only_seen(form);
     if (form->words == 1)
@@ -453,7 +453,7 @@ INLINED void unpack_at(const struct rd_cells *cells, const struct rd_row_form *f
                   : unpack_as(cells, form, from, count, false, 2, at, to);
 }
 
-static void unpack_plain(const struct rd_cells *cells, const struct rd_row_form *form, const int64_t *from,
+static void unpack_plain(const struct rd_cells *cells, const struct rd_numeral_form *form, const int64_t *from,
                          uint64_t count, unsigned char *to) {
     switch (place_of(cells, form, 0).at) {
     case 0:
@@ -468,41 +468,41 @@ static void unpack_plain(const struct rd_cells *cells, const struct rd_row_form 
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Any rows
+ * Any numerals
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Bits of words in a row: 64 from number `at` on; those of a value that are set. */
-INLINED uint64_t bits_at(const uint64_t *row, int at) {
+/* Bits of words that follow each other: 64 from number `at` on; those of a value that are set. */
+INLINED uint64_t bits_at(const uint64_t *numeral, int at) {
     const int word = at / 64, shift = at % 64;
-    return shift ? row[word] >> shift | row[word + 1] << (64 - shift) : row[word];
+    return shift ? numeral[word] >> shift | numeral[word + 1] << (64 - shift) : numeral[word];
 }
 
-INLINED void set_bits(uint64_t *row, int at, uint64_t value) {
+INLINED void set_bits(uint64_t *numeral, int at, uint64_t value) {
     const int word = at / 64, shift = at % 64;
-    row[word] |= value << shift;
+    numeral[word] |= value << shift;
     if (shift)
-        row[word + 1] |= value >> (64 - shift);
+        numeral[word + 1] |= value >> (64 - shift);
 }
 
-/* Adds a carry of -1 or 1 from a bit on, which the row has. */
-INLINED void carry_from(uint64_t *row, int words, int at, int64_t carry) {
+/* Adds a carry of -1 or 1 from a bit on, which the numeral has. */
+INLINED void carry_from(uint64_t *numeral, int words, int at, int64_t carry) {
     const int word = at / 64;
-    const uint64_t one = (uint64_t)1 << (at % 64), before = row[word];
-    row[word] = carry < 0 ? before - one : before + one;
-    if (carry < 0 ? before < one : row[word] < one)
-        rd_words_carry(row, word + 1, words, carry);
+    const uint64_t one = (uint64_t)1 << (at % 64), before = numeral[word];
+    numeral[word] = carry < 0 ? before - one : before + one;
+    if (carry < 0 ? before < one : numeral[word] < one)
+        rd_words_carry(numeral, word + 1, words, carry);
 }
 
 INLINED uint64_t mask_of(int bits) {
     return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
 }
 
-/* Words that are enough to hold a row of `words`, of less than 64 bits each but for the last, and then one more. */
-INLINED int row_words(unsigned words) {
+/* Words that are enough to hold a numeral of `words`, of less than 64 bits each but for the last, and then one more. */
+INLINED int numeral_words(unsigned words) {
     return (int)words + 2;
 }
 
-INLINED void set_value(uint64_t *row, int words, const struct rd_row_form *form, int which, bool top,
+INLINED void set_value(uint64_t *numeral, int words, const struct rd_numeral_form *form, int which, bool top,
                        struct rd_field field) {
     const uint64_t sign = rd_words_sign(field.word, field.words);
     const int at = form->value_at[which], bits = top ? 64 * words - at : form->value_bits[which],
@@ -512,63 +512,64 @@ INLINED void set_value(uint64_t *row, int words, const struct rd_row_form *form,
         uint64_t pair[2];
         for (int w = 0; w < 2; w++)
             pair[w] = from + w < 0 ? 0 : from + w < field.words ? field.word[from + w] : sign;
-        set_bits(row, at + done, joined(pair[0], pair[1], shift) & mask_of(bits - done));
+        set_bits(numeral, at + done, joined(pair[0], pair[1], shift) & mask_of(bits - done));
     }
     if (sign && !top)
-        carry_from(row, words, at + bits, -1);
+        carry_from(numeral, words, at + bits, -1);
 }
 
-/* `width`: words of the row. */
-INLINED void pack_row(const struct rd_cells *cells, const struct rd_row_form *form, unsigned width, int fields,
-                      const void *cell, int64_t *to) {
-    uint64_t row[ROOM];
-    const int words = row_words(width), digit = form->digit;
+/* `width`: words of the numeral. */
+INLINED void pack_numeral(const struct rd_cells *cells, const struct rd_numeral_form *form, unsigned width, int fields,
+                          const void *cell, int64_t *to) {
+    uint64_t numeral[ROOM];
+    const int words = numeral_words(width), digit = form->digit;
     const struct rd_cell_sums *sums = cell;
     for (int w = 0; w <= words; w++)
-        row[w] = 0;
+        numeral[w] = 0;
     if (fields) {
-        set_bits(row, form->at[0], sums->seen);
-        set_bits(row, form->at[1], rd_cell_ignored(sums));
+        set_bits(numeral, form->at[0], sums->seen);
+        set_bits(numeral, form->at[1], rd_cell_ignored(sums));
         for (int s = 0; s < RD_SPECIALS; s++)
-            set_bits(row, form->at[2 + s], rd_cell_special(sums, (enum rd_special)s));
+            set_bits(numeral, form->at[2 + s], rd_cell_special(sums, (enum rd_special)s));
     } else {
         for (int c = 0; c < counts_of(cells); c++)
-            set_bits(row, form->at[c], ((const uint64_t *)cell)[c]);
+            set_bits(numeral, form->at[c], ((const uint64_t *)cell)[c]);
     }
     for (int f = fields; f-- > 0;) /* the one on top first, as others may borrow from it */
-        set_value(row, words, form, f, f == fields - 1, rd_field_of(cells, sums, f));
+        set_value(numeral, words, form, f, f == fields - 1, rd_field_of(cells, sums, f));
     for (unsigned w = 0; w + 1 < width; w++)
-        to[w] = (int64_t)(bits_at(row, (int)w * digit) & mask_of(digit));
-    to[width - 1] = (int64_t)bits_at(row, (int)(width - 1) * digit);
+        to[w] = (int64_t)(bits_at(numeral, (int)w * digit) & mask_of(digit));
+    to[width - 1] = (int64_t)bits_at(numeral, (int)(width - 1) * digit);
 }
 
-/* The bits of a sum of rows. */
-INLINED void join_words(int digit, unsigned width, const int64_t *from, uint64_t *row) {
-    const int top = (int)(width - 1) * digit, words = row_words(width);
+/* The bits of a sum of numerals. */
+INLINED void join_words(int digit, unsigned width, const int64_t *from, uint64_t *numeral) {
+    const int top = (int)(width - 1) * digit, words = numeral_words(width);
     uint64_t carry = 0;
     for (int w = 0; w <= words; w++)
-        row[w] = 0;
+        numeral[w] = 0;
     for (unsigned w = 0; w + 1 < width; w++) {
         const uint64_t sum = (uint64_t)from[w] + carry;
-        set_bits(row, (int)w * digit, sum & mask_of(digit));
+        set_bits(numeral, (int)w * digit, sum & mask_of(digit));
         carry = sum >> digit;
     }
     const int64_t last = (int64_t)((uint64_t)from[width - 1] + carry);
-    set_bits(row, top, (uint64_t)last);
+    set_bits(numeral, top, (uint64_t)last);
     for (int at = top + 64; last < 0 && at + 64 <= 64 * words; at += 64)
-        set_bits(row, at, UINT64_MAX);
+        set_bits(numeral, at, UINT64_MAX);
 }
 
 /* Writes the value of a field, in words of the field from that on which has the lowest bit; returns how many. */
-INLINED int value_of(const struct rd_row_form *form, uint64_t *row, int words, int which, bool top, uint64_t *value) {
+INLINED int value_of(const struct rd_numeral_form *form, uint64_t *numeral, int words, int which, bool top,
+                     uint64_t *value) {
     const int bits = form->value_bits[which], at = form->value_at[which], shift = form->low[which] % 64;
     const int count = (bits + 63) / 64, over = 64 * count - bits;
     for (int w = 0; w < count; w++)
-        value[w] = bits_at(row, at + 64 * w);
+        value[w] = bits_at(numeral, at + 64 * w);
     value[count - 1] = (uint64_t)((int64_t)(value[count - 1] << over) >> over);
     const uint64_t sign = rd_words_sign(value, count);
     if (sign && !top)
-        carry_from(row, words, at + bits, 1);
+        carry_from(numeral, words, at + bits, 1);
     value[count] = sign;
     for (int w = count; shift && w >= 0; w--)
         value[w] = value[w] << shift | (w ? value[w - 1] >> (64 - shift) : 0);
@@ -601,7 +602,7 @@ INLINED void set_window(const struct rd_cells *cells, struct rd_cell_sums *cell,
         word[w] = w < place.at ? 0 : w - place.at < words ? value[w - place.at] : sign;
 }
 
-INLINED void set_counts(struct rd_cell_sums *cell, const uint64_t count[RD_ROW_COUNTS]) {
+INLINED void set_counts(struct rd_cell_sums *cell, const uint64_t count[RD_NUMERAL_COUNTS]) {
     cell->seen = count[0];
     cell->ignored = (uint32_t)count[1];
     cell->unused = 0;
@@ -611,13 +612,13 @@ INLINED void set_counts(struct rd_cell_sums *cell, const uint64_t count[RD_ROW_C
     cell->room = 0;
 }
 
-INLINED bool unpack_row(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, unsigned width,
-                        int fields, const struct place places[2], const int64_t *from, void *cell) {
-    uint64_t row[ROOM], value[ROOM], count[RD_ROW_COUNTS];
+INLINED bool unpack_numeral(const struct rd_cells *cells, const struct rd_numeral_form *form, bool aside,
+                            unsigned width, int fields, const struct place places[2], const int64_t *from, void *cell) {
+    uint64_t numeral[ROOM], value[ROOM], count[RD_NUMERAL_COUNTS];
     struct rd_cell_sums *sums = cell;
-    join_words(form->digit, width, from, row);
-    for (int c = 0; c < RD_ROW_COUNTS; c++)
-        count[c] = form->bits[c] ? bits_at(row, form->at[c]) & mask_of(form->bits[c]) : 0;
+    join_words(form->digit, width, from, numeral);
+    for (int c = 0; c < RD_NUMERAL_COUNTS; c++)
+        count[c] = form->bits[c] ? bits_at(numeral, form->at[c]) & mask_of(form->bits[c]) : 0;
     if (!fields) {
         for (int c = 0; c < counts_of(cells); c++)
             ((uint64_t *)cell)[c] = count[c];
@@ -628,7 +629,7 @@ INLINED bool unpack_row(const struct rd_cells *cells, const struct rd_row_form *
     else
         set_counts(sums, count);
     for (int f = 0; f < fields; f++) {
-        const int words = value_of(form, row, row_words(width), f, f == fields - 1, value);
+        const int words = value_of(form, numeral, numeral_words(width), f, f == fields - 1, value);
         if (!aside)
             set_window(cells, sums, f, value, words, places[f]);
         else if (!put_value(cells, sums, f, value, words, form->low[f] / 64))
@@ -638,24 +639,24 @@ INLINED bool unpack_row(const struct rd_cells *cells, const struct rd_row_form *
     return !aside || rd_cell_count_specials(cells, sums, count[1], count + 2);
 }
 
-INLINED void pack_rows(const struct rd_cells *cells, const struct rd_row_form *form, unsigned width, int fields,
-                       const unsigned char *at, uint64_t count, int64_t *words) {
+INLINED void pack_numerals(const struct rd_cells *cells, const struct rd_numeral_form *form, unsigned width, int fields,
+                           const unsigned char *at, uint64_t count, int64_t *words) {
     for (uint64_t i = 0; i < count; i++, at += cells->size, words += width)
-        pack_row(cells, form, width, fields, at, words);
+        pack_numeral(cells, form, width, fields, at, words);
 }
 
-INLINED bool unpack_rows(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, unsigned width,
-                         int fields, const int64_t *words, uint64_t count, unsigned char *at) {
+INLINED bool unpack_numerals(const struct rd_cells *cells, const struct rd_numeral_form *form, bool aside,
+                             unsigned width, int fields, const int64_t *words, uint64_t count, unsigned char *at) {
     struct place places[2];
     bool whole = true;
     for (int f = 0; f < fields; f++)
         places[f] = place_of(cells, form, f);
     for (uint64_t i = 0; i < count; i++, at += cells->size, words += width)
-        whole = unpack_row(cells, form, aside, width, fields, places, words, at) && whole;
+        whole = unpack_numeral(cells, form, aside, width, fields, places, words, at) && whole;
     return whole;
 }
 
-/* Loops of their own for rows that are common: by words and fields. */
+/* Loops of their own for numerals that are common: by words and fields. */
 #define WITH_CONSTANTS(form, fields, call)                                                                             \
     switch (4 * (fields) + (int)((form)->words < 4 ? (form)->words : 0)) {                                             \
     case 1:                                                                                                            \
@@ -672,27 +673,27 @@ INLINED bool unpack_rows(const struct rd_cells *cells, const struct rd_row_form 
         call((form)->words, fields);                                                                                   \
     }
 
-void rd_rows_pack(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, const void *cell,
-                  uint64_t count, int64_t *words) {
+void rd_numerals_pack(const struct rd_cells *cells, const struct rd_numeral_form *form, bool aside, const void *cell,
+                      uint64_t count, int64_t *words) {
     if (is_plain(cells, form, aside)) {
         pack_plain(form, cell, count, words);
         return;
     }
 #define PACK(width, fields)                                                                                            \
-    pack_rows(cells, form, width, fields, cell, count, words);                                                         \
+    pack_numerals(cells, form, width, fields, cell, count, words);                                                     \
     return
     WITH_CONSTANTS(form, cells->fields, PACK)
 }
 
-bool rd_rows_unpack(const struct rd_cells *cells, const struct rd_row_form *form, bool aside, const int64_t *words,
-                    uint64_t count, void *cell) {
+bool rd_numerals_unpack(const struct rd_cells *cells, const struct rd_numeral_form *form, bool aside,
+                        const int64_t *words, uint64_t count, void *cell) {
     if (is_plain(cells, form, aside)) {
         unpack_plain(cells, form, words, count, cell);
         return true;
     }
     if (aside)
-        return unpack_rows(cells, form, true, form->words, cells->fields, words, count, cell);
-#define UNPACK(width, fields) return unpack_rows(cells, form, false, width, fields, words, count, cell)
+        return unpack_numerals(cells, form, true, form->words, cells->fields, words, count, cell);
+#define UNPACK(width, fields) return unpack_numerals(cells, form, false, width, fields, words, count, cell)
     WITH_CONSTANTS(form, cells->fields, UNPACK)
 }
 
