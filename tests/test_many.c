@@ -603,11 +603,6 @@ static void stop(struct many *many) {
     free(many);
 }
 
-/* The fewest rounds, where little is to be tested: a device has kernels for more cases than the CPU. */
-static uint64_t fewest(uint64_t on_device) {
-    return test_device() ? on_device : on_device / 3;
-}
-
 static void fill(struct many *many, const struct test_type *const *elements, size_t element_count) {
     const struct distribution *distribution;
     many->type = elements[rng_below(&many->rng, element_count)];
@@ -639,12 +634,12 @@ static void check_many(uint64_t stream, bool segments, uint64_t rounds) {
 
 static void arrays(void **state) {
     (void)state;
-    check_many(0, false, test_scaled(6000, fewest(200)));
+    check_many(0, false, test_scaled(6000, test_fewest(200)));
 }
 
 static void segments(void **state) {
     (void)state;
-    check_many(1, true, test_scaled(3000, fewest(100)));
+    check_many(1, true, test_scaled(3000, test_fewest(100)));
 }
 
 /* One operator after another, of each type: or several of those that a device may have from one reading. */
@@ -654,7 +649,7 @@ static void long_segments(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(7);
-    uint64_t rounds = test_scaled(2000, fewest(120));
+    uint64_t rounds = test_scaled(2000, test_fewest(120));
     for (size_t which = rng_below(&many->rng, 1000); rounds-- > 0; which++) {
         const struct test_type *type = elements[which % element_count];
         const bool offsets = rng_below(&many->rng, 2);
@@ -825,12 +820,12 @@ static void check_matrices(bool few, uint64_t rounds) {
 
 static void rows_and_columns(void **state) {
     (void)state;
-    check_matrices(false, test_scaled(2000, fewest(100)));
+    check_matrices(false, test_scaled(2000, test_fewest(100)));
 }
 
 static void columns_of_few(void **state) {
     (void)state;
-    check_matrices(true, test_scaled(1000, fewest(100)));
+    check_matrices(true, test_scaled(1000, test_fewest(100)));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -843,7 +838,7 @@ static void several(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(6);
-    for (uint64_t rounds = test_scaled(4000, fewest(150)); rounds-- > 0;) {
+    for (uint64_t rounds = test_scaled(4000, test_fewest(150)); rounds-- > 0;) {
         const struct test_type *type;
         const uint64_t kind = rng_below(&many->rng, 8);
         const bool offsets = rng_below(&many->rng, 2);
@@ -962,7 +957,7 @@ static void cut_results(void **state) {
     unsigned char *mask = test_alloc(MOST + 7);
     for (size_t i = 0; i < MOST + 7; i++)
         mask[i] = (unsigned char)rng_below(&rng, 4) & 85;
-    for (uint64_t round = test_scaled(400, 12); round-- > 0;) {
+    for (uint64_t round = test_scaled(400, test_fewest(12)); round-- > 0;) {
         const struct test_type *type = elements[rng_below(&rng, element_count)];
         const reduct_shape *shape = &SHAPES[rng_below(&rng, sizeof SHAPES / sizeof *SHAPES)];
         const size_t results = shape->outer * shape->inner;
@@ -1084,7 +1079,7 @@ static void long_rows_and_columns(void **state) {
     unsigned char *x = test_alloc((MOST + 1) * sizeof(float));
     unsigned char got[2][RESULTS * ORACLE_RESULT_BYTES];
     reduct_outcome told[2][RESULTS];
-    for (uint64_t round = test_scaled(450, fewest(21)); round-- > 0;) {
+    for (uint64_t round = test_scaled(450, test_fewest(21)); round-- > 0;) {
         const struct test_type *type = test_type(TYPES[round % 3]);
         if (!is_tested(type))
             continue;
