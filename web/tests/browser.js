@@ -22,7 +22,7 @@ const TYPES = {
 };
 
 /* The rungs of the GPU that tests of a hurried page look at; what such a page runs where less is to be tested. */
-const FEW_RUNGS = ['neighbour-modulo', 'halving', 'first-add', 'last-warp-implicit', 'unrolled', 'grid-stride', 'one-launch', 'exact'];
+const FEW_RUNGS = ['neighbour-modulo', 'halving', 'first-add', 'last-warp-implicit', 'last-warp', 'unrolled', 'grid-stride', 'one-launch', 'exact'];
 const FEWER = {
     '/web/page/rungs.js': [['([id]) => id in WGSL)', `([id]) => id in WGSL && ${JSON.stringify(FEW_RUNGS)}.includes(id))`]],
     '/web/page/run.js': [["WITH_BITS = ['sum', 'mean', 'min', 'max', 'norm2', 'dot']", "WITH_BITS = ['sum', 'dot']"]],
