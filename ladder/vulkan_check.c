@@ -1,11 +1,11 @@
 /* Verifies the Vulkan ladder: every rung in all languages with every finish and type, over sizes and groups at which
  * mistakes show.
  *
- *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]
+ *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick [--few]] [--rung NAME]
  *
- * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups. Otherwise one
- * array is longer than a binding and a buffer can be, memory permitting, and the ladder is run as users run it. With
- * REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
+ * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups; with --few two sizes of
+ * groups alone, as compiling for each takes longest. Otherwise one array is longer than a binding and a buffer can be, memory permitting,
+ * and the ladder is run as users run it. With REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
  *
  * Whatever surrounds an array, and whatever sums are stored in, holds bytes before that would show in any sum: NaNs, or
  * -1.
@@ -25,7 +25,7 @@
 typedef struct lab {
     vulkan_lab vulkan;
     const char *device, *rung;
-    bool quick;
+    bool quick, few;
     check_count count;
     ladder_data data; /* of the moment */
     gpu_vulkan_input input;
@@ -179,9 +179,10 @@ static void check_sizes(lab *l) {
     static const uint64_t few_sizes[] = {0, 1, 1000, 10007};
     static const unsigned groups[] = {16, 32, 64, 96, 128, 256, 512, 1000, 1024};
     static const unsigned few_groups[] = {16, 256, 100, 1024};
+    static const unsigned two_groups[] = {16, 100};
     if (l->quick)
-        check_sizes_in(l, few_sizes, sizeof few_sizes / sizeof *few_sizes, few_groups,
-                       sizeof few_groups / sizeof *few_groups);
+        check_sizes_in(l, few_sizes, sizeof few_sizes / sizeof *few_sizes, l->few ? two_groups : few_groups,
+                       l->few ? sizeof two_groups / sizeof *two_groups : sizeof few_groups / sizeof *few_groups);
     else
         check_sizes_in(l, sizes, sizeof sizes / sizeof *sizes, groups, sizeof groups / sizeof *groups);
 }
@@ -495,12 +496,15 @@ static int parse(int argc, char **argv, lab *l) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0) {
             l->quick = true;
+        } else if (strcmp(argv[i], "--few") == 0) {
+            l->few = true;
         } else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
             l->device = argv[++i];
         } else if (strcmp(argv[i], "--rung") == 0 && i + 1 < argc) {
             l->rung = argv[++i];
         } else {
-            fprintf(stderr, "usage: ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick] [--rung NAME]\n");
+            fprintf(stderr,
+                    "usage: ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick [--few]] [--rung NAME]\n");
             return -1;
         }
     }

@@ -59,6 +59,10 @@ uint64_t test_scaled(uint64_t count, uint64_t least) {
     return scaled > least ? scaled : least;
 }
 
+uint64_t test_fewest(uint64_t on_device) {
+    return test_device() && test_scale() >= 0.02 ? on_device : on_device / 3;
+}
+
 /* Whether /proc/cpuinfo lists every one of `flags`, each with a space on both sides. */
 static bool processor_has(const char *const *flags) {
     static char line[8192];

@@ -48,6 +48,10 @@ uint64_t test_seed(void);
 double test_scale(void);
 uint64_t test_scaled(uint64_t count, uint64_t least);
 
+/* The least for test_scaled where a device has kernels of its own: that many on such a device, a third of it on the CPU, and where next to
+ * nothing is to be tested. */
+uint64_t test_fewest(uint64_t on_device);
+
 /* The devices to test: those that REDUCT_TEST_DEVICES names ("cuda:0"), otherwise the CPU devices here. Prints why one is
  * missing, and fails when the processor's flags say that it should be there. */
 enum { TEST_MAX_DEVICES = 8 };

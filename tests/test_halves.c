@@ -73,8 +73,10 @@ static void make_rows(struct rows *rows) {
                                                                       : r * 40503 >> 4);
 }
 
-static void check_rows(const struct rows *rows, reduct_operator op, const struct test_type *result,
-                       const char *device) {
+/* Where little is to be tested, one in seven of the results, beginning with that of `first`, is computed once more. */
+static void check_rows(const struct rows *rows, reduct_operator op, const struct test_type *result, const char *device,
+                       size_t first) {
+    const size_t step = test_scale() < 0.1 ? 7 : 1;
     const reduct_reduction reduction = {.op = op, .element = rows->type->type, .result = result->type};
     const reduct_plan_options options = {.reductions = &reduction,
                                          .reduction_count = 1,
@@ -89,7 +91,7 @@ static void check_rows(const struct rows *rows, reduct_operator op, const struct
     mpfr_init2(expected, result->precision);
     test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
     test_status(reduct_plan_execute(plan, inputs, results, NULL, NULL), REDUCT_OK);
-    for (size_t r = 0; r < PATTERNS; r++) {
+    for (size_t r = first % step; r < PATTERNS; r += step) {
         const int ternary = by_mpfr(expected, op, rows->type, rows->elements + r * rows->count, rows->count);
         const uint64_t want = bits_by_mpfr(result, expected, ternary), got = values_bits(result, rows->results, r);
         if (want != got)
@@ -121,7 +123,8 @@ static void every_pattern(void **state) {
                         continue;
                     rows.type = test_type(halves[h]);
                     make_rows(&rows);
-                    check_rows(&rows, ops[o], test_type(results[t]), devices[turn++ % device_count]);
+                    check_rows(&rows, ops[o], test_type(results[t]), devices[turn % device_count], turn);
+                    turn++;
                 }
     free(rows.elements);
     free(rows.results);

@@ -144,7 +144,7 @@ static void millions(void **state) {
     (void)state;
     static struct row row;
     struct rng rng = rng_of(test_seed() + 1);
-    const uint64_t rows = test_scale() >= 1 ? 1000000 : 20000;
+    const uint64_t rows = test_scale() >= 1 ? 1000000 : test_scale() >= 0.02 ? 20000 : 2000;
     for (int i = 0; i < 4; i++) {
         do
             make_row(&rng, &row, test_type(i % 2 ? REDUCT_F64 : REDUCT_F32));
@@ -270,7 +270,7 @@ static void elsewhere(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t element_count = test_elements(elements);
     struct rng rng = rng_of(test_seed() + 3);
-    for (uint64_t round = test_scaled(1300, 130); round-- > 0;) {
+    for (uint64_t round = test_scaled(1300, test_fewest(130)); round-- > 0;) {
         make_row(&rng, &row, elements[round % element_count]);
         check_segment(&row, rng_below(&rng, 40), rng_below(&rng, 40));
         if (has_tree(&row))

@@ -634,12 +634,12 @@ static void check_many(uint64_t stream, bool segments, uint64_t rounds) {
 
 static void arrays(void **state) {
     (void)state;
-    check_many(0, false, test_scaled(6000, 200));
+    check_many(0, false, test_scaled(6000, test_fewest(200)));
 }
 
 static void segments(void **state) {
     (void)state;
-    check_many(1, true, test_scaled(3000, 100));
+    check_many(1, true, test_scaled(3000, test_fewest(100)));
 }
 
 /* One operator after another, of each type: or several of those that a device may have from one reading. */
@@ -649,7 +649,7 @@ static void long_segments(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(7);
-    uint64_t rounds = test_scaled(2000, 120);
+    uint64_t rounds = test_scaled(2000, test_fewest(120));
     for (size_t which = rng_below(&many->rng, 1000); rounds-- > 0; which++) {
         const struct test_type *type = elements[which % element_count];
         const bool offsets = rng_below(&many->rng, 2);
@@ -820,12 +820,12 @@ static void check_matrices(bool few, uint64_t rounds) {
 
 static void rows_and_columns(void **state) {
     (void)state;
-    check_matrices(false, test_scaled(2000, 100));
+    check_matrices(false, test_scaled(2000, test_fewest(100)));
 }
 
 static void columns_of_few(void **state) {
     (void)state;
-    check_matrices(true, test_scaled(1000, 100));
+    check_matrices(true, test_scaled(1000, test_fewest(100)));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -838,7 +838,7 @@ static void several(void **state) {
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(6);
-    for (uint64_t rounds = test_scaled(4000, 150); rounds-- > 0;) {
+    for (uint64_t rounds = test_scaled(4000, test_fewest(150)); rounds-- > 0;) {
         const struct test_type *type;
         const uint64_t kind = rng_below(&many->rng, 8);
         const bool offsets = rng_below(&many->rng, 2);
@@ -877,6 +877,7 @@ enum { LARGE = 700000, LARGE_MOST = 32 };
  * middle axis, and of a few long ones, which are cut. */
 static void large(void **state) {
     (void)state;
+    const bool few = test_scale() < 0.1; /* a third of the operators with each shape, fewer threads */
     static const reduct_shape SHAPES[] = {{3, 200000, 1, 200000, 1, 0}, {1, 200000, 3, 0, 3, 1},
                                           {700, 1000, 1, 1000, 1, 0},   {1, 1000, 700, 0, 700, 1},
                                           {7, 5000, 20, 100000, 20, 1}, {1, LARGE, 1, 0, 1, 0},
@@ -894,7 +895,7 @@ static void large(void **state) {
         size_t count = 0, bytes = 0;
         unsigned char *got = test_alloc(LARGE_MOST * results * 16), *one = test_alloc(LARGE_MOST * results * 16);
         for (size_t o = 0; o < test_operator_count; o++) {
-            if (!oracle_has(test_operators[o].op, REDUCT_F64))
+            if (!oracle_has(test_operators[o].op, REDUCT_F64) || (few && (o + i) % 3))
                 continue;
             assert_true(count < LARGE_MOST);
             reductions[count] = test_reduction(test_operators[o].op, REDUCT_F64, REDUCT_DEFAULT);
@@ -903,7 +904,7 @@ static void large(void **state) {
             bytes += (results * oracle_result_size(&reductions[count++]) + 7) / 8 * 8;
         }
         memset(got, 0, bytes);
-        for (unsigned threads = 1; threads <= 5; threads += 2) {
+        for (unsigned threads = 1; threads <= 5; threads += few ? 4 : 2) {
             const reduct_plan_options options = {.reductions = reductions,
                                                  .reduction_count = count,
                                                  .shape = *shape,
@@ -956,7 +957,7 @@ static void cut_results(void **state) {
     unsigned char *mask = test_alloc(MOST + 7);
     for (size_t i = 0; i < MOST + 7; i++)
         mask[i] = (unsigned char)rng_below(&rng, 4) & 85;
-    for (uint64_t round = test_scaled(400, 12); round-- > 0;) {
+    for (uint64_t round = test_scaled(400, test_fewest(12)); round-- > 0;) {
         const struct test_type *type = elements[rng_below(&rng, element_count)];
         const reduct_shape *shape = &SHAPES[rng_below(&rng, sizeof SHAPES / sizeof *SHAPES)];
         const size_t results = shape->outer * shape->inner;
@@ -1080,22 +1081,26 @@ static void long_rows_and_columns(void **state) {
     unsigned char *x = test_alloc((MOST + 1) * sizeof(float));
     static unsigned char got[2][TOGETHER][RESULTS * ORACLE_RESULT_BYTES];
     static reduct_outcome told[2][TOGETHER][RESULTS];
-    for (uint64_t round = test_scaled(450, 21); round-- > 0;) {
+    for (uint64_t round = test_scaled(450, test_fewest(42)); round-- > 0;) {
         const struct test_type *type = test_type(TYPES[round % 3]);
         if (!is_tested(type))
             continue;
-        const size_t which = round / 3 % SHAPES_EACH;
+        const size_t which = round % SHAPES_EACH;
         const reduct_shape *shape = &SHAPES[type->type != REDUCT_F32 || rng_below(&rng, 2)][which];
         const size_t results = shape->outer * shape->inner, offset = rng_below(&rng, 4) == 0;
+        const size_t elements = offset + (shape->outer - 1) * (size_t)shape->outer_stride +
+                                (shape->n - 1) * (size_t)shape->stride +
+                                (shape->inner - 1) * (size_t)shape->inner_stride + 1;
+        assert_true(elements <= MOST + 1);
         const struct distribution *distribution;
         do
             distribution =
                 rng_below(&rng, 3) ? &distributions[rng_below(&rng, distribution_count)] : distribution_named("normal");
         while (!distribution_suits(distribution, type));
-        distribution->fill(&rng, type, x, NULL, MOST + 1);
+        distribution->fill(&rng, type, x, NULL, elements);
         const bool spread = rng_below(&rng, 3) == 0;
         const uint64_t binades = 8 + rng_below(&rng, 52); /* around what is exact in few digits */
-        for (size_t i = 0; spread && i <= MOST; i++)
+        for (size_t i = 0; spread && i < elements; i++)
             values_put(type, x, i, ldexp(rng_unit(&rng) - 0.5, -(int)rng_below(&rng, binades)));
         if (spread || rng_below(&rng, 2))
             make_cancel(type, x, offset, shape, rng_below(&rng, 2));

@@ -70,7 +70,7 @@ static void check_mode(reduct_mode mode, const char *const *names, size_t name_c
             struct data data = make_data(&rng, elements[e], names[n], least + rng_below(&rng, 70000));
             for (size_t o = 0; o < test_operator_count; o++) {
                 reduct_reduction reduction = test_reduction(test_operators[o].op, elements[e]->type, REDUCT_DEFAULT);
-                if (!oracle_has(reduction.op, reduction.element))
+                if (!oracle_has(reduction.op, reduction.element) || (test_scale() < 0.1 && rng_below(&rng, 3)))
                     continue;
                 reduction.mode = mode;
                 reduction.nan = (reduct_nan)rng_below(&rng, 3);
@@ -106,7 +106,7 @@ static void first_nan_on_threads(void **state) {
         }
         reduct_reduction reduction = test_reduction(REDUCT_SUM, REDUCT_F32, REDUCT_DEFAULT);
         reduction.nan = REDUCT_NAN_ERROR;
-        for (unsigned threads = 1; threads <= THREADS; threads++) {
+        for (unsigned threads = 1; threads <= THREADS; threads += test_scale() < 0.1 ? 3 : 1) {
             const struct test_outcome got = test_run(&reduction, "cpu", threads, data.x, NULL, data.count);
             assert_int_equal(got.status, REDUCT_ERROR_NAN);
             assert_int_equal(got.error.index, first);
@@ -174,7 +174,7 @@ static void accumulators_on_threads(void **state) {
     struct oracle oracle;
     oracle_init(&oracle);
     oracle_read(&oracle, REDUCT_F64, data.x, NULL, data.count);
-    for (unsigned threads = 0; threads <= THREADS; threads++) {
+    for (unsigned threads = 0; threads <= THREADS; threads += test_scale() < 0.1 ? 3 : 1) {
         const reduct_reduction reduction = test_reduction(REDUCT_STD, REDUCT_F64, REDUCT_DEFAULT);
         const struct oracle_result expected = oracle_expect(&oracle, &reduction);
         reduct_accumulator *accumulator = NULL;

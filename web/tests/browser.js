@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { scale } from './sample.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -20,9 +21,17 @@ const TYPES = {
     '.md': 'text/plain',
 };
 
+/* The rungs of the GPU that tests of a hurried page look at; what such a page runs where less is to be tested. */
+const FEW_RUNGS = ['neighbour-modulo', 'halving', 'first-add', 'last-warp-implicit', 'last-warp', 'unrolled', 'grid-stride', 'one-launch', 'exact'];
+const FEWER = {
+    '/web/page/rungs.js': [['([id]) => id in WGSL)', `([id]) => id in WGSL && ${JSON.stringify(FEW_RUNGS)}.includes(id))`]],
+    '/web/page/run.js': [["WITH_BITS = ['sum', 'mean', 'min', 'max', 'norm2', 'dot']", "WITH_BITS = ['sum', 'dot']"]],
+};
+
 /* The page with a tenth of the time for each measurement, for tests to which the figures do not matter: by file, what stands there
  * and what is to. */
 export const HURRIED = {
+    ...(scale < 1 ? FEWER : {}),
     '/web/page/cpu-worker.js': [
         ['WARM_SECONDS = 0.15', 'WARM_SECONDS = 0.015'],
         ['ROUND_SECONDS = 0.02', 'ROUND_SECONDS = 0.002'],

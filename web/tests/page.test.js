@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
-import { sample } from './sample.js';
+import { sample, scale } from './sample.js';
 import { fill } from '../page/data.js';
 import { APPLICATION_CPU_RUNGS, APPLICATIONS, CPU_RUNGS, GPU_RUNGS, ROW_CPU_RUNGS, ROW_RUNGS } from '../page/rungs.js';
 
@@ -20,6 +20,7 @@ const shots = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'reduct-page
 let server, hurried, browser;
 
 before(async () => {
+    if (scale < 1) console.log(`# REDUCT_TEST_SCALE is ${scale}: hurried pages run fewer rungs`);
     assert.ok(command, 'REDUCT names the command of the C library, which judges bits');
     server = await serve();
     hurried = await serve(ROOT, HURRIED);
@@ -123,7 +124,7 @@ async function runRows(page, columns, what) {
 
 test('the ladder of rows: every rung is there, right and timed', async () => {
     const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
-    for (const kind of ['uniform', 'cancelling', 'integers']) {
+    for (const kind of sample(['uniform', 'cancelling', 'integers'])) {
         await runRows(page, '60', { kind, count: '20000' });
         const result = await report(page);
         assert.deepEqual([result.columns, result.bits], [60, null]);
@@ -253,7 +254,7 @@ test('what the Chinese page says while it runs is Chinese, and none of it is los
     const { page, context, problems } = await openPage(browser, new URL('zh.html', hurried.address).href, { prepare: allowClipboard });
     assert.match(await page.textContent('#slow'), /不是 GPU，而是/);
     assert.match(await page.textContent('#device .dim'), /^时钟：GPU 自己的时间戳，围绕重复的运行。$/);
-    for (const kind of ['uniform', 'cancelling', 'integers']) await run(page, { kind, count: '3000' });
+    for (const kind of sample(['uniform', 'cancelling', 'integers'])) await run(page, { kind, count: '3000' });
     await run(page, { kind: 'uniform', count: '3000' });
     assert.match(await page.textContent('#summary'), /最快：.*是第一级的.*所有精确结果在 GPU 上和 C 里的位都相同。/);
     assert.match(await page.textContent('#circumstances'), /个元素（f32，均匀分布在 0 与 1 之间）。GPU：.*工作组 256 个线程/);

@@ -1,5 +1,5 @@
 /* How much is tested: all, or with REDUCT_TEST_SCALE below 1 in the environment such a part of it, both ends always. */
-const scale = Math.min(Number(process.env.REDUCT_TEST_SCALE ?? 1), 1);
+export const scale = Math.min(Number(process.env.REDUCT_TEST_SCALE ?? 1), 1);
 
 /* Of a list, in its order. */
 export function sample(list) {
