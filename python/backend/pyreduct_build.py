@@ -1,5 +1,5 @@
 """scikit-build-core, with what lies in the folder above while a distribution is made, which cannot reach it there: the licence, and
-in a source distribution the library."""
+in a source distribution the library. Of what was there when one was interrupted nothing is kept."""
 from __future__ import annotations
 
 import os
@@ -7,12 +7,18 @@ import shutil
 from contextlib import contextmanager
 
 from scikit_build_core.build import *  # noqa: F403
-from scikit_build_core.build import build_sdist as _build_sdist
-from scikit_build_core.build import build_wheel as _build_wheel
+from scikit_build_core import build as _build
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIBRARY = os.path.join(HERE, "library")
+UNPACKED = os.path.exists(os.path.join(HERE, "PKG-INFO"))  # from a source distribution, which has all
 PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "drivers", "include", "src")
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
 
 
 def copy(source, target):
@@ -20,37 +26,40 @@ def copy(source, target):
 
 
 @contextmanager
-def licence_beside():
-    licence = os.path.join(HERE, "LICENSE")
-    if os.path.exists(licence):  # this is an unpacked distribution
+def beside(folder, *parts):
+    """Parts of the checkout in a folder here, for as long as this takes."""
+    places = [os.path.join(folder, part) for part in parts]
+    if UNPACKED:
         yield
         return
-    copy(os.path.join(HERE, "..", "LICENSE"), licence)
     try:
+        os.makedirs(folder, exist_ok=True)
+        for part, place in zip(parts, places):
+            remove(place)
+            copy(os.path.join(HERE, "..", part), place)
         yield
     finally:
-        os.remove(licence)
+        for place in places if folder == HERE else [folder]:
+            remove(place)
 
 
-@contextmanager
-def library_beside():
-    if os.path.exists(LIBRARY):  # this is an unpacked distribution
-        yield
-        return
-    os.mkdir(LIBRARY)
-    try:
-        for part in PARTS:
-            copy(os.path.join(HERE, "..", part), os.path.join(LIBRARY, part))
-        yield
-    finally:
-        shutil.rmtree(LIBRARY)
+def with_licence(name):
+    hook = getattr(_build, name)
+
+    def function(*arguments, **keywords):
+        with beside(HERE, "LICENSE"):
+            return hook(*arguments, **keywords)
+
+    return function
+
+
+# Every hook that reads what pyproject.toml says of the project, which names the licence.
+for _name in ("build_wheel", "build_editable", "prepare_metadata_for_build_wheel", "prepare_metadata_for_build_editable"):
+    if hasattr(_build, _name):
+        globals()[_name] = with_licence(_name)
+del _name
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    with licence_beside(), library_beside():
-        return _build_sdist(sdist_directory, config_settings)
-
-
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    with licence_beside():
-        return _build_wheel(wheel_directory, config_settings, metadata_directory)
+    with beside(HERE, "LICENSE"), beside(os.path.join(HERE, "library"), *PARTS):
+        return _build.build_sdist(sdist_directory, config_settings)

@@ -175,10 +175,8 @@ static bool check_addition(const reduct_accumulator *accumulator, const struct a
                      reduct_type_name(wrong->type), expected);
         return false;
     }
-    if (!view_same_lengths(x, y) || !view_same_lengths(x, mask)) {
-        PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
+    if (!view_fits(x, y, "y") || !view_fits(x, mask, "where"))
         return false;
-    }
     bool device = x->device >= 0 || (y && y->device >= 0) || (mask && mask->device >= 0);
     if (device && (mask || !view_is_contiguous(x) || (y && !view_is_contiguous(y)))) {
         PyErr_SetString(PyExc_TypeError, "arrays on a CUDA device are added without where=, and contiguous");

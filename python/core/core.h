@@ -58,7 +58,9 @@ bool view_is_contiguous(const struct view *view);
 struct view *view_in(struct state *state, PyObject *object, const char *name);
 bool view_or_none(struct state *state, PyObject *object, const char *name, const struct view **view);
 bool view_same_lengths(const struct view *x, const struct view *other); /* other: or null */
-bool view_overlaps(const struct view *x, const struct view *other);     /* whether both may have memory in common */
+bool view_fits(const struct view *x, const struct view *other,
+               const char *name);                                   /* the same, or raises what is wrong */
+bool view_overlaps(const struct view *x, const struct view *other); /* whether both may have memory in common */
 PyObject *view_type(PyObject *module);
 /* Whether the Python object is an integer that int64_t holds, and it; raises what says so otherwise. */
 bool read_int64(PyObject *object, int64_t *value);

@@ -82,15 +82,16 @@ static const char *text_of(PyObject *object, const char *what) {
     return text;
 }
 
-static bool unknown(const char *what, const char *name) {
+static bool unknown(const char *what, const char *name, const char *expected) {
     if (name)
-        PyErr_Format(PyExc_ValueError, "%s: '%s' is not known", what, name);
+        PyErr_Format(PyExc_ValueError, "%s: '%s'; expected %s", what, name, expected);
     return false;
 }
 
 bool parse_type(PyObject *object, reduct_type *type) {
     const char *name = text_of(object, "dtype");
-    return (name && reduct_type_parse(name, type) == REDUCT_OK) || unknown("dtype", name);
+    return (name && reduct_type_parse(name, type) == REDUCT_OK) ||
+           unknown("dtype", name, "a type of numbers, such as 'f64'");
 }
 
 bool parse_reduction(PyObject *tuple, reduct_reduction *reduction) {
@@ -100,13 +101,13 @@ bool parse_reduction(PyObject *tuple, reduct_reduction *reduction) {
         return false;
     const char *name = text_of(op, "operator");
     if (!name || reduct_operator_parse(name, &reduction->op) != REDUCT_OK)
-        return unknown("operator", name);
+        return unknown("operator", name, "a reduction, such as 'sum'");
     name = text_of(mode, "mode");
     if (!name || reduct_mode_parse(name, &reduction->mode) != REDUCT_OK)
-        return unknown("mode", name);
+        return unknown("mode", name, "'exact' or 'fast'");
     name = text_of(nan, "nan");
     if (!name || reduct_nan_parse(name, &reduction->nan) != REDUCT_OK)
-        return unknown("nan", name);
+        return unknown("nan", name, "'propagate', 'ignore' or 'error'");
     reduction->flags = flags;
     return parse_type(element, &reduction->element) && (result == Py_None || parse_type(result, &reduction->result));
 }

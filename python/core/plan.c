@@ -26,7 +26,7 @@ struct plan_object {
 static bool read_reductions(PyObject *tuple, struct request *request) {
     Py_ssize_t count = PyTuple_Size(tuple);
     if (count < 1 || count > REDUCTIONS_MAX) {
-        PyErr_Format(PyExc_ValueError, "%zd operators; expected 1 to %d", count, REDUCTIONS_MAX);
+        PyErr_Format(PyExc_ValueError, "ops: %zd operators; expected 1 to %d", count, REDUCTIONS_MAX);
         return false;
     }
     for (Py_ssize_t which = 0; which < count; which++)

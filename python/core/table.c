@@ -55,7 +55,7 @@ static PyObject *new_table(PyTypeObject *type, PyObject *arguments, PyObject *ke
         return NULL;
     Py_ssize_t count = PyTuple_Size(tuple);
     if (count < 1 || count > REDUCTIONS_MAX)
-        return PyErr_Format(PyExc_ValueError, "%zd operators; expected 1 to %d", count, REDUCTIONS_MAX);
+        return PyErr_Format(PyExc_ValueError, "operator: %zd of them; expected 1 to %d", count, REDUCTIONS_MAX);
     for (Py_ssize_t which = 0; which < count; which++)
         if (!parse_reduction(PyTuple_GetItem(tuple, which), &reductions[which]))
             return NULL;
@@ -236,10 +236,7 @@ static bool check_elements(const reduct_table *table, const struct view *const v
                          reduct_type_name(views[which]->type), reduct_type_name(element));
             return false;
         }
-    if (view_same_lengths(views[X], views[Y]) && view_same_lengths(views[X], views[IDS]))
-        return true;
-    PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
-    return false;
+    return view_fits(views[X], views[Y], "y") && view_fits(views[X], views[IDS], "ids");
 }
 
 /* change(x, y, ids, mask, first, skip, take_out): views, or None. The mask is of bytes where `first` is negative, and otherwise of
@@ -256,10 +253,8 @@ static PyObject *change_elements(PyObject *object, PyObject *arguments) {
         !(views[IDS] = view_in(state, ids, "ids")) || !view_or_none(state, mask, "where", &views[MASK]) ||
         !check_elements(SELF(object)->table, views))
         return NULL;
-    if (first < 0 && !view_same_lengths(views[X], views[MASK])) {
-        PyErr_SetString(PyExc_ValueError, "arrays of different shapes");
+    if (first < 0 && !view_fits(views[X], views[MASK], "where"))
         return NULL;
-    }
     change.take_out = take_out;
     change.batch =
         (reduct_table_batch){.count = (uint64_t)view_count(views[X]), .index = views[IDS]->type, .skip = skip};
@@ -424,7 +419,9 @@ static PyObject *merge(PyObject *object, PyObject *arguments) {
     PyThread_release_lock(SELF(after ? object : other)->lock);
     PyThread_release_lock(SELF(after ? other : object)->lock);
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "mapping: expected an i64 or u64 for each group of the other table");
+        PyErr_Format(PyExc_ValueError,
+                     "mapping: %lld numbers of %s; expected an i64 or u64 for each group of the other table",
+                     (long long)view_count(mapping), reduct_type_name(mapping->type));
     if (!fits || status != REDUCT_OK)
         return fits ? raise_status(state, status, &error) : NULL;
     Py_RETURN_NONE;

@@ -96,8 +96,13 @@ static bool read_buffer(const char *name, struct view *view) {
 }
 
 bool view_of_buffer(PyObject *object, bool writable, const char *name, struct view *view) {
-    if (PyObject_GetBuffer(object, &view->buffer, writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0)
+    if (PyObject_GetBuffer(object, &view->buffer, writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
+        if (writable && (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError))) {
+            PyErr_Clear(); /* which says no name */
+            PyErr_Format(PyExc_ValueError, "%s: read-only; expected an array that can be written", name);
+        }
         return false;
+    }
     view->readonly = !writable;
     if (read_buffer(name, view))
         return true;
@@ -134,8 +139,14 @@ static bool write_number(PyObject *number, struct view *view, Py_ssize_t index) 
         view->data[index] = number == Py_True;
         return true;
     }
-    if (view->type == REDUCT_I64)
-        return read_int64(number, (int64_t *)(void *)view->data + index);
+    if (view->type == REDUCT_I64) {
+        if (read_int64(number, (int64_t *)(void *)view->data + index))
+            return true;
+        if (PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_SetString(PyExc_OverflowError,
+                            "x: an integer beyond 64 bits; expected ones from -2^63 to 2^63 - 1, or floats");
+        return false;
+    }
     double value = PyFloat_AsDouble(number);
     ((double *)(void *)view->data)[index] = value;
     return value != -1 || !PyErr_Occurred();
@@ -401,6 +412,17 @@ static PyObject *tuple_of(const int64_t *numbers, int count) {
     return tuple;
 }
 
+bool view_fits(const struct view *x, const struct view *other, const char *name) {
+    if (view_same_lengths(x, other))
+        return true;
+    PyObject *found = tuple_of(other->lengths, other->rank), *expected = tuple_of(x->lengths, x->rank);
+    if (found && expected)
+        PyErr_Format(PyExc_ValueError, "%s: shape %R; expected %R, as x has", name, found, expected);
+    Py_XDECREF(found);
+    Py_XDECREF(expected);
+    return false;
+}
+
 #define VIEW(object) (&((struct view_object *)(object))->view)
 
 static PyObject *get_type(PyObject *self, void *unused) {
@@ -495,6 +517,38 @@ static PyObject *assign(PyObject *self, PyObject *other) {
     Py_RETURN_NONE;
 }
 
+/* packed(): a copy in C order without gaps, of a view in host memory. */
+static PyObject *packed(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const struct view *from = VIEW(object);
+    if (from->device >= 0) {
+        PyErr_SetString(PyExc_ValueError, "expected a view in host memory");
+        return NULL;
+    }
+    struct view_object *self = new_view(Py_TYPE(object));
+    if (!self)
+        return NULL;
+    struct view *to = &self->view;
+    int64_t count = view_count(from), stride = 1;
+    to->type = from->type;
+    to->device = -1;
+    to->readonly = true;
+    to->rank = from->rank;
+    for (int axis = to->rank; axis-- > 0; stride *= to->lengths[axis]) {
+        to->lengths[axis] = from->lengths[axis];
+        to->strides[axis] = stride;
+    }
+    to->data = to->copy = PyMem_Malloc(count ? (size_t)count * reduct_type_size(from->type) : 1);
+    if (!to->copy) {
+        Py_DecRef((PyObject *)self);
+        return PyErr_NoMemory();
+    }
+    view_settle(to);
+    struct walk walk = {.view = from, .at = from->data};
+    view_gather(&walk, to->data, count);
+    return (PyObject *)self;
+}
+
 static PyMethodDef methods[] = {
     {"buffer", make_buffer, METH_VARARGS | METH_CLASS,
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
@@ -505,6 +559,7 @@ static PyMethodDef methods[] = {
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},
     {"overlaps", overlaps, METH_O, "overlaps(view): whether both may have memory in common"},
     {"assign", assign, METH_O, "assign(view): writes the elements of a contiguous view of this type and shape"},
+    {"packed", packed, METH_NOARGS, "packed(): a copy of host memory in C order without gaps"},
     {"fill", fill, METH_O, "fill(bytes): writes all elements"},
     {NULL, NULL, 0, NULL},
 };

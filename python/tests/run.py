@@ -74,11 +74,15 @@ def check_types(folder):
 
 
 def check_packaging(folder):
-    """A source distribution, and pip installing it into an environment of its own."""
+    """A source distribution, and pip installing it into an environment of its own. What pip asks of a checkout before it builds one is
+    more than `build` asks, and is tried alone."""
+    top = os.path.dirname(HERE)
     if not has(folder, "build"):
         return 0
     with tempfile.TemporaryDirectory() as place:
-        subprocess.run([python_of(folder), "-m", "build", "--sdist", "--outdir", place, os.path.dirname(HERE)], check=True)
+        subprocess.run([python_of(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run", "--no-deps", top],
+                       check=True)  # fmt: skip
+        subprocess.run([python_of(folder), "-m", "build", "--sdist", "--outdir", place, top], check=True)
         (distribution,) = os.listdir(place)
         clean = os.path.join(place, "clean")
         venv.create(clean, with_pip=True)

@@ -50,8 +50,10 @@ def test_failed_additions_change_nothing():
             state.add(view)
     with pytest.raises(TypeError, match="f32; this accumulator takes f64"):
         state.add(X.astype("f4"))
+    with pytest.raises(TypeError, match="y: sum reads the elements of one array"):
+        state.add(X, X)
     with pytest.raises(ValueError, match="shape"):
-        state.add(X, X[1:])
+        Accumulator("dot").add(X, X[1:])
     assert bytes(state) == before
 
 

@@ -73,7 +73,7 @@ def test_with_tables():
 def test_kinds_and_what_is_refused():
     groups = group_by(array.array("q", [5, 3, 5]))
     assert groups.keys.tolist() == [5, 3] and groups.ids.tolist() == [0, 1, 0] and groups.sum(np.ones(3)).tolist() == [2.0, 1.0]
-    for bad, words in ((np.ones(3), "f64"), (np.ones(3, "i2"), "i16"), (np.ones((2, 2), "i8"), "axis"), (np.ones(6, "i8")[::2], "contiguous"),
+    for bad, words in ((np.ones(3), "f64"), (np.ones(3, "i2"), "i16"), (np.ones((2, 2), "i8"), "axis"),
                        (["a"], "keys"), (np.ones(3, bool), "bool")):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=words):
             group_by(bad)

@@ -26,3 +26,5 @@ def test_refused():
         pyreduct.sum(jnp.ones((2, 2)), 0, out=jnp.zeros(2))
     with pytest.raises(TypeError, match="code 5"):
         pyreduct.sum(jnp.ones(2, "complex64"))
+    with pytest.raises(TypeError, match="has no elements"):
+        jax.jit(pyreduct.sum)(jnp.ones(2))

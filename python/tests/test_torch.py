@@ -268,3 +268,20 @@ def test_compiled_scatter():
     f(*y).backward()
     for mine, theirs in zip(x, y):
         torch.testing.assert_close(mine.grad, theirs.grad)
+
+
+def test_index_add_as_pytorch_calls_it():
+    x, source, index = data(2, 3), data(2, 4, seed=1), torch.tensor([2, 0, 2, 1])
+    for dim in (1, -1):
+        exact = pyreduct.torch.index_add(x, dim, index, source)
+        assert torch.equal(exact, pyreduct.torch.index_add(x.T, index, source.T).T)
+        torch.testing.assert_close(exact, torch.index_add(x, dim, index, source))
+        assert torch.equal(exact, pyreduct.torch.index_add(x, dim=dim, index=index, source=source))
+    x.requires_grad_(), source.requires_grad_()
+    pyreduct.torch.index_add(x, 1, index, source).sum().backward()
+    assert torch.equal(x.grad, torch.ones(2, 3)) and torch.equal(source.grad, torch.ones(2, 4))
+    for bad in ((x,), (x, index), (x, 1, index, source, source)):
+        with pytest.raises(TypeError, match="expected input, index and source"):
+            pyreduct.torch.index_add(*bad)
+    with pytest.raises(ValueError, match="correction: 2"):
+        pyreduct.torch.var(x.detach(), correction=2)

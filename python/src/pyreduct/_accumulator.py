@@ -4,18 +4,22 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._functions import _ALIASES, _broadcast, _flags_of, _mask_of
-from ._kinds import kind_of, type_of
+from ._functions import _ALIASES, _INPUTS, _broadcast, _flags_of, _mask_of
+from ._kinds import kind_of, numbers_as, type_of
 from ._types import type_name
 
 
 def elements_of(x: Any, dtype: str, name: str) -> Any:
     """A view of what is added; numbers of Python are of the type that is wanted."""
     view = kind_of(x).view(x, name)
-    if view.type != dtype and isinstance(x, (list, tuple)):
-        number = {"f64": float, "bool": bool}.get(dtype, lambda same: same)
-        view = kind_of(x).view([number(each) for each in x], name)
-    return view
+    return numbers_as(x, dtype, name) if view.type != dtype and isinstance(x, (list, tuple)) else view
+
+
+def check_second(y: Any, op: str) -> None:
+    """Whether there is a second array where the operator reads pairs, and there alone."""
+    if (y is not None) != (_INPUTS[op] == 2):
+        found = f"found none; {op} reads pairs of elements, of two arrays" if y is None else f"{op} reads the elements of one array"
+        raise TypeError(f"y: {found}")
 
 
 def repeated(view: Any, shape: tuple[int, ...], name: str) -> Any:
@@ -57,6 +61,7 @@ class Accumulator:
 
     def add(self, x: Any, y: Any = None, *, where: Any = None) -> Accumulator:
         """Adds an array, or for dot and weighted_mean the pairs of two, all of its elements or those that where says; returns itself."""
+        check_second(y, self.operator)
         views = [self._view(x, "x"), None if y is None else self._view(y, "y"), None]
         if where is not None:
             views[2] = repeated(_mask_of(where), views[0].shape, "where")
@@ -73,6 +78,9 @@ class Accumulator:
 
     def __add__(self, other: Accumulator) -> Accumulator:
         return self.copy().__iadd__(other)
+
+    def __radd__(self, other: Any) -> Accumulator:
+        return self.copy() if type(other) is int and other == 0 else NotImplemented  # where Python's sum() starts
 
     def __iadd__(self, other: Accumulator) -> Accumulator:
         if not isinstance(other, Accumulator):

@@ -7,7 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 from . import _core, _cuda
-from ._kinds import kind_of, type_of
+from ._kinds import array_of, index_of, kind_of, numbers_as, type_of
 from ._types import FLOATS, UNSIGNED
 
 POPULATION = 1  # a flag of reductions
@@ -32,10 +32,10 @@ class AxisError(ValueError, IndexError):
 
 
 def _one_axis(axis: Any, rank: int) -> int:
-    number = axis.__index__()
+    number = index_of(axis, "axis", "an integer, a tuple of them or None")
     if not -rank <= number < rank:
         raise AxisError(f"axis: {number} is out of bounds for an array of {rank} axes")
-    return int(number) % rank
+    return number % rank
 
 
 def axes_of(axis: Any, rank: int) -> int:
@@ -80,6 +80,11 @@ def _along(weights: Any, shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
     return tuple(weights.strides[0] if each == place else 0 for each in range(len(shape)))
 
 
+def _without_true(where: Any) -> Any:
+    """where, which NumPy has as True where nothing is left out."""
+    return None if where is True else where
+
+
 def _mask_of(where: Any, name: str = "where") -> Any:
     view = kind_of(where).view(where, name)
     if view.type != "bool":
@@ -114,7 +119,8 @@ def _device(views: list[Any]) -> str:
     number = views[0].device
     for view in views:
         if view.device != number:
-            raise ValueError("arrays on different devices")
+            names = ("cpu" if each < 0 else f"cuda:{each}" for each in (number, view.device))
+            raise ValueError(f"arrays on different devices: {' and '.join(names)}")
     return "cpu" if number < 0 else f"cuda:{number}"
 
 
@@ -146,14 +152,24 @@ def _prepare(
     return plan, _result_shape(shape, axes, keepdims), stored, _can_fail(reductions)
 
 
-def _inputs_of(ops: tuple[str, ...], view: Any, y: Any, axis: Any, broadcast: bool) -> tuple[list[Any], tuple[int, ...], tuple[Any, ...]]:
-    """Views of x and y, the shape that they are reduced in, and their strides there."""
-    other = kind_of(y).view(y, "y")
+def _inputs_of(
+    ops: tuple[str, ...], x: Any, view: Any, y: Any, axis: Any, broadcast: bool, name: str
+) -> tuple[list[Any], tuple[int, ...], tuple[Any, ...]]:
+    """Views of x and y, the shape that they are reduced in, and their strides there. Numbers of Python are of the other array's type, and
+    of two lists of the wider one."""
+    other = kind_of(y).view(y, name)
     if other.type != view.type:
-        raise TypeError(f"y: elements of {other.type}; expected {view.type}, as x has")
+        lists = isinstance(x, (list, tuple)), isinstance(y, (list, tuple))
+        wanted = min(view.type, other.type, key=("f64", "i64", "bool").index) if all(lists) else other.type if lists[0] else view.type
+        if lists[0] and view.type != wanted:
+            view = numbers_as(x, wanted, "x")
+        if lists[1] and other.type != wanted:
+            other = numbers_as(y, wanted, name)
+    if other.type != view.type:
+        raise TypeError(f"{name}: elements of {other.type}; expected {view.type}, as x has")
     shape = _common(view.shape, other.shape) if broadcast else view.shape
     along = ops == ("weighted_mean",) and len(other.shape) == 1 != len(shape)
-    strides = _broadcast(view, shape, "x"), _along(other, shape, axis) if along else _broadcast(other, shape, "y")
+    strides = _broadcast(view, shape, "x"), _along(other, shape, axis) if along else _broadcast(other, shape, name)
     return [view, other], shape, strides
 
 
@@ -169,6 +185,7 @@ class Prepared(NamedTuple):
     fallible: bool  # whether the data decide about success
     target: Any = None  # a view of out
     direct: bool = False  # whether results are written there at once
+    copied: bool = False  # whether inputs are copies of what was given
 
 
 def _prepared(
@@ -176,12 +193,13 @@ def _prepared(
     where: Any = None, nan: str = "propagate", mode: str = "exact", flags: int = 0, broadcast: bool = False, second: str = "y",
 ) -> Prepared:  # fmt: skip
     kind = kind_of(x)
-    view = kind.view(x, "x")
+    view, where = kind.view(x, "x"), _without_true(where)
     shape, mask_strides, target, names = view.shape, None, None, ["x"]
     if y is None:
         inputs, strides = [view], (view.strides,)
     else:
-        inputs, shape, strides = _inputs_of(ops, view, y, axis, broadcast)
+        inputs, shape, strides = _inputs_of(ops, x, view, y, axis, broadcast, "weights" if second == "weights" else "y")
+        view = inputs[0]
         names.append(second)
     if where is not None:
         inputs.append(_mask_of(where))
@@ -207,7 +225,7 @@ def _prepared(
 
 def reduce(x: Any, ops: tuple[str, ...], y: Any = None, *, out: Any = None, check: bool = True, **options: Any) -> list[Any]:
     """All operators in one pass."""
-    plan, inputs, _, shape, types, kind, fallible, target, direct = _prepared(x, ops, y, out=out, **options)
+    plan, inputs, _, shape, types, kind, fallible, target, direct, _ = _prepared(x, ops, y, out=out, **options)
     if direct:
         _run(plan, inputs, (target,), x, kind, fallible, check, shape)
         return [out]
@@ -310,7 +328,7 @@ def average(x, axis=None, weights=None, *, keepdims=False, dtype=None, out=None,
     if weights is None:
         return _reduced(x, ("mean",), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
     return _reduced(x, ("weighted_mean",), weights, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan,
-                    check=check)  # fmt: skip
+                    check=check, second="weights")  # fmt: skip
 
 
 def count(x, axis=None, *, keepdims=False, out=None, where=None, check=True):  # type: ignore[no-untyped-def]
@@ -333,6 +351,12 @@ def _operator(op: str, name: str) -> str:
     return op
 
 
+def _operators(ops: Any) -> tuple[str, ...]:
+    if isinstance(ops, str):
+        raise TypeError(f"ops: {ops!r}; expected several names, as [{ops!r}]")
+    return tuple(_operator(op, "ops") for op in ops)
+
+
 def by_name(
     x: Any, op: str, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None,
     nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
@@ -350,8 +374,7 @@ def several(
     ddof: Any = 0, check: bool = True,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Several reductions of the same data in one pass: a tuple of results, in the order of the operators' names."""
-    names = tuple(_operator(op, "ops") for op in ops)
-    return tuple(reduce(x, names, axis=axis, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=_flags_of(ddof), check=check))
+    return tuple(reduce(x, _operators(ops), axis=axis, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=_flags_of(ddof), check=check))
 
 
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -375,22 +398,46 @@ def _without_nan(name: str) -> Any:
 # ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _segment_inputs(kind: Any, view: Any, offsets: Any, begins: Any, ends: Any, length: Any) -> tuple[list[Any], int, str | None, int]:
+class Packed:
+    """Views whose elements lie one after another: of what was given, or of copies."""
+
+    def __init__(self) -> None:
+        self.copied = False
+
+    def view(self, array: Any, name: str) -> Any:
+        kind = kind_of(array)
+        return self.of(array, kind.view(array, name), name)
+
+    def of(self, array: Any, view: Any, name: str) -> Any:
+        if view.contiguous:
+            return view
+        self.copied = True
+        if view.device < 0:
+            return view.packed()
+        kind = kind_of(array)
+        if not hasattr(kind, "packed"):
+            raise TypeError(f"{name}: strides {view.strides}; expected elements one after another on a CUDA device")
+        return kind.view(kind.packed(array), name)
+
+
+def _segment_inputs(
+    packed: Packed, view: Any, offsets: Any, begins: Any, ends: Any, length: Any
+) -> tuple[list[Any], int, str | None, int]:
     """Views of the bounds, the number of segments, the bounds' type, the length of each segment."""
     given = (offsets is not None, begins is not None, ends is not None, length is not None)
     if given == (False, False, False, True):
-        each = length.__index__()
+        each = index_of(length, "length")
         if each <= 0 or view.shape[0] % each:
             raise ValueError(f"length: {each}; expected one that divides the {view.shape[0]} elements")
         return [], view.shape[0] // each, None, each
     if given not in ((True, False, False, False), (False, True, True, False)):
         raise TypeError("expected offsets, or begins and ends, or length")
-    bounds = [kind_of(each).view(each, name) for each, name in ((offsets, "offsets"), (begins, "begins"), (ends, "ends")) if each is not None]
+    bounds = [packed.view(each, name) for each, name in ((offsets, "offsets"), (begins, "begins"), (ends, "ends")) if each is not None]
     for each in bounds:
-        if each.type not in ("i32", "u32", "i64", "u64") or len(each.shape) != 1 or not each.contiguous:
-            raise TypeError(f"bounds of segments: {each.type} with shape {each.shape}; expected one contiguous axis of i32, u32, i64 or u64")
+        if each.type not in ("i32", "u32", "i64", "u64") or len(each.shape) != 1:
+            raise TypeError(f"bounds of segments: {each.type} with shape {each.shape}; expected one axis of i32, u32, i64 or u64")
         if each.type != bounds[0].type or each.shape != bounds[0].shape:
-            raise ValueError("begins, ends: of different types or lengths")
+            raise ValueError(f"begins, ends: {bounds[0].type} with shape {bounds[0].shape} and {each.type} with {each.shape}; expected the same")
     segments = bounds[0].shape[0] - (len(bounds) == 1)
     if segments < 0:
         raise ValueError("offsets: none; expected one more than there are segments")
@@ -401,25 +448,25 @@ def _prepared_segments(
     x: Any, op: str, offsets: Any = None, *, begins: Any = None, ends: Any = None, length: Any = None, dtype: Any = None, where: Any = None,
     nan: str = "propagate", mode: str = "exact", ddof: Any = 0, check: bool = True,
 ) -> Prepared:  # fmt: skip
-    op = _operator(op, "op")
+    op, packed, where = _operator(op, "op"), Packed(), _without_true(where)
     kind = kind_of(x)
-    view = kind.view(x, "x")
-    if len(view.shape) != 1 or not view.contiguous:
-        raise ValueError(f"x: shape {view.shape}; expected one contiguous axis")
-    bounds, segments, index, each = _segment_inputs(kind, view, offsets, begins, ends, length)
+    view = packed.view(x, "x")
+    if len(view.shape) != 1:
+        raise ValueError(f"x: shape {view.shape}; expected one axis")
+    bounds, segments, index, each = _segment_inputs(packed, view, offsets, begins, ends, length)
     flags = _flags_of(ddof)
     result = result_type(op, view.type, type_of(dtype), mode, nan, flags, kind.signed)
     inputs = [view, *bounds]
     names = ["x", *(("offsets",), ("begins", "ends"))[begins is not None][: len(bounds)]]
     if where is not None:
-        inputs.append(_mask_of(where))
+        inputs.append(packed.of(where, _mask_of(where), "where"))
         names.append("where")
-        if inputs[-1].shape != view.shape or not inputs[-1].contiguous:
-            raise ValueError(f"where: shape {inputs[-1].shape}; expected that of x, contiguous")
+        if inputs[-1].shape != view.shape:
+            raise ValueError(f"where: shape {inputs[-1].shape}; expected {view.shape}, as x has")
     reductions = ((op, view.type, result, mode, nan, flags),)
     plan = _segments_plan(reductions, segments, view.shape[0], index, each, begins is not None, int(where is not None), 0, _device(inputs))
     fallible = index is not None or _can_fail(reductions)
-    return Prepared(plan, tuple(inputs), tuple(names), (segments,), (_stored(op, result),), kind, fallible)
+    return Prepared(plan, tuple(inputs), tuple(names), (segments,), (_stored(op, result),), kind, fallible, copied=packed.copied)
 
 
 def segment_reduce(
@@ -463,28 +510,28 @@ def _prepared_groups(
     x: Any, ops: Any, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
     nan: str = "propagate", ddof: Any = 0, check: bool = True,
 ) -> Prepared:  # fmt: skip
-    names = [_operator(op, "op") for op in ops]
-    kind = kind_of(x)
-    view, index = kind.view(x, "x"), kind_of(ids).view(ids, "ids")
-    groups = n.__index__()
+    names, packed, where = _operators(ops), Packed(), _without_true(where)
+    kind = kind_of(_like(x, initial))
+    view, index = packed.view(x, "x"), packed.view(ids, "ids")
+    groups = index_of(n, "n")
     if groups < 0:
         raise ValueError(f"n: {groups}; expected how many groups there are")
-    if not view.shape or not view.contiguous:
-        raise ValueError(f"x: shape {view.shape}; expected a contiguous array of one axis or more")
-    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1] or not index.contiguous:
-        raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]}, contiguous, of u8 to u64, i32 or i64")
+    if not view.shape:
+        raise ValueError("x: a number; expected an array of one axis or more")
+    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1]:
+        raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]} of u8 to u64, i32 or i64")
     shape = (groups, *view.shape[1:])
     inputs, given = [view, index], ["x", "ids"]
     if where is not None:
-        inputs.append(_mask_of(where))
+        inputs.append(packed.of(where, _mask_of(where), "where"))
         given.append("where")
-        if len(view.shape) > 1 or inputs[-1].shape != view.shape or not inputs[-1].contiguous:
-            raise ValueError("where: expected one axis, contiguous, for an x of one")
+        if len(view.shape) > 1 or inputs[-1].shape != view.shape:
+            raise ValueError(f"where: shape {inputs[-1].shape}; expected one axis, for an x of one, which has shape {view.shape}")
     if initial is not None:
-        inputs.append(kind_of(initial).view(initial, "initial"))
+        inputs.append(packed.view(initial, "initial"))
         given.append("initial")
-        if inputs[-1].type != view.type or inputs[-1].shape != shape or not inputs[-1].contiguous:
-            raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}, contiguous")
+        if inputs[-1].type != view.type or inputs[-1].shape != shape:
+            raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}")
     flags = _flags_of(ddof)
     results = [result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed) for op in names]
     reductions = tuple((op, view.type, result, "exact", nan, flags) for op, result in zip(names, results))
@@ -494,12 +541,18 @@ def _prepared_groups(
     if 0 not in shape[1:]:
         plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
                             _device(inputs))  # fmt: skip
-    return Prepared(plan, tuple(inputs), tuple(given), shape, stored, kind, True)
+    return Prepared(plan, tuple(inputs), tuple(given), shape, stored, kind, True, copied=packed.copied)
+
+
+def _like(x: Any, initial: Any) -> Any:
+    """What results are like: x, but of numbers of Python what they are added to."""
+    return initial if initial is not None and isinstance(x, (list, tuple, memoryview)) else x
 
 
 def group_several(x: Any, ops: Any, ids: Any, n: Any, *, check: bool = True, **options: Any) -> tuple[Any, ...]:
     """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
     plan, inputs, _, shape, types, kind, fallible, *_ = _prepared_groups(x, ops, ids, n, **options)
+    x = _like(x, options.get("initial"))
     made = [kind.output(shape, each, x) for each in types]
     if plan is not None:
         _run(plan, inputs, tuple(target for _, target in made), x, kind, fallible, check, shape)
@@ -517,7 +570,14 @@ def _group(op: str) -> Any:
 
 def _index_add(act: Any) -> Any:
     def function(x, ids, values, *, check=True):  # type: ignore[no-untyped-def]
-        view = kind_of(x).view(x, "x")
+        view, added = kind_of(x).view(x, "x"), kind_of(values).view(values, "values")
+        if not view.shape:
+            raise ValueError("x: a number; expected an array of one axis or more")
+        if added.type != view.type and isinstance(values, (list, tuple)):
+            values = array_of(values, view.type, "values")
+        elif added.type != view.type or added.shape[1:] != view.shape[1:] or not added.shape:
+            rows = f"(n, {', '.join(map(str, view.shape[1:]))})" if len(view.shape) > 1 else "(n,)"
+            raise ValueError(f"values: {added.type} with shape {added.shape}; expected {view.type} with {rows}, as x has {view.shape}")
         return act(values, ("sum",), ids, view.shape[0], initial=x, dtype=view.type, check=check)
 
     return function
@@ -581,9 +641,9 @@ def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | 
     plain = len(arguments) - len(named)
     options = dict(zip(named, arguments[plain:]))
     prepared = function(*arguments[:plain], **options)
-    plan, inputs, names, shape, types, kind, fallible, target, direct = prepared
+    plan, inputs, names, shape, types, kind, fallible, target, direct, copied = prepared
     on_device = inputs[0].device >= 0
-    if plan is None or plan.may_stop or (on_device and fallible and options.get("check", True)) or (target is not None and not direct):
+    if plan is None or copied or plan.may_stop or (on_device and fallible and options.get("check", True)) or (target is not None and not direct):
         return None
     recipe = kind.recipe(shape, types[0], inputs[0].device) if hasattr(kind, "recipe") else None
     if recipe is None:

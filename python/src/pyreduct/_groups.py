@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from . import _core
-from ._functions import group_reduce, group_several
+from ._functions import Packed, group_reduce, group_several
 from ._kinds import kind_of
 
 
@@ -99,9 +99,9 @@ def group_by(keys: Any, *, sort: bool = False) -> Groups:
     ([30, 10, 20], [0, 1, 0, 2], [0.0, 0.5, 2.0])
     """
     kind = kind_of(keys)
-    view = kind.view(keys, "keys")
-    if len(view.shape) != 1 or not view.contiguous:
-        raise ValueError(f"keys: shape {view.shape}; expected one contiguous axis")
+    view = Packed().view(keys, "keys")
+    if len(view.shape) != 1:
+        raise ValueError(f"keys: shape {view.shape}; expected one axis")
     if view.device >= 0:
         if not kind.queues:
             raise TypeError("keys: on a CUDA device; expected host memory, a PyTorch tensor or a CuPy array")

@@ -3,12 +3,15 @@
 A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
 array and a View of it; finish(array, type), what the caller gets; recipe(shape, type, device), the function, arguments and keywords
 that make an array of which that is true as it is, or None; numbers, whether results of no axes are numbers instead; signed, whether sums of unsigned elements are signed; queues, whether
-executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream(), capturing() and to_host() for it.
+executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream(), capturing() and to_host() for it, and
+packed(x), a copy there whose elements lie one after another.
 """
 from __future__ import annotations
 
 import array as _array
 import math
+import operator
+import struct
 import sys
 from typing import Any
 
@@ -16,6 +19,32 @@ from . import _core
 from ._types import LONG, SIZES, WIDE, of_interface, type_name
 
 View = _core.View
+
+
+def index_of(value: Any, name: str, expected: str = "an integer") -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {value!r}; expected {expected}") from None
+
+
+def array_of(numbers: Any, kind: str, name: str) -> memoryview:
+    """A list's or tuple's numbers as ones of this type."""
+    code = Buffer.formats.get(kind)
+    if code is None or code == "e":  # a memoryview of which is had from Python 3.12 on
+        raise TypeError(f"{name}: numbers of Python; expected an array of {kind}")
+    try:
+        data = bytearray(struct.pack(f"={len(numbers)}{code}", *numbers))
+    except (struct.error, TypeError, OverflowError) as error:
+        raise (OverflowError if "range" in str(error) or "large" in str(error) else TypeError)(
+            f"{name}: {error}; expected numbers that {kind} can be"
+        ) from None
+    return memoryview(data).cast(code)
+
+
+def numbers_as(numbers: Any, kind: str, name: str) -> Any:
+    """A view of a list's or tuple's numbers as ones of this type."""
+    return View.buffer(array_of(numbers, kind, name), False, name)
 
 
 def _strides_of(interface: dict[str, Any], size: int, name: str) -> tuple[int, ...] | None:
@@ -57,7 +86,7 @@ class NumPy:
         return self.types[kind]
 
     def _look(self, x: Any, writable: bool, name: str) -> Any:
-        if type(x) is self.ndarray and x.dtype.kind != "V":
+        if type(x) is self.ndarray and x.dtype.kind not in "VmM":
             return View.buffer(x, writable, name)
         x = self.numpy.asanyarray(x)
         if isinstance(x, self.numpy.ma.MaskedArray):
@@ -65,8 +94,10 @@ class NumPy:
         if x.dtype.name == "bfloat16":
             bits = x.view(self.numpy.uint16)
             if writable and not bits.flags.writeable:
-                raise ValueError(f"{name}: read-only")
+                raise ValueError(f"{name}: read-only; expected an array that can be written")
             return _of_interface(bits.__array_interface__, -1, bits, name, "bf16")
+        if x.dtype.kind in "mM":
+            raise TypeError(f"{name}: elements of {x.dtype}; expected numbers, such as x.view('int64') of them")
         return View.buffer(x, writable, name)
 
     def view(self, x: Any, name: str) -> Any:
@@ -154,6 +185,9 @@ class Torch:
         with self.torch.cuda.device(like.device):
             return bool(self.torch.cuda.is_current_stream_capturing())
 
+    def packed(self, x: Any) -> Any:
+        return x.contiguous()
+
     def synchronize(self, like: Any) -> None:
         self.torch.cuda.current_stream(like.device).synchronize()
 
@@ -211,6 +245,10 @@ class CuPy:
         with self._array(like).device:
             return int(self.cupy.cuda.get_current_stream().ptr)
 
+    def packed(self, x: Any) -> Any:
+        with self._array(x).device:
+            return self.cupy.ascontiguousarray(self._array(x))
+
     def synchronize(self, like: Any) -> None:
         with self._array(like).device:
             self.cupy.cuda.get_current_stream().synchronize()
@@ -248,7 +286,10 @@ class DLPack:
         return x.__dlpack__(stream=stream)
 
     def view(self, x: Any, name: str) -> Any:
-        device = x.__dlpack_device__()[0]
+        try:
+            device = x.__dlpack_device__()[0]
+        except AttributeError:
+            raise TypeError(f"{name}: a {type(x).__name__}, which has no elements; expected an array, as outside of what JAX compiles") from None
         if device not in _ON_HOST + _ON_CUDA:
             raise TypeError(f"{name}: memory of DLPack's device type {int(device)}; expected a CPU's or a CUDA device's")
         if device in _ON_HOST:
@@ -332,13 +373,16 @@ class _Bytes:
 
 
 class Numbers(Buffer):
-    """Lists, tuples, and whatever else can be gone through once. Results are numbers and lists."""
+    """Lists, tuples, numbers, and whatever else can be gone through once. Results are numbers and lists."""
 
     def view(self, x: Any, name: str) -> Any:
         try:
+            if isinstance(x, (int, float)):
+                return View.repeat(View.numbers([x]), (), ())
             return View.numbers(x if isinstance(x, (list, tuple)) else list(x))
         except TypeError as error:
-            raise TypeError(f"{name}: {error}; expected numbers, or an array") from None
+            nested = "; expected an array, such as numpy.asarray() of them" if "not list" in str(error) or "not tuple" in str(error) else None
+            raise TypeError(f"{name}: {error}{nested or '; expected numbers, or an array'}") from None
 
     def writable(self, x: Any, name: str) -> Any:
         raise TypeError(f"{name}: a {type(x).__name__} cannot be written; expected an array")
@@ -395,7 +439,7 @@ def _find(x: Any) -> str:
         return "numpy"
     if _is(x, "torch", "Tensor"):
         return "torch"
-    if isinstance(x, (list, tuple)):
+    if isinstance(x, (list, tuple, int, float)):
         return "numbers"
     if type(x).__module__.partition(".")[0] in ("pyarrow", "polars"):
         raise TypeError(f"found {type(x).__module__}.{type(x).__name__}; functions for columns, which may have nulls, are in pyreduct.arrow")

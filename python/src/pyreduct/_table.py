@@ -1,13 +1,12 @@
 """Accumulators of many groups."""
 from __future__ import annotations
 
-import array as _array
 from typing import Any
 
 from . import _core
-from ._accumulator import elements_of, repeated
+from ._accumulator import check_second, elements_of, repeated
 from ._functions import _ALIASES, _flags_of, _mask_of, _stored, result_type
-from ._kinds import kind_named, kind_of, type_of
+from ._kinds import index_of, kind_named, kind_of, numbers_as, type_of
 from ._types import type_name
 
 
@@ -22,7 +21,7 @@ def host_kind() -> Any:
 def ids_of(ids: Any, name: str) -> Any:
     """A view of numbers of groups."""
     if isinstance(ids, (list, tuple)):
-        ids = _array.array("q", ids)
+        return numbers_as(ids, "i64", name)
     return kind_of(ids).view(ids, name)
 
 
@@ -45,7 +44,7 @@ class Table:
 
     def __init__(self, operator: Any, dtype: Any = "f64", groups: int = 0, *, nan: str = "propagate", mode: str = "exact",
                  ddof: int = 0, device: str = "cpu") -> None:  # fmt: skip
-        element, flags, count = type_name(dtype), _flags_of(ddof), groups.__index__()
+        element, flags, count = type_name(dtype), _flags_of(ddof), index_of(groups, "groups")
         if not 0 <= count < 2**63:
             raise ValueError(f"groups: {groups}; expected how many groups there are")
         names = [_ALIASES.get(op, op) for op in ((operator,) if isinstance(operator, str) else operator)]
@@ -74,6 +73,7 @@ class Table:
         return self._change(x, ids, y, where, skip, True)
 
     def _change(self, x: Any, ids: Any, y: Any, where: Any, skip: bool, take_out: bool) -> Table:
+        check_second(y, self.operators[0])
         view = self._here(x, elements_of(x, self.dtype, "x"), "x")
         index = repeated(self._here(ids, ids_of(ids, "ids"), "ids"), view.shape, "ids")
         mask = None if where is None else repeated(self._here(where, _mask_of(where), "where"), view.shape, "where")
@@ -91,13 +91,14 @@ class Table:
 
     def add_group(self, group: int, x: Any, y: Any = None) -> Table:
         """Adds all elements to one group; returns itself."""
+        check_second(y, self.operators[0])
         view = self._here(x, elements_of(x, self.dtype, "x"), "x")
         other = None if y is None else self._here(y, elements_of(y, self.dtype, "y"), "y")
         self._state.add_group(self._number(group), view, other)
         return self
 
     def _number(self, group: Any) -> int:
-        number = int(group.__index__())
+        number = index_of(group, "group")
         if not 0 <= number < len(self):
             raise IndexError(f"group: {number}; expected one of {len(self)}")
         return number
@@ -112,6 +113,9 @@ class Table:
 
     def __add__(self, other: Table) -> Table:
         return self.copy().__iadd__(other)
+
+    def __radd__(self, other: Any) -> Table:
+        return self.copy() if type(other) is int and other == 0 else NotImplemented  # where Python's sum() starts
 
     def __iadd__(self, other: Table) -> Table:
         return self.merge(other) if isinstance(other, Table) else NotImplemented
@@ -146,7 +150,10 @@ class Table:
 
     def resize(self, groups: int) -> None:
         """Adds groups, which hold nothing, until there are so many."""
-        self._state.resize(groups.__index__())
+        count = index_of(groups, "groups")
+        if not 0 <= count < 2**63:
+            raise ValueError(f"groups: {count}; expected how many groups there are to be")
+        self._state.resize(count)
 
     def reset(self) -> None:
         """Empties all groups, which stay."""

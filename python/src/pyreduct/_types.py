@@ -17,13 +17,15 @@ LONG = {
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "bool": "bool",
 }  # fmt: skip
-_NAMES = {long: short for short, long in LONG.items()} | {"double": "f64", "half": "f16", "float": "f64", "int": "i64", "bool_": "bool"}
+_NAMES = {long: short for short, long in LONG.items()} | {
+    "double": "f64", "single": "f32", "half": "f16", "f8": "f64", "f4": "f32", "f2": "f16", "float": "f64", "int": "i64", "bool_": "bool",
+}  # fmt: skip
 
 
 def type_name(dtype: Any) -> str:
     """The library's name of a type, which may be given as that, or as NumPy, PyTorch, JAX, CuPy or Python have it."""
     if isinstance(dtype, str):
-        name = dtype
+        name = of_interface(dtype, "dtype") if dtype[:1] in ("<", ">", "=", "|") else dtype
     elif not getattr(dtype, "isnative", True):
         raise TypeError(f"dtype: {dtype} is byte-swapped; expected the machine's byte order")
     else:
@@ -33,7 +35,8 @@ def type_name(dtype: Any) -> str:
     try:
         return _NAMES[name]
     except KeyError:
-        raise TypeError(f"dtype: {dtype!r}; expected one of {', '.join(SIZES)}, or what these are called elsewhere") from None
+        raise TypeError(f"dtype: {dtype!r}; expected one of {', '.join(SIZES)} (by bits), or what these are called "
+                        "elsewhere") from None
 
 
 def of_interface(typestr: str, name: str) -> str:

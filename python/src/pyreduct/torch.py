@@ -10,7 +10,7 @@ deterministic() makes PyTorch's own sums, means, variances and norms exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, Optional, overload
 
 import torch
 from torch import Tensor
@@ -133,12 +133,12 @@ def _rms(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional
 
 @torch.library.custom_op("pyreduct::var", mutates_args=())
 def _var(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
-    return _reduce("var", x, dim, keepdim, dtype, _functions._flags_of(correction))
+    return _reduce("var", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::std", mutates_args=())
 def _std(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
-    return _reduce("std", x, dim, keepdim, dtype, _functions._flags_of(correction))
+    return _reduce("std", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::segment_sum", mutates_args=())
@@ -149,7 +149,7 @@ def _segment_sum(x: Tensor, offsets: Tensor) -> Tensor:
 
 def _fakes(op: str) -> Any:
     def fake(x: Tensor, dim: Dims, keepdim: bool, dtype: Any, correction: int = 0) -> Tensor:
-        return _fake(op, x, dim, keepdim, dtype, _functions._flags_of(correction))
+        return _fake(op, x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
     return fake
 
@@ -370,9 +370,21 @@ def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
     return _segment_sum(input, offsets)
 
 
-def index_add(input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-    """input with each source[i] added to input[index[i]], each result rounded once."""
-    return _index_add(input, index, source)
+@overload
+def index_add(input: Tensor, index: Tensor, source: Tensor) -> Tensor: ...
+@overload
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor: ...
+def index_add(input: Tensor, *arguments: Any, **named: Any) -> Tensor:
+    """input with each source[i] added to input[index[i]], each result rounded once; or along another axis, dim, as torch.index_add() has
+    it: index_add(input, dim, index, source)."""
+    names = ("dim", "index", "source")[len(arguments) + len(named) < 3 :]
+    given = {**dict(zip(names, arguments)), **named}
+    if len(given) != len(names) or len(arguments) + len(named) != len(names) or given.keys() != set(names):
+        raise TypeError("index_add(): expected input, index and source, or input, dim, index and source")
+    dim, index, source = given.get("dim", 0), given["index"], given["source"]
+    if not dim:
+        return _index_add(input, index, source)
+    return _index_add(input.movedim(dim, 0), index, source.movedim(dim, 0)).movedim(0, dim)
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
