@@ -38,6 +38,7 @@ struct rd_window {
     int lowest;               /* the level to try first */
     size_t added;             /* elements since the level was taken */
     size_t held;              /* elements since slices were last brought home */
+    size_t after;             /* bytes of the array behind the block that comes next, which may be read ahead */
     struct rd_sum *sum;       /* where it all goes */
 };
 
@@ -53,6 +54,7 @@ struct rd_scratch {
     double *clean[2];        /* elements, widened, what is not finite taken out */
     double *product[2];      /* products and their rounding errors */
     struct rd_bins *bins;    /* for what no window holds; null where that goes straight into the sums instead */
+    size_t beyond;           /* bytes of the array behind what is added */
     bool elements_ready;     /* the bins of elements, of products have been cleared once */
     bool products_ready;
 };
@@ -186,8 +188,8 @@ struct rd_kernels {
     void (*to_floats[RD_TYPE_END])(const void *x, size_t count, float *to);
 
     /* The product of one block of RD_PRODUCT_BLOCK floats, by element type. False if one of them is zero, infinite, NaN or, of f64,
-     * a subnormal number; `factor` is then of no use. Run within rd_environment_enter(). */
-    bool (*multiply_block[RD_TYPE_END])(const void *x, struct rd_factor *factor);
+     * a subnormal number; `factor` is then of no use. So many bytes of the array come after the block. Run within rd_environment_enter(). */
+    bool (*multiply_block[RD_TYPE_END])(const void *x, size_t after, struct rd_factor *factor);
 
     /* Products of integers, by element type. `wrap` as in rd_whole_multiply(). */
     void (*multiply_integer[RD_TYPE_END])(struct rd_whole *whole, const void *x, size_t count, bool wrap);

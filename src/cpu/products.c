@@ -24,9 +24,10 @@ static void multiply_singly(struct rd_partial *partial, const struct rd_range *r
         take_nans(partial, nans, rd_first_nan(range, partial->reduction.element));
 }
 
-static bool multiply_block(const struct rd_call *call, struct rd_product *product, reduct_type element, const void *x) {
+static bool multiply_block(const struct rd_call *call, struct rd_product *product, reduct_type element, const void *x,
+                           size_t after) {
     struct rd_factor factor;
-    if (!call->kernels->multiply_block[element](x, &factor))
+    if (!call->kernels->multiply_block[element](x, after, &factor))
         return false;
     rd_product_push(product, &factor, 0);
     return true;
@@ -39,7 +40,8 @@ static void multiply(const struct rd_call *call, struct rd_partial *partial, con
         uint64_t left = range->count - at, room = RD_PRODUCT_BLOCK - partial->product.count % RD_PRODUCT_BLOCK;
         count = left < room ? left : room;
         struct rd_range block = {range->x + at * bytes, NULL, range->first + at, count};
-        if (count < RD_PRODUCT_BLOCK || !multiply_block(call, &partial->product, partial->reduction.element, block.x))
+        if (count < RD_PRODUCT_BLOCK ||
+            !multiply_block(call, &partial->product, partial->reduction.element, block.x, (left - count) * bytes))
             multiply_singly(partial, &block);
     }
 }

@@ -23,7 +23,7 @@ static void find_nonzero(struct rd_partial *partial, const struct rd_range *rang
 static void window_init(struct rd_window *w, int lowest, struct rd_sum *sum) {
     w->level = RD_CLOSED;
     w->lowest = lowest;
-    w->added = w->held = 0;
+    w->added = w->held = w->after = 0;
     w->sum = sum;
 }
 
@@ -71,6 +71,8 @@ static void add_exactly(const struct rd_call *call, struct rd_scratch *scratch, 
     reduct_type element = partial->reduction.element;
     uint64_t nans = partial->nans;
     find_nonzero(partial, range);
+    const size_t bytes = rd_element_size(partial);
+    scratch->beyond = (size_t)(call->x - range->x) + (size_t)(call->count - range->count) * bytes;
     call->kernels->add[element](scratch, transform, range->x, range->y, range->count);
     if (partial->nans > nans && partial->reduction.nan == REDUCT_NAN_ERROR)
         rd_note_nan(partial, rd_first_nan(range, element));

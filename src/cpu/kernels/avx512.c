@@ -57,12 +57,13 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
             BARRIER(S[k][j]);
         }
     const char *at = x;
+    const char *last = at + n * size_of(element) + w->after - 1;
     const __m512d times = one();
     for (size_t i = 0; i < n; i += RD_LANES) {
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++, at += 8 * size_of(element)) {
             if ((j + 1) * 8 * size_of(element) % 64 == 0)
-                READ_AHEAD(at);
+                READ_AHEAD(at, last);
             __m512d rest = (__m512d)load_doubles(at, element);
             if (absolute)
                 rest = _mm512_abs_pd(rest);

@@ -42,10 +42,12 @@ static __attribute__((noinline)) int64_t sum_subnormals(uint64_t plus, uint64_t 
 
 /* Adds doubles, or their absolute values, to the bins; false if some are not finite, which are left out. Every term goes the
  * same short way, as if it were a normal number. What was not shows in bins that are otherwise empty. */
-ALWAYS_INLINE bool enter_elements(struct rd_bins *bins, struct rd_sum *sum, const double *x, size_t n, bool absolute) {
+ALWAYS_INLINE bool enter_elements(struct rd_bins *bins, struct rd_sum *sum, const double *x, size_t n, size_t after,
+                                  bool absolute) {
+    const char *last = (const char *)(x + n) + after - 1;
     uint64_t *bin = bins->elements, *negative = bin + 2048;
     for (size_t i = 0; i < n; i += 8) {
-        READ_AHEAD((const char *)(x + i));
+        READ_AHEAD(x + i, last);
 #pragma GCC unroll 8
         for (size_t j = 0; j < 8; j++) {
             uint64_t bits = bits_at(&x[i + j]), at = absolute ? bits >> 52 & SPECIAL : bits >> 52;
@@ -65,7 +67,9 @@ static bool add_to_bins(struct rd_scratch *s, const double *x, size_t n, bool ab
     if (!s->elements_ready)
         memset(bins->elements, 0, sizeof bins->elements);
     s->elements_ready = true;
-    return absolute ? enter_elements(bins, s->terms.sum, x, n, true) : enter_elements(bins, s->terms.sum, x, n, false);
+    const size_t after = s->terms.after;
+    return absolute ? enter_elements(bins, s->terms.sum, x, n, after, true)
+                    : enter_elements(bins, s->terms.sum, x, n, after, false);
 }
 
 /* The sum of 32 bins of elements in units of the first one. Halves of words, shifted, add up to less than 2^64. */

@@ -1,7 +1,7 @@
 /* Part of template.h: what the families' files have in common. */
 
 #ifndef READ_AHEAD
-#define READ_AHEAD(at) (void)(at)
+#define READ_AHEAD(at, last) (void)(at), (void)(last)
 #endif
 
 /* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. */

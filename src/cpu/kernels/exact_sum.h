@@ -327,9 +327,10 @@ static void block_f64(struct rd_scratch *s, enum rd_transform transform, const d
 }
 
 /* What comes after so many bytes, for loops that read two arrays and do not keep memory busy by themselves. */
-ALWAYS_INLINE void read_ahead(const void *x, size_t bytes) {
+ALWAYS_INLINE void read_ahead(const void *x, size_t bytes, size_t after) {
+    const char *at = x, *last = at + bytes + after - 1;
     for (size_t i = 0; i < bytes; i += 64)
-        READ_AHEAD((const char *)x + i);
+        READ_AHEAD(at + i, last);
 }
 
 ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transform, const void *x, const void *y,
@@ -357,8 +358,8 @@ ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transfor
         add_widened_products(s, &s->squares, finite, finite, n);
         break;
     case RD_WEIGHTED:
-        read_ahead(x, n * size_of(element));
-        read_ahead(y, n * size_of(element));
+        read_ahead(x, n * size_of(element), s->terms.after);
+        read_ahead(y, n * size_of(element), s->terms.after);
         finite = add_narrow_products(s, &s->squares, x, y, n, element);
         if (finite)
             add_elements(s, finite, n, REDUCT_F64, false);
@@ -388,6 +389,12 @@ static const double *as_doubles_f64(const struct rd_scratch *s, const double *x)
     return x;
 }
 
+/* Of what is added so many bytes come after the next block. */
+static void set_after(struct rd_scratch *s, size_t bytes) {
+    bytes += s->beyond;
+    s->terms.after = s->squares.after = s->errors.after = bytes;
+}
+
 /* Spans while they fit the window, whole blocks where not, then the rest of the data filled up with zeros to whole
  * lanes. */
 #define ADD(name, T, element)                                                                                          \
@@ -398,12 +405,17 @@ static const double *as_doubles_f64(const struct rd_scratch *s, const double *x)
         size_t done = 0;                                                                                               \
         if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
             window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
-        for (; direct && count - done >= RD_SPAN; done += RD_SPAN)                                                     \
+        for (; direct && count - done >= RD_SPAN; done += RD_SPAN) {                                                   \
+            set_after(s, (count - done - RD_SPAN) * sizeof(T));                                                        \
             if (!window_try(&s->terms, x + done, RD_SPAN, element, absolute))                                          \
                 for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
                     block_##name(s, transform, x + done + i, NULL, RD_BLOCK);                                          \
-        for (; count - done >= RD_BLOCK; done += RD_BLOCK)                                                             \
+        }                                                                                                              \
+        for (; count - done >= RD_BLOCK; done += RD_BLOCK) {                                                           \
+            set_after(s, (count - done - RD_BLOCK) * sizeof(T));                                                       \
             block_##name(s, transform, x + done, y ? y + done : NULL, RD_BLOCK);                                       \
+        }                                                                                                              \
+        set_after(s, 0);                                                                                               \
         size_t rest = count - done, filled = (rest + RD_LANES - 1) / RD_LANES * RD_LANES;                              \
         if (!rest)                                                                                                     \
             return;                                                                                                    \

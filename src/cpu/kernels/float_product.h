@@ -35,7 +35,8 @@ static bool close_block(const struct taken *taken, const doubles product[ROW], i
     return true;
 }
 
-static bool multiply_f64(const void *x, struct rd_factor *factor) {
+static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) {
+    const char *last = (const char *)x + RD_PRODUCT_BLOCK * sizeof(double) + after - 1;
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
     const char *at = x;
@@ -47,14 +48,15 @@ static bool multiply_f64(const void *x, struct rd_factor *factor) {
             doubles element;
             memcpy(&element, at, sizeof element);
             if (j * VECTOR_BYTES % 64 == 0)
-                READ_AHEAD(at);
+                READ_AHEAD(at, last);
             take_exponents(&taken, &element);
             product[j] *= element; /* below 2^64 after all rows */
         }
     return close_block(&taken, product, RD_PRODUCT_BLOCK, factor);
 }
 
-ALWAYS_INLINE bool multiply_narrow(const void *x, reduct_type element, struct rd_factor *factor) {
+ALWAYS_INLINE bool multiply_narrow(const void *x, size_t after, reduct_type element, struct rd_factor *factor) {
+    const char *last = (const char *)x + RD_PRODUCT_BLOCK * size_of(element) + after - 1;
     const size_t bytes = size_of(element);
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
@@ -67,7 +69,7 @@ ALWAYS_INLINE bool multiply_narrow(const void *x, reduct_type element, struct rd
 #pragma GCC unroll 4
             for (size_t raw = 0; raw < RAW_ROWS; raw++) {
                 if (j * IN_VECTOR * bytes % 64 == 0)
-                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * bytes);
+                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * bytes, last);
                 product[j] *= load_doubles(at + raw * RD_PRODUCT_LANES * bytes, element);
             }
             take_exponents(&taken, &product[j]);
@@ -76,8 +78,8 @@ ALWAYS_INLINE bool multiply_narrow(const void *x, reduct_type element, struct rd
 }
 
 #define MULTIPLY_NARROW(name, element)                                                                                 \
-    static bool multiply_##name(const void *x, struct rd_factor *factor) {                                             \
-        return multiply_narrow(x, element, factor);                                                                    \
+    static bool multiply_##name(const void *x, size_t after, struct rd_factor *factor) {                               \
+        return multiply_narrow(x, after, element, factor);                                                             \
     }
 MULTIPLY_NARROW(f32, REDUCT_F32)
 MULTIPLY_NARROW(f16, REDUCT_F16)
