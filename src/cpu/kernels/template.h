@@ -62,6 +62,7 @@ static bool self_test(void) {
     struct rd_window w;
     struct rd_sum sum;
     w.sum = &sum;
+    w.after = 0;
     bool passed = true;
     rd_environment caller = rd_environment_enter();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
