@@ -66,7 +66,7 @@ enum { KEY_ROWS = 4, KEY_COLUMNS = 64 };
                     const size_t wide = columns - at < KEY_COLUMNS ? columns - at : KEY_COLUMNS;                       \
                     const T *x = (const T *)from + (ptrdiff_t)row * step + at;                                         \
                     T *restrict k = key + at, *restrict p = place + at;                                                \
-                    for (size_t r = 0; columns > 4 * KEY_COLUMNS && r < some; r++)                                     \
+                    for (size_t r = 0; columns > 4 * KEY_COLUMNS && r < some && row + r + KEY_ROWS < rows; r++)        \
                         for (size_t b = 0; b < sizeof(T) * KEY_COLUMNS; b += 64)                                       \
                             KEY_READ_AHEAD((const char *)(x + (ptrdiff_t)(r + KEY_ROWS) * step) + b);                  \
                     if (index)                                                                                         \
