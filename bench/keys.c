@@ -310,6 +310,6 @@ int main(int argc, char **argv) {
     if (!peers && !verifies)
         printf("without CUB: %s\n", no_peers);
     run_all(count, seconds, peers);
-    printf("%d checks passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
