@@ -61,6 +61,11 @@ def shown(report, experiment, row, column):
     return report.experiments[experiment, row, column]
 
 
+def textures_apart(report, how):
+    """What GLSL takes more than CUDA."""
+    return shown(report, 'cell-textures', how, 'GLSL') - shown(report, 'cell-textures', how, 'CUDA')
+
+
 def noisy(report):
     """Rows of applications that spread by more than is told."""
     return [row for row in report.whole['rows'] if row['group'] == 'applications' and (row['spread'] or 0) > tables.NOISY]
@@ -135,6 +140,10 @@ CLAIMS = [
      lambda r: 256 * MI not in r.sizes or 1.005 < share(r, 'exact', 256 * MI) < 1.015),
     ('cells', 'exact is ahead of vector-loads with a finish that gives the same bits on every run', None,
      lambda r: all(seconds(r, 'exact', 32 * MI) < seconds(r, 'vector-loads', 32 * MI, finish) for finish in ('last-block', 'second-launch'))),
+    ('texture', 'GLSL takes 7 µs longer than CUDA by rows, from an array 3.4; less these it is 3 to 4 µs behind by rows, and 3 ahead by tiles', None,
+     lambda r: all(3e-6 < textures_apart(r, f'texels by rows, {how}') - textures_apart(r, 'from an array') < 4e-6
+                   for how in ("shifts (CUDA's rung)", "divisions (GLSL's)")) and near(textures_apart(r, 'from an array'), 3.4e-6) and
+     all(near(textures_apart(r, 'from an array') - textures_apart(r, f'texels by tiles, {how}'), 2.7e-6) for how in ('shifts', 'divisions (both)'))),
     ('cells', 'where launches weigh more, exact is ahead of atomic, too', None,
      lambda r: seconds(r, 'exact', 4 * MI) < seconds(r, 'vector-loads', 4 * MI, 'atomic')),
     ('looking-back', 'vector-loads is the step from two thirds of the read limit to nine tenths', None,
