@@ -68,7 +68,7 @@ HEADINGS = {
     '256 Mi, as many as fit': '256 Mi，容得下的那么多', 'the same, nobody waits': '同上，谁也不等', '1 Mi, nobody waits': '1 Mi，谁也不等',
     'loads and stores; the barrier orders': '加载和存储；屏障的范围', 'sectors of 32 bytes from L2': '来自 L2 的 32 字节扇区', 'instructions of warps': '线程束的指令',
     '`last-warp`, 32 Mi f32': '`last-warp`，32 Mi 个 f32', '`row-block`, f32': '`row-block`，f32', 'sums, keys': '和的数目，键', 'f32, 8 bytes apart': 'f32，隔 8 字节', '32-bit integers': '32 位整数', '64-bit integers': '64 位整数',
-    'two of them': '两个这样的', 'two, far apart': '两个，离得远',
+    'time, on a busy day': '时间，忙碌的一天', '± then': '当时的 ±', 'two of them': '两个这样的', 'two, far apart': '两个，离得远',
     'technique': '技术', 'the step': '步骤', 'its block': '它的块', 'in blocks of 1024': '1024 的块', 'of the time': '占时间的', 'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
 }
 
