@@ -591,12 +591,12 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
 
     /* What all pieces left; false if that spans more slices than there are. Leaves zero. */
     template <int K, class Grid> static __device__ bool fetch(u64 *words, Held<K> &held) {
-        int low = Grid::COUNT, high = -1;
+        static_assert(Grid::COUNT <= 64, "a bit for each slice");
+        u64 used = 0; /* a bit for each, for all to be loaded at once: one after another they would be waited for */
+#pragma unroll
         for (int m = 0; m < Grid::COUNT; m++)
-            if (__ldcg(words + m)) {
-                low = min(low, m);
-                high = m;
-            }
+            used |= (u64)(__ldcg(words + m) != 0) << m;
+        const int low = used ? __ffsll((i64)used) - 1 : Grid::COUNT, high = 63 - __clzll((i64)used);
         held.base = min(low, Grid::COUNT - K);
         held.low = low - held.base;
         held.high = high - held.base;
@@ -613,7 +613,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         Merged kept;
         bool last;
     };
-    static __device__ __noinline__ Met meet(Merged kept, const Meeting meeting, u64 pieces = 1) {
+    static __device__ __noinline__ Met meet(Merged kept, const Meeting meeting, u64 pieces) {
         u64 *words = meeting.words, *extra = words + GRID_WORDS;
         if (!(kept.notes.flags & FAILED)) {
             bool all = true;
@@ -1117,8 +1117,15 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                                                          u64 result) {
         Merged merged;
         hold_all(parted, rest, mine, merged);
-        if (mine) {
-            const Met met = meet(merged, meeting_of(many, result), pieces);
+        finish_met(many, shared, merged, pieces, mine, result);
+    }
+
+    /* The same, in slices. */
+    static __device__ __forceinline__ void finish_met(const rd_cuda_many &many, Shared &shared, Merged &merged,
+                                                      u64 pieces, bool mine, u64 result) {
+        const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
+        if (meeting.pieces > 1 && mine) {
+            const Met met = meet(merged, meeting, pieces);
             merged = met.kept;
             mine = met.last;
         }
@@ -1161,13 +1168,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                 take_back(shared, kept, merged);
             }
         }
-        const Meeting meeting = many.pieces > 1 ? meeting_of(many, result) : Meeting{nullptr, 1};
-        if (meeting.pieces > 1 && mine) {
-            const Met met = meet(merged, meeting);
-            merged = met.kept;
-            mine = met.last;
-        }
-        finish_merged(many, shared, merged, mine, result);
+        finish_met(many, shared, merged, 1, mine, result);
     }
 };
 

@@ -78,13 +78,13 @@ enum { RD_CUDA_CUT_TILES = 4, RD_CUDA_CUT_PIECES_EACH = 16 };
  * in segments of 256 take an H100 411 us with 4 lanes each, where 16, of a tile each, take 449; of 1 Ki 397 with 8, 453 with 32.) */
 enum { RD_CUDA_SEGMENT_TILES = 4, RD_CUDA_SEGMENT_LANES = 8 };
 
-/* Long rows, and columns, of f32 (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
+/* Long rows, and columns, of f32 and halves (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
  * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
  * a microsecond). Binades that later elements may lie above the largest of the first stage: few rows of normal data have more, and
- * each takes one from what may lie below. The fewest stages of a task of columns, which make up for its end: with tasks half as
- * long, of 124 stages, an H100 took 3% to 4% longer for 1 GiB. Grids have as many blocks as there are at once: more took up to 2%
- * longer. */
-enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, RD_CUDA_RINGED_STAGES_LEAST = 64 };
+ * each takes one from what may lie below. The fewest stages of a task of columns, which make up for its end: with 8 of them 2^28 f16
+ * in a million columns take an H100 229 us, and other kernels 1,110; f32 400, and 412. Grids have as many blocks as there are at once:
+ * more took up to 2% longer. */
+enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, RD_CUDA_RINGED_STAGES_LEAST = 8 };
 
 /* The same binades where there are fewer digits, or each takes two: of halves, and where squares are summed. */
 enum { RD_CUDA_RINGED_ROOM_HALVES = 3, RD_CUDA_RINGED_ROOM_SQUARES = 2 };
