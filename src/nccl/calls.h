@@ -9,4 +9,14 @@
 /* What a result of NCCL's is to a caller. */
 reduct_status rd_nccl_fail(const rd_nccl *nccl, int result, reduct_error *error);
 
+/* Where a communicator is: this rank, of so many, and the ordinal of its device. */
+struct rd_nccl_place {
+    int rank, ranks, device;
+};
+reduct_status rd_nccl_find_place(const rd_nccl *nccl, struct ncclComm *comm, struct rd_nccl_place *place,
+                                 reduct_error *error);
+
+/* Fails where there is no such rank. */
+reduct_status rd_nccl_check_root(int root, int ranks, reduct_error *error);
+
 #endif

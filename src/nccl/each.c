@@ -73,7 +73,8 @@ static void place(struct rank *rank, int rank_bits) {
 
 static reduct_status open_rank(const reduct_nccl_each *part, size_t i, struct rank *rank, reduct_error *error) {
     const char *why = NULL;
-    int ranks = 0, ordinal = 0, rank_bits = 0;
+    struct rd_nccl_place at = {0};
+    int rank_bits = 0;
     char text[16];
     const struct rd_cuda_name *name;
     *rank = (struct rank){.of = part};
@@ -83,18 +84,15 @@ static reduct_status open_rank(const reduct_nccl_each *part, size_t i, struct ra
     rank->nccl = rd_nccl_open(&why);
     if (!rank->nccl)
         return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "%s", why);
-    int result = rank->nccl->ncclCommCount(part->comm, &ranks);
-    if (result == RD_NCCL_SUCCESS)
-        result = rank->nccl->ncclCommCuDevice(part->comm, &ordinal);
-    status = rd_nccl_fail(rank->nccl, result, error);
+    status = rd_nccl_find_place(rank->nccl, part->comm, &at, error);
     if (status != REDUCT_OK)
         return status;
-    while (1 << rank_bits < ranks)
+    while (1 << rank_bits < at.ranks)
         rank_bits++;
     if (rank_bits > RD_CUDA_EACH_RANK_BITS)
-        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "parts[%zu].comm: has %d ranks; expected %d at most", i, ranks,
-                       1 << RD_CUDA_EACH_RANK_BITS);
-    snprintf(text, sizeof text, "%d", ordinal);
+        return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "parts[%zu].comm: has %d ranks; expected %d at most", i,
+                       at.ranks, 1 << RD_CUDA_EACH_RANK_BITS);
+    snprintf(text, sizeof text, "%d", at.device);
     status = rd_cuda_device_open(text, &name, error);
     if (status != REDUCT_OK)
         return status;

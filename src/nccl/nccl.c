@@ -105,6 +105,22 @@ reduct_status rd_nccl_fail(const rd_nccl *nccl, int result, reduct_error *error)
     return rd_fail(error, REDUCT_ERROR_DEVICE_LOST, "NCCL: %.200s", nccl->ncclGetErrorString(result));
 }
 
+reduct_status rd_nccl_find_place(const rd_nccl *nccl, struct ncclComm *comm, struct rd_nccl_place *place,
+                                 reduct_error *error) {
+    int result = nccl->ncclCommCount(comm, &place->ranks);
+    if (result == RD_NCCL_SUCCESS)
+        result = nccl->ncclCommUserRank(comm, &place->rank);
+    if (result == RD_NCCL_SUCCESS)
+        result = nccl->ncclCommCuDevice(comm, &place->device);
+    return rd_nccl_fail(nccl, result, error);
+}
+
+reduct_status rd_nccl_check_root(int root, int ranks, reduct_error *error) {
+    return root >= 0 && root < ranks
+               ? REDUCT_OK
+               : rd_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, ranks - 1);
+}
+
 static const struct rd_cuda_kept *kept_of(const struct part *part, size_t i) {
     return part->of.fields[i].plan->prepared.kept;
 }
@@ -163,24 +179,21 @@ static void place(struct part *part) {
 static reduct_status open_part(const reduct_nccl_rank *rank, size_t fields, int root, struct part *part,
                                reduct_error *error) {
     const char *why = NULL;
-    int device = 0;
+    struct rd_nccl_place at = {0};
     *part = (struct part){.nccl = rd_nccl_open(&why), .of = *rank, .fields = fields, .root = root};
     if (!rank->comm || !rank->fields)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", rank->fields ? "comm" : "fields");
     if (!part->nccl)
         return rd_fail(error, REDUCT_ERROR_NO_DEVICE, "%s", why);
-    int result = part->nccl->ncclCommCount(rank->comm, &part->ranks);
-    if (result == RD_NCCL_SUCCESS)
-        result = part->nccl->ncclCommUserRank(rank->comm, &part->rank);
-    if (result == RD_NCCL_SUCCESS)
-        result = part->nccl->ncclCommCuDevice(rank->comm, &device);
-    reduct_status status = rd_nccl_fail(part->nccl, result, error);
+    reduct_status status = rd_nccl_find_place(part->nccl, rank->comm, &at, error);
+    part->rank = at.rank;
+    part->ranks = at.ranks;
     for (size_t i = 0; status == REDUCT_OK && i < fields; i++)
-        status = check_plan(part, i, device, error);
+        status = check_plan(part, i, at.device, error);
+    if (status == REDUCT_OK && root != EVERY_RANK)
+        status = rd_nccl_check_root(root, part->ranks, error);
     if (status != REDUCT_OK)
         return status;
-    if (root != EVERY_RANK && (root < 0 || root >= part->ranks))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", root, part->ranks - 1);
     part->context = kept_of(part, 0)->launch.context;
     place(part);
     return REDUCT_OK;

@@ -448,20 +448,17 @@ static reduct_status open_part(struct call *call, struct part *part, reduct_erro
     struct ncclComm *comm = part->of->comm;
     const struct rd_cuda_name *name;
     struct rd_cuda_stay stay;
-    int ordinal = 0;
+    struct rd_nccl_place at = {0};
     char text[16];
     if (!comm)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%scomm: null pointer", part->name);
-    int result = call->nccl->ncclCommCount(comm, &part->ranks);
-    if (result == RD_NCCL_SUCCESS)
-        result = call->nccl->ncclCommUserRank(comm, &part->rank);
-    if (result == RD_NCCL_SUCCESS)
-        result = call->nccl->ncclCommCuDevice(comm, &ordinal);
-    reduct_status status = rd_nccl_fail(call->nccl, result, error);
+    reduct_status status = rd_nccl_find_place(call->nccl, comm, &at, error);
+    part->rank = at.rank;
+    part->ranks = at.ranks;
     if (status == REDUCT_OK && part->ranks > RANKS_MOST)
         return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "%scomm: has %d ranks; expected %d at most", part->name,
                        part->ranks, RANKS_MOST);
-    snprintf(text, sizeof text, "%d", ordinal);
+    snprintf(text, sizeof text, "%d", at.device);
     if (status == REDUCT_OK)
         status = rd_cuda_device_open(text, &name, error);
     if (status == REDUCT_OK)
@@ -480,9 +477,9 @@ static reduct_status open_part(struct call *call, struct part *part, reduct_erro
 static reduct_status check_part(const struct call *call, const struct part *part, reduct_error *error) {
     if (!part->of->table)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "table: null pointer");
-    if (!call->for_all && (call->root < 0 || call->root >= part->ranks))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "root: %d; expected a rank from 0 to %d", call->root,
-                       part->ranks - 1);
+    reduct_status status = call->for_all ? REDUCT_OK : rd_nccl_check_root(call->root, part->ranks, error);
+    if (status != REDUCT_OK)
+        return status;
     for (const struct part *other = call->part; other < part; other++)
         if (other->of->table == part->of->table)
             return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%stable: is that of rank %d, too", part->name, other->rank);
