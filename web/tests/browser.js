@@ -7,7 +7,6 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { scale } from './sample.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -23,15 +22,14 @@ const TYPES = {
 
 /* The rungs of the GPU that tests of a hurried page look at; what such a page runs where less is to be tested. */
 const FEW_RUNGS = ['neighbour-modulo', 'halving', 'first-add', 'last-warp-implicit', 'last-warp', 'unrolled', 'grid-stride', 'one-launch', 'exact'];
-const FEWER = {
+export const FEWER = {
     '/web/page/rungs.js': [['([id]) => id in WGSL)', `([id]) => id in WGSL && ${JSON.stringify(FEW_RUNGS)}.includes(id))`]],
-    '/web/page/run.js': [["WITH_BITS = ['sum', 'mean', 'min', 'max', 'norm2', 'dot']", "WITH_BITS = ['sum', 'dot']"]],
+    '/web/page/run.js': [["WITH_BITS = ['sum', 'mean', 'min', 'max', 'norm2', 'dot']", "WITH_BITS = ['sum']"]],
 };
 
-/* The page with a tenth of the time for each measurement, for tests to which the figures do not matter: by file, what stands there
- * and what is to. */
+/* The page with a tenth of the time for each measurement, and one round of it where that takes longer, for tests to which the figures
+ * do not matter: by file, what stands there and what is to. */
 export const HURRIED = {
-    ...(scale < 1 ? FEWER : {}),
     '/web/page/cpu-worker.js': [
         ['WARM_SECONDS = 0.15', 'WARM_SECONDS = 0.015'],
         ['ROUND_SECONDS = 0.02', 'ROUND_SECONDS = 0.002'],
@@ -39,6 +37,8 @@ export const HURRIED = {
     '/web/page/stopwatch.js': [
         ['TIMESTAMP_SECONDS = 0.03', 'TIMESTAMP_SECONDS = 0.003'],
         ['WALL_SECONDS = 0.06', 'WALL_SECONDS = 0.006'],
+        ['LEAST_ROUNDS = 3', 'LEAST_ROUNDS = 1'],
+        ['ROUNDS_SECONDS = 1;', 'ROUNDS_SECONDS = 0.1;'],
     ],
 };
 

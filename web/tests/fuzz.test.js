@@ -2,7 +2,7 @@
  * bytes, they are read or refused with a ReadError, in time, the same however they are cut into pieces, and as the command
  * reads or refuses them.
  *
- * Always the same files, from FUZZ_SEED; FUZZ_ROUNDS times as many for a longer search. What fails is printed as base64;
+ * Always the same files, from FUZZ_SEED; FUZZ_ROUNDS times as many for a longer search, by default REDUCT_TEST_SCALE. What fails is printed as base64;
  * once mended, it belongs in corpus/readers.json. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -15,8 +15,9 @@ import { generator } from '../reduct/tests/data.js';
 import { parseHex } from '../reduct/tests/native.js';
 import { bitsOf } from '../reduct/tests/oracle.js';
 import { open, ReadError, reduceFile } from '../readers.js';
+import { scale } from './sample.js';
 
-const SEED = Number(process.env.FUZZ_SEED ?? 1), ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 1);
+const SEED = Number(process.env.FUZZ_SEED ?? 1), ROUNDS = Number(process.env.FUZZ_ROUNDS ?? scale);
 const MOST_BYTES = 1 << 17, MOST_SECONDS = 10; /* a file of so many bytes takes milliseconds */
 const PIECES = [8, 16, 24, 4096];
 const TYPES = ['f64', 'f32', 'i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64'];

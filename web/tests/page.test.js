@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
+import { FEWER, HURRIED, launch, openPage, ROOT, serve, waitUntilReady } from './browser.js';
 import { exactSum } from './oracle.js';
 import { sample, scale } from './sample.js';
 import { fill } from '../page/data.js';
@@ -17,25 +17,30 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const command = process.env.REDUCT;
 const shots = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'reduct-page-'));
 
-let server, hurried, browser;
+let server, whole, hurried, browser;
 
 before(async () => {
-    if (scale < 1) console.log(`# REDUCT_TEST_SCALE is ${scale}: hurried pages run fewer rungs`);
+    if (scale < 1) console.log(`# REDUCT_TEST_SCALE is ${scale}: hurried pages run fewer rungs, and whole ones are hurried but for the first`);
     assert.ok(command, 'REDUCT names the command of the C library, which judges bits');
     server = await serve();
-    hurried = await serve(ROOT, HURRIED);
+    whole = scale < 1 ? await serve(ROOT, HURRIED) : server;
+    hurried = await serve(ROOT, { ...HURRIED, ...(scale < 1 ? FEWER : {}) });
     browser = await launch();
 });
 
 after(async () => {
     await browser?.close();
-    server?.close();
-    hurried?.close();
+    for (const each of new Set([server, whole, hurried])) each?.close();
 });
 
-const open = ({ inFull, ...options } = {}) => openPage(browser, (inFull ? server : hurried).address, options);
+/* on: the server, of the page as it is, whole with all rungs, or hurried. */
+const open = ({ on = hurried, ...options } = {}) => openPage(browser, on.address, options);
 
-async function run(page, { count = '20000', kind = 'uniform' } = {}) {
+/* One hurried page for tests that need nothing new of it but a run: what it has compiled stays. They leave it open. */
+let used;
+const openUsed = () => (used ??= open({ prepare: allowClipboard }));
+
+async function run(page, { count = '2000', kind = 'uniform' } = {}) {
     await page.fill('#count', count);
     await page.selectOption('#kind', kind);
     await page.click('#start');
@@ -73,11 +78,12 @@ function numbers(kind, n) {
 }
 
 test('a run: every rung is there and right, and the bits are those of the C library', async () => {
-    const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
+    const { page, context, problems } = await open({ on: server, prepare: allowClipboard });
+    const n = scale < 1 ? 4000 : 20000;
     for (const kind of ['uniform', 'cancelling']) {
-        await run(page, { kind });
+        await run(page, { kind, count: String(n) });
         const result = await report(page);
-        const x = numbers(kind, 20000);
+        const x = numbers(kind, n);
         assert.deepEqual(
             result.rows.filter(row => row.device === 'gpu').map(row => row.id),
             GPU_RUNGS.map(rung => rung.id),
@@ -105,7 +111,7 @@ test('a run: every rung is there and right, and the bits are those of the C libr
 });
 
 test('i32: sums of integers are right to the last one', async () => {
-    const { page, context, problems } = await open({ prepare: allowClipboard });
+    const { page, problems } = await openUsed();
     await run(page, { kind: 'integers', count: '5000' });
     const result = await report(page);
     const x = new Int32Array(5000);
@@ -113,7 +119,6 @@ test('i32: sums of integers are right to the last one', async () => {
     const sum = x.reduce((a, b) => a + b);
     for (const row of result.rows.filter(row => row.seconds && !row.specimen)) assert.equal(row.value, sum, row.id);
     assert.deepEqual(problems, []);
-    await context.close();
 });
 
 async function runRows(page, columns, what) {
@@ -123,9 +128,10 @@ async function runRows(page, columns, what) {
 }
 
 test('the ladder of rows: every rung is there, right and timed', async () => {
-    const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
+    const { page, context, problems } = await open({ on: whole, prepare: allowClipboard });
+    const rows = scale < 1 ? 100 : 333;
     for (const kind of sample(['uniform', 'cancelling', 'integers'])) {
-        await runRows(page, '60', { kind, count: '20000' });
+        await runRows(page, '60', { kind, count: String(60 * rows + 20) });
         const result = await report(page);
         assert.deepEqual([result.columns, result.bits], [60, null]);
         assert.deepEqual(
@@ -135,12 +141,12 @@ test('the ladder of rows: every rung is there, right and timed', async () => {
         for (const row of result.rows) {
             assert.ok(row.seconds > 0 && row.bytesPerSecond > 0, `${row.id} was timed: ${row.error ?? row.without}`);
             assert.equal(row.right, true, `${row.device} ${row.id} of ${kind}: ${row.value}`);
-            assert.equal(row.of, row.id === 'column-tiles' ? 60 : 333, row.id);
+            assert.equal(row.of, row.id === 'column-tiles' ? 60 : rows, row.id);
         }
         for (const row of result.rows.filter(row => kind === 'integers' || row.id === 'cpu-exact'))
             assert.equal(row.rounded, true, row.id);
     }
-    assert.match(await page.textContent('#circumstances'), /^20\D?000 elements in rows of 60/);
+    assert.match(await page.textContent('#circumstances'), rows === 333 ? /^20\D?000 elements in rows of 60/ : /^6\D?020 elements in rows of 60/);
     assert.equal(await page.isVisible('#bits'), false);
     assert.equal(await page.isDisabled('#finish'), true);
     await page.click('[data-rung="gpu row-warp"] a');
@@ -155,13 +161,14 @@ test('the ladder of rows: every rung is there, right and timed', async () => {
 });
 
 test('more than sums: every application is there, right and timed', async () => {
-    const { page, context, problems } = await open({ inFull: true, prepare: allowClipboard });
+    const { page, context, problems } = await open({ on: whole, prepare: allowClipboard });
     await page.selectOption('#ladder', 'applications');
     assert.equal(await page.isDisabled('#finish'), true);
+    const n = scale < 1 ? 5001 : 20001;
     for (const kind of ['uniform', 'cancelling']) {
-        await run(page, { kind, count: '20001' });
+        await run(page, { kind, count: String(n) });
         const result = await report(page);
-        const x = numbers(kind, 20001);
+        const x = numbers(kind, n);
         assert.deepEqual([result.applications, result.bits], [true, null]);
         assert.deepEqual(
             result.rows.map(row => row.id),
@@ -175,7 +182,7 @@ test('more than sums: every application is there, right and timed', async () => 
         const products = Float64Array.from(x, (value, i) => value * x[x.length - 1 - i]);
         for (const id of ['maximum', 'cpu-max']) assert.equal(valueOf(id), x.reduce((a, b) => Math.max(a, b)), id);
         assert.equal(valueOf('cpu-sum'), exactSum(x));
-        assert.ok(Math.abs(valueOf('cpu-mean') - exactSum(x) / 20001) <= 2 ** -23 * Math.abs(valueOf('cpu-mean')));
+        assert.ok(Math.abs(valueOf('cpu-mean') - exactSum(x) / n) <= 2 ** -23 * Math.abs(valueOf('cpu-mean')));
         if (kind === 'uniform') assert.ok(Math.abs(valueOf('cpu-dot') - products.reduce((a, b) => a + b)) < 1e-3);
     }
     assert.match(await page.textContent('#summary'), /^Every result is right, or within/);
@@ -254,8 +261,7 @@ test('what the Chinese page says while it runs is Chinese, and none of it is los
     const { page, context, problems } = await openPage(browser, new URL('zh.html', hurried.address).href, { prepare: allowClipboard });
     assert.match(await page.textContent('#slow'), /不是 GPU，而是/);
     assert.match(await page.textContent('#device .dim'), /^时钟：GPU 自己的时间戳，围绕重复的运行。$/);
-    for (const kind of sample(['uniform', 'cancelling', 'integers'])) await run(page, { kind, count: '3000' });
-    await run(page, { kind: 'uniform', count: '3000' });
+    for (const kind of [...sample(['cancelling', 'integers']), 'uniform']) await run(page, { kind, count: '3000' });
     assert.match(await page.textContent('#summary'), /最快：.*是第一级的.*所有精确结果在 GPU 上和 C 里的位都相同。/);
     assert.match(await page.textContent('#circumstances'), /个元素（f32，均匀分布在 0 与 1 之间）。GPU：.*工作组 256 个线程/);
     assert.match(await page.textContent('#table-note'), /轮流用数组的.*误差是与精确值的距离/);
@@ -328,12 +334,11 @@ test('a rung that does not compile is a row that says so', async () => {
 });
 
 test('sizes that cannot be are refused with what was expected', async () => {
-    const { page, context } = await open();
+    const { page } = await openUsed();
     for (const count of ['0', 'many', '1.5', '1e12']) {
         await run(page, { count });
         assert.match(await page.textContent('#problem'), /expected a whole number from 1 to .*found/, count);
     }
-    await context.close();
 });
 
 test('exercises: the judge, and a kernel of one’s own among the rungs', async () => {
@@ -431,7 +436,7 @@ test('without timestamps and subgroups: wall clock, and it says so', async () =>
         };
     };
     const { page, context, problems } = await open({
-        inFull: true,
+        on: whole,
         prepare: async (page, context) => {
             await allowClipboard(page, context);
             await page.addInitScript(hide);
@@ -456,8 +461,8 @@ const waitForRows = (page, count) =>
     });
 
 test('rows and bars appear as rungs finish, with the time that is left', async () => {
-    const { page, context, problems } = await open({ inFull: true });
-    await page.fill('#count', '64 Ki');
+    const { page, context, problems } = await open({ on: whole });
+    await page.fill('#count', '16 Ki');
     await page.click('#start');
     await waitForRows(page, 2);
     const [rows, waiting, bars, text] = await page.evaluate(() => [
@@ -479,8 +484,8 @@ test('rows and bars appear as rungs finish, with the time that is left', async (
 });
 
 test('Stop answers at once and keeps what is done; another run can be started', async () => {
-    const { page, context, problems } = await open({ inFull: true });
-    await page.fill('#count', '2 Mi'); /* each rung takes seconds */
+    const { page, context, problems } = await open({ on: whole });
+    await page.fill('#count', '512 Ki'); /* each rung takes seconds */
     await page.click('#start');
     await waitForRows(page, 1);
     await page.waitForTimeout(500); /* the next rung is under way */
@@ -511,7 +516,7 @@ test('Stop answers at once and keeps what is done; another run can be started', 
 });
 
 test('Stop before the first rung is done: a sentence, and nothing to see', async () => {
-    const { page, context } = await open({ inFull: true });
+    const { page, context } = await open({ on: whole });
     await page.fill('#count', '32 Mi');
     await page.click('#start');
     await page.click('#stop');
@@ -543,7 +548,7 @@ test('a device that hides its name and is as slow is told, too', async () => {
 test('the numbers to begin with are ones whose ordinary sums fail, and the digits that differ are marked', async () => {
     const { page, context, problems } = await open();
     const kind = await page.inputValue('#kind');
-    await run(page, { kind });
+    await run(page, { kind, count: '20000' });
     assert.match(await page.textContent('#summary'), /ordinary sums are not the right one/);
     const rounded = await page.textContent('#rounded');
     const x = numbers(kind, 20000);
@@ -567,7 +572,7 @@ test('the numbers to begin with are ones whose ordinary sums fail, and the digit
 });
 
 test('the axis of errors begins where its title says', async () => {
-    const { page, context } = await open();
+    const { page } = await openUsed();
     await run(page, { count: '5000' });
     await page.check('input[name="metric"][value="error"]', { force: true });
     const [title, min, least] = await page.evaluate(() => {
@@ -577,14 +582,13 @@ test('the axis of errors begins where its title says', async () => {
     });
     assert.equal(Number(/([0-9.]+) or less at the edge/.exec(title)[1]), min);
     assert.ok(least >= min);
-    await context.close();
+    await page.check('input[name="metric"][value="bandwidth"]', { force: true });
 });
 
 test('one element is one element', async () => {
-    const { page, context } = await open();
+    const { page } = await openUsed();
     await run(page, { count: '1' });
     assert.match(await page.textContent('#circumstances'), /^1 element \(/);
-    await context.close();
 });
 
 test('opened as a file: a sentence at once, and what to do instead', async () => {
@@ -675,7 +679,7 @@ test('a file can be dropped', async () => {
 });
 
 test('the keyboard is enough', async () => {
-    const { page, context } = await open();
+    const { page } = await openUsed();
     await page.fill('#count', '1000');
     await page.focus('#finish');
     await page.keyboard.press('Tab');
@@ -690,11 +694,10 @@ test('the keyboard is enough', async () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('#rung-halving pre');
     assert.match(await page.textContent('#rung-halving pre'), /Rung halving/);
-    await context.close();
 });
 
 test('results can be taken away as Markdown', async () => {
-    const { page, context } = await open({ prepare: allowClipboard });
+    const { page } = await openUsed();
     await run(page, { count: '1000' });
     await page.click('#copy-markdown');
     await page.waitForFunction(() => document.querySelector('#copied').textContent === 'Copied.', null, {
@@ -703,7 +706,6 @@ test('results can be taken away as Markdown', async () => {
     const text = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(text, /\| gpu \| halving \| recursive \|/);
     assert.match(text, /\| sum \| 0x[0-9a-f]{8} \| 0x[0-9a-f]{8} \| same bits \|/);
-    await context.close();
 });
 
 /* What a phone shows without scrolling sideways: verdicts and errors, the labels of the chart, the mistake of the specimen. */

@@ -1,11 +1,10 @@
-/* Every rung with every finish, as the page runs them, against big integers: workgroup sizes, both types, sizes at the
+/* Every rung with every finish, as the page runs them, against sums of integers: workgroup sizes, both types, sizes at the
  * edges of workgroups and of grids. The sums are exact in f32 whatever the order, so that every result must be right to
  * the last bit. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { launch, openPage, serve } from './browser.js';
-import { exactSum } from './oracle.js';
-import { sample } from './sample.js';
+import { sample, scale } from './sample.js';
 import { FINISHES, GPU_RUNGS } from '../page/rungs.js';
 
 let server, browser, page, problems;
@@ -24,7 +23,8 @@ before(async () => {
         const gpu = await openGpu();
         globalThis.runRung = async ({ id, finish, size, type, n, times }) => {
             const { device } = gpu;
-            const values = (type === 'f32' ? Float32Array : Int32Array).from({ length: n }, globalThis.integerAt);
+            const values = new (type === 'f32' ? Float32Array : Int32Array)(n);
+            for (let i = 0; i < n; i++) values[i] = globalThis.integerAt(null, i);
             const array = device.createBuffer({
                 size: Math.ceil(values.byteLength / 16) * 16 || 16,
                 usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
@@ -58,10 +58,13 @@ const RUNGS = GPU_RUNGS.filter(rung => !rung.specimen && !rung.engine);
 
 const sums = new Map();
 
-/* Of so many integers; big ones take long for the millions of the last test. */
+/* Of so many integers. */
 function expectedSum(n) {
-    if (!sums.has(n)) sums.set(n, exactSum(Array.from({ length: n }, integerAt)));
-    return sums.get(n);
+    if (sums.has(n)) return sums.get(n);
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += integerAt(null, i);
+    sums.set(n, sum);
+    return sum;
 }
 
 /* Runs twice, so that what a run leaves behind is seen by the next. */
@@ -87,7 +90,8 @@ for (const rung of RUNGS) {
 }
 
 test('more workgroups than fit in a row of the grid', async () => {
-    for (const finish of ['recursive', 'last-block']) await check('halving', finish, 64, 'f32', 65_535 * 64 + 100, 1);
+    if (scale < 1) console.log('# REDUCT_TEST_SCALE is below 1: with one finish');
+    for (const finish of scale < 1 ? ['last-block'] : ['recursive', 'last-block']) await check('halving', finish, 64, 'f32', 65_535 * 64 + 100, 1);
 });
 
 test('nothing went wrong on the way', () => assert.deepEqual(problems, []));

@@ -50,7 +50,7 @@ for (const n of sample([0, 1, 3, 256, 1025]))
     });
 
 test('NaN ignored, or an error; other result types', async () => {
-    for (const [name, x] of Object.entries(floats(515, 5))) {
+    for (const [name, x] of sample(Object.entries(floats(515, 5)))) {
         for (const operator of OPERATORS)
             assert.equal(await attempt(reductWeb.reduce(operator, x, { device, nan: 'ignore' })),
                 expected(operator, x, { nan: 'ignore', type: 'f32' }), `${operator} of ${name}`);
@@ -69,7 +69,7 @@ test('NaN ignored, or an error; other result types', async () => {
 
 test('the native library and WebAssembly give the same bits: 70,001 elements, many tiles for few workgroups', async () => {
     const engine = await reductWeb.GpuReduct.create(device);
-    for (const [name, x] of Object.entries(floats(70001, 7))) {
+    for (const [name, x] of sample(Object.entries(floats(70001, 7)))) {
         const buffer = upload(x);
         for (const operator of ['sum', 'norm2', 'std', 'min']) {
             const reduction = await engine.prepare(operator, buffer, { count: x.length, groups: 2 });
@@ -162,7 +162,9 @@ test('many rounds for each thread', async () => {
 test('more than one binding holds', async () => {
     const n = device.limits.maxStorageBufferBindingSize / 4 + 1001, next = generator(11);
     const block = Float32Array.from({ length: 1 << 16 }, () => (next() - 2 ** 31) * 2 ** (next() % 20));
-    const x = Float32Array.from({ length: n }, (_, i) => block[i & 0xffff]);
+    const x = new Float32Array(n);
+    for (let i = 0; i < n; i += block.length)
+        x.set(block.subarray(0, n - i), i);
     x[n - 3] = NaN;
     const buffer = upload(x);
     assert.equal((await reductWeb.reduce('sum', buffer, { device, count: n, nan: 'ignore' })).bits, reduct.reduce('sum', x, { nan: 'ignore' }).bits);

@@ -20,14 +20,27 @@ export function bitsOf(value, type) {
     return hexadecimal(view.getBigUint64(0), FORMATS[type].bytes);
 }
 
+const number = new Float64Array(1), word = new BigUint64Array(number.buffer);
+
 /* x * 2^1074, an integer for every finite double. */
 function scaled(x) {
-    const view = new DataView(new ArrayBuffer(8));
-    view.setFloat64(0, x);
-    const bits = view.getBigUint64(0), field = (bits >> 52n) & 0x7ffn, fraction = bits & ((1n << 52n) - 1n);
+    number[0] = x;
+    const bits = word[0], field = (bits >> 52n) & 0x7ffn, fraction = bits & ((1n << 52n) - 1n);
     const magnitude = field ? (fraction | 1n << 52n) << (field - 1n) : fraction;
     return bits >> 63n ? -magnitude : magnitude;
 }
+
+/* What make() gives of an array, made once: many reductions of the same numbers follow each other. */
+function once(make) {
+    const made = new WeakMap();
+    return array => {
+        if (!made.has(array))
+            made.set(array, make(array));
+        return made.get(array);
+    };
+}
+const numbersOf = once(data => Array.from(data)), withoutNaN = once(x => (x.some(Number.isNaN) ? x.filter(v => !Number.isNaN(v)) : x));
+const scaledAll = once(x => x.map(scaled)), magnitudes = once(x => x.map(v => (Object.is(v, -0) ? 0 : Math.abs(v))));
 
 const infinityBits = ({ bytes, precision }) => ((1n << BigInt(8 * bytes - precision)) - 1n) << BigInt(precision - 1);
 const nanBits = format => infinityBits(format) | 1n << BigInt(format.precision - 2);
@@ -86,6 +99,11 @@ function specialSum(terms, format) {
     return terms.includes(-Infinity) ? infinityBits(format) | signBit(format) : undefined;
 }
 
+/* Of numbers all finite. */
+function productsOf(x, y) {
+    const [a, b] = [scaledAll(x), scaledAll(y)];
+    return a.map((v, i) => v * b[i]);
+}
 const total = numbers => numbers.reduce((a, b) => a + b, 0n);
 
 function roundSum(terms, format, divisor = 1n) {
@@ -94,7 +112,7 @@ function roundSum(terms, format, divisor = 1n) {
         return special;
     if (terms.length && terms.every(x => Object.is(x, -0)))
         return signBit(format);
-    return roundFraction(total(terms.map(scaled)), divisor, -1074, format);
+    return roundFraction(total(scaledAll(terms)), divisor, -1074, format);
 }
 
 /* Numbers that stand for products where these are not finite; -0 and +0 where they are, by sign, so that specialSum and
@@ -108,15 +126,15 @@ function roundProducts(x, y, format, finish = sum => roundFraction(sum, 1n, -214
         return special;
     if (signs.length && signs.every(s => Object.is(s, -0)))
         return signBit(format);
-    return finish(total(x.map((v, i) => scaled(v) * scaled(y[i]))));
+    return finish(total(productsOf(x, y)));
 }
 
-const largest = x => x.map(scaled).reduce((a, b) => (a > b ? a : b));
-const smallest = x => x.map(scaled).reduce((a, b) => (a < b ? a : b));
+const largest = x => scaledAll(x).reduce((a, b) => (a > b ? a : b));
+const smallest = x => scaledAll(x).reduce((a, b) => (a < b ? a : b));
 
 /* The sum of products over that of weights, of finite numbers, as IEEE 754 divides. */
 function roundQuotient(x, weights, format) {
-    const products = total(x.map((v, i) => scaled(v) * scaled(weights[i]))), over = total(weights.map(scaled));
+    const products = total(productsOf(x, weights)), over = total(scaledAll(weights));
     const negativeZero = x.every((v, i) => Object.is(signOfProduct(v, weights[i]), -0));
     const negative = (products < 0n || (products === 0n && negativeZero)) !== over < 0n, sign = negative ? signBit(format) : 0n;
     if (over === 0n)
@@ -127,7 +145,7 @@ function roundQuotient(x, weights, format) {
 function roundVariance(x, format, population, root) {
     if (!x.every(Number.isFinite))
         return nanBits(format);
-    const terms = x.map(scaled), n = BigInt(x.length), sum = total(terms), squares = total(terms.map(t => t * t));
+    const terms = scaledAll(x), n = BigInt(x.length), sum = total(terms), squares = total(terms.map(t => t * t));
     return roundFraction(n * squares - sum * sum, n * (population ? n : n - 1n), -2148, format, root);
 }
 
@@ -142,14 +160,16 @@ function extreme(x, format, greatest) {
 
 const MINIMUM = { mean: 1, rms: 1, min: 1, max: 1, var: 2, std: 2 };
 
-/* The bits of a reduction of floats, or 'empty'. `type`: of the result. */
+/* The bits of a reduction of floats, or 'empty'. `type`: of the result. What is in `data` must stay as it is from call to call. */
 export function expected(operator, data, { y, type = 'f64', nan = 'propagate', population = false } = {}) {
     const format = FORMATS[type];
-    let x = Array.from(data), second = y && Array.from(y);
-    if (nan === 'ignore') {
-        const kept = x.map((v, i) => !Number.isNaN(v) && !(second && Number.isNaN(second[i])));
-        x = x.filter((_, i) => kept[i]);
-        second = second?.filter((_, i) => kept[i]);
+    let x = numbersOf(data), second = y && numbersOf(y);
+    if (nan === 'ignore' && !second)
+        x = withoutNaN(x);
+    else if (nan === 'ignore') {
+        const kept = x.map((v, i) => !Number.isNaN(v) && !Number.isNaN(second[i]));
+        if (!kept.every(Boolean))
+            [x, second] = [x, second].map(numbers => numbers.filter((_, i) => kept[i]));
     }
     if (x.length < (population && MINIMUM[operator] === 2 ? 1 : MINIMUM[operator] ?? 0))
         return 'empty';
@@ -157,7 +177,7 @@ export function expected(operator, data, { y, type = 'f64', nan = 'propagate', p
     const bits = {
         sum: () => roundSum(x, format),
         mean: () => roundSum(x, format, n),
-        norm1: () => roundSum(x.map(v => (Object.is(v, -0) ? 0 : Math.abs(v))), format),
+        norm1: () => roundSum(magnitudes(x), format),
         dot: () => roundProducts(x, second, format),
         sumsq: () => roundProducts(x, x, format),
         norm2: () => roundProducts(x, x, format, sum => roundFraction(sum, 1n, -2148, format, true)),
