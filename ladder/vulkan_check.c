@@ -4,7 +4,7 @@
  *   ladder_vulkan_check [--device vulkan:N|vulkan:NAME] [--quick [--few]] [--rung NAME]
  *
  * --quick is for drivers that run shaders on the CPU, and for the validation layer: few sizes and groups; with --few two sizes of
- * groups alone, as compiling for each takes longest. Otherwise one array is longer than a binding and a buffer can be, memory permitting,
+ * arrays and of groups, as compiling for each takes longest. Otherwise one array is longer than a binding and a buffer can be, memory permitting,
  * and the ladder is run as users run it. With REDUCT_VULKAN_VALIDATION=1 every message of the validation layer is a failure.
  *
  * Whatever surrounds an array, and whatever sums are stored in, holds bytes before that would show in any sum: NaNs, or
@@ -179,10 +179,13 @@ static void check_sizes(lab *l) {
     static const uint64_t few_sizes[] = {0, 1, 1000, 10007};
     static const unsigned groups[] = {16, 32, 64, 96, 128, 256, 512, 1000, 1024};
     static const unsigned few_groups[] = {16, 256, 100, 1024};
+    static const uint64_t two_sizes[] = {0, 10007};
     static const unsigned two_groups[] = {16, 100};
-    if (l->quick)
-        check_sizes_in(l, few_sizes, sizeof few_sizes / sizeof *few_sizes, l->few ? two_groups : few_groups,
-                       l->few ? sizeof two_groups / sizeof *two_groups : sizeof few_groups / sizeof *few_groups);
+    if (l->few)
+        check_sizes_in(l, two_sizes, 2, two_groups, 2);
+    else if (l->quick)
+        check_sizes_in(l, few_sizes, sizeof few_sizes / sizeof *few_sizes, few_groups,
+                       sizeof few_groups / sizeof *few_groups);
     else
         check_sizes_in(l, sizes, sizeof sizes / sizeof *sizes, groups, sizeof groups / sizeof *groups);
 }
@@ -247,7 +250,7 @@ static void check_pieces(lab *l) {
     static const uint64_t sizes[] = {64, 65, 1000, 4097};
     static const unsigned groups[] = {16, 256};
     l->vulkan.piece_most = l->quick ? 1024 : 256;
-    check_sizes_in(l, sizes, sizeof sizes / sizeof *sizes, groups, l->quick ? 1 : 2);
+    check_sizes_in(l, sizes, l->few ? 2 : sizeof sizes / sizeof *sizes, groups, l->quick ? 1 : 2);
     l->vulkan.piece_most = 0;
 }
 
