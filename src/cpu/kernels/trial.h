@@ -156,18 +156,20 @@ ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial
     const size_t bytes = way.single ? 4 : 8;
     enum { VECTORS_MOST = TRIAL_VECTORS };
     const size_t vectors = two ? VECTORS_MOST / 2 : VECTORS_MOST;
+    const bool first = part->first, last = part->last;
     for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES) {
-        struct trial s[VECTORS_MOST], e[VECTORS_MOST];
+        struct trial s[VECTORS_MOST], e[VECTORS_MOST]; /* in registers, as all loops over them are unrolled */
         const char *x = part->x + at * bytes;
+#pragma GCC unroll 8
         for (size_t j = 0; j < vectors; j++) {
             s[j] = (struct trial){frame.terms.start, {0}};
             e[j] = (struct trial){frame.errors.start, {0}};
-            if (!part->first) {
+            if (!first) {
                 memcpy(&s[j].high, sum->high + at + j * TRIAL_LANES, sizeof s[j].high);
                 if (way.slices > 1)
                     memcpy(&s[j].low, sum->low + at + j * TRIAL_LANES, sizeof s[j].low);
             }
-            if (!part->first && two) {
+            if (!first && two) {
                 memcpy(&e[j].high, errors->high + at + j * TRIAL_LANES, sizeof e[j].high);
                 memcpy(&e[j].low, errors->low + at + j * TRIAL_LANES, sizeof e[j].low);
             }
@@ -179,13 +181,14 @@ ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial
                     TRIAL_READ_AHEAD(x + part->ahead + j * TRIAL_LANES * bytes);
                 trial_enter(&s[j], &e[j], load_terms(x, j * TRIAL_LANES, trial_element(way), false), &frame, way);
             }
+#pragma GCC unroll 8
         for (size_t j = 0; j < vectors; j++) {
-            if (part->last) {
+            if (last) {
                 trial_close(&s[j], &frame.terms);
                 trial_close(&e[j], &frame.errors);
             }
             memcpy(sum->high + at + j * TRIAL_LANES, &s[j].high, sizeof s[j].high);
-            if (way.slices > 1 || part->last)
+            if (way.slices > 1 || last)
                 memcpy(sum->low + at + j * TRIAL_LANES, &s[j].low, sizeof s[j].low);
             if (two) {
                 memcpy(errors->high + at + j * TRIAL_LANES, &e[j].high, sizeof e[j].high);
@@ -302,6 +305,7 @@ ALWAYS_INLINE void brief_vectors(const char *x, ptrdiff_t step, size_t rows, siz
                                  const struct trial_frame *frame, double *high, double *low, struct trial_way way) {
     struct trial s[TRIAL_VECTORS], unused;
     const bool whole = columns >= vectors * TRIAL_LANES;
+#pragma GCC unroll 8
     for (size_t j = 0; j < vectors; j++)
         s[j] = (struct trial){way.slices == 1 ? -(doubles){0} : frame->terms.start, {0}};
     for (size_t row = 0; row < rows; row++, x += step)
@@ -311,6 +315,7 @@ ALWAYS_INLINE void brief_vectors(const char *x, ptrdiff_t step, size_t rows, siz
                         whole ? load_terms(x, j * TRIAL_LANES, trial_element(way), false)
                               : (doubles)load_brief(x, j * TRIAL_LANES, columns, trial_element(way)),
                         frame, way);
+#pragma GCC unroll 8
     for (size_t j = 0; j < vectors; j++) {
         if (way.slices > 1) {
             trial_close(&s[j], &frame->terms);
