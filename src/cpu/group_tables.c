@@ -70,12 +70,20 @@ struct channel {
     struct rd_slices slices;
 };
 
+/* How bits of an element become a key that orders as the elements do, -0 below +0, and back. NaNs have none. */
+struct order {
+    int shift;
+    bool is_float, is_unsigned, absolute, least;
+};
+
 struct column_plan {
     const reduct_reduction *reduction;
     enum kind kind;
     unsigned channels;
     struct channel channel[CHANNELS];
-    bool counts;            /* elements are counted: the results need it */
+    bool counts;   /* elements are counted: the results need it */
+    bool wants[2]; /* keys: of the least, of the greatest */
+    struct order order[2];
     unsigned char *settled; /* by result, where that had to be found out: HAS_ELEMENTS, HAS_OTHERS */
 };
 
@@ -438,7 +446,8 @@ static bool find_nans(struct tables *tables, const struct column_plan *plan, str
     if (type->kind != RD_FLOAT)
         return false;
     for (size_t i = 0; i < block->count; i++)
-        any |= (word[i] & magnitude) > infinity;
+        any |= infinity - (word[i] & magnitude); /* negative for a NaN */
+    any >>= 63;
     for (size_t i = 0; any && i < block->count; i++) {
         keep[i] = (word[i] & magnitude) <= infinity;
         if (!keep[i])
@@ -478,12 +487,6 @@ static void add_words(struct tables *tables, const struct column_plan *plan, str
     }
 }
 
-/* How bits of an element become a key that orders as the elements do, -0 below +0, and back. NaNs have none. */
-struct order {
-    int shift;
-    bool is_float, is_unsigned, absolute, least;
-};
-
 /* `least`: the greatest key is to be that of the least element. */
 static struct order order_of(const reduct_reduction *reduction, bool least) {
     const struct rd_type *type = rd_type(reduction->element);
@@ -502,8 +505,10 @@ static int64_t turned(struct order order, int64_t wide) {
 /* Shifted down again, so that of narrow elements none has the least key of all, that of no element. */
 static int64_t to_key(struct order order, uint64_t bits) {
     int64_t wide = (int64_t)(bits << order.shift);
-    if (order.absolute && wide < 0)
-        wide = order.is_float ? wide & INT64_MAX : (int64_t)(0 - (uint64_t)wide);
+    if (order.absolute) { /* without a branch that depends on the sign, which comes in no pattern */
+        const uint64_t negative = (uint64_t)(wide >> 63);
+        wide = order.is_float ? wide & INT64_MAX : (int64_t)(((uint64_t)wide ^ negative) - negative);
+    }
     int64_t key = turned(order, wide) >> order.shift;
     return order.least ? ~key : key;
 }
@@ -521,28 +526,51 @@ static bool wants(const reduct_reduction *reduction, int which) {
     return combine == RD_BOTH || (combine == RD_LEAST) == (which == 0);
 }
 
+/* Bits of elements as keys, in place. */
+static void to_keys(struct order order, uint64_t *word, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        word[i] = (uint64_t)to_key(order, word[i]);
+}
+
+/* Enters keys, or if there is `keep` those that it says. Without branches, as they come in no pattern. */
+static void raise_keys(int64_t *restrict best, const uint32_t *restrict to, const uint64_t *restrict key,
+                       const bool *restrict keep, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const int64_t own = !keep || keep[i] ? (int64_t)key[i] : NO_KEY, other = best[to[i]];
+        best[to[i]] = own > other ? own : other;
+    }
+}
+
+/* The same with the rows of the first that are so great. */
+static void raise_rows(int64_t *restrict best, uint64_t *restrict row, const struct rd_group_block *block,
+                       const uint64_t *restrict key, const bool *restrict keep) {
+    for (size_t i = 0; i < block->count; i++) {
+        const uint32_t to = block->to[i];
+        const int64_t own = (int64_t)key[i];
+        if (keep && !keep[i])
+            continue;
+        if (own > best[to] || row[to] == UINT64_MAX) {
+            best[to] = own;
+            row[to] = rd_group_row(block, i);
+        }
+    }
+}
+
 static void add_keys(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block) {
     uint64_t *word = column->room->word;
-    bool *keep = column->room->keep;
-    read_bits(block->input[0], plan->reduction->element, block->count, word);
-    const bool some = find_nans(tables, plan, column, block, word, keep);
     for (int which = 0; which < 2; which++) {
-        if (!wants(plan->reduction, which))
+        if (!plan->wants[which])
             continue;
-        const struct order order = order_of(plan->reduction, which == 0);
-        for (size_t i = 0; i < block->count; i++) {
-            const uint32_t to = block->to[i];
-            const int64_t key = to_key(order, word[i]);
-            if (some && !keep[i])
-                continue;
-            if (!column->key_row) {
-                column->key[which][to] = key > column->key[which][to] ? key : column->key[which][to];
-            } else if (key > column->key[which][to] || column->key_row[to] == UINT64_MAX) {
-                column->key[which][to] = key;
-                column->key_row[to] = rd_group_row(block, i);
-            }
-        }
+        read_bits(block->input[0], plan->reduction->element, block->count, word);
+        const bool *keep = column->room->keep;
+        if (!find_nans(tables, plan, column, block, word, column->room->keep))
+            keep = NULL;
+        to_keys(plan->order[which], word, block->count);
+        if (column->key_row)
+            raise_rows(column->key[which], column->key_row, block, word, keep);
+        else
+            raise_keys(column->key[which], block->to, word, keep, block->count);
     }
 }
 
@@ -581,7 +609,7 @@ static void make_column(struct tables *tables, size_t s, struct column *column) 
     if (plan->kind == WORDS)
         column->word = new_table(tables, tables->results, sizeof *column->word, op->combine == RD_AND ? 0xff : 0);
     for (int which = 0; plan->kind == KEYS && which < 2; which++)
-        if (wants(plan->reduction, which) && HAVE_TABLE(tables, column->key[which], 0))
+        if (plan->wants[which] && HAVE_TABLE(tables, column->key[which], 0))
             for (uint64_t r = 0; r < tables->results; r++)
                 column->key[which][r] = NO_KEY;
     if (plan->kind == KEYS && op->finish == RD_INDEX)
@@ -770,10 +798,14 @@ static void fill_sums(const struct tables *tables, size_t s, uint64_t result, st
         all_sums(tables, s, c, result, plan->channel[c].squares ? &state->squares : &state->sum);
 }
 
-static void fill_keys(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
-    const struct column_plan *plan = &tables->plan[s];
-    int64_t best[2] = {NO_KEY, NO_KEY};
-    uint64_t row = UINT64_MAX;
+/* The greatest keys that threads have of a result, and the row of the first that is that great, where it is wanted. */
+struct greatest {
+    int64_t key[2];
+    uint64_t row;
+};
+
+static struct greatest greatest_of(const struct tables *tables, size_t s, uint64_t result) {
+    struct greatest all = {{NO_KEY, NO_KEY}, UINT64_MAX};
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct column *column = &tables->column[copy * tables->many->states + s];
         for (int which = 0; which < 2; which++) {
@@ -781,22 +813,35 @@ static void fill_keys(const struct tables *tables, size_t s, uint64_t result, st
                 continue;
             const int64_t key = column->key[which][result];
             if (column->key_row && column->key_row[result] != UINT64_MAX &&
-                (key > best[which] || (key == best[which] && column->key_row[result] < row) || row == UINT64_MAX))
-                row = column->key_row[result];
-            best[which] = key > best[which] ? key : best[which];
+                (key > all.key[which] || (key == all.key[which] && column->key_row[result] < all.row) ||
+                 all.row == UINT64_MAX))
+                all.row = column->key_row[result];
+            all.key[which] = key > all.key[which] ? key : all.key[which];
         }
     }
-    const bool both = wants(plan->reduction, 0) && wants(plan->reduction, 1);
-    const int only = wants(plan->reduction, 0) ? 0 : 1;
-    state->found = best[only] != NO_KEY || row != UINT64_MAX || (plan->settled && plan->settled[result]);
+    return all;
+}
+
+/* Whether there is any, and its bits. */
+static bool best_of(const struct column_plan *plan, const struct greatest *all, uint64_t result, uint64_t *bits) {
+    const int only = plan->wants[0] ? 0 : 1;
+    *bits = from_key(plan->order[only], all->key[only]);
+    return all->key[only] != NO_KEY || all->row != UINT64_MAX || (plan->settled && plan->settled[result]);
+}
+
+static void fill_keys(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
+    const struct column_plan *plan = &tables->plan[s];
+    const struct greatest all = greatest_of(tables, s, result);
+    uint64_t bits;
+    state->found = best_of(plan, &all, result, &bits);
     state->seen = state->found || state->nan_index != UINT64_MAX;
     state->ignored = 0;
     if (!state->found)
         return;
-    state->extreme = from_key(order_of(plan->reduction, only == 0), best[only]);
-    if (both)
-        state->greatest = from_key(order_of(plan->reduction, false), best[1]);
-    state->index = row;
+    state->extreme = bits;
+    if (plan->wants[0] && plan->wants[1])
+        state->greatest = from_key(plan->order[1], all.key[1]);
+    state->index = all.row;
 }
 
 static void fill_words(const struct tables *tables, size_t s, uint64_t result, struct rd_partial *state) {
@@ -875,15 +920,28 @@ struct answering {
     const struct tables *tables;
     const struct column_plan *plan;
     size_t s;
-    bool mean;
+    bool mean, index, both;
     reduct_type result;
+    size_t bytes; /* of a result */
     int bits, unit;
     bool alone, noted; /* there are no windows but those of channels; something was noted of some elements */
     bool plain;        /* sums of floats are what the pairs have, whatever the result */
     double high, low;  /* what units of pairs stand for, if these are ordinary numbers */
 };
 
-/* Sums and means that are reduced alone, of which there are usually many; false for others. */
+/* Whether greatest keys are results as they are, or their rows; whether words are. */
+static bool keys_answer(const struct column_plan *plan, reduct_type result) {
+    const reduct_reduction *reduction = plan->reduction;
+    if (rd_operator(reduction->op)->finish == RD_INDEX)
+        return rd_type(result)->bytes == sizeof(uint64_t);
+    return rd_operator(reduction->op)->finish == RD_VALUE && result == reduction->element;
+}
+
+static bool words_answer(const struct column_plan *plan, reduct_type result) {
+    return rd_operator(plan->reduction->op)->combine == RD_ADD && rd_type(result)->bytes == sizeof(uint64_t);
+}
+
+/* What is reduced alone, of which there are usually many: sums and means, extremes and their places, counts; false for others. */
 static bool begin_answers(const struct tables *tables, struct answering *answering) {
     const struct rd_many *many = tables->many;
     const reduct_reduction *reduction = &many->reduction[0];
@@ -893,6 +951,9 @@ static bool begin_answers(const struct tables *tables, struct answering *answeri
     *answering = (struct answering){.tables = tables,
                                     .plan = plan,
                                     .mean = mean,
+                                    .index = op->finish == RD_INDEX,
+                                    .both = plan->wants[0] && plan->wants[1],
+                                    .bytes = rd_type(reduction->result)->bytes,
                                     .result = reduction->result,
                                     .bits = bits_of(tables, plan),
                                     .unit = plan->channel[0].unit,
@@ -906,10 +967,19 @@ static bool begin_answers(const struct tables *tables, struct answering *answeri
         answering->high = ldexp(1, answering->unit + answering->bits);
         answering->low = ldexp(1, answering->unit);
     }
-    answering->plain = answering->alone && !answering->noted && !mean && !plan->settled && tables->turns == 1 &&
-                       rd_type(reduction->result)->kind == RD_FLOAT;
-    return plan->kind == SUMS && (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform &&
-           plan->channels == 1 && many->states == 1;
+    answering->plain = plan->kind == SUMS && answering->alone && !answering->noted && !mean && !plan->settled &&
+                       tables->turns == 1 && rd_type(reduction->result)->kind == RD_FLOAT;
+    if (many->states != 1)
+        return false;
+    switch (plan->kind) {
+    case KEYS:
+        return keys_answer(plan, reduction->result);
+    case WORDS:
+        return words_answer(plan, reduction->result);
+    case SUMS:
+        break;
+    }
+    return (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform && plan->channels == 1;
 }
 
 /* Writes a sum of floats as that of two doubles, rounded once. */
@@ -941,6 +1011,27 @@ static bool answer_integer(rd_i128 value, reduct_type type, void *place) {
     return fits_type;
 }
 
+static bool answer_key(const struct answering *answering, uint64_t result, void *place) {
+    const struct greatest all = greatest_of(answering->tables, 0, result);
+    uint64_t bits;
+    if (!best_of(answering->plan, &all, result, &bits))
+        return false;
+    rd_store(place, answering->index ? all.row : bits, answering->bytes);
+    if (answering->both)
+        rd_store((unsigned char *)place + answering->bytes, from_key(answering->plan->order[1], all.key[1]),
+                 answering->bytes);
+    return true;
+}
+
+static bool answer_word(const struct answering *answering, uint64_t result, void *place) {
+    const struct tables *tables = answering->tables;
+    uint64_t counted = 0;
+    for (unsigned copy = 0; copy < tables->copies; copy++)
+        counted += tables->column[copy].word ? tables->column[copy].word[result] : 0;
+    rd_store(place, counted, sizeof counted);
+    return true;
+}
+
 static bool answer_one(const struct answering *answering, uint64_t result, void *place) {
     const struct tables *tables = answering->tables;
     struct noted noted = {.nan_row = UINT64_MAX};
@@ -948,6 +1039,9 @@ static bool answer_one(const struct answering *answering, uint64_t result, void 
     rd_i128 value;
     if (answering->noted || answering->mean)
         noted = noted_of(tables, 0, result);
+    if (answering->plan->kind != SUMS)
+        return noted.nan_row == UINT64_MAX &&
+               (answering->plan->kind == KEYS ? answer_key : answer_word)(answering, result, place);
     if (noted.odd || noted.nan_row != UINT64_MAX || (!answering->alone && !main_sum(tables, 0, 0, result, &value)))
         return false;
     for (unsigned copy = 0; copy < tables->copies; copy++)
@@ -1028,9 +1122,9 @@ static bool is_unsettled(const struct tables *tables, size_t s) {
     if (plan->kind == KEYS && type->kind != RD_FLOAT && type->bytes == 8 &&
         rd_operator(plan->reduction->op)->finish != RD_INDEX)
         for (uint64_t r = 0; r < tables->results && !open; r++) {
-            struct rd_partial state = {.nan_index = UINT64_MAX};
-            fill_keys(tables, s, r, &state);
-            open = !state.found;
+            const struct greatest all = greatest_of(tables, s, r);
+            uint64_t bits;
+            open = !best_of(plan, &all, r, &bits);
         }
     return open;
 }
@@ -1147,6 +1241,10 @@ static void make_plan(const struct tables *tables, size_t s) {
     const enum rd_family family = rd_family(plan->reduction);
     const enum rd_transform transform = rd_operator(plan->reduction->op)->transform;
     plan->kind = family == RD_EXTREME ? KEYS : family == RD_COUNT || family == RD_BITS ? WORDS : SUMS;
+    for (int which = 0; plan->kind == KEYS && which < 2; which++) {
+        plan->wants[which] = wants(plan->reduction, which);
+        plan->order[which] = order_of(plan->reduction, which == 0);
+    }
     if (plan->kind != SUMS)
         return;
     if (transform == RD_MOMENTS)
