@@ -44,6 +44,7 @@ SENTENCES = [
     (r'f32 on one (.+?):', r'f32，在一块 \1 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
+    (r'On one (.+?), in runs of their own:', r'在一块 \1 上，单独运行：'),
     (r'On one (.+?):', r'在一块 \1 上：'),
     (r'Error of the sum of (.+?) numbers between 0 and 1, in ulp from the exact sum, on one (.+?):',
      r'0 与 1 之间 \1 个数之和的误差，与精确和相距的 ulp，在一块 \2 上：'),
@@ -52,7 +53,7 @@ SENTENCES = [
     (r'Instructions in the machine code that (.+?) makes for (.+?):', r'\1 为 \2 生成的机器码中的指令数：'),
     (r'How many times faster than the rung that it starts from: f32 on one (.+?), and as published .*',
      r'比它由之出发的那一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）。两者都用写明的收尾测得；只有到 `one-launch` 的一步是从 '
-     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。比 `last-block` 更多的见收尾的表；那里也看得到，一级留下很多和时第二次启动要很久，到 `grid-stride` 的一步由此得益。'),
+     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。`last-block` 对别的级做了什么，见收尾的表；那里也看得到，一级留下很多和时第二次启动要很久，到 `grid-stride` 的一步由此得益。'),
 ]
 
 HEADINGS = {
