@@ -471,7 +471,8 @@ def numbers_block(report):
 
 def counters(row, names):
     """What compiler and profiler say of a kernel."""
-    return [percent(row[name]) if name == 'occupancy' else '' if row[name] is None else f'{row[name]:g}' for name in names]
+    return [percent(row[name]) if name == 'occupancy' else '' if row[name] is None else
+            f'{row[name]:,.0f}' if row[name] >= 10000 else f'{row[name]:g}' for name in names]
 
 
 def hardware_block(report):
