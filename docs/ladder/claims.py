@@ -52,6 +52,11 @@ def wide_costs(report, n):
             if report.wide.own(name, 'f32', n)}
 
 
+def errors(report, finish):
+    """Errors with a finish, of floats, at the largest size."""
+    return [row['ulp'] for row in report.rungs if row['variant'] == finish and row['n'] == report.sizes[-1] and row['ulp'] is not None]
+
+
 def near(figure, said):
     """Within a tenth of what a sentence says."""
     return figure is not None and abs(figure - said) <= 0.1 * abs(said)
@@ -172,6 +177,10 @@ CLAIMS = [
      lambda r: seconds(r, 'global-halving', 32 * MI) < seconds(r, 'neighbour-modulo', 32 * MI)),
     ('looking-back', 'shuffles and the sum of a warp hardly show in the time of a large array', None,
      lambda r: all(0.95 < gain < 1.05 for name in ('shuffle', 'warp-reduce') for gain in gains(r, name, [32 * MI]))),
+    ('numbers', 'with a finish that is a tree all rungs come out within a unit', None,
+     lambda r: all(ulp < 1 for finish in ('second-launch', 'recursive', 'last-block') for ulp in errors(r, finish))),
+    ('numbers', 'with host and atomic they are up to 220 units off', None,
+     lambda r: r.sizes[-1] < 256 * MI or all(near(max(errors(r, finish)), 220) for finish in ('host', 'atomic'))),
     ('numbers', 'of f32 that cancel, a plain loop has no digit right', None, lambda r: r.numbers['plain'] > 1 << 22),
     ('numbers', 'of f32 that cancel, kahan and pairwise have some', None,
      lambda r: all(1 < r.numbers[name] < 1 << 18 for name in ('kahan', 'pairwise'))),

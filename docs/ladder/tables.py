@@ -465,7 +465,7 @@ def numbers_block(report):
             rows.append([f'`{name}`', *(row and ulps(row) or '' for row in of.values())])
     if not rows:
         return ''
-    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in ulp from the exact sum, on one {report.device()}:\n\n'
+    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in ulp from the exact sum, each rung with its own finish, on one {report.device()}:\n\n'
             + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
 
 
