@@ -87,7 +87,7 @@ CELLS = {
     'none': '不用簇', 'in L1; within the block': '在 L1；块之内', 'past L1; within the block': '绕过 L1；块之内', 'in L1; on the device': '在 L1；整个设备', 'past L1; on the device': '绕过 L1；整个设备',
     'as it is': '原样', 'the barrier of the subgroup orders shared memory alone': '子组的屏障只管共享内存', 'no barrier of the subgroup': '没有子组的屏障', 'an `if` for the inner loop': '内层循环换成 `if`',
     'six steps written out, for 32 lanes': '为 32 个通道写开六步', 'no barrier of the group at the end': '末尾没有组的屏障', 'both': '两者都改', 'both, and sums in registers, as in CUDA': '两者都改，和在寄存器里，如 CUDA',
-    'six steps written out, with barriers of the group, as in HLSL': '写开六步，用组的屏障，如 HLSL', '`first-add` in GLSL': 'GLSL 的 `first-add`', 'in CUDA': 'CUDA', 'in HLSL': 'HLSL', 'in Slang': 'Slang', 'in Slang, after `spirv-opt -O`': 'Slang，经过 `spirv-opt -O`',
+    'six steps written out, with barriers of the group, as in HLSL': '写开六步，用组的屏障，如 HLSL', '`first-add` in GLSL': 'GLSL 的 `first-add`', '`last-warp` in HLSL': 'HLSL 的 `last-warp`', '`last-warp` in Slang': 'Slang 的 `last-warp`', '`last-warp` in Slang, after `spirv-opt -O`': 'Slang 的 `last-warp`，经过 `spirv-opt -O`',
     "texels by rows, shifts (CUDA's rung)": '按行的纹素，移位（CUDA 的）', "texels by rows, divisions (GLSL's)": '按行的纹素，除法（GLSL 的）', 'texels by tiles, divisions (both)': '按小块的纹素，除法（两者的）', 'texels by tiles, shifts': '按小块的纹素，移位',
     'CUDA, the stride a constant': 'CUDA，步长是常量', 'CUDA, the same not unrolled': 'CUDA，同上但不展开', "CUDA, with GLSL's tree": 'CUDA，用 GLSL 的树', 'GLSL, sums by subgroups in the place of the tree': 'GLSL，用子组求和代替树',
     **{f'{count}, {order}': f'{count}，{name}' for count in (100, 10000, 1000000) for order, name in (('random', '随机'), ('sorted', '已排序'))},
