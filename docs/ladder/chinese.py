@@ -44,15 +44,16 @@ SENTENCES = [
     (r'f32 on one (.+?):', r'f32，在一块 \1 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
+    (r'On one (.+?), in runs of their own:', r'在一块 \1 上，单独运行：'),
     (r'On one (.+?):', r'在一块 \1 上：'),
-    (r'Error of the sum of (.+?) numbers between 0 and 1, in ulp from the exact sum, on one (.+?):',
-     r'0 与 1 之间 \1 个数之和的误差，与精确和相距的 ulp，在一块 \2 上：'),
+    (r'Error of the sum of (.+?) numbers between 0 and 1, in ulp from the exact sum, each rung with its own finish, on one (.+?):',
+     r'0 与 1 之间 \1 个数之和的误差，与精确和相距的 ulp，每级用自己的收尾，在一块 \2 上：'),
     (r'f32, as compiled for (.+?):', r'f32，为 \1 编译：'),
     (r'Exact sums through Vulkan, on one (.+?):', r'经 Vulkan 的精确求和，在一块 \1 上：'),
     (r'Instructions in the machine code that (.+?) makes for (.+?):', r'\1 为 \2 生成的机器码中的指令数：'),
     (r'How many times faster than the rung that it starts from: f32 on one (.+?), and as published .*',
      r'比它由之出发的那一级快多少倍：一块 \1 上的 f32，以及已发表的（那里是比同一来源的前一级）。两者都用写明的收尾测得；只有到 `one-launch` 的一步是从 '
-     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。比 `last-block` 更多的见收尾的表；那里也看得到，一级留下很多和时第二次启动要很久，到 `grid-stride` 的一步由此得益。'),
+     r'`second-launch` 到 `last-block`，因为它改变的就是收尾。`last-block` 对别的级做了什么，见收尾的表；那里也看得到，一级留下很多和时第二次启动要很久，到 `grid-stride` 的一步由此得益。'),
 ]
 
 HEADINGS = {
@@ -86,7 +87,7 @@ CELLS = {
     'none': '不用簇', 'in L1; within the block': '在 L1；块之内', 'past L1; within the block': '绕过 L1；块之内', 'in L1; on the device': '在 L1；整个设备', 'past L1; on the device': '绕过 L1；整个设备',
     'as it is': '原样', 'the barrier of the subgroup orders shared memory alone': '子组的屏障只管共享内存', 'no barrier of the subgroup': '没有子组的屏障', 'an `if` for the inner loop': '内层循环换成 `if`',
     'six steps written out, for 32 lanes': '为 32 个通道写开六步', 'no barrier of the group at the end': '末尾没有组的屏障', 'both': '两者都改', 'both, and sums in registers, as in CUDA': '两者都改，和在寄存器里，如 CUDA',
-    'six steps written out, with barriers of the group, as in HLSL': '写开六步，用组的屏障，如 HLSL', '`first-add` in GLSL': 'GLSL 的 `first-add`', 'in CUDA': 'CUDA', 'in HLSL': 'HLSL', 'in Slang': 'Slang', 'in Slang, after `spirv-opt -O`': 'Slang，经过 `spirv-opt -O`',
+    'six steps written out, with barriers of the group, as in HLSL': '写开六步，用组的屏障，如 HLSL', '`first-add` in GLSL': 'GLSL 的 `first-add`', '`last-warp` in HLSL': 'HLSL 的 `last-warp`', '`last-warp` in Slang': 'Slang 的 `last-warp`', '`last-warp` in Slang, after `spirv-opt -O`': 'Slang 的 `last-warp`，经过 `spirv-opt -O`',
     "texels by rows, shifts (CUDA's rung)": '按行的纹素，移位（CUDA 的）', "texels by rows, divisions (GLSL's)": '按行的纹素，除法（GLSL 的）', 'texels by tiles, divisions (both)': '按小块的纹素，除法（两者的）', 'texels by tiles, shifts': '按小块的纹素，移位',
     'CUDA, the stride a constant': 'CUDA，步长是常量', 'CUDA, the same not unrolled': 'CUDA，同上但不展开', "CUDA, with GLSL's tree": 'CUDA，用 GLSL 的树', 'GLSL, sums by subgroups in the place of the tree': 'GLSL，用子组求和代替树',
     **{f'{count}, {order}': f'{count}，{name}' for count in (100, 10000, 1000000) for order, name in (('random', '随机'), ('sorted', '已排序'))},

@@ -293,9 +293,11 @@ def warned(report):
     return f'\nWarnings of the whole run:\n{warnings}\n' if warnings else ''
 
 
-def machines_block(submissions):
-    """GPUs of docs/results/ beside each other: f32 in CUDA, each rung with its own finish."""
-    reports = {device: Report({**submission, 'rows': [results.Row(row) for row in submission['rows']]})
+def machines_block(submissions, report=None):
+    """GPUs of docs/results/ beside each other: f32 in CUDA, each rung with its own finish. What is of the report's own run is
+    taken from the report: a submission has fewer digits, and would be rounded twice."""
+    reports = {device: report if report and all(report.facts.get(fact) == submission['facts'].get(fact) for fact in ('GPU', 'date'))
+               else Report({**submission, 'rows': [results.Row(row) for row in submission['rows']]})
                for submission in submissions if (device := submission['facts'].get('GPU', '').split(',')[0])}
     if len(reports) < 2:
         return ''
@@ -335,8 +337,8 @@ def steps_block(report):
     heading = ['rung', 'than', 'finish', *(f'{elements(n)}' for n in report.sizes), *PUBLISHED]
     return (f'How many times faster than the rung that it starts from: f32 on one {report.device()}, and as published (there, than '
             'the rung before in the same source). Both are measured with the finish that is named; only the step to `one-launch` is '
-            'from `second-launch` to `last-block`, since the finish is what it changes. What is more than `last-block` does stands '
-            'in the table of finishes; so does that the second launch takes long where a rung leaves very many sums, which the step to '
+            'from `second-launch` to `last-block`, since the finish is what it changes. What `last-block` does to other rungs '
+            'stands in the table of finishes; so does that the second launch takes long where a rung leaves very many sums, which the step to '
             '`grid-stride` gains by.\n\n' + table(heading, rows, heading[3:]))
 
 
@@ -463,13 +465,14 @@ def numbers_block(report):
             rows.append([f'`{name}`', *(row and ulps(row) or '' for row in of.values())])
     if not rows:
         return ''
-    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in ulp from the exact sum, on one {report.device()}:\n\n'
+    return (f'Error of the sum of {elements(n)} numbers between 0 and 1, in ulp from the exact sum, each rung with its own finish, on one {report.device()}:\n\n'
             + table(['rung', 'f32', 'f64'], rows, ('f32', 'f64')))
 
 
 def counters(row, names):
     """What compiler and profiler say of a kernel."""
-    return [percent(row[name]) if name == 'occupancy' else '' if row[name] is None else f'{row[name]:g}' for name in names]
+    return [percent(row[name]) if name == 'occupancy' else '' if row[name] is None else
+            f'{row[name]:,.0f}' if row[name] >= 10000 else f'{row[name]:g}' for name in names]
 
 
 def hardware_block(report):
@@ -683,7 +686,7 @@ def experiments_blocks(cells, device):
         columns = list(dict.fromkeys(column for _, column in of))
         rows = [[row, *(of.get((row, column), '') for column in columns)] for row in dict.fromkeys(row for row, _ in of)]
         heading = [next(cell['heading'] for cell in cells if cell['experiment'] == name), *columns]
-        made[name] = f'On one {device}:\n\n' + table(heading, rows, columns)
+        made[name] = f'On one {device}, in runs of their own:\n\n' + table(heading, rows, columns)
     return made
 
 
@@ -757,7 +760,7 @@ def block_sizes_block(report, larger):
 
 def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, experiments):
     """Every block of results by name."""
-    made = {'sass': sass_block(sass), 'machines': machines_block(submissions),
+    made = {'sass': sass_block(sass), 'machines': machines_block(submissions, report),
             'shaders': shaders_block(submissions, report and report.device())}
     if experiments:
         made.update(experiments_blocks(experiments['rows'], Report(experiments).device()))

@@ -295,6 +295,9 @@ inline int __clzll(long long x) {
 inline int __ffs(int x) {
     return __builtin_ffs(x);
 }
+inline int __ffsll(long long x) {
+    return __builtin_ffsll(x);
+}
 inline int __popc(unsigned x) {
     return __builtin_popcount(x);
 }

@@ -462,7 +462,7 @@ class Results(unittest.TestCase):
         halving = found['block-sizes'][0][2]
         self.assertEqual((halving[0], halving[1], halving[-1]), ('`halving`', '4 Mi', '3.00'))
         self.assertRegex(blocks['rows'], r'The times spread by at most \d')
-        self.assertIn('12345', blocks['neighbour-strided-before'])
+        self.assertIn('12,345', blocks['neighbour-strided-before'])
 
     def test_what_is_submitted_is_of_each_rungs_own_finish(self):
         sample = self.sample()
