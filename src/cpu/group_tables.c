@@ -559,13 +559,15 @@ static void raise_rows(int64_t *restrict best, uint64_t *restrict row, const str
 static void add_keys(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block) {
     uint64_t *word = column->room->word;
+    const bool *keep = NULL;
+    bool looked = false;
     for (int which = 0; which < 2; which++) {
         if (!plan->wants[which])
             continue;
         read_bits(block->input[0], plan->reduction->element, block->count, word);
-        const bool *keep = column->room->keep;
-        if (!find_nans(tables, plan, column, block, word, column->room->keep))
-            keep = NULL;
+        if (!looked && find_nans(tables, plan, column, block, word, column->room->keep))
+            keep = column->room->keep;
+        looked = true;
         to_keys(plan->order[which], word, block->count);
         if (column->key_row)
             raise_rows(column->key[which], column->key_row, block, word, keep);
