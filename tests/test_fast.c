@@ -300,7 +300,7 @@ static void zeros(void **state) {
     (void)state;
     static const char *const names[] = {"plus_zero", "minus_zero", "mixed_zeros"};
     struct rng rng = rng_of(test_seed() + 5);
-    for (uint64_t rounds = test_scaled(300, test_fewest(20)), round = 0; round < rounds; round++)
+    for (uint64_t rounds = test_scaled(300, 20), round = 0; round < rounds; round++)
         for (size_t t = 0; t < element_count; t++) {
             if (elements[t]->class != FLOAT)
                 continue;
@@ -398,7 +398,7 @@ static void in_parts(void **state) {
     static const size_t most[] = {20, 300, 3 * BLOCK, 3 * BLOCK, PIECE + 2 * BLOCK};
     struct rng rng = rng_of(test_seed() + 3);
     for (size_t t = 0; t < element_count; t++)
-        for (uint64_t round = test_scaled(120, test_fewest(20)); round-- > 0;) {
+        for (uint64_t round = test_scaled(120, 20); round-- > 0;) {
             const size_t count = 1 + rng_below(&rng, most[rng_below(&rng, rng_unit(&rng) < test_scale() ? 5 : 3)]);
             fill(&rng, elements[t], any_distribution(&rng, elements[t]), count);
             if (elements[t]->class == FLOAT && rng_next(&rng) & 1)

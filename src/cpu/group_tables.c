@@ -556,24 +556,26 @@ static void raise_rows(int64_t *restrict best, uint64_t *restrict row, const str
     }
 }
 
+static void raise_all(struct column *column, int which, const struct rd_group_block *block, const bool *keep) {
+    if (column->key_row)
+        raise_rows(column->key[which], column->key_row, block, column->room->word, keep);
+    else
+        raise_keys(column->key[which], block->to, column->room->word, keep, block->count);
+}
+
 static void add_keys(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block) {
     uint64_t *word = column->room->word;
-    const bool *keep = NULL;
-    bool looked = false;
-    for (int which = 0; which < 2; which++) {
-        if (!plan->wants[which])
-            continue;
-        read_bits(block->input[0], plan->reduction->element, block->count, word);
-        if (!looked && find_nans(tables, plan, column, block, word, column->room->keep))
-            keep = column->room->keep;
-        looked = true;
-        to_keys(plan->order[which], word, block->count);
-        if (column->key_row)
-            raise_rows(column->key[which], column->key_row, block, word, keep);
-        else
-            raise_keys(column->key[which], block->to, word, keep, block->count);
-    }
+    const int which = plan->wants[0] ? 0 : 1;
+    read_bits(block->input[0], plan->reduction->element, block->count, word);
+    const bool *keep = find_nans(tables, plan, column, block, word, column->room->keep) ? column->room->keep : NULL;
+    to_keys(plan->order[which], word, block->count);
+    raise_all(column, which, block, keep);
+    if (which == 1 || !plan->wants[1])
+        return;
+    for (size_t i = 0; i < block->count; i++)
+        word[i] = ~word[i]; /* what `least` means to keys */
+    raise_all(column, 1, block, keep);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
