@@ -23,6 +23,7 @@ struct kernel {
     uint64_t grid_words;      /* of a result, whatever its pieces */
     uint64_t slot_words;      /* of each piece, in a slot of its own */
     bool is_whole;            /* all lanes of a warp share each result, which is not cut */
+    bool joins;               /* warps of a block may add up pieces of the same results */
     bool has_rows, has_tiles; /* there are kernels for rows of one tile, and of several (many_quick.cuh) */
     /* There are kernels for long rows (many_ringed.cuh), which may come in pieces, and for columns. */
     char ring_image[32];
@@ -52,6 +53,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
+        kernel.joins = true;
         kernel.ring_bytes = op->inputs == 1 && element->bytes < 8 ? element->bytes : 0;
         kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
         kernel.ring_takes_columns = true;
@@ -65,17 +67,20 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
                                               : "s",
                  element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_INTEGER_SUM + masked;
+        kernel.joins = true;
         break;
     case RD_EXTREME:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_extremes");
         snprintf(kernel.name, sizeof kernel.name, "%s_%d", op->combine == RD_BOTH ? "ends" : "extreme", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_EXTREME;
+        kernel.joins = true;
         break;
     case RD_COUNT:
     case RD_BITS:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_counts");
         snprintf(kernel.name, sizeof kernel.name, "count_%d", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_COUNT + masked;
+        kernel.joins = true;
         break;
     case RD_FLOAT_PRODUCT:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_products");
@@ -368,6 +373,44 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
     return true;
 }
 
+/* How many blocks take parts of the same results, in each of so many rounds: where it ends soonest, of those that are there at once. In
+ * tiles of a warp. */
+static uint64_t blocks_of_round(uint64_t rounds, uint64_t tiles, uint64_t at_once) {
+    uint64_t blocks = 1, least = UINT64_MAX;
+    for (uint64_t some = 1; rounds * some <= at_once && (some - 1) * RD_CUDA_WARPS < tiles; some++) {
+        const uint64_t end = rd_divide_up(tiles, some * RD_CUDA_WARPS) + (some > 1 ? RD_CUDA_JOINED_MEETING : 0);
+        if (end < least) {
+            least = end;
+            blocks = some;
+        }
+    }
+    return blocks;
+}
+
+/* Where few results come in pieces, has each warp of a block take one of the same results, all of which go to the table as one. So pieces
+ * may be short; some of the last block may be empty. */
+static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, unsigned bytes,
+                       unsigned multiprocessors) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(bytes) * to->lanes, tiles = rd_divide_up(to->call.count, tile),
+                   rounds = to->tasks / to->pieces, at_once = (uint64_t)multiprocessors * RD_CUDA_RESIDENT_MANY;
+    if (rounds > at_once)
+        return;
+    uint64_t blocks = blocks_of_round(rounds, tiles, at_once);
+    if (tiles > blocks * RD_CUDA_WARPS * RD_CUDA_JOINED_TILES_MOST)
+        blocks = rd_divide_up((uint64_t)multiprocessors * RD_CUDA_MANY_TASKS, rounds * RD_CUDA_WARPS);
+    to->joined = true;
+    to->piece = rd_divide_up(tiles, blocks * RD_CUDA_WARPS) * tile;
+    blocks = rd_divide_up(rd_divide_up(to->call.count, to->piece), RD_CUDA_WARPS);
+    to->pieces = blocks * RD_CUDA_WARPS;
+    to->tasks = rounds * to->pieces;
+    if (kernel->slot_words)
+        to->table_words = RD_CUDA_SLOTS_EXTRA + kernel->slot_words * blocks;
+    pass->table_bytes = (size_t)to->results * to->table_words * sizeof(uint64_t);
+    const uint64_t all = rounds * blocks, most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
+    pass->blocks = (unsigned)(all < most ? all : most);
+}
+
 /* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both. */
 static void describe_pass(const struct rd_cuda_context *context, const struct rd_many *many,
                           const reduct_reduction *reduction, const struct kernel *kernel, unsigned inputs,
@@ -417,6 +460,9 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         leave_open(pass, &kernel);
     else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
         return REDUCT_OK;
+    if (!open && kernel.joins && pass->masked.many.pieces > 1)
+        join_warps(pass, &kernel, (unsigned)rd_type(reduction->element)->bytes,
+                   (unsigned)context->device->multiprocessors);
     snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
              way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
     return find_kernel(context, kernel.image, name, pass, error);
@@ -475,6 +521,8 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
     }
     if (suits_ring(pass, many, &kernel, plan->context->device) && take_ring(plan->context, pass, &kernel, "together"))
         return REDUCT_OK;
+    if (pass->masked.many.pieces > 1)
+        join_warps(pass, &kernel, (unsigned)element->bytes, (unsigned)plan->context->device->multiprocessors);
     snprintf(name, sizeof name, "together%s_%s", way_of(pass, many, &kernel, element->bytes), kernel.name);
     return find_kernel(plan->context, kernel.image, name, pass, error);
 }

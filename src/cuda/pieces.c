@@ -146,10 +146,10 @@ static bool read_floats(const struct table *table, const uint64_t *words, struct
     return any;
 }
 
-/* A word at a time, in two's complement; the last with the sign. */
-static void add_words(struct rd_sum *sum, const uint64_t *word, int words) {
-    for (int w = 0; w < words; w++)
-        rd_sum_add(sum, w + 1 < words ? (rd_i128)word[w] : (rd_i128)(int64_t)word[w], 64 * w);
+/* Digits of 32 bits, in words with a sign, that all pieces were added to. */
+static void add_digits(struct rd_sum *sum, const uint64_t *word, int digits) {
+    for (int d = 0; d < digits; d++)
+        rd_sum_add(sum, (int64_t)word[d], 32 * d);
 }
 
 static void read_integers(const struct table *table, const uint64_t *words, bool masked, struct rd_partial *part) {
@@ -157,13 +157,12 @@ static void read_integers(const struct table *table, const uint64_t *words, bool
     const bool both = transform == RD_MOMENTS || transform == RD_WEIGHTED,
                products = both || transform == RD_SQUARE || transform == RD_TIMES;
     const uint64_t *slot = words + RD_CUDA_SLOTS_EXTRA;
-    for (uint64_t i = 0; i < table->came; i++, slot += RD_CUDA_SLOT_INTEGER_SUM + masked) {
-        if (!products || both)
-            add_words(&part->sum, slot, 2);
-        if (products)
-            add_words(both ? &part->squares : &part->sum, slot + 2, 3);
-        part->ignored += masked ? slot[RD_CUDA_SLOT_INTEGER_SUM] : 0;
-    }
+    if (!products || both)
+        add_digits(&part->sum, slot, RD_CUDA_DIGITS_OF_SUM);
+    if (products)
+        add_digits(both ? &part->squares : &part->sum, slot + RD_CUDA_DIGITS_OF_SUM,
+                   RD_CUDA_SLOT_INTEGER_SUM - RD_CUDA_DIGITS_OF_SUM);
+    part->ignored += masked ? slot[RD_CUDA_SLOT_INTEGER_SUM] : 0;
 }
 
 /* Of an exact sum what a fast one holds. */

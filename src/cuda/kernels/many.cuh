@@ -67,8 +67,6 @@ template <bool MASKED> struct LeftOut {
     }
     __device__ __forceinline__ void left_out_from_lane(const LeftOut &, int) {
     }
-    __device__ __forceinline__ void put_left_out(u64 *) const {
-    }
     __device__ __forceinline__ void get_left_out(const u64 *) {
     }
 };
@@ -86,9 +84,6 @@ template <> struct LeftOut<true> {
     }
     __device__ __forceinline__ void left_out_from_lane(const LeftOut &own, int by) {
         elements = __shfl_xor_sync(ALL, own.elements, by);
-    }
-    __device__ __forceinline__ void put_left_out(u64 *word) const {
-        *word = elements;
     }
     __device__ __forceinline__ void get_left_out(const u64 *word) {
         elements = __ldcg(word);
@@ -188,7 +183,7 @@ __device__ __forceinline__ Elements source_of(const rd_cuda_many &many, u64 resu
  * Long segments (many.h)
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Where pieces of a result meet, and how many there are. */
+/* Where pieces of a result meet, and how many there are: those that a block has joined are one. */
 struct Meeting {
     u64 *words;
     u64 pieces;
@@ -208,7 +203,8 @@ __device__ __forceinline__ OfTask &of_task() {
 __device__ __forceinline__ Meeting meeting_of(const rd_cuda_many &many, u64 result) {
     if (many.cutting == RD_CUDA_CUTS_TAKE)
         return of_task().meeting;
-    return {reinterpret_cast<u64 *>(many.table) + result * many.table_words, many.pieces};
+    return {reinterpret_cast<u64 *>(many.table) + result * many.table_words,
+            many.joined ? many.pieces / WARPS : many.pieces};
 }
 
 /* How many were put off before a segment that is cut, and their pieces, in a word. */
@@ -374,9 +370,10 @@ template <class State> struct Walk {
             first_result = found.result;
             begin = found.begin;
         } else {
-            const u64 piece = many.pieces > 1 ? task / rounds : 0;
-            first_result = (task - piece * rounds) * at_a_time;
-            begin = piece * many.piece;
+            const unsigned pieces = many.joined ? WARPS : 1; /* that follow each other in tasks that do */
+            const u64 together = many.pieces > 1 ? task / pieces / rounds : 0, within = task % pieces;
+            first_result = (task / pieces - together * rounds) * at_a_time;
+            begin = (together * pieces + within) * many.piece;
         }
         round = UINT32_MAX;
         at = run_end = stop = end = 0;
@@ -504,7 +501,7 @@ template <class State> struct Walk {
     }
 
     /* A whole tile, aligned. */
-    __device__ __forceinline__ void load_vectors(const Stored *from, Element (&x)[COUNT]) const {
+    __device__ __forceinline__ void load_vectors(const Stored *from, Stored (&x)[COUNT]) const {
         const uint4 *vectors = reinterpret_cast<const uint4 *>(from) + lane.place;
         Vector<Stored> vector[COUNT / PER_VECTOR];
 #pragma unroll
@@ -512,12 +509,12 @@ template <class State> struct Walk {
             vector[v].bits = __ldcs(vectors + v * lane.lanes);
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            x[i] = as_element(vector[i / PER_VECTOR].element[i % PER_VECTOR]);
+            x[i] = vector[i / PER_VECTOR].element[i % PER_VECTOR];
     }
 
     /* Any other: `left` elements are there. */
     __device__ __forceinline__ void load_elements(const Stored *from, i64 stride, unsigned left, Element padding,
-                                                  Element (&x)[COUNT]) const {
+                                                  Stored (&x)[COUNT]) const {
         const Places places = places_of<PER_VECTOR>(many, lane);
         const i64 within = hidden((i64)places.within * stride), above = hidden((i64)places.above * stride);
         unsigned place = places.first;
@@ -527,8 +524,7 @@ template <class State> struct Walk {
             const Stored *element = of_vector;
 #pragma unroll
             for (int i = 0; i < PER_VECTOR; i++) {
-                x[v * PER_VECTOR + i] =
-                    place + (unsigned)i * places.within < left ? as_element(__ldcs(element)) : padding;
+                x[v * PER_VECTOR + i] = place + (unsigned)i * places.within < left ? __ldcs(element) : (Stored)padding;
                 element += within;
             }
             of_vector += above;
@@ -575,7 +571,8 @@ template <class State> struct Walk {
         return !many.begins || ((reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(other)) & 15) == 0;
     }
 
-    template <int N> __device__ __forceinline__ void load(Element (&x)[COUNT], Element (&y)[N]) const {
+    /* As they are in memory: whoever converted them would wait for them. */
+    template <int N> __device__ __forceinline__ void load(Stored (&x)[COUNT], Stored (&y)[N]) const {
         const unsigned tile = COUNT * lane.lanes, left = left_of_tile();
         const Stored *from = static_cast<const Stored *>(many.call.x) + first[0],
                      *other = State::PAIRS ? static_cast<const Stored *>(many.call.y) + first[1] : from;
@@ -619,6 +616,7 @@ struct Tasks {
 template <class State>
 __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename State::Shared &shared, Walk<State> &walk,
                                             const Tasks &tasks, u64 task) {
+    typedef typename State::Stored Stored;
     typedef typename State::Element Element;
     constexpr int COUNT = Walk<State>::COUNT, OTHERS = State::PAIRS ? COUNT : 1;
     typename State::Kept kept;
@@ -633,7 +631,7 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
         const unsigned round = walk.round;
         const TileAt tile = {walk.at, missing | out};
         const bool alone = walk.alone;
-        Element next[COUNT], next_other[OTHERS] = {};
+        Stored next[COUNT], next_other[OTHERS] = {};
         unsigned next_out = 0, next_missing = 0;
         more = walk.advance();
         if (more) {
@@ -655,8 +653,12 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
                 }
             }
         }
-        copy_elements(next, x);
-        copy_elements(next_other, y);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            x[i] = as_element(next[i]);
+#pragma unroll
+        for (int i = 0; i < OTHERS; i++)
+            y[i] = as_element(next_other[i]);
         out = next_out;
         missing = next_missing;
     }

@@ -28,8 +28,9 @@ struct rd_cuda_many {
     uint32_t lanes;            /* that share a result: a power of two */
     uint32_t batch;            /* rounds of a task: at most `lanes` */
     uint32_t together;         /* pieces of columns that a block takes as one, where a ring brings them */
-    uint8_t across;            /* lanes side by side have different results */
-    uint8_t vectors;           /* elements of a result can be loaded as vectors: they lie one after another, aligned */
+    uint8_t joined;  /* a block's warps take neighbouring pieces of the same results, whose sums they add up */
+    uint8_t across;  /* lanes side by side have different results */
+    uint8_t vectors; /* elements of a result can be loaded as vectors: they lie one after another, aligned */
     uint8_t index_bytes, index_signed; /* of bounds */
     uint16_t kept_axes, reduced_axes;
     int64_t step[2];              /* along the innermost axis that is reduced, of x and y */
@@ -84,9 +85,11 @@ enum { RD_CUDA_SLOTS_TAKEN, RD_CUDA_SLOTS_FILLED, RD_CUDA_SLOTS_EXTRA };
 enum {
     RD_CUDA_SLOT_EXTREME = 3,
     RD_CUDA_SLOT_COUNT = 4,
-    RD_CUDA_SLOT_INTEGER_SUM = 5,
+    RD_CUDA_SLOT_INTEGER_SUM = 10, /* digits of 32 bits: of a sum, then of products */
     RD_CUDA_SLOT_INTEGER_PRODUCT = 5
 };
+
+enum { RD_CUDA_DIGITS_OF_SUM = 4 };
 
 /* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers, and of single bytes. */
 #define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 1 ? 32 : (bytes) == 2 ? 16 : 64 / (bytes))

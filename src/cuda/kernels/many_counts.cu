@@ -11,7 +11,7 @@ __device__ __forceinline__ bool takes_bits(const rd_cuda_many &many) {
 
 template <bool MASKED> struct Tally : LeftOut<MASKED> {
     static constexpr int WORDS = RD_CUDA_SLOT_COUNT + LeftOut<MASKED>::OWN_WORDS;
-    static constexpr bool MAY_ADD = true;
+    static constexpr PartsAdd ADDS = ALWAYS;
     u64 zeros, nans, nan_index, bits;
 
     static __device__ __forceinline__ Tally none() {
@@ -36,25 +36,6 @@ template <bool MASKED> struct Tally : LeftOut<MASKED> {
         other.left_out_from_lane(*this, by);
         return other;
     }
-    __device__ __forceinline__ void put(u64 *word) const {
-        word[0] = zeros;
-        word[1] = nans;
-        word[2] = nan_index;
-        word[3] = bits;
-        this->put_left_out(word + 4);
-    }
-    static __device__ __forceinline__ Tally get(const u64 *word) {
-        Tally tally;
-        tally.zeros = __ldcg(word);
-        tally.nans = __ldcg(word + 1);
-        tally.nan_index = __ldcg(word + 2);
-        tally.bits = __ldcg(word + 3);
-        tally.get_left_out(word + 4);
-        return tally;
-    }
-    static __device__ __forceinline__ bool adds(const rd_cuda_many &) {
-        return true;
-    }
     __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &many) const {
         if (zeros)
             atomicAdd(word, zeros);
@@ -70,8 +51,12 @@ template <bool MASKED> struct Tally : LeftOut<MASKED> {
             atomicAdd(word + 4, this->left_out());
     }
     static __device__ __forceinline__ Tally sum_of(const u64 *word, const rd_cuda_many &) {
-        Tally tally = get(word);
-        tally.nan_index = ~tally.nan_index;
+        Tally tally;
+        tally.zeros = __ldcg(word);
+        tally.nans = __ldcg(word + 1);
+        tally.nan_index = ~__ldcg(word + 2);
+        tally.bits = __ldcg(word + 3);
+        tally.get_left_out(word + 4);
         return tally;
     }
 };
@@ -81,7 +66,7 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
     typedef Word<BYTES> Element;
     typedef Word<BYTES> Bits;
     typedef Tally<WITH_MASK> Kept;
-    typedef NoneShared Shared;
+    typedef JoinedParts<Kept> Shared;
     static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
     static constexpr Bits SIGN = (Bits)1 << (8 * BYTES - 1), MASK = SIGN | (SIGN - 1);
@@ -208,8 +193,9 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
         put_result(many, source, result, status_of(many, source, count, nan_index), word, nan_index);
     }
 
-    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
-        finish_in_slots<CountState>(many, kept, result);
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
+        finish_part<CountState>(many, shared, kept, result);
     }
 };
 

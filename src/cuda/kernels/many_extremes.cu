@@ -19,7 +19,7 @@ template <int BYTES> __device__ __forceinline__ Order<BYTES> order_of(const rd_c
 template <int BYTES> struct Found {
     typedef Word<BYTES> Key;
     static constexpr int WORDS = RD_CUDA_SLOT_EXTREME;
-    static constexpr bool MAY_ADD = true;
+    static constexpr PartsAdd ADDS = SOMETIMES;
     Key key;
     u64 index, nan_index;
 
@@ -76,7 +76,7 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     typedef Word<BYTES> Element;
     typedef Word<BYTES> Key;
     typedef Found<BYTES> Kept;
-    typedef NoneShared Shared;
+    typedef JoinedParts<Kept> Shared;
     static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
     static constexpr unsigned NONE_THERE = 0xffffffffu >> (32 - COUNT);
@@ -198,8 +198,9 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
                    kept.nan_index);
     }
 
-    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
-        finish_in_slots<ExtremeState>(many, kept, result);
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
+        finish_part<ExtremeState>(many, shared, kept, result);
     }
 };
 
@@ -211,7 +212,7 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
 template <int BYTES> struct Ends {
     typedef Word<BYTES> Key;
     static constexpr int WORDS = RD_CUDA_SLOT_EXTREME;
-    static constexpr bool MAY_ADD = true;
+    static constexpr PartsAdd ADDS = ALWAYS;
     Key least, greatest;
     u64 nan_index;
 
@@ -226,17 +227,6 @@ template <int BYTES> struct Ends {
     __device__ __forceinline__ Ends from_lane(int by) const {
         return {__shfl_xor_sync(ALL, least, by), __shfl_xor_sync(ALL, greatest, by),
                 __shfl_xor_sync(ALL, nan_index, by)};
-    }
-    __device__ __forceinline__ void put(u64 *word) const {
-        word[0] = least;
-        word[1] = greatest;
-        word[2] = nan_index;
-    }
-    static __device__ __forceinline__ Ends get(const u64 *word) {
-        return {(Key)__ldcg(word), (Key)__ldcg(word + 1), __ldcg(word + 2)};
-    }
-    static __device__ __forceinline__ bool adds(const rd_cuda_many &) {
-        return true;
     }
     __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &) const {
         atomicMax(word, (u64)(Order<BYTES>::MASK ^ least));
@@ -254,7 +244,7 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
     typedef Word<BYTES> Element;
     typedef Word<BYTES> Key;
     typedef Ends<BYTES> Kept;
-    typedef NoneShared Shared;
+    typedef JoinedParts<Kept> Shared;
     static constexpr bool PAIRS = false, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES), PER_VECTOR = 16 / BYTES;
 
@@ -361,8 +351,9 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
         put_result(many, source, result, status, word, kept.nan_index);
     }
 
-    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
-        finish_in_slots<EndsState>(many, kept, result);
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
+        finish_part<EndsState>(many, shared, kept, result);
     }
 };
 

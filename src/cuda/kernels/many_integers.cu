@@ -9,7 +9,8 @@ namespace {
 /* A sum of elements or magnitudes, and one of squares or products, in two's complement. */
 template <bool MASKED> struct Sums : LeftOut<MASKED> {
     static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_SUM + LeftOut<MASKED>::OWN_WORDS;
-    static constexpr bool MAY_ADD = false;
+    static constexpr PartsAdd ADDS = ALWAYS;
+    static constexpr int DIGITS_OF_SUM = RD_CUDA_DIGITS_OF_SUM, DIGITS = RD_CUDA_SLOT_INTEGER_SUM;
     __int128 sum;
     u64 product[3];
 
@@ -41,23 +42,52 @@ template <bool MASKED> struct Sums : LeftOut<MASKED> {
             other.product[w] = __shfl_xor_sync(ALL, product[w], by);
         return other;
     }
-    __device__ __forceinline__ void put(u64 *word) const {
-        word[0] = (u64)sum;
-        word[1] = (u64)(sum >> 64);
-        for (int w = 0; w < 3; w++)
-            word[2 + w] = product[w];
-        this->put_left_out(word + 5);
-    }
-    static __device__ __forceinline__ Sums get(const u64 *word) {
-        Sums sums;
-        sums.sum = of_words(__ldcg(word), __ldcg(word + 1));
-        for (int w = 0; w < 3; w++)
-            sums.product[w] = __ldcg(word + 2 + w);
-        sums.get_left_out(word + 5);
-        return sums;
-    }
     static __device__ __forceinline__ __int128 of_words(u64 low, u64 high) {
         return (__int128)((unsigned __int128)high << 64 | low);
+    }
+
+    /* As digits, of which the highest has the sign: the second one, of a sum of usual size. Words hold those of 2^31 parts. */
+    __device__ __forceinline__ void add_to(u64 *word, const rd_cuda_many &) const {
+        const u64 low = (u64)sum, high = (u64)(sum >> 64);
+        if (sum == (__int128)(i64)low)
+            add_digits<2>(word, low, 0);
+        else
+            add_digits<4>(word, low, high);
+        if (product[0] | product[1] | product[2]) {
+            add_digit(word + DIGITS_OF_SUM, product[0] & UINT32_MAX);
+            add_digit(word + DIGITS_OF_SUM + 1, product[0] >> 32);
+            add_digits<4>(word + DIGITS_OF_SUM + 2, product[1], product[2]);
+        }
+        if (this->left_out())
+            atomicAdd(word + DIGITS, this->left_out());
+    }
+    static __device__ __forceinline__ void add_digit(u64 *word, u64 digit) {
+        if (digit)
+            atomicAdd(word, digit);
+    }
+    template <int N> static __device__ __forceinline__ void add_digits(u64 *word, u64 low, u64 high) {
+        add_digit(word, low & UINT32_MAX);
+        if (N == 2) {
+            add_digit(word + 1, (u64)((i64)low >> 32));
+            return;
+        }
+        add_digit(word + 1, low >> 32);
+        add_digit(word + 2, high & UINT32_MAX);
+        add_digit(word + 3, (u64)((i64)high >> 32));
+    }
+    static __device__ __forceinline__ Sums sum_of(const u64 *word, const rd_cuda_many &) {
+        Sums sums = none();
+        for (int d = DIGITS_OF_SUM - 1; d >= 0; d--)
+            sums.sum = (__int128)((unsigned __int128)sums.sum << 32) + (i64)__ldcg(word + d);
+        for (int d = DIGITS - 1; d >= DIGITS_OF_SUM; d--) {
+            sums.product[2] = sums.product[2] << 32 | sums.product[1] >> 32;
+            sums.product[1] = sums.product[1] << 32 | sums.product[0] >> 32;
+            sums.product[0] <<= 32;
+            const i64 digit = (i64)__ldcg(word + d), sign = digit >> 63;
+            sums.add_product((u64)digit, (u64)sign, (u64)sign);
+        }
+        sums.get_left_out(word + DIGITS);
+        return sums;
     }
 };
 
@@ -71,7 +101,7 @@ template <int BYTES, bool TWO, bool WITH_MASK = false, bool WEIGHTED = false> st
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Element;
     typedef Sums<WITH_MASK> Kept;
-    typedef NoneShared Shared;
+    typedef JoinedParts<Kept> Shared;
     static constexpr bool PAIRS = TWO, MASKED = WITH_MASK;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(BYTES);
     static constexpr Element SIGN = (Element)1 << (8 * BYTES - 1);
@@ -200,8 +230,9 @@ template <int BYTES, bool TWO, bool WITH_MASK = false, bool WEIGHTED = false> st
         put_result(many, source, result, status, word, UINT64_MAX);
     }
 
-    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &, Kept &kept, u64 result) {
-        finish_in_slots<IntegerState>(many, kept, result);
+    static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
+                                                      u64 result) {
+        finish_part<IntegerState>(many, shared, kept, result);
     }
 };
 

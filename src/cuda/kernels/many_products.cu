@@ -206,7 +206,7 @@ template <class S, bool MASKED> __device__ __forceinline__ void multiply_many(co
 
 struct WholePart {
     static constexpr int WORDS = RD_CUDA_SLOT_INTEGER_PRODUCT;
-    static constexpr bool MAY_ADD = false;
+    static constexpr PartsAdd ADDS = NEVER;
     struct rd_whole whole;
 
     static __device__ __forceinline__ WholePart none() {

@@ -190,10 +190,12 @@ template <class S, int TRANSFORM> struct TogetherState {
     typedef S Stored;
     typedef typename Sums::T Element;
     typedef Element T;
-    typedef typename Sums::Shared Shared;
+    typedef ManyEnds<T> Ends;
+    struct Shared : Sums::Shared {
+        JoinedParts<Ends> ends;
+    };
     typedef typename Sums::Merged Merged;
     typedef typename Sums::Notes Notes;
-    typedef ManyEnds<T> Ends;
     typedef typename Ends::O O;
     static constexpr bool MASKED = false;
     static constexpr int COUNT = Sums::COUNT, PER_VECTOR = 16 / sizeof(S);
@@ -511,8 +513,39 @@ template <class S, int TRANSFORM> struct TogetherState {
         answer_all(many, shared, merged, ends, mine ? UINT32_MAX : 0, result);
     }
 
+    /* Pieces of a block's warps, as finish_joined() of sums has them. */
+    static __device__ __forceinline__ void finish_joined(const rd_cuda_many &many, Shared &shared, const Kept &kept,
+                                                         u64 result) {
+        const int lane = lane_index();
+        bool mine = result < many.results;
+        if (mine) {
+            shared.notes[warp_index()][lane] = kept.sums.notes;
+            shared.ends.of(warp_index(), lane) = kept.ends;
+        }
+        __syncthreads();
+        if (warp_index() == 0) {
+            const Meeting meeting = meeting_of(many, mine ? result : 0);
+            typename Sums::Joined joined;
+            Ends ends = kept.ends;
+            if (mine) {
+                joined = Sums::join_all(shared, meeting.words);
+#pragma unroll 1
+                for (int w = 1; w < WARPS; w++)
+                    ends.join(shared.ends.of(w, lane));
+                if (meeting.pieces > 1 || joined.left)
+                    mine = meet(many, joined.all, ends, meeting, 1);
+            }
+            answer_all(many, shared, joined.all, ends, mine ? UINT32_MAX : 0, result);
+        }
+        __syncthreads(); /* before the next task */
+    }
+
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
                                                       u64 result) {
+        if (many.joined) {
+            finish_joined(many, shared, kept, result);
+            return;
+        }
         bool mine = result < many.results;
         Merged merged;
         __syncwarp();

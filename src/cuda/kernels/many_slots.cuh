@@ -6,17 +6,18 @@
  *
  *   WORDS           what it takes in a slot
  *   none()          the part of no elements
- *   put, get        to and from words
  *   merge(other, many)
  *   from_lane(by)   that of the lane at this distance
+ *   ADDS            whether words of parts can be added by themselves, in whatever order: never, always, or where adds(many) says so
  *
- * Where words of a part can be added by themselves, in whatever order, all pieces of a result share one slot instead: the last
- * one then need not read them all. For that a part says
+ * Parts that are added share one slot, and the last one need not read them all. They have
  *
- *   MAY_ADD         whether it can be so; if not, nothing of this is needed
- *   adds(many)      whether it is so here
  *   add_to(words, many)  to those of the slot, which are zero when nothing has been added
- *   sum_of(words, many) */
+ *   sum_of(words, many)
+ *
+ * and others
+ *
+ *   put, get        to and from words */
 #pragma once
 
 #include "delivery.cuh"
@@ -29,7 +30,14 @@ template <> struct BitsOf<4> { typedef unsigned Bits; };
 template <> struct BitsOf<8> { typedef u64 Bits; };
 
 /* In memory. */
-template <int BYTES> struct Raw { typename BitsOf<BYTES>::Bits bits; };
+template <int BYTES> struct Raw {
+    typedef typename BitsOf<BYTES>::Bits Bits;
+    Bits bits;
+
+    Raw() = default;
+    __device__ __forceinline__ constexpr Raw(Word<BYTES> value) : bits((Bits)value) {
+    }
+};
 
 template <int BYTES> __device__ __forceinline__ Raw<BYTES> __ldcs(const Raw<BYTES> *from) {
     return {__ldcs(&from->bits)};
@@ -46,8 +54,21 @@ template <class W> __device__ __forceinline__ W truth_of(const rd_cuda_many &man
     return many.is_truth && bits ? 1 : bits;
 }
 
+enum PartsAdd { NEVER, SOMETIMES, ALWAYS };
+
 /* A state's memory in common, of those that need none. */
 struct NoneShared {};
+
+/* And of those whose pieces a block joins: parts have constructors, which shared memory must not. */
+template <class Part> struct JoinedParts {
+    static_assert(std::is_trivially_copyable<Part>::value && alignof(Part) <= 16, "bytes hold a part");
+    alignas(16) unsigned char part[WARPS][32][sizeof(Part)];
+    unsigned complete; /* a bit for each result that is */
+
+    __device__ __forceinline__ Part &of(int warp, int lane) {
+        return *reinterpret_cast<Part *>(part[warp][lane]);
+    }
+};
 
 /* Adds up a part over the lanes of a result. */
 template <class Part>
@@ -77,6 +98,13 @@ template <class Part> struct Met {
     bool last;
 };
 
+template <class Part> __device__ __forceinline__ bool adds_in_words(const rd_cuda_many &many) {
+    if constexpr (Part::ADDS == SOMETIMES)
+        return Part::adds(many);
+    else
+        return Part::ADDS == ALWAYS;
+}
+
 /* The same as meet_in_slots(), of parts that are added. */
 template <class Part>
 __device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, const Part &part, u64 result,
@@ -96,34 +124,46 @@ __device__ __forceinline__ Met<Part> meet_in_words(const rd_cuda_many &many, con
     return {all, true};
 }
 
+/* Leaves a lane's part in a slot of its own. Returns whether it was the last. */
+template <class Part> __device__ __forceinline__ bool leave_in_slot(const Part &part, const Meeting &meeting) {
+    u64 *own = meeting.words;
+    const u64 slot = atomicAdd(own + RD_CUDA_SLOTS_TAKEN, (u64)1);
+    part.put(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS);
+    __threadfence();
+    const bool last = atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 == meeting.pieces;
+    __threadfence();
+    return last;
+}
+
+/* The part of all, which all lanes then have; the table is zero again. By all lanes, for a result whose last part was left. */
+template <class Part> __device__ __forceinline__ Part take_slots(const rd_cuda_many &many, const Meeting &meeting) {
+    Part all = Part::none();
+    for (u64 slot = lane_index(); slot < meeting.pieces; slot += 32)
+        all.merge(Part::get(meeting.words + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS), many);
+    __syncwarp();
+    for (u64 w = lane_index(); w < RD_CUDA_SLOTS_EXTRA + meeting.pieces * Part::WORDS; w += 32)
+        meeting.words[w] = 0;
+    merge_lanes(many, all, 1, 32);
+    return all;
+}
+
 /* Leaves a lane's part of a result, if it has one. Whether this was the last: then the part is that of all, and the table zero
  * again. By all lanes. */
 template <class Part>
 __device__ __noinline__ Met<Part> meet_in_slots(const rd_cuda_many &many, Part part, u64 result, Meeting meeting) {
-    bool last = false;
-    if constexpr (Part::MAY_ADD)
-        if (Part::adds(many))
+    if constexpr (Part::ADDS != NEVER)
+        if (adds_in_words<Part>(many))
             return meet_in_words(many, part, result, meeting);
-    if (result < many.results) {
-        u64 *own = meeting.words;
-        const u64 slot = atomicAdd(own + RD_CUDA_SLOTS_TAKEN, (u64)1);
-        part.put(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS);
-        __threadfence();
-        last = atomicAdd(own + RD_CUDA_SLOTS_FILLED, (u64)1) + 1 == meeting.pieces;
-        __threadfence();
-    }
-    for (unsigned left = __ballot_sync(ALL, last); left; left &= left - 1) {
-        const int lane = __ffs((int)left) - 1;
-        u64 *own = reinterpret_cast<u64 *>(__shfl_sync(ALL, reinterpret_cast<u64>(meeting.words), lane));
-        Part all = Part::none();
-        for (u64 slot = lane_index(); slot < meeting.pieces; slot += 32)
-            all.merge(Part::get(own + RD_CUDA_SLOTS_EXTRA + slot * Part::WORDS), many);
-        __syncwarp();
-        for (u64 w = lane_index(); w < RD_CUDA_SLOTS_EXTRA + meeting.pieces * Part::WORDS; w += 32)
-            own[w] = 0;
-        merge_lanes(many, all, 1, 32);
-        if (lane_index() == lane)
-            part = all;
+    bool last = false;
+    if constexpr (Part::ADDS != ALWAYS) {
+        last = result < many.results && leave_in_slot(part, meeting);
+        for (unsigned left = __ballot_sync(ALL, last); left; left &= left - 1) {
+            const int lane = __ffs((int)left) - 1;
+            u64 *words = reinterpret_cast<u64 *>(__shfl_sync(ALL, reinterpret_cast<u64>(meeting.words), lane));
+            const Part all = take_slots<Part>(many, {words, meeting.pieces});
+            if (lane_index() == lane)
+                part = all;
+        }
     }
     return {part, last};
 }
@@ -142,6 +182,73 @@ __device__ __forceinline__ void finish_in_slots(const rd_cuda_many &many, const 
     }
     if (mine)
         State::finish(many, all, result);
+}
+
+/* Adds up what a block's warps have of each result, and delivers those that are complete, or leaves parts in slots: returns a bit for
+ * each lane whose result's slots are then still to be taken. By one warp. */
+template <class State>
+__device__ __forceinline__ unsigned join_parts(const rd_cuda_many &many, JoinedParts<typename State::Kept> &shared,
+                                               u64 result) {
+    typedef typename State::Kept Part;
+    const int lane = lane_index();
+    const bool mine = result < many.results;
+    const Meeting meeting = meeting_of(many, mine ? result : 0);
+    Part all = shared.of(0, lane);
+    if (mine)
+#pragma unroll
+        for (int w = 1; w < WARPS; w++)
+            all.merge(shared.of(w, lane), many);
+    bool complete = mine;
+    if (meeting.pieces > 1) {
+        if constexpr (Part::ADDS != ALWAYS)
+            if (!adds_in_words<Part>(many))
+                return __ballot_sync(ALL, mine && leave_in_slot(all, meeting));
+        if constexpr (Part::ADDS != NEVER) {
+            const Met<Part> met = meet_in_words(many, all, result, meeting);
+            all = met.part;
+            complete = met.last;
+        }
+    }
+    if (complete)
+        State::finish(many, all, result);
+    return 0;
+}
+
+/* The same as finish_in_slots() where a block's warps join pieces. By all threads: a result's lane is the same in all warps. */
+template <class State>
+__device__ __noinline__ void finish_joined_in_slots(const rd_cuda_many &many, JoinedParts<typename State::Kept> &shared,
+                                                    const typename State::Kept &kept, u64 result) {
+    typedef typename State::Kept Part;
+    if (result < many.results)
+        shared.of(warp_index(), lane_index()) = kept;
+    __syncthreads();
+    if (warp_index() == 0) {
+        const unsigned complete = join_parts<State>(many, shared, result);
+        if (lane_index() == 0)
+            shared.complete = complete;
+    }
+    __syncthreads();
+    if constexpr (Part::ADDS != ALWAYS) { /* warps take slots in turn */
+        unsigned left = shared.complete;
+        for (int turn = 0; left; left &= left - 1, turn = (turn + 1) % WARPS)
+            if (turn == warp_index()) {
+                const u64 own = __shfl_sync(ALL, result, __ffs((int)left) - 1);
+                const Part all = take_slots<Part>(many, meeting_of(many, own));
+                if (lane_index() == 0)
+                    State::finish(many, all, own);
+            }
+    }
+    __syncthreads(); /* before the next task */
+}
+
+/* The end of a state whose pieces a block may join. */
+template <class State>
+__device__ __forceinline__ void finish_part(const rd_cuda_many &many, JoinedParts<typename State::Kept> &shared,
+                                            const typename State::Kept &kept, u64 result) {
+    if (many.joined)
+        finish_joined_in_slots<State>(many, shared, kept, result);
+    else
+        finish_in_slots<State>(many, kept, result);
 }
 
 /* By lanes that have a result. Of a failure the bits are those of NaN, or zero. */

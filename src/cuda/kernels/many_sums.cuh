@@ -284,6 +284,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         Waiting<KE> elements[ELEMENTS ? WARPS : 1];
         Waiting<KP> products[PRODUCTS ? WARPS : 1];
         double exact[QUICK ? WARPS : 1][32];
+        Notes notes[WARPS][32]; /* of pieces that are joined */
         AloneRoom alone;
     };
 
@@ -568,7 +569,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
      * Pieces
      * -------------------------------------------------------------------------------------------------------------- */
 
-    static constexpr int GRID_WORDS = (ELEMENTS ? ElementGrid::COUNT : 0) + (PRODUCTS ? ProductGrid::COUNT : 0);
+    static constexpr int PRODUCT_WORDS = ELEMENTS ? ElementGrid::COUNT : 0, /* where those of products begin */
+        GRID_WORDS = PRODUCT_WORDS + (PRODUCTS ? ProductGrid::COUNT : 0);
 
     /* Of the uppermost slice, in which 32 lanes may hold 2^55 units, what is more than 2^46 goes to the word above; others hold no
      * more. So words hold the sums of 2^16 pieces. False if there is no word above. */
@@ -586,6 +588,18 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             if (sum)
                 atomicAdd(words + held.base + k, (u64)sum);
         }
+        return fits;
+    }
+
+    /* Adds to what is held, of which slices that are not used are zero. False if it lies elsewhere on the grid. */
+    template <int K> static __device__ __forceinline__ bool join(Held<K> &held, const Held<K> &other) {
+        const bool adds = other.low <= other.high, fits = !adds || held.low > held.high || held.base == other.base;
+        held.base = adds && fits ? other.base : held.base;
+        held.low = adds && fits ? min(held.low, other.low) : held.low;
+        held.high = adds && fits ? max(held.high, other.high) : held.high;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            held.sum[k] += fits ? other.sum[k] : 0;
         return fits;
     }
 
@@ -620,7 +634,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             if constexpr (ELEMENTS)
                 all = leave<KE, ElementGrid>(words, kept.elements);
             if constexpr (PRODUCTS)
-                all = leave<KP, ProductGrid>(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products) && all;
+                all = leave<KP, ProductGrid>(words + PRODUCT_WORDS, kept.products) && all;
             if (!all)
                 kept.notes.flags |= FAILED;
         }
@@ -638,7 +652,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         if constexpr (ELEMENTS)
             fits = fetch<KE, ElementGrid>(words, kept.elements);
         if constexpr (PRODUCTS)
-            fits = fetch<KP, ProductGrid>(words + (ELEMENTS ? ElementGrid::COUNT : 0), kept.products) && fits;
+            fits = fetch<KP, ProductGrid>(words + PRODUCT_WORDS, kept.products) && fits;
         kept.notes.ignored = __ldcg(extra + RD_CUDA_TABLE_NANS);
         kept.notes.flags = (unsigned)__ldcg(extra + RD_CUDA_TABLE_FLAGS) | (fits ? 0u : (unsigned)FAILED);
         kept.notes.nan_below = __ldcg(extra + RD_CUDA_TABLE_NAN_BELOW);
@@ -651,11 +665,35 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
      * Rounding
      * -------------------------------------------------------------------------------------------------------------- */
 
-    /* One or two slices that are next to each other, as the bits of an f32 or f64; false if the result is none of the usual. */
+    /* Rounds a number of 64 digits times 2^exponent, of which the lowest also tells of what follows it; false if the result is none of
+     * the usual. */
+    static __device__ __forceinline__ bool round_leading(u64 leading, int exponent, bool negative,
+                                                         const rd_cuda_call &call, u64 &bits) {
+        if (call.result_bytes == 4) {
+            const unsigned rounded = __float_as_uint((float)leading); /* 2^63 to 2^64 */
+            const int field = (int)(rounded >> 23) + exponent;
+            bits = (rounded + ((unsigned)exponent << 23)) | (unsigned)negative << 31;
+            return field > 0 && field < 255;
+        }
+        if (call.result_bytes == 8) {
+            const u64 rounded = (u64)__double_as_longlong((double)leading);
+            const int field = (int)(rounded >> 52) + exponent;
+            bits = (rounded + ((u64)(i64)exponent << 52)) | (u64)negative << 63;
+            return field > 0 && field < 2047;
+        }
+        const int cut = 64 - call.result_precision, last = call.result_precision - 1; /* the implicit bit's place */
+        const u64 half = (u64)1 << (cut - 1),
+                  rounded = (leading >> cut) + (leading & half && leading & (3 * half - 1)); /* a tie to even */
+        const int field = exponent + 63 + call.result_max_exponent + (int)(rounded >> (last + 1));
+        bits = (u64)(unsigned)field << last | (rounded & (((u64)1 << last) - 1)) | (u64)negative << 15;
+        return field > 0 && field <= 2 * call.result_max_exponent;
+    }
+
+    /* One or two slices that are next to each other; false if the result is none of the usual. */
     template <int K>
     static __device__ __forceinline__ bool round_short(const Held<K> &held, int lowest, const rd_cuda_call &call,
                                                        u64 &bits) {
-        if (held.high - held.low > 1 || call.finish != RD_VALUE || call.result_bytes < 4)
+        if (held.high - held.low > 1 || call.finish != RD_VALUE)
             return false;
         i64 lower = 0, upper = 0;
 #pragma unroll
@@ -672,18 +710,79 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         const u64 leading = (u64)(shifted >> 64) | ((u64)shifted != 0);
         const int exponent =
             lowest + GRID_STEP * (held.base + held.low) + 64 - zeros; /* of the leading word's lowest bit */
-        if (magnitude == 0)
-            return false;
-        if (call.result_bytes == 4) {
-            const unsigned rounded = __float_as_uint((float)leading); /* 2^63 to 2^64 */
-            const int field = (int)(rounded >> 23) + exponent;
-            bits = (rounded + ((unsigned)exponent << 23)) | (unsigned)negative << 31;
-            return field > 0 && field < 255;
+        return magnitude != 0 && round_leading(leading, exponent, negative, call, bits);
+    }
+
+    /* The first 128 digits of what slices hold; the lowest also tells of those that follow. */
+    struct Digits {
+        u64 high, low; /* zero, or the highest bit is set */
+        int exponent;  /* of the lowest of `high` */
+        bool negative;
+
+        template <int K> __device__ __forceinline__ Digits(const Held<K> &held, int lowest) {
+            constexpr int W = (GRID_STEP * (K - 1) + 64 + 63) / 64;
+            u64 word[W] = {};
+            to_words(word, held);
+            negative = (i64)word[W - 1] < 0;
+            u64 carry = negative, first = 0, second = 0, third = 0, below = 0, rest = 0;
+            int top = 0;
+#pragma unroll
+            for (int w = 0; w < W; w++) {
+                word[w] = (negative ? ~word[w] : word[w]) + carry;
+                carry = carry && word[w] == 0;
+                if (w >= 3)
+                    below |= word[w >= 3 ? w - 3 : 0];
+                if (word[w]) {
+                    first = word[w];
+                    second = w >= 1 ? word[w >= 1 ? w - 1 : 0] : 0;
+                    third = w >= 2 ? word[w >= 2 ? w - 2 : 0] : 0;
+                    rest = below;
+                    top = w;
+                }
+            }
+            const int zeros = first ? __clzll((i64)first) : 0;
+            high = first << zeros | (zeros ? second >> (64 - zeros) : 0);
+            low = second << zeros | (zeros ? third >> (64 - zeros) : 0);
+            low |= (third << zeros | rest) != 0;
+            exponent = lowest + GRID_STEP * max(held.base, 0) + 64 * top - zeros;
         }
-        const u64 rounded = (u64)__double_as_longlong((double)leading);
-        const int field = (int)(rounded >> 52) + exponent;
-        bits = (rounded + ((u64)(i64)exponent << 52)) | (u64)negative << 63;
-        return field > 0 && field < 2047;
+
+        /* As two numbers, of which the second takes digits 54 to 106, the lowest as above. False if they, or their products, might not
+         * be usual ones. */
+        __device__ __forceinline__ bool to_parts(Parted &parted) const {
+            const u64 rest = high << 53 | low >> 11, after = (rest >> 11) | ((rest & 0x7ff) != 0 || (low & 0x7ff) != 0);
+            const double scale = __longlong_as_double((i64)(exponent + 1023 + 11) << 52),
+                         sign = negative ? -scale : scale;
+            parted.upper = (double)(high >> 11) * sign;
+            parted.lower = (double)after * (sign * 0x1p-53);
+            return high != 0 && abs(exponent) < 400;
+        }
+    };
+
+    template <int AS> static __device__ __forceinline__ Digits value_digits(const Merged &kept) {
+        if constexpr (TAKES_PRODUCTS<AS>)
+            return Digits(kept.products, ProductGrid::LOWEST);
+        else
+            return Digits(kept.elements, ElementGrid::LOWEST);
+    }
+
+    /* A result of many slices, or one that is not the sum itself, in little time; false if it takes more. A function of its own, so that
+     * it takes no registers from those that others hold. */
+    template <int AS>
+    static __device__ __noinline__ bool round_digits(const Merged kept, const rd_cuda_call &call, u64 &bits) {
+        if (call.finish == RD_VALUE) {
+            const Digits digits = value_digits<AS>(kept);
+            return digits.high &&
+                   round_leading(digits.high | (digits.low != 0), digits.exponent, digits.negative, call, bits);
+        }
+        constexpr bool OF_PRODUCTS = TAKES_PRODUCTS<AS>, OF_ELEMENTS = !OF_PRODUCTS || HAS_TWO_SUMS<AS>;
+        Parted parted[SUMS];
+        bool fits = true;
+        if constexpr (OF_ELEMENTS)
+            fits = Digits(kept.elements, ElementGrid::LOWEST).to_parts(parted[0]);
+        if constexpr (OF_PRODUCTS)
+            fits = Digits(kept.products, ProductGrid::LOWEST).to_parts(parted[SUMS - 1]) && fits;
+        return fits && round_parted<AS>(call, parted, bits);
     }
 
     template <int W, int K> static __device__ __forceinline__ void to_words(u64 (&word)[W], const Held<K> &held) {
@@ -793,17 +892,18 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         if (status != REDUCT_OK) {
             bits = nan_bits(all);
         } else if (!round_special<AS>(kept.notes, all, bits)) {
-            bool rounded;
-            if constexpr (HAS_TWO_SUMS<AS>)
-                rounded = false;
-            else if constexpr (TAKES_PRODUCTS<AS>)
+            bool rounded = false;
+            if constexpr (!HAS_TWO_SUMS<AS> && TAKES_PRODUCTS<AS>)
                 rounded = round_short(kept.products, ProductGrid::LOWEST, all, bits);
-            else
+            else if constexpr (!HAS_TWO_SUMS<AS>)
                 rounded = round_short(kept.elements, ElementGrid::LOWEST, all, bits);
             if (!rounded) {
                 rd_cuda_call own = all;
                 own.count = count;
-                if (!round_all<AS>(kept, own, bits))
+                if constexpr (AS != RD_WEIGHTED)
+                    if (own.finish == RD_VALUE || own.result_bytes < 8)
+                        rounded = round_digits<AS>(kept, own, bits);
+                if (!rounded && !round_all<AS>(kept, own, bits))
                     return false;
             }
         }
@@ -1151,9 +1251,82 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             Slices<KP, ProductGrid>::take_back(shared.products[warp_index()], merged.products);
     }
 
+    /* What a block's warps have of this lane's result, added up. Sums that lie elsewhere on the grid than the first go to the table
+     * by themselves. */
+    struct Joined {
+        Merged all;
+        bool left; /* some did */
+    };
+    static __device__ __noinline__ Joined join_all(const Shared &shared, u64 *words) {
+        Joined joined = {};
+        Notes &notes = joined.all.notes;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            const Notes &own = shared.notes[w][lane_index()];
+            notes.ignored += own.ignored;
+            notes.nan_below = max(notes.nan_below, own.nan_below);
+            notes.flags |= own.flags;
+        }
+        bool fits = true;
+        if constexpr (ELEMENTS)
+            fits = join_sums<KE, ElementGrid>(shared.elements, words, joined.all.elements, joined.left);
+        if constexpr (PRODUCTS)
+            fits =
+                join_sums<KP, ProductGrid>(shared.products, words + PRODUCT_WORDS, joined.all.products, joined.left) &&
+                fits;
+        if (!fits)
+            notes.flags |= FAILED;
+        return joined;
+    }
+    template <int K, class Grid>
+    static __device__ __forceinline__ bool join_sums(const Waiting<K> (&waiting)[WARPS], u64 *words, Held<K> &all,
+                                                     bool &left) {
+        bool fits = true;
+        all.base = 0;
+        all.low = K;
+        all.high = -1;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            Held<K> own;
+            Slices<K, Grid>::take_back(waiting[w], own);
+            if (!join(all, own)) {
+                left = true;
+                fits = leave<K, Grid>(words, own) && fits;
+            }
+        }
+        return fits;
+    }
+
+    /* Pieces of a block's warps. By all threads: a result's lane is the same in all warps. */
+    static __device__ __forceinline__ void finish_joined(const rd_cuda_many &many, Shared &shared, const Kept &kept,
+                                                         u64 result) {
+        const bool mine = result < many.results;
+        if (mine)
+            shared.notes[warp_index()][lane_index()] = kept.notes;
+        __syncthreads();
+        if (warp_index() == 0) {
+            const Meeting meeting = meeting_of(many, mine ? result : 0);
+            Joined joined;
+            bool last = mine;
+            if (mine)
+                joined = join_all(shared, meeting.words);
+            if (mine && (meeting.pieces > 1 || joined.left)) {
+                const Met met = meet(joined.all, meeting, 1);
+                joined.all = met.kept;
+                last = met.last;
+            }
+            finish_merged(many, shared, joined.all, last, result);
+        }
+        __syncthreads(); /* before the next task */
+    }
+
     /* By all lanes, of which some have a result. */
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,
                                                       u64 result) {
+        if (many.joined) {
+            finish_joined(many, shared, kept, result);
+            return;
+        }
         bool mine = result < many.results;
         Merged merged;
         merged.notes = kept.notes;
