@@ -21,14 +21,14 @@ sys.path.insert(0, os.path.join(ROOT, 'ladder'))
 import lists  # noqa: E402
 
 # What is kept under a name, of which parts; where one of them is missing, what is there stays. OPTIONAL: measured only where
-# there is Vulkan.
+# there is Vulkan, or Dawn.
 TYPES = ('f32', 'i32', 'f64')
 SHADERS = tuple(f'shaders-{kind}' for kind in TYPES)
 PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'applications-f32', 'applications-f64'),
          'numbers': ('numbers-f32', 'numbers-f64'),
          'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
-         'profile': ('profile',), 'blocks': ('blocks-256', 'blocks-1024')}
-OPTIONAL = SHADERS
+         'profile': ('profile',), 'blocks': ('blocks-256', 'blocks-1024', 'blocks-wgsl')}
+OPTIONAL = (*SHADERS, 'blocks-wgsl')
 # Measured with the ladder since, where shaders are: not kept beside it.
 REPLACED = {'ladder': ('languages',)}
 SUBMISSIONS = ('submission-cuda.json', 'submission-vulkan.json')
@@ -73,7 +73,7 @@ def keep(folder, parts, kept):
         rows = [row for part, report in there.items() for row in rows_of(part, report)]
         results.write(name, merge(there.values(), rows), kept)
         for other in REPLACED.get(name, ()):
-            if set(OPTIONAL) <= set(there):
+            if set(SHADERS) <= set(there):
                 results.remove(other, kept)
     return missing
 

@@ -143,7 +143,7 @@ def table(heading, rows, numbers=()):
 # ----------------------------------------------------------------------------------------------------------------------
 
 # Languages other than a device's own, in the order in which tables show them.
-SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang'}
+SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang', 'wgsl': 'WGSL'}
 
 
 class Report:

@@ -427,7 +427,9 @@ class Results(unittest.TestCase):
                  'profile': [{**rungs[1], 'shared_transactions': 12345.0, 'divergence': 0.0, 'active_lanes': 11.5}],
                  **{f'blocks-{block}': [{**row, 'block': block, 'seconds': factor * row['seconds']} for row in (*rungs, *shaders)
                                         if row['name'] in ('halving', 'exact') and (row['name'] == 'halving' or block == 256)]
-                    for block, factor in ((256, 1), (1024, 3))}}
+                    for block, factor in ((256, 1), (1024, 3))},
+                 'blocks-wgsl': [{**row, 'language': 'wgsl', 'block': block, 'seconds': block * row['seconds']}
+                                 for row in rungs if row['name'] == 'halving' for block in (256, 1024)]}
         return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
 
     def test_what_was_measured_is_adopted(self):
@@ -462,8 +464,8 @@ class Results(unittest.TestCase):
         self.assertEqual([row[3] for row in found['applications'][0] if row[0] == 'maximum'], ['cuda', 'slang'])
         self.assertEqual(found['hardware'][0][3][-1], '11.5')
         heading, _, *block_sizes = found['block-sizes'][0]
-        self.assertEqual(heading, ['rung', *(f'{language}, {n}' for language in ('CUDA', 'GLSL') for n in ('4 Mi', '32 Mi'))])
-        self.assertEqual(block_sizes, [['`halving`', *4 * ['3.00']]])
+        self.assertEqual(heading, ['rung', *(f'{language}, {n}' for language in ('CUDA', 'GLSL', 'WGSL') for n in ('4 Mi', '32 Mi'))])
+        self.assertEqual(block_sizes, [['`halving`', *4 * ['3.00'], *2 * ['4.00']]])
         self.assertRegex(blocks['rows'], r'The times spread by at most \d')
         self.assertIn('12,345', blocks['neighbour-strided-before'])
 
@@ -557,7 +559,7 @@ class Results(unittest.TestCase):
             file.write(self.PRETENDER)
         os.chmod(program, 0o755)
         run = subprocess.run([os.path.join(DOCS, '..', 'scripts', 'measure-ladder'), folder, *parts], stdout=subprocess.PIPE, text=True,
-                             env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', **environment}, timeout=60)
+                             env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', 'NODE': program, **environment}, timeout=60)
         return run, {name for name in os.listdir(out) if name.endswith('.json')}, read(log)
 
     def test_measuring_goes_on_after_what_fails(self):
@@ -579,6 +581,7 @@ class Results(unittest.TestCase):
         parts = {part + '.json' for names in adopt.PARTS.values() for part in names}
         self.assertEqual(files, parts | set(adopt.SUBMISSIONS))
         self.assertIn('cuda:0,vulkan:0 --language all --n 4Mi,10Mi --type f32 --block 1024', asked)
+        self.assertRegex(asked, 'web/tests/climb.js --rows --n 4Mi,10Mi --size 256,1024')
         self.assertIn('vulkan:0 --n 1Mi,4Mi,10Mi,32Mi,256Mi --type f32 --rounds 7 --language all', asked)
 
     def test_parts_can_be_measured_alone(self):
@@ -590,6 +593,9 @@ class Results(unittest.TestCase):
             run, files_now, asked = self.measure(folder, 'experiments')
             self.assertEqual((run.returncode, files_now - files), (0, {'experiments-some_program.json'}))
             self.assertEqual(asked.splitlines()[-1], '--json')
+            run, files_now, _ = self.measure(folder, 'blocks', NODE='none', LIMIT='60')
+            self.assertEqual((run.returncode, files_now - files), (0, {'experiments-some_program.json', 'blocks-256.json', 'blocks-1024.json'}))
+            self.assertIn('WGSL: not measured', run.stdout)
             run, _, asked = self.measure(folder, 'row')
         self.assertEqual(run.returncode, 2)
         self.assertNotIn('NOT MEASURED', run.stdout)
