@@ -201,6 +201,9 @@ CLAIMS = [
     ('tutorials', 'with a fixed grid blocks of 1024 gain up to a fifth at 4 Mi, and lose 4% with the copy engine', 'producer-warp',
      lambda r: 0.78 < min(wide_costs(r, 4 * MI).values()) < 0.85 and
      all(1.03 < wide_costs(r, n)[name] < 1.06 for n in (4 * MI, 10 * MI) for name in ('bulk-copy', 'producer-warp'))),
+    ('tutorials', 'knowing the size of blocks of 256 is worth a few percent', 'static-blocks',
+     lambda r: all(1.01 < shown(r, 'static-blocks', '`blockDim.x`, 256 threads', n) / shown(r, 'static-blocks', '`BLOCK_SIZE`, 256 threads', n) < 1.12
+                   for n in ('4 Mi', '10 Mi', '32 Mi'))),
     ('cg-reduce', 'that it is shorter hardly shows', 'cg-reduce', lambda r: all(0.95 < gain < 1.05 for gain in gains(r, 'cg-reduce', [32 * MI]))),
     ('harris-seven', 'vector-loads is faster', 'harris-seven',
      lambda r: seconds(r, 'vector-loads', 32 * MI, 'second-launch') < seconds(r, 'harris-seven', 32 * MI, 'second-launch')),
