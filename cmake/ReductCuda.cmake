@@ -225,6 +225,22 @@ function(reduct_cuda_compile target table source place)
   set(rows "${rows}    {\"${image}\", ${symbol}, ${least}},\n" PARENT_SCOPE)
 endfunction()
 
+# Architectures as options of nvcc, for programs and shared objects that hold their kernels themselves: from 8.0 on, with PTX for
+# those between and after.
+function(reduct_cuda_codes result)
+  set(codes)
+  foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
+    reduct_cuda_virtual(${architecture} capability ptx_alone virtual)
+    if(virtual GREATER_EQUAL 80 AND ptx_alone)
+      list(APPEND codes -gencode=arch=compute_${virtual},code=compute_${virtual})
+    elseif(virtual GREATER_EQUAL 80)
+      list(APPEND codes -gencode=arch=compute_${virtual},code=[sm_${virtual},compute_${virtual}])
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES codes)
+  set(${result} ${codes} PARENT_SCOPE)
+endfunction()
+
 # Builds a shared object from one source that uses CUB or Thrust: NAME.so in the build's folder, which programs load if it
 # lies beside them (gpu/plugin.h). Nothing where there is no nvcc. Those libraries pick their tuning by the architecture
 # that their code was compiled for, so machine code for the one at hand matters; but it takes long to compile. Two
@@ -252,16 +268,7 @@ function(reduct_cuda_plugin name)
       list(APPEND includes -I${REDUCT_CCCL}/${folder})
     endforeach()
   endif()
-  set(codes)
-  foreach(architecture IN LISTS REDUCT_CUDA_ARCHITECTURES)
-    reduct_cuda_virtual(${architecture} capability ptx_alone virtual)
-    if(virtual GREATER_EQUAL 80 AND ptx_alone)
-      list(APPEND codes -gencode=arch=compute_${virtual},code=compute_${virtual})
-    elseif(virtual GREATER_EQUAL 80)
-      list(APPEND codes -gencode=arch=compute_${virtual},code=[sm_${virtual},compute_${virtual}])
-    endif()
-  endforeach()
-  list(REMOVE_DUPLICATES codes)
+  reduct_cuda_codes(codes)
   set(plugin ${PROJECT_BINARY_DIR}/${name}.so)
   set(options ${CMAKE_CURRENT_BINARY_DIR}/${name}.options) # so that other options compile it again
   file(CONFIGURE OUTPUT ${options} CONTENT "${includes} ${codes}\n" @ONLY)

@@ -7,6 +7,7 @@ What it wrote for docs/results/ becomes docs/results/MACHINE.json, of any machin
 tutorial's tables are made, if they are of the machine that these are of already, or with --tables in its place; parts that were
 not measured stay as they are. At last it says which sentences of the tutorial are not true of the new figures.
 """
+import glob
 import json
 import os
 import re
@@ -20,14 +21,14 @@ sys.path.insert(0, os.path.join(ROOT, 'ladder'))
 import lists  # noqa: E402
 
 # What is kept under a name, of which parts; where one of them is missing, what is there stays. OPTIONAL: measured only where
-# there is Vulkan.
+# there is Vulkan, or Dawn.
 TYPES = ('f32', 'i32', 'f64')
 SHADERS = tuple(f'shaders-{kind}' for kind in TYPES)
 PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'applications-f32', 'applications-f64'),
          'numbers': ('numbers-f32', 'numbers-f64'),
          'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
-         'profile': ('profile',), 'blocks': ('blocks',)}
-OPTIONAL = SHADERS
+         'profile': ('profile',), 'blocks': ('blocks-256', 'blocks-1024', 'blocks-wgsl')}
+OPTIONAL = (*SHADERS, 'blocks-wgsl')
 # Measured with the ladder since, where shaders are: not kept beside it.
 REPLACED = {'ladder': ('languages',)}
 SUBMISSIONS = ('submission-cuda.json', 'submission-vulkan.json')
@@ -72,9 +73,21 @@ def keep(folder, parts, kept):
         rows = [row for part, report in there.items() for row in rows_of(part, report)]
         results.write(name, merge(there.values(), rows), kept)
         for other in REPLACED.get(name, ()):
-            if set(OPTIONAL) <= set(there):
+            if set(SHADERS) <= set(there):
                 results.remove(other, kept)
     return missing
+
+
+def keep_experiments(folder, kept):
+    """What programs of ladder/experiments/ have printed: the lines of an experiment take the place of those that it had, and the day is a
+    fact of its own."""
+    for path in sorted(glob.glob(os.path.join(folder, 'experiments-*.json'))):
+        report, known = read(path), results.read('experiments', kept) or {'facts': {}, 'warnings': [], 'rows': []}
+        names = list(dict.fromkeys(row['experiment'] for row in report['rows']))
+        place = next((i for i, row in enumerate(known['rows']) if row['experiment'] in names), len(known['rows']))
+        rows = [row for row in known['rows'] if row['experiment'] not in names]
+        facts = {**{'GPU': report['facts']['GPU']}, **known['facts'], **{f'date of {name}': report['facts']['date'] for name in names}}
+        results.write('experiments', {**known, 'facts': facts, 'rows': [*rows[:place], *report['rows'], *rows[place:]]}, kept)
 
 
 def own(rows):
@@ -109,10 +122,12 @@ def main():
         write_submission(report, target)
         print(f'docs/results/{os.path.basename(target)}')
     parts = [path for names in PARTS.values() for part in names if os.path.exists(path := os.path.join(folder, part + '.json'))]
+    parts += glob.glob(os.path.join(folder, 'experiments-*.json'))
     now = results.read('ladder')
     if '--tables' in sys.argv or (parts and now and machine(read(parts[0])) == machine(now)):
         for part in keep(folder, PARTS, results.FOLDER):
             print(f'{part}: not measured; what is there stays')
+        keep_experiments(folder, results.FOLDER)
     else:
         print(f'The tables stay those of {machine(now)}: --tables replaces them')
     for script in (('docs', 'ladder', 'tables.py'), ('docs', 'results', 'chart.py')):

@@ -41,7 +41,8 @@ SENTENCES = [
     (r'f32 sums of texels and of an array, on one (.+?):', r'纹素与数组的 f32 求和，在一块 \1 上：'),
     (r'f32 sums of (.+?) elements on one (.+?):', r'\1 个元素的 f32 求和，在一块 \2 上：'),
     (r'(.+?) f32 on one (.+?), `--profile`:', r'\1 个 f32，在一块 \2 上，`--profile`：'),
-    (r'f32 on one (.+?):', r'f32，在一块 \1 上：'),
+    (r'Time in blocks of (\d+) threads, as a multiple of that in blocks of (\d+), f32 on one (.+?):',
+     r'\1 个线程的块的时间，以 \2 个线程的块的时间为 1，f32，在一块 \3 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
     (r'On one (.+?), in runs of their own:', r'在一块 \1 上，单独运行：'),
@@ -70,7 +71,7 @@ HEADINGS = {
     'loads and stores; the barrier orders': '加载和存储；屏障的范围', 'sectors of 32 bytes from L2': '来自 L2 的 32 字节扇区', 'instructions of warps': '线程束的指令',
     '`last-warp`, 32 Mi f32': '`last-warp`，32 Mi 个 f32', '`row-block`, f32': '`row-block`，f32', 'sums, keys': '和的数目，键', 'f32, 8 bytes apart': 'f32，隔 8 字节', '32-bit integers': '32 位整数', '64-bit integers': '64 位整数',
     'time, on a busy day': '时间，忙碌的一天', '± then': '当时的 ±', 'two of them': '两个这样的', 'two, far apart': '两个，离得远',
-    'technique': '技术', 'the step': '步骤', 'its block': '它的块', 'in blocks of 1024': '1024 的块', 'of the time': '占时间的', 'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
+    'technique': '技术', 'the step': '步骤', 'in the loop': '循环里用的', 'warp barrier': '线程束屏障', 'shuffle': '洗牌', 'warp reduction': '线程束归约', 'branch': '分支', 'reciprocal': '倒数',
 }
 
 
@@ -84,6 +85,7 @@ CELLS = {
     'neighbours': '相邻的字', 'neighbours, in the other direction': '相邻的字，反方向', 'all lanes the same word': '所有通道读同一个字',
     'lanes in pairs, a word each': '通道两两一对，每对一个字', 'half and half, two words of two banks': '各一半，两个存储体的两个字', 'half and half, two words of one bank': '各一半，同一存储体的两个字',
     'eight lanes each, four words of one bank': '每八个通道一个，同一存储体的四个字', **{f'every {text} word': f'步长 {int(text[:-2])}' for text in ('2nd', '3rd', '4th', '8th', '16th', '32nd', '33rd')},
+    **{f'`{size}`, {threads} threads': f'`{size}`，{threads} 个线程' for size in ('blockDim.x', 'BLOCK_SIZE') for threads in (256, 1024)},
     'none': '不用簇', 'in L1; within the block': '在 L1；块之内', 'past L1; within the block': '绕过 L1；块之内', 'in L1; on the device': '在 L1；整个设备', 'past L1; on the device': '绕过 L1；整个设备',
     'as it is': '原样', 'the barrier of the subgroup orders shared memory alone': '子组的屏障只管共享内存', 'no barrier of the subgroup': '没有子组的屏障', 'an `if` for the inner loop': '内层循环换成 `if`',
     'six steps written out, for 32 lanes': '为 32 个通道写开六步', 'no barrier of the group at the end': '末尾没有组的屏障', 'both': '两者都改', 'both, and sums in registers, as in CUDA': '两者都改，和在寄存器里，如 CUDA',

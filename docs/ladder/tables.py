@@ -6,7 +6,7 @@
     rows        the ladder of rows
     groups      the ladder of groups
     profile     what the profiler counts
-    blocks      rungs in blocks of 1024 threads
+    blocks      rungs in blocks of 256 and of 1024 threads, in every language
     experiments what single programs have measured to explain a cell; ladder/single/banks.cu and ladder/experiments/
 
 all but the last by one run of scripts/measure-ladder, which results/adopt.py puts there; from docs/results/, what is known of other
@@ -143,7 +143,7 @@ def table(heading, rows, numbers=()):
 # ----------------------------------------------------------------------------------------------------------------------
 
 # Languages other than a device's own, in the order in which tables show them.
-SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang'}
+SHADERS = {'glsl': 'GLSL', 'hlsl': 'HLSL', 'slang': 'Slang', 'wgsl': 'WGSL'}
 
 
 class Report:
@@ -739,26 +739,50 @@ def profile_block(report):
     return f'{elements(n)} f32 on one {report.device()}, `--profile`:\n\n' + table(heading, rows, heading[1:])
 
 
-def block_sizes_block(report, larger):
-    """Rungs in blocks of 1024 beside their own size, with the finishes that are their own."""
-    if not larger:
+NARROW, WIDE = 256, 1024
+
+
+class Blocks:
+    """A run of all rungs in blocks of two sizes."""
+    def __init__(self, run):
+        rungs = [row for row in run['rows'] if row['group'] == 'rungs']
+        self.names = list(dict.fromkeys(row['name'] for row in rungs))
+        self.sizes = sorted({row['n'] for row in rungs})
+        self.languages = [language for language in ('cuda', *SHADERS) if any(row['language'] == language for row in rungs)]
+        self.of = {(language, block): Report({**run, 'rows': [row for row in rungs if row['block'] == block]}, language if language in SHADERS else None)
+                   for language in self.languages for block in (NARROW, WIDE)}
+
+    def pair(self, language, name, n):
+        """A rung in narrow and in wide blocks, f32 with its own finish; None where it was not run in both."""
+        rows = [self.of[language, block].own(name, 'f32', n) for block in (NARROW, WIDE)]
+        return rows if all(rows) else None
+
+    def cost(self, language, name, n):
+        """What wide blocks take of the time."""
+        pair = self.pair(language, name, n)
+        return pair and pair[1]['seconds'] / pair[0]['seconds']
+
+
+def block_sizes_block(run):
+    """What blocks of 1024 take of the time of blocks of 256, in each language."""
+    if not run:
         return ''
-    wide = Report(larger)
+    blocks = Blocks(run)
+    columns = [(language, n) for language in blocks.languages for n in blocks.sizes]
     rows, shown = [], []
-    for name in wide.names:
-        for n in wide.sizes:
-            of = [report.own(name, 'f32', n), wide.own(name, 'f32', n)]
-            if all(of) and of[0]['block'] != of[1]['block']:
-                shown += of
-                rows.append([f'`{name}`', elements(n), of[0]['block'], *(time(row['seconds']) for row in of),
-                             digits(of[1]['seconds'] / of[0]['seconds'])])
+    for name in blocks.names:
+        pairs = [blocks.pair(language, name, n) for language, n in columns]
+        if any(pairs):
+            shown += [row for pair in pairs if pair for row in pair]
+            rows.append([f'`{name}`', *(digits(pair[1]['seconds'] / pair[0]['seconds']) if pair else '' for pair in pairs)])
     if not rows:
         return ''
-    heading = ['rung', 'elements', 'its block', 'time', 'in blocks of 1024', 'of the time']
-    return f'f32 on one {wide.device()}:\n\n' + table(heading, rows, heading[1:]) + steadiness(shown)
+    heading = ['rung', *(f'{SHADERS.get(language, "CUDA")}, {elements(n)}' for language, n in columns)]
+    return (f'Time in blocks of {WIDE} threads, as a multiple of that in blocks of {NARROW}, f32 on one {Report(run).device()}:\n\n'
+            + table(heading, rows, heading[1:]) + steadiness(shown))
 
 
-def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, experiments):
+def blocks(report, languages, sass, numbers, rows, groups, submissions, block_sizes, experiments):
     """Every block of results by name."""
     made = {'sass': sass_block(sass), 'machines': machines_block(submissions, report),
             'shaders': shaders_block(submissions, report and report.device())}
@@ -777,7 +801,7 @@ def blocks(report, languages, sass, numbers, rows, groups, submissions, larger, 
                      'specimens': specimens_block(report),
                      'last-warp-implicit': specimens_block(report, 'last-warp-implicit'),
                      'effects': effects_block(report), 'profile-read': profile_block(report),
-                     'block-sizes': block_sizes_block(report, larger),
+                     'block-sizes': block_sizes_block(block_sizes),
                      'applications': applications_block(report), 'textures': textures_block(report.whole), 'peers': peers_block(report),
                      'numbers': '\n'.join(text for text in (numbers_block(report), cancelling_block(Report(numbers)) if numbers else '')
                                           if text),

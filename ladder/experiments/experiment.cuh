@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <string>
 #include <vector>
 
 #define CHECK(call) check(call, #call)
@@ -58,3 +60,43 @@ template <typename Launch> double microseconds(Launch launch, int runs) {
     std::sort(rounds.begin(), rounds.end());
     return rounds[rounds.size() / 2] * 1e3 / runs;
 }
+
+// What an experiment has measured, printed when the last figure is in: as text, or as a report in JSON whose rows are lines of
+// results/experiments.csv, a cell of the experiment's table each. No text may need escapes.
+class experiment {
+  public:
+    experiment(const char *name, const char *heading, bool json) : name(name), heading(heading), json(json) {
+    }
+    experiment(const experiment &) = delete;
+
+    // `unit`: as in UNITS of docs/ladder/tables.py.
+    void add(const char *row, const char *column, const char *unit, double value) {
+        char text[512];
+        if (json)
+            snprintf(text, sizeof text,
+                     "{\"experiment\": \"%s\", \"heading\": \"%s\", \"row\": \"%s\", \"column\": \"%s\", "
+                     "\"unit\": \"%s\", \"value\": \"%.4g\"}",
+                     name, heading, row, column, unit, value);
+        else
+            snprintf(text, sizeof text, "%-40s %-12s %.4g %s", row, column, value, unit);
+        rows += (rows.empty() ? "" : json ? ",\n" : "\n") + std::string(text);
+    }
+
+    ~experiment() {
+        char date[32];
+        time_t now = time(nullptr);
+        cudaDeviceProp device;
+        CHECK(cudaGetDeviceProperties(&device, 0));
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&now));
+        if (json)
+            printf("{\"facts\": {\"GPU\": \"%s\", \"date\": \"%s\"},\n\"warnings\": [],\n\"rows\": [\n%s\n]}\n",
+                   device.name, date, rows.c_str());
+        else
+            printf("%s, %s\n%s\n", device.name, date, rows.c_str());
+    }
+
+  private:
+    const char *name, *heading;
+    bool json;
+    std::string rows;
+};

@@ -425,7 +425,11 @@ class Results(unittest.TestCase):
                  'ladder-f64': [], 'numbers-f32': [plain, *rungs[:3]], 'numbers-f64': [], 'rows-f32': [*rows, refused], 'rows-f64': [],
                  'groups-f32': groups, 'groups-f64': [],
                  'profile': [{**rungs[1], 'shared_transactions': 12345.0, 'divergence': 0.0, 'active_lanes': 11.5}],
-                 'blocks': [{**row, 'block': 1024, 'seconds': 3 * row['seconds']} for row in rungs if row['name'] == 'halving']}
+                 **{f'blocks-{block}': [{**row, 'block': block, 'seconds': factor * row['seconds']} for row in (*rungs, *shaders)
+                                        if row['name'] in ('halving', 'exact') and (row['name'] == 'halving' or block == 256)]
+                    for block, factor in ((256, 1), (1024, 3))},
+                 'blocks-wgsl': [{**row, 'language': 'wgsl', 'block': block, 'seconds': block * row['seconds']}
+                                 for row in rungs if row['name'] == 'halving' for block in (256, 1024)]}
         return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
 
     def test_what_was_measured_is_adopted(self):
@@ -459,10 +463,31 @@ class Results(unittest.TestCase):
                          [[how, language] for language in ('CUDA', 'GLSL') for how in ('from an array', 'texels by tiles')])
         self.assertEqual([row[3] for row in found['applications'][0] if row[0] == 'maximum'], ['cuda', 'slang'])
         self.assertEqual(found['hardware'][0][3][-1], '11.5')
-        halving = found['block-sizes'][0][2]
-        self.assertEqual((halving[0], halving[1], halving[-1]), ('`halving`', '4 Mi', '3.00'))
+        heading, _, *block_sizes = found['block-sizes'][0]
+        self.assertEqual(heading, ['rung', *(f'{language}, {n}' for language in ('CUDA', 'GLSL', 'WGSL') for n in ('4 Mi', '32 Mi'))])
+        self.assertEqual(block_sizes, [['`halving`', *4 * ['3.00'], *2 * ['4.00']]])
         self.assertRegex(blocks['rows'], r'The times spread by at most \d')
         self.assertIn('12,345', blocks['neighbour-strided-before'])
+
+    def test_experiments_take_the_place_of_what_they_gave_before(self):
+        def cell(experiment, row, value):
+            return {'experiment': experiment, 'heading': 'how', 'row': row, 'column': '4 Mi', 'unit': 's', 'value': value}
+        def given(folder, date, *rows):
+            with open(os.path.join(folder, 'experiments-some_program.json'), 'w', encoding='utf-8') as file:
+                json.dump({'facts': {'GPU': 'A GPU', 'date': date}, 'warnings': [], 'rows': rows}, file)
+        with tempfile.TemporaryDirectory() as folder:
+            given(folder, 'today', cell('static-blocks', 'a', '1e-05'), cell('static-blocks', 'b', '2e-05'))
+            adopt.keep_experiments(folder, folder)
+            self.assertEqual(results.read('experiments', folder)['facts'], {'GPU': 'A GPU', 'date of static-blocks': 'today'})
+            first = [cell('banks', 'a', '3e-05'), *results.read('experiments', folder)['rows'], cell('clusters', 'a', '4e-05')]
+            results.write('experiments', {'facts': {'GPU': 'A GPU, at 1 GHz', 'date': 'then'}, 'warnings': [], 'rows': first}, folder)
+            given(folder, 'later', cell('static-blocks', 'c', '5e-05'))
+            adopt.keep_experiments(folder, folder)
+            kept = results.read('experiments', folder)
+            text = self.fill(folder)
+        self.assertEqual([(row['experiment'], row['row']) for row in kept['rows']], [('banks', 'a'), ('static-blocks', 'c'), ('clusters', 'a')])
+        self.assertEqual(kept['facts'], {'GPU': 'A GPU, at 1 GHz', 'date': 'then', 'date of static-blocks': 'later'})
+        self.assertIn('| how | 4 Mi |\n|---|---:|\n| c | 50.0 µs |', text)
 
     def test_what_is_submitted_is_of_each_rungs_own_finish(self):
         sample = self.sample()
@@ -534,7 +559,7 @@ class Results(unittest.TestCase):
             file.write(self.PRETENDER)
         os.chmod(program, 0o755)
         run = subprocess.run([os.path.join(DOCS, '..', 'scripts', 'measure-ladder'), folder, *parts], stdout=subprocess.PIPE, text=True,
-                             env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', **environment}, timeout=60)
+                             env={**os.environ, 'OUT': out, 'LOG': log, 'LIMIT': '2', 'NODE': program, **environment}, timeout=60)
         return run, {name for name in os.listdir(out) if name.endswith('.json')}, read(log)
 
     def test_measuring_goes_on_after_what_fails(self):
@@ -555,12 +580,22 @@ class Results(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout)
         parts = {part + '.json' for names in adopt.PARTS.values() for part in names}
         self.assertEqual(files, parts | set(adopt.SUBMISSIONS))
+        self.assertIn('cuda:0,vulkan:0 --language all --n 4Mi,10Mi --type f32 --block 1024', asked)
+        self.assertRegex(asked, 'web/tests/climb.js --rows --n 4Mi,10Mi --size 256,1024')
         self.assertIn('vulkan:0 --n 1Mi,4Mi,10Mi,32Mi,256Mi --type f32 --rounds 7 --language all', asked)
 
     def test_parts_can_be_measured_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             run, files, _ = self.measure(folder, 'rows', 'ladder-f32', WITH_VULKAN='1', LIMIT='60')
             self.assertEqual((run.returncode, files), (0, {'rows-f32.json', 'rows-f64.json', 'ladder-f32.json', adopt.SUBMISSIONS[0]}))
+            os.mkdir(os.path.join(folder, 'experiments'))
+            shutil.copy(os.path.join(folder, 'reduct'), os.path.join(folder, 'experiments', 'some_program'))
+            run, files_now, asked = self.measure(folder, 'experiments')
+            self.assertEqual((run.returncode, files_now - files), (0, {'experiments-some_program.json'}))
+            self.assertEqual(asked.splitlines()[-1], '--json')
+            run, files_now, _ = self.measure(folder, 'blocks', NODE='none', LIMIT='60')
+            self.assertEqual((run.returncode, files_now - files), (0, {'experiments-some_program.json', 'blocks-256.json', 'blocks-1024.json'}))
+            self.assertIn('WGSL: not measured', run.stdout)
             run, _, asked = self.measure(folder, 'row')
         self.assertEqual(run.returncode, 2)
         self.assertNotIn('NOT MEASURED', run.stdout)
