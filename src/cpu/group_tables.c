@@ -47,7 +47,7 @@ enum { ENTRIES_PER_ELEMENT = 2 };
 
 /* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
  * the first elements of a block before it is cut. */
-enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 64 };
+enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 128 };
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
@@ -82,6 +82,7 @@ struct column_plan {
     unsigned channels;
     struct channel channel[CHANNELS];
     bool counts;   /* elements are counted: the results need it */
+    size_t step;   /* of sums, pairs that a result has: one for each channel, and the count */
     bool wants[2]; /* keys: of the least, of the greatest */
     struct order order[2];
     unsigned char *settled; /* by result, where that had to be found out: HAS_ELEMENTS, HAS_OTHERS */
@@ -94,6 +95,7 @@ _Static_assert(PIECE % RD_SIDE == 0, "results that are rounded together are of o
 
 struct window {
     int unit;
+    size_t step; /* of the table */
     pair *table; /* by turn, result */
     pair **piece;
 };
@@ -125,7 +127,8 @@ struct room {
 struct column {
     struct room *room; /* of the thread, while it works */
     struct windows sums[CHANNELS];
-    uint32_t *count;
+    pair
+        *cells; /* by turn, result: the sums of all channels in their first windows, then how many elements there are */
     uint64_t *word;
     int64_t *key[2];    /* the greatest keys; of the least element, the greatest of the negated ones */
     uint64_t *key_row;  /* of the first key that is that great: where it is wanted */
@@ -177,16 +180,12 @@ static struct window *window_at(struct tables *tables, struct windows *windows, 
     for (unsigned i = 0; i < windows->count; i++)
         if (windows->window[i].unit == unit)
             return &windows->window[i];
-    struct window window = {.unit = unit};
     if (windows->count >= WINDOWS)
         return NULL;
-    if (windows->count)
-        window.piece = new_table(tables, rd_divide_up(tables->results, PIECE), sizeof *window.piece, 0);
-    else
-        window.table = new_table(tables, tables->results * tables->turns, sizeof *window.table, 0);
-    if (!window.table && !window.piece)
+    pair **piece = new_table(tables, rd_divide_up(tables->results, PIECE), sizeof *piece, 0);
+    if (!piece)
         return NULL;
-    windows->window[windows->count] = window;
+    windows->window[windows->count] = (struct window){.unit = unit, .piece = piece};
     return &windows->window[windows->count++];
 }
 
@@ -194,13 +193,12 @@ static void free_window(const struct window *window, uint64_t results) {
     for (uint64_t r = 0; window->piece && r < results; r += PIECE)
         free(window->piece[r / PIECE]);
     free(window->piece);
-    free(window->table);
 }
 
 /* Where a window has the sum of a result, or null. */
 static pair *sum_in(const struct window *window, uint64_t result) {
     if (window->table)
-        return &window->table[result];
+        return &window->table[result * window->step];
     pair *piece = window->piece[result / PIECE];
     return piece ? &piece[result % PIECE] : NULL;
 }
@@ -302,32 +300,44 @@ static void take_out_odd(struct tables *tables, const struct column_plan *plan, 
     }
 }
 
-static bool is_far(const struct tables *tables) {
-    return tables->results * sizeof(pair) > FAR_BYTES;
+static bool is_far(const struct tables *tables, size_t step) {
+    return tables->results * step * sizeof(pair) > FAR_BYTES;
 }
 
 /* Fetches what scatter() begins with. */
-static void fetch_first(const struct tables *tables, const pair *table, const struct rd_group_block *block, bool one) {
-    for (size_t i = 0; !one && is_far(tables) && i < AHEAD_FAR && i < block->count; i++)
-        __builtin_prefetch(&table[block->to[i]], 1);
+static void fetch_first(const struct tables *tables, const struct window *window, const struct rd_group_block *block,
+                        bool one) {
+    for (size_t i = 0; !one && is_far(tables, window->step) && i < AHEAD_FAR && i < block->count; i++)
+        __builtin_prefetch(&window->table[block->to[i] * window->step], 1);
 }
 
-/* Adds pairs to the tables of all turns. */
-static void scatter(const struct tables *tables, pair *table, const uint32_t *to, const pair *pairs, size_t count) {
-    const uint64_t results = tables->results;
-    const size_t ahead = is_far(tables) ? AHEAD_FAR : AHEAD;
+/* Adds pairs to the sums of all turns, `step` pairs from one result to the next. `count_at`: how many pairs behind a sum it is
+ * counted, or 0. `fetches`: whether none of this has been near yet. */
+static inline __attribute__((always_inline)) void scatter(const struct tables *tables, pair *table, size_t step,
+                                                          size_t count_at, bool fetches, const uint32_t *to,
+                                                          const pair *pairs, size_t count) {
+    const uint64_t turn_step = tables->results * step;
+    const size_t ahead = is_far(tables, step) ? AHEAD_FAR : AHEAD;
     size_t i = 0;
+#define ADD_ONE(at, turn)                                                                                              \
+    do {                                                                                                               \
+        pair *sum = &table[(turn)*turn_step + to[at] * step];                                                          \
+        *sum += pairs[at];                                                                                             \
+        if (count_at)                                                                                                  \
+            sum[count_at] += (pair){1};                                                                                \
+    } while (0)
     if (tables->turns == TURNS)
         for (; i + TURNS <= count; i += TURNS)
             for (size_t turn = 0; turn < TURNS; turn++)
-                table[turn * results + to[i + turn]] += pairs[i + turn];
-    else if (results * sizeof *table > NEAR_BYTES)
+                ADD_ONE(i + turn, turn);
+    else if (fetches && turn_step * sizeof *table > NEAR_BYTES)
         for (; i + ahead < count; i++) {
-            __builtin_prefetch(&table[to[i + ahead]], 1);
-            table[to[i]] += pairs[i];
+            __builtin_prefetch(&table[to[i + ahead] * step], 1);
+            ADD_ONE(i, 0);
         }
     for (; i < count; i++)
-        table[to[i]] += pairs[i];
+        ADD_ONE(i, 0);
+#undef ADD_ONE
 }
 
 /* Whether all elements are of one result, as in long runs of sorted indices. */
@@ -345,25 +355,36 @@ static pair sum_of(const pair *pairs, size_t count) {
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-static void add_pairs(struct tables *tables, pair *table, const struct rd_group_block *block, const pair *pairs,
-                      bool one) {
-    if (one)
-        table[block->to[0]] += sum_of(pairs, block->count);
-    else
-        scatter(tables, table, block->to, pairs, block->count);
+/* Adds the pairs of a block to the first window of a channel; with those of the first channel elements are counted. */
+static void add_pairs(const struct tables *tables, const struct column_plan *plan, const struct column *column,
+                      unsigned which, const struct rd_group_block *block, bool one) {
+    pair *table = column->sums[which].window[0].table, *pairs = column->room->pairs;
+    const size_t count_at = which == 0 && plan->counts ? plan->channels : 0;
+    if (one) {
+        pair *sum = &table[block->to[0] * plan->step];
+        *sum += sum_of(pairs, block->count);
+        if (count_at)
+            sum[count_at] += (pair){(int64_t)block->count};
+    } else if (plan->step == 1) {
+        scatter(tables, table, 1, 0, true, block->to, pairs, block->count);
+    } else if (count_at) {
+        scatter(tables, table, plan->step, count_at, true, block->to, pairs, block->count);
+    } else {
+        scatter(tables, table, plan->step, 0, which == 0, block->to, pairs, block->count);
+    }
 }
 
 static void add_terms(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
                       const struct rd_group_block *block, bool one) {
     pair *pairs = column->room->pairs;
     const struct channel *channel = &plan->channel[which];
-    fetch_first(tables, column->sums[which].window[0].table, block, one);
+    fetch_first(tables, &column->sums[which].window[0], block, one || which);
     unsigned found = tables->kernels->split[plan->reduction->element](
         &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
     if (found & RD_SPLIT_ODD)
         take_out_odd(tables, plan, column, which, block, pairs);
     column->minus_zeros |= (found & RD_SPLIT_MINUS_ZERO) != 0;
-    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+    add_pairs(tables, plan, column, which, block, one);
 }
 
 /* Adds a product of finite factors that are not zero, whatever it comes to: that of numbers from 1/2 to 1 is exact in two
@@ -395,7 +416,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
                         const struct rd_group_block *block, const double *terms, bool one) {
     pair *pairs = column->room->pairs;
     const struct rd_slices *slices = &plan->channel[which].slices;
-    fetch_first(tables, column->sums[which].window[0].table, block, one);
+    fetch_first(tables, &column->sums[which].window[0], block, one || which);
     unsigned found =
         tables->kernels->split[REDUCT_F64](slices, RD_IDENTITY, terms, NULL, block->count, (int64_t(*)[2])pairs);
     column->minus_zeros |= which == 0 && (found & RD_SPLIT_MINUS_ZERO);
@@ -405,7 +426,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
         pairs[i] = (pair){0};
         add_to_windows(tables, &column->sums[which], block->to[i], terms[i], 0);
     }
-    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+    add_pairs(tables, plan, column, which, block, one);
 }
 
 static void add_products(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
@@ -619,8 +640,6 @@ static void add_block(struct tables *tables, struct column *column, const struct
     const bool one = is_one_result(block);
     for (size_t s = 0; s < tables->many->states; s++) {
         const struct column_plan *plan = &tables->plan[s];
-        for (size_t i = 0; plan->counts && i < block->count; i++)
-            column[s].count[block->to[i]]++;
         switch (plan->kind) {
         case SUMS:
             add_sums(tables, plan, &column[s], block, one);
@@ -639,10 +658,12 @@ static void add_block(struct tables *tables, struct column *column, const struct
 static void make_column(struct tables *tables, size_t s, struct column *column) {
     const struct column_plan *plan = &tables->plan[s];
     const struct rd_operator *op = rd_operator(plan->reduction->op);
-    for (unsigned c = 0; plan->kind == SUMS && c < plan->channels; c++)
-        window_at(tables, &column->sums[c], plan->channel[c].unit);
-    if (plan->counts)
-        column->count = new_table(tables, tables->results, sizeof *column->count, 0);
+    if (plan->kind == SUMS)
+        column->cells = new_table(tables, tables->results * tables->turns * plan->step, sizeof *column->cells, 0);
+    for (unsigned c = 0; column->cells && c < plan->channels; c++) {
+        column->sums[c].window[0] = (struct window){plan->channel[c].unit, plan->step, column->cells + c, NULL};
+        column->sums[c].count = 1;
+    }
     if (plan->kind == WORDS)
         column->word = new_table(tables, tables->results, sizeof *column->word, op->combine == RD_AND ? 0xff : 0);
     for (int which = 0; plan->kind == KEYS && which < 2; which++)
@@ -657,7 +678,7 @@ static void free_column(struct column *column, uint64_t results) {
     for (unsigned c = 0; c < CHANNELS; c++)
         for (unsigned w = 0; w < column->sums[c].count; w++)
             free_window(&column->sums[c].window[w], results);
-    free(column->count);
+    free(column->cells);
     free(column->word);
     free(column->key[0]);
     free(column->key[1]);
@@ -771,7 +792,7 @@ static pair window_sum(const struct tables *tables, const struct window *window,
     const pair *place = sum_in(window, result);
     pair sum = place ? *place : (pair){0};
     for (unsigned turn = 1; window->table && turn < tables->turns; turn++)
-        sum += window->table[turn * tables->results + result];
+        sum += window->table[(turn * tables->results + result) * window->step];
     return sum;
 }
 
@@ -811,10 +832,12 @@ struct noted {
 };
 
 static struct noted noted_of(const struct tables *tables, size_t s, uint64_t result) {
+    const struct column_plan *plan = &tables->plan[s];
     struct noted noted = {.nan_row = UINT64_MAX};
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct column *column = &tables->column[copy * tables->many->states + s];
-        noted.count += column->count ? column->count[result] : 0;
+        for (unsigned turn = 0; plan->counts && column->cells && turn < tables->turns; turn++)
+            noted.count += (uint64_t)column->cells[(turn * tables->results + result) * plan->step + plan->channels][0];
         noted.ignored += column->ignored ? column->ignored[result] : 0;
         noted.odd |= column->odd ? column->odd[result] : 0;
         if (column->nan_row && column->nan_row[result] < noted.nan_row)
@@ -1004,10 +1027,11 @@ static void hold_channel(const struct answering *answering, unsigned channel, ui
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct windows *windows = &tables->column[copy * tables->many->states + answering->s].sums[channel];
         for (unsigned turn = 0; windows->count && turn < tables->turns; turn++) {
-            const pair *sum = &windows->window[0].table[turn * tables->results + first];
-            for (size_t l = 0; l < count; l++) {
-                high[l] += sum[l][0];
-                low[l] += sum[l][1];
+            const size_t step = windows->window[0].step;
+            const pair *sum = windows->window[0].table + (turn * tables->results + first) * step;
+            for (size_t l = 0; l < count; l++, sum += step) {
+                high[l] += (*sum)[0];
+                low[l] += (*sum)[1];
             }
         }
         for (unsigned w = 1; w < windows->count; w++) {
@@ -1021,25 +1045,43 @@ static void hold_channel(const struct answering *answering, unsigned channel, ui
         side->lost[l] |= further[l];
 }
 
+/* How many elements each result has. */
+static void count_lanes(const struct answering *answering, uint64_t first, size_t count, uint64_t *counted) {
+    const struct tables *tables = answering->tables;
+    const size_t step = answering->plan->step;
+    memset(counted, 0, RD_SIDE * sizeof *counted);
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const pair *cells = tables->column[copy * tables->many->states + answering->s].cells;
+        for (unsigned turn = 0; cells && turn < tables->turns; turn++) {
+            const pair *cell = cells + (turn * tables->results + first) * step + answering->plan->channels;
+            for (size_t l = 0; l < count; l++, cell += step)
+                counted[l] += (uint64_t)(*cell)[0];
+        }
+    }
+}
+
 /* Elements that count, and what of them the results are divided by. Results without states need so many, and none of which something
  * else was noted. */
 static void hold_counts(const struct answering *answering, uint64_t first, size_t count, struct lanes *lanes,
                         int64_t *lost) {
     const bool moments = answering->transform == RD_MOMENTS,
                population = answering->reduction->flags & REDUCT_POPULATION;
-    const uint64_t least = rd_minimum(answering->reduction), most = moments ? (uint64_t)1 << 26 : (uint64_t)1 << 53;
+    const uint64_t least = rd_minimum(answering->reduction), most = (uint64_t)1 << (moments ? 26 : 53);
+    uint64_t counted[RD_SIDE];
+    if (answering->plan->counts)
+        count_lanes(answering, first, count, counted);
+    for (size_t l = 0; answering->noted && l < count; l++) {
+        const struct noted noted = noted_of(answering->tables, answering->s, first + l);
+        counted[l] = noted.count - noted.ignored;
+        lost[l] |= noted.odd || noted.nan_row != UINT64_MAX;
+    }
     for (size_t l = 0; l < RD_SIDE; l++)
         lanes->count[l] = lanes->freedom[l] = 1;
-    for (size_t l = 0; l < count && (answering->noted || answering->plan->counts); l++) {
-        const struct noted noted = noted_of(answering->tables, answering->s, first + l);
-        const uint64_t counted = noted.count - noted.ignored;
-        if (noted.odd || noted.nan_row != UINT64_MAX ||
-            (answering->plan->counts && (counted < least || counted >= most))) {
-            lost[l] = 1;
-        } else if (counted) {
-            lanes->count[l] = (double)counted;
-            lanes->freedom[l] = (double)(moments && !population ? counted - 1 : counted);
-        }
+    for (size_t l = 0; answering->plan->counts && l < count; l++) {
+        const bool usual = counted[l] >= least && counted[l] && counted[l] < most;
+        lost[l] |= counted[l] < least || counted[l] >= most;
+        lanes->count[l] = usual ? (double)counted[l] : 1;
+        lanes->freedom[l] = usual ? (double)(moments && !population ? counted[l] - 1 : counted[l]) : 1;
     }
 }
 
@@ -1322,6 +1364,7 @@ static void make_plan(const struct tables *tables, size_t s) {
     for (size_t i = 0; i < many->reductions; i++)
         plan->counts |= many->state_of[i] == s && rd_operator(many->reduction[i].op)->finish != RD_VALUE &&
                         rd_operator(many->reduction[i].op)->finish != RD_ROOT;
+    plan->step = plan->channels + plan->counts;
 }
 
 /* Bytes that one thread's tables take for a result, if elements are as they should be. */
@@ -1329,10 +1372,9 @@ static size_t bytes_per_result(const struct tables *tables) {
     size_t bytes = 0;
     for (size_t s = 0; s < tables->many->states; s++) {
         const struct column_plan *plan = &tables->plan[s];
-        bytes += plan->kind == SUMS    ? plan->channels * tables->turns * sizeof(pair)
+        bytes += plan->kind == SUMS    ? plan->step * tables->turns * sizeof(pair)
                  : plan->kind == WORDS ? sizeof(uint64_t)
                                        : 2 * sizeof(uint64_t);
-        bytes += plan->counts ? sizeof(uint32_t) : 0;
     }
     return bytes;
 }

@@ -599,12 +599,13 @@ static void free_room(struct rd_job *job) {
 static void release_results(const struct rd_job *job) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
-        size_t bytes = rd_result_size(&many->reduction[i]);
-        for (uint64_t r = 0; job->held[i] && r < many->layout.results; r++) {
-            int64_t offset =
-                rd_many_is_segmented(many) || job->made ? (int64_t)r : rd_layout_result(&many->layout, r).result;
-            memcpy(rd_job_place(job, r, offset, i, true), job->held[i] + r * bytes, bytes);
-        }
+        const size_t bytes = rd_result_size(&many->reduction[i]);
+        const bool in_order = rd_many_is_segmented(many) || job->made;
+        if (job->held[i] && in_order)
+            memcpy(rd_job_place(job, 0, 0, i, true), job->held[i], many->layout.results * bytes);
+        for (uint64_t r = 0; job->held[i] && !in_order && r < many->layout.results; r++)
+            memcpy(rd_job_place(job, r, rd_layout_result(&many->layout, r).result, i, true), job->held[i] + r * bytes,
+                   bytes);
     }
 }
 
