@@ -47,7 +47,7 @@ enum { ENTRIES_PER_ELEMENT = 2 };
 
 /* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
  * the first elements of a block before it is cut. */
-enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 128 };
+enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 64 };
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
