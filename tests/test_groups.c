@@ -857,6 +857,185 @@ static void zeros(void **state) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Few elements in each of many groups
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { SMALL_GROUPS = 600, SMALL_MOST = 6, SMALL_REDUCTIONS = 9 };
+
+/* Groups whose results lie where rounding is decided: ties and their neighbours, exact roots, zeros. */
+enum edge { TIES, SQUARED_TIES, EQUAL, WHOLE_NUMBERS, RIGHT_TRIANGLES, OPPOSITES, MINUS_ZEROS, CLOSE, ANY, EDGE_KINDS };
+
+static double edge_value(struct rng *rng, enum edge edge, int precision, uint64_t group, size_t at) {
+    const double ulp = ldexp(1, 1 - precision), sign = rng_below(rng, 2) ? 1 : -1,
+                 odd = 2.0 * (double)rng_below(rng, 2000) + 1;
+    const int half = (precision + 1) / 2; /* bits of a factor whose square has one more than the precision */
+    switch (edge) {
+    case TIES: /* an odd number of units, half of one, and perhaps what decides */
+        return at == 0   ? sign * (1 + odd * ulp)
+               : at == 1 ? sign * ulp / 2
+               : at == 2 ? ((double)(group % 3) - 1) * ulp / 0x1p17
+                         : 0;
+    case SQUARED_TIES:
+        return at == 0 ? sign * (1 + odd * ldexp(1, 1 - half)) : at == 1 ? (double)(group % 2) * ulp : 0;
+    case EQUAL:
+        return 1 + (double)group * ulp;
+    case WHOLE_NUMBERS:
+        return (double)rng_below(rng, 11) - 5;
+    case RIGHT_TRIANGLES:
+        return at < 2 ? sign * (double)((at ? 4 : 3) * (group + 1)) : 0;
+    case OPPOSITES:
+        return (at % 2 ? -1 : 1) * (1 + (double)group * ulp);
+    case MINUS_ZEROS:
+        return group % 4 && at == 2 ? 0.0 : -0.0;
+    case CLOSE:
+        return 1 + (double)rng_below(rng, 3) * ulp;
+    case ANY:
+    case EDGE_KINDS:
+        break;
+    }
+    return sign * ldexp(1 + rng_unit(rng), (int)rng_below(rng, 12));
+}
+
+/* Elements of all groups, those of one not together, and their number. */
+static size_t fill_small(struct rng *rng, const struct test_type *type, int precision, double scale, unsigned char *x,
+                         unsigned char *y, uint32_t *key) {
+    size_t n = 0, count[SMALL_GROUPS], most = 0;
+    for (uint64_t group = 0; group < SMALL_GROUPS; group++) {
+        count[group] = rng_below(rng, SMALL_MOST + 1);
+        most = count[group] > most ? count[group] : most;
+    }
+    for (size_t at = 0; at < most; at++)
+        for (uint64_t group = 0; group < SMALL_GROUPS; group++) {
+            if (at >= count[group])
+                continue;
+            const double value = edge_value(rng, (enum edge)(group % EDGE_KINDS), precision, group, at) * scale;
+            values_put(type, x, n, value);
+            values_put(type, y, n, group % 2 ? value : (double)(group % 3 + 1));
+            key[n++] = (uint32_t)group;
+        }
+    return n;
+}
+
+struct small {
+    const struct test_type *type;
+    unsigned char *x, *y;
+    uint32_t *key;
+    size_t elements;
+    reduct_reduction reduction[SMALL_REDUCTIONS];
+    unsigned char result[SMALL_REDUCTIONS][SMALL_GROUPS * sizeof(double)];
+    reduct_outcome outcome[SMALL_REDUCTIONS][SMALL_GROUPS];
+};
+
+/* Runs `count` of the reductions, from `first` on, in one plan. */
+static void run_small(struct small *small, const char *device, size_t first, size_t count) {
+    const reduct_groups groups = {.count = SMALL_GROUPS, .elements = small->elements, .index = REDUCT_U32};
+    const reduct_plan_options options = {.reductions = small->reduction + first,
+                                         .reduction_count = count,
+                                         .kind = REDUCT_GROUPS,
+                                         .groups = &groups,
+                                         .device = device,
+                                         .threads = 1};
+    void *results[SMALL_REDUCTIONS];
+    reduct_outcome *outcomes[SMALL_REDUCTIONS];
+    const void *inputs[3] = {small->x, small->key};
+    reduct_plan *plan = NULL;
+    for (size_t i = 0; i < count; i++) {
+        results[i] = small->result[first + i];
+        outcomes[i] = small->outcome[first + i];
+        memset(results[i], 0x55, sizeof small->result[i]);
+        memset(outcomes[i], 0x55, sizeof small->outcome[i]);
+        if (test_operator(small->reduction[first + i].op)->inputs == 2) {
+            inputs[1] = small->y;
+            inputs[2] = small->key;
+        }
+    }
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+}
+
+static void check_small_group(const struct small *small, uint64_t group, const char *device) {
+    const size_t size = small->type->size;
+    unsigned char x[SMALL_MOST * sizeof(double)], y[SMALL_MOST * sizeof(double)];
+    struct oracle single, pairs;
+    size_t count = 0;
+    for (size_t i = 0; i < small->elements; i++)
+        if (small->key[i] == group) {
+            memcpy(x + count * size, small->x + i * size, size);
+            memcpy(y + count++ * size, small->y + i * size, size);
+        }
+    oracle_init(&single);
+    oracle_init(&pairs);
+    oracle_read(&single, small->type->type, x, NULL, count);
+    oracle_read(&pairs, small->type->type, x, y, count);
+    for (size_t i = 0; i < SMALL_REDUCTIONS; i++) {
+        const reduct_reduction *reduction = &small->reduction[i];
+        const struct oracle_result wanted =
+            oracle_expect(test_operator(reduction->op)->inputs == 2 ? &pairs : &single, reduction);
+        const unsigned char *got = small->result[i] + group * wanted.size;
+        if (small->outcome[i][group].status != wanted.status ||
+            (wanted.status == REDUCT_OK && memcmp(wanted.bytes, got, wanted.size)))
+            test_fail("%s of %s to %zu bytes on %s: group %llu, kind %d, is not what its %zu elements give",
+                      reduct_operator_name(reduction->op), small->type->name, wanted.size, device,
+                      (unsigned long long)group, (int)(group % EDGE_KINDS), count);
+    }
+    oracle_clear(&single);
+    oracle_clear(&pairs);
+}
+
+/* Every result against the oracle: among ordinary numbers, and where results are subnormal or overflow. */
+static void small_groups(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[SMALL_REDUCTIONS] = {REDUCT_SUM,   REDUCT_MEAN,  REDUCT_SUMSQ,
+                                                                REDUCT_NORM1, REDUCT_NORM2, REDUCT_RMS,
+                                                                REDUCT_VAR,   REDUCT_STD,   REDUCT_DOT};
+    static const int SCALES[2][7] = {{0, -100, -520, -1022, -1070, 509, 1021}, {0, -50, -70, -126, -140, 60, 125}};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = grouping_devices(devices), most = SMALL_GROUPS * SMALL_MOST;
+    struct rng rng = rng_of(test_seed() + 9);
+    static unsigned char first[SMALL_REDUCTIONS][SMALL_GROUPS * sizeof(double)];
+    struct small *small = test_alloc(sizeof *small);
+    *small = (struct small){.x = test_alloc(most * sizeof(double)),
+                            .y = test_alloc(most * sizeof(double)),
+                            .key = test_alloc(most * sizeof(uint32_t))};
+    for (unsigned round = 0; device_count && round < test_scaled(28, 12); round++) {
+        const bool wide = round % 2 == 0;
+        const reduct_type element = wide ? REDUCT_F64 : REDUCT_F32, other = wide ? REDUCT_F32 : REDUCT_F64,
+                          result = round / 2 % 2 ? other : element;
+        const int scale = SCALES[!wide][round / 4 % 7];
+        small->type = test_type(element);
+        /* Edges of the result, where that is the narrower one. */
+        const int precision = element == REDUCT_F64 && result == REDUCT_F64 ? 53 : 24;
+        small->elements = fill_small(&rng, small->type, precision, ldexp(1, scale), small->x, small->y, small->key);
+        for (size_t i = 0; i < SMALL_REDUCTIONS; i++)
+            small->reduction[i] = (reduct_reduction){.op = OPERATORS[i],
+                                                     .element = element,
+                                                     .result = result,
+                                                     .nan = (reduct_nan)(rng_below(&rng, 2)),
+                                                     .flags = rng_below(&rng, 2) ? REDUCT_POPULATION : 0};
+        for (size_t i = 0; i < SMALL_REDUCTIONS; i++)
+            run_small(small, devices[0], i, 1);
+        memcpy(first, small->result, sizeof first);
+        for (uint64_t group = 0; group < SMALL_GROUPS; group++)
+            check_small_group(small, group, devices[0]);
+        for (size_t d = 0; d < 2 * device_count; d++) {
+            const char *device = devices[d / 2];
+            for (size_t i = 0; i < SMALL_REDUCTIONS && d % 2; i++)
+                run_small(small, device, i, 1);
+            if (d % 2 == 0)
+                run_small(small, device, 0, SMALL_REDUCTIONS);
+            if (memcmp(small->result, first, sizeof first))
+                test_fail("%s to %s: not the same bits on %s, %s, as on %s", small->type->name,
+                          reduct_type_name(result), device, d % 2 ? "alone" : "together", devices[0]);
+        }
+    }
+    free(small->x);
+    free(small->y);
+    free(small->key);
+    free(small);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * What is refused
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -936,6 +1115,7 @@ int main(void) {
                                        cmocka_unit_test(same_bits),          cmocka_unit_test(full_pairs),
                                        cmocka_unit_test(first_of_equals),    cmocka_unit_test(first_of_late_equals),
                                        cmocka_unit_test(vanishing_products), cmocka_unit_test(zeros),
-                                       cmocka_unit_test(refused_plans),      cmocka_unit_test(refused_executions)};
+                                       cmocka_unit_test(small_groups),       cmocka_unit_test(refused_plans),
+                                       cmocka_unit_test(refused_executions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

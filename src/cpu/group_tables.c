@@ -82,14 +82,22 @@ struct column_plan {
     unsigned channels;
     struct channel channel[CHANNELS];
     bool counts;   /* elements are counted: the results need it */
+    size_t step;   /* of sums, pairs that a result has: one for each channel, and the count */
     bool wants[2]; /* keys: of the least, of the greatest */
     struct order order[2];
     unsigned char *settled; /* by result, where that had to be found out: HAS_ELEMENTS, HAS_OTHERS */
 };
 
+/* The first one of a channel has a table; of others there are as many results in a piece as follow each other, where any of
+ * these is wanted: as a rule only few are. */
+enum { PIECE = 512 };
+_Static_assert(PIECE % RD_SIDE == 0, "results that are rounded together are of one piece");
+
 struct window {
     int unit;
+    size_t step; /* of the table */
     pair *table; /* by turn, result */
+    pair **piece;
 };
 
 struct windows {
@@ -119,7 +127,8 @@ struct room {
 struct column {
     struct room *room; /* of the thread, while it works */
     struct windows sums[CHANNELS];
-    uint32_t *count;
+    pair
+        *cells; /* by turn, result: the sums of all channels in their first windows, then how many elements there are */
     uint64_t *word;
     int64_t *key[2];    /* the greatest keys; of the least element, the greatest of the negated ones */
     uint64_t *key_row;  /* of the first key that is that great: where it is wanted */
@@ -137,8 +146,9 @@ struct tables {
     size_t bytes; /* of an element */
     int bits;     /* of a slice of sums of floats */
     unsigned turns, copies;
-    struct column_plan *plan; /* by state */
-    struct column *column;    /* by thread, state */
+    struct column_plan *plan;    /* by state */
+    struct column *column;       /* by thread, state */
+    struct answering *answering; /* by reduction, once all elements are in */
     atomic_uint next_copy;
     atomic_ullong next_unit;
     atomic_bool lacks_memory;
@@ -170,12 +180,35 @@ static struct window *window_at(struct tables *tables, struct windows *windows, 
     for (unsigned i = 0; i < windows->count; i++)
         if (windows->window[i].unit == unit)
             return &windows->window[i];
-    unsigned turns = windows->count ? 1 : tables->turns;
-    pair *table = windows->count < WINDOWS ? new_table(tables, tables->results * turns, sizeof *table, 0) : NULL;
-    if (!table)
+    if (windows->count >= WINDOWS)
         return NULL;
-    windows->window[windows->count] = (struct window){unit, table};
+    pair **piece = new_table(tables, rd_divide_up(tables->results, PIECE), sizeof *piece, 0);
+    if (!piece)
+        return NULL;
+    windows->window[windows->count] = (struct window){.unit = unit, .piece = piece};
     return &windows->window[windows->count++];
+}
+
+static void free_window(const struct window *window, uint64_t results) {
+    for (uint64_t r = 0; window->piece && r < results; r += PIECE)
+        free(window->piece[r / PIECE]);
+    free(window->piece);
+}
+
+/* Where a window has the sum of a result, or null. */
+static pair *sum_in(const struct window *window, uint64_t result) {
+    if (window->table)
+        return &window->table[result * window->step];
+    pair *piece = window->piece[result / PIECE];
+    return piece ? &piece[result % PIECE] : NULL;
+}
+
+/* The same of a window where all have a place. Null without memory. */
+static pair *place_in(struct tables *tables, const struct window *window, uint64_t result) {
+    pair **piece = window->table ? NULL : &window->piece[result / PIECE];
+    if (piece && !*piece)
+        *piece = new_table(tables, PIECE, sizeof **piece, 0);
+    return sum_in(window, result);
 }
 
 /* Adds term * 2^more, of a finite term, to the windows that it reaches into. */
@@ -194,12 +227,10 @@ static void add_to_windows(struct tables *tables, struct windows *windows, uint3
         pair amount = {(int64_t)(units >> tables->bits),
                        (int64_t)((uint64_t)units & (((uint64_t)1 << tables->bits) - 1))};
         struct window *window = window_at(tables, windows, unit);
-        if (!window)
+        pair *place = window ? place_in(tables, window, result) : NULL;
+        if (!place)
             return;
-        if (significand < 0)
-            window->table[result] -= amount;
-        else
-            window->table[result] += amount;
+        *place += significand < 0 ? -amount : amount;
         size = left;
         exponent += low + room;
     }
@@ -269,32 +300,44 @@ static void take_out_odd(struct tables *tables, const struct column_plan *plan, 
     }
 }
 
-static bool is_far(const struct tables *tables) {
-    return tables->results * sizeof(pair) > FAR_BYTES;
+static bool is_far(const struct tables *tables, size_t step) {
+    return tables->results * step * sizeof(pair) > FAR_BYTES;
 }
 
 /* Fetches what scatter() begins with. */
-static void fetch_first(const struct tables *tables, const pair *table, const struct rd_group_block *block, bool one) {
-    for (size_t i = 0; !one && is_far(tables) && i < AHEAD_FAR && i < block->count; i++)
-        __builtin_prefetch(&table[block->to[i]], 1);
+static void fetch_first(const struct tables *tables, const struct window *window, const struct rd_group_block *block,
+                        bool one) {
+    for (size_t i = 0; !one && is_far(tables, window->step) && i < AHEAD_FAR && i < block->count; i++)
+        __builtin_prefetch(&window->table[block->to[i] * window->step], 1);
 }
 
-/* Adds pairs to the tables of all turns. */
-static void scatter(const struct tables *tables, pair *table, const uint32_t *to, const pair *pairs, size_t count) {
-    const uint64_t results = tables->results;
-    const size_t ahead = is_far(tables) ? AHEAD_FAR : AHEAD;
+/* Adds pairs to the sums of all turns, `step` pairs from one result to the next. `count_at`: how many pairs behind a sum it is
+ * counted, or 0. `fetches`: whether none of this has been near yet. */
+static inline __attribute__((always_inline)) void scatter(const struct tables *tables, pair *table, size_t step,
+                                                          size_t count_at, bool fetches, const uint32_t *to,
+                                                          const pair *pairs, size_t count) {
+    const uint64_t turn_step = tables->results * step;
+    const size_t ahead = is_far(tables, step) ? AHEAD_FAR : AHEAD;
     size_t i = 0;
+#define ADD_ONE(at, turn)                                                                                              \
+    do {                                                                                                               \
+        pair *sum = &table[(turn)*turn_step + to[at] * step];                                                          \
+        *sum += pairs[at];                                                                                             \
+        if (count_at)                                                                                                  \
+            sum[count_at] += (pair){1};                                                                                \
+    } while (0)
     if (tables->turns == TURNS)
         for (; i + TURNS <= count; i += TURNS)
             for (size_t turn = 0; turn < TURNS; turn++)
-                table[turn * results + to[i + turn]] += pairs[i + turn];
-    else if (results * sizeof *table > NEAR_BYTES)
+                ADD_ONE(i + turn, turn);
+    else if (fetches && turn_step * sizeof *table > NEAR_BYTES)
         for (; i + ahead < count; i++) {
-            __builtin_prefetch(&table[to[i + ahead]], 1);
-            table[to[i]] += pairs[i];
+            __builtin_prefetch(&table[to[i + ahead] * step], 1);
+            ADD_ONE(i, 0);
         }
     for (; i < count; i++)
-        table[to[i]] += pairs[i];
+        ADD_ONE(i, 0);
+#undef ADD_ONE
 }
 
 /* Whether all elements are of one result, as in long runs of sorted indices. */
@@ -312,25 +355,36 @@ static pair sum_of(const pair *pairs, size_t count) {
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-static void add_pairs(struct tables *tables, pair *table, const struct rd_group_block *block, const pair *pairs,
-                      bool one) {
-    if (one)
-        table[block->to[0]] += sum_of(pairs, block->count);
-    else
-        scatter(tables, table, block->to, pairs, block->count);
+/* Adds the pairs of a block to the first window of a channel; with those of the first channel elements are counted. */
+static void add_pairs(const struct tables *tables, const struct column_plan *plan, const struct column *column,
+                      unsigned which, const struct rd_group_block *block, bool one) {
+    pair *table = column->sums[which].window[0].table, *pairs = column->room->pairs;
+    const size_t count_at = which == 0 && plan->counts ? plan->channels : 0;
+    if (one) {
+        pair *sum = &table[block->to[0] * plan->step];
+        *sum += sum_of(pairs, block->count);
+        if (count_at)
+            sum[count_at] += (pair){(int64_t)block->count};
+    } else if (plan->step == 1) {
+        scatter(tables, table, 1, 0, true, block->to, pairs, block->count);
+    } else if (count_at) {
+        scatter(tables, table, plan->step, count_at, true, block->to, pairs, block->count);
+    } else {
+        scatter(tables, table, plan->step, 0, which == 0, block->to, pairs, block->count);
+    }
 }
 
 static void add_terms(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
                       const struct rd_group_block *block, bool one) {
     pair *pairs = column->room->pairs;
     const struct channel *channel = &plan->channel[which];
-    fetch_first(tables, column->sums[which].window[0].table, block, one);
+    fetch_first(tables, &column->sums[which].window[0], block, one || which);
     unsigned found = tables->kernels->split[plan->reduction->element](
         &channel->slices, channel->transform, block->input[0], block->input[1], block->count, (int64_t(*)[2])pairs);
     if (found & RD_SPLIT_ODD)
         take_out_odd(tables, plan, column, which, block, pairs);
     column->minus_zeros |= (found & RD_SPLIT_MINUS_ZERO) != 0;
-    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+    add_pairs(tables, plan, column, which, block, one);
 }
 
 /* Adds a product of finite factors that are not zero, whatever it comes to: that of numbers from 1/2 to 1 is exact in two
@@ -362,7 +416,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
                         const struct rd_group_block *block, const double *terms, bool one) {
     pair *pairs = column->room->pairs;
     const struct rd_slices *slices = &plan->channel[which].slices;
-    fetch_first(tables, column->sums[which].window[0].table, block, one);
+    fetch_first(tables, &column->sums[which].window[0], block, one || which);
     unsigned found =
         tables->kernels->split[REDUCT_F64](slices, RD_IDENTITY, terms, NULL, block->count, (int64_t(*)[2])pairs);
     column->minus_zeros |= which == 0 && (found & RD_SPLIT_MINUS_ZERO);
@@ -372,7 +426,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
         pairs[i] = (pair){0};
         add_to_windows(tables, &column->sums[which], block->to[i], terms[i], 0);
     }
-    add_pairs(tables, column->sums[which].window[0].table, block, pairs, one);
+    add_pairs(tables, plan, column, which, block, one);
 }
 
 static void add_products(struct tables *tables, const struct column_plan *plan, struct column *column, unsigned which,
@@ -586,8 +640,6 @@ static void add_block(struct tables *tables, struct column *column, const struct
     const bool one = is_one_result(block);
     for (size_t s = 0; s < tables->many->states; s++) {
         const struct column_plan *plan = &tables->plan[s];
-        for (size_t i = 0; plan->counts && i < block->count; i++)
-            column[s].count[block->to[i]]++;
         switch (plan->kind) {
         case SUMS:
             add_sums(tables, plan, &column[s], block, one);
@@ -606,10 +658,12 @@ static void add_block(struct tables *tables, struct column *column, const struct
 static void make_column(struct tables *tables, size_t s, struct column *column) {
     const struct column_plan *plan = &tables->plan[s];
     const struct rd_operator *op = rd_operator(plan->reduction->op);
-    for (unsigned c = 0; plan->kind == SUMS && c < plan->channels; c++)
-        window_at(tables, &column->sums[c], plan->channel[c].unit);
-    if (plan->counts)
-        column->count = new_table(tables, tables->results, sizeof *column->count, 0);
+    if (plan->kind == SUMS)
+        column->cells = new_table(tables, tables->results * tables->turns * plan->step, sizeof *column->cells, 0);
+    for (unsigned c = 0; column->cells && c < plan->channels; c++) {
+        column->sums[c].window[0] = (struct window){plan->channel[c].unit, plan->step, column->cells + c, NULL};
+        column->sums[c].count = 1;
+    }
     if (plan->kind == WORDS)
         column->word = new_table(tables, tables->results, sizeof *column->word, op->combine == RD_AND ? 0xff : 0);
     for (int which = 0; plan->kind == KEYS && which < 2; which++)
@@ -620,11 +674,11 @@ static void make_column(struct tables *tables, size_t s, struct column *column) 
         column->key_row = new_table(tables, tables->results, sizeof *column->key_row, 0xff);
 }
 
-static void free_column(struct column *column) {
+static void free_column(struct column *column, uint64_t results) {
     for (unsigned c = 0; c < CHANNELS; c++)
         for (unsigned w = 0; w < column->sums[c].count; w++)
-            free(column->sums[c].window[w].table);
-    free(column->count);
+            free_window(&column->sums[c].window[w], results);
+    free(column->cells);
     free(column->word);
     free(column->key[0]);
     free(column->key[1]);
@@ -733,11 +787,12 @@ static int bits_of(const struct tables *tables, const struct column_plan *plan) 
     return rd_type(plan->reduction->element)->kind == RD_FLOAT ? tables->bits : 32;
 }
 
-/* What one thread has of a result in a window; `first`: in that of the channel. */
-static pair window_sum(const struct tables *tables, const struct window *window, bool first, uint64_t result) {
-    pair sum = window->table[result];
-    for (unsigned turn = 1; first && turn < tables->turns; turn++)
-        sum += window->table[turn * tables->results + result];
+/* What one thread has of a result in a window. */
+static pair window_sum(const struct tables *tables, const struct window *window, uint64_t result) {
+    const pair *place = sum_in(window, result);
+    pair sum = place ? *place : (pair){0};
+    for (unsigned turn = 1; window->table && turn < tables->turns; turn++)
+        sum += window->table[(turn * tables->results + result) * window->step];
     return sum;
 }
 
@@ -746,11 +801,13 @@ static bool main_sum(const struct tables *tables, size_t s, unsigned channel, ui
     pair sum = {0};
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct windows *windows = &tables->column[copy * tables->many->states + s].sums[channel];
-        for (unsigned w = 1; w < windows->count; w++)
-            if (windows->window[w].table[result][0] | windows->window[w].table[result][1])
+        for (unsigned w = 1; w < windows->count; w++) {
+            const pair further = window_sum(tables, &windows->window[w], result);
+            if (further[0] | further[1])
                 return false;
+        }
         if (windows->count)
-            sum += window_sum(tables, &windows->window[0], true, result);
+            sum += window_sum(tables, &windows->window[0], result);
     }
     *value = value_of(&sum, bits_of(tables, &tables->plan[s]));
     return true;
@@ -761,7 +818,7 @@ static void all_sums(const struct tables *tables, size_t s, unsigned channel, ui
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct windows *windows = &tables->column[copy * tables->many->states + s].sums[channel];
         for (unsigned w = 0; w < windows->count; w++) {
-            pair sum = window_sum(tables, &windows->window[w], w == 0, result);
+            pair sum = window_sum(tables, &windows->window[w], result);
             if (sum[0] | sum[1])
                 rd_sum_add(to, value_of(&sum, bits), windows->window[w].unit);
         }
@@ -775,10 +832,12 @@ struct noted {
 };
 
 static struct noted noted_of(const struct tables *tables, size_t s, uint64_t result) {
+    const struct column_plan *plan = &tables->plan[s];
     struct noted noted = {.nan_row = UINT64_MAX};
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct column *column = &tables->column[copy * tables->many->states + s];
-        noted.count += column->count ? column->count[result] : 0;
+        for (unsigned turn = 0; plan->counts && column->cells && turn < tables->turns; turn++)
+            noted.count += (uint64_t)column->cells[(turn * tables->results + result) * plan->step + plan->channels][0];
         noted.ignored += column->ignored ? column->ignored[result] : 0;
         noted.odd |= column->odd ? column->odd[result] : 0;
         if (column->nan_row && column->nan_row[result] < noted.nan_row)
@@ -884,211 +943,257 @@ static void fill(const void *context, uint64_t result, struct rd_partial *states
     }
 }
 
-/* size * 2^exponent, rounded once, where that is an ordinary number. Within rd_environment_enter(). */
-static bool round_units(rd_u128 size, bool negative, int exponent, reduct_type type, void *result) {
-    const uint64_t high = (uint64_t)(size >> 64);
-    const int top = exponent + (high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)size));
-    const uint64_t scale_bits = (uint64_t)(exponent + 1023) << 52;
-    double scale;
-    memcpy(&scale, &scale_bits, sizeof scale);
-    if (exponent < -1000 || exponent > 900)
-        return false;
-    if (type == REDUCT_F64 && top > -1020 && top < 1020) {
-        double value = (double)size * scale;
-        value = negative ? -value : value;
-        memcpy(result, &value, sizeof value);
-        return true;
-    }
-    if (type == REDUCT_F32 && top > -124 && top < 124) {
-        float value = (float)((double)(float)size * scale);
-        value = negative ? -value : value;
-        memcpy(result, &value, sizeof value);
-        return true;
-    }
-    return false;
-}
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Results without states
+ * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A quotient of at least 60 bits or so, and what is left as its last bit; *exponent is lowered by as much as the dividend had to
- * grow. */
-static rd_u128 quotient_of(rd_u128 size, uint64_t count, int *exponent) {
-    const uint64_t high = (uint64_t)(size >> 64);
-    const int room = high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)size);
-    size <<= room;
-    *exponent -= room;
-    const rd_u128 quotient = size / count;
-    return quotient | (quotient * count != size);
-}
+/* How results are made without states, or not. */
+enum way { FROM_STATES, FROM_SUMS, FROM_INTEGERS, FROM_KEYS, FROM_WORDS };
 
-/* What is known of all results before any is looked at. */
+/* What is known of the results of a reduction before any is looked at. */
 struct answering {
     const struct tables *tables;
     const struct column_plan *plan;
-    size_t s;
-    bool mean, index, both;
-    reduct_type result;
+    const reduct_reduction *reduction;
+    size_t s; /* state */
+    enum way way;
+    enum rd_transform transform;
+    enum rd_finish finish;
     size_t bytes; /* of a result */
-    int bits, unit;
-    bool alone, noted; /* there are no windows but those of channels; something was noted of some elements */
-    bool plain;        /* sums of floats are what the pairs have, whatever the result */
-    double high, low;  /* what units of pairs stand for, if these are ordinary numbers */
+    bool noted;   /* something was noted of some elements */
+    int bits;     /* of slices */
+};
+
+/* What sums of RD_SIDE results are made of: see rd_side_finish. */
+struct lanes {
+    struct rd_side terms, products, errors;
+    _Alignas(64) double count[RD_SIDE], freedom[RD_SIDE];
+    _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
 };
 
 /* Whether greatest keys are results as they are, or their rows; whether words are. */
-static bool keys_answer(const struct column_plan *plan, reduct_type result) {
-    const reduct_reduction *reduction = plan->reduction;
-    if (rd_operator(reduction->op)->finish == RD_INDEX)
-        return rd_type(result)->bytes == sizeof(uint64_t);
-    return rd_operator(reduction->op)->finish == RD_VALUE && result == reduction->element;
+static bool keys_answer(const reduct_reduction *reduction) {
+    const enum rd_finish finish = rd_operator(reduction->op)->finish;
+    if (finish == RD_INDEX)
+        return rd_type(reduction->result)->bytes == sizeof(uint64_t);
+    return finish == RD_VALUE && reduction->result == reduction->element;
 }
 
-static bool words_answer(const struct column_plan *plan, reduct_type result) {
-    return rd_operator(plan->reduction->op)->combine == RD_ADD && rd_type(result)->bytes == sizeof(uint64_t);
+static bool words_answer(const reduct_reduction *reduction) {
+    return rd_operator(reduction->op)->combine == RD_ADD && rd_type(reduction->result)->bytes == sizeof(uint64_t);
 }
 
-/* What is reduced alone, of which there are usually many: sums and means, extremes and their places, counts; false for others. */
-static bool begin_answers(const struct tables *tables, struct answering *answering) {
-    const struct rd_many *many = tables->many;
-    const reduct_reduction *reduction = &many->reduction[0];
-    const struct rd_operator *op = rd_operator(reduction->op);
-    const struct column_plan *plan = &tables->plan[0];
-    const bool mean = op->finish == RD_MEAN;
-    *answering = (struct answering){.tables = tables,
-                                    .plan = plan,
-                                    .mean = mean,
-                                    .index = op->finish == RD_INDEX,
-                                    .both = plan->wants[0] && plan->wants[1],
-                                    .bytes = rd_type(reduction->result)->bytes,
-                                    .result = reduction->result,
-                                    .bits = bits_of(tables, plan),
-                                    .unit = plan->channel[0].unit,
-                                    .alone = true};
-    for (unsigned copy = 0; copy < tables->copies; copy++) {
-        const struct column *column = &tables->column[copy];
-        answering->alone &= column->sums[0].count <= 1;
-        answering->noted |= column->odd || column->ignored || column->nan_row;
-    }
-    if (answering->unit >= -1000 && answering->unit <= 800) {
-        answering->high = ldexp(1, answering->unit + answering->bits);
-        answering->low = ldexp(1, answering->unit);
-    }
-    answering->plain = plan->kind == SUMS && answering->alone && !answering->noted && !mean && !plan->settled &&
-                       tables->turns == 1 && rd_type(reduction->result)->kind == RD_FLOAT;
-    if (many->states != 1)
-        return false;
+static enum way way_of(const struct column_plan *plan, const reduct_reduction *reduction) {
+    const reduct_type result = reduction->result;
     switch (plan->kind) {
     case KEYS:
-        return keys_answer(plan, reduction->result);
+        return keys_answer(reduction) ? FROM_KEYS : FROM_STATES;
     case WORDS:
-        return words_answer(plan, reduction->result);
+        return words_answer(reduction) ? FROM_WORDS : FROM_STATES;
     case SUMS:
         break;
     }
-    return (op->finish == RD_VALUE || mean) && op->transform == plan->channel[0].transform && plan->channels == 1;
+    return result == REDUCT_F64 || result == REDUCT_F32   ? FROM_SUMS
+           : result == REDUCT_I64 || result == REDUCT_U64 ? FROM_INTEGERS
+                                                          : FROM_STATES;
 }
 
-/* Writes a sum of floats as that of two doubles, rounded once. */
-static inline bool answer_sum(const struct answering *answering, const pair *sum, void *place) {
-    const int64_t part = ((int64_t)1 << answering->bits) - 1, high = (*sum)[0] + ((*sum)[1] >> answering->bits),
-                  most = (int64_t)1 << 53;
-    if (high >= most || high <= -most || answering->low == 0)
+static struct answering begin_answering(const struct tables *tables, size_t which) {
+    const struct rd_many *many = tables->many;
+    const reduct_reduction *reduction = &many->reduction[which];
+    const size_t s = many->state_of[which];
+    struct answering answering = {.tables = tables,
+                                  .plan = &tables->plan[s],
+                                  .reduction = reduction,
+                                  .s = s,
+                                  .way = way_of(&tables->plan[s], reduction),
+                                  .transform = rd_operator(reduction->op)->transform,
+                                  .finish = rd_operator(reduction->op)->finish,
+                                  .bytes = rd_type(reduction->result)->bytes,
+                                  .bits = bits_of(tables, &tables->plan[s])};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy * many->states + s];
+        answering.noted |= column->odd || column->ignored || column->nan_row;
+    }
+    return answering;
+}
+
+/* Sums of a channel of `count` results; lost where other windows have a part in them. */
+static void hold_channel(const struct answering *answering, unsigned channel, uint64_t first, size_t count,
+                         struct rd_side *side) {
+    const struct tables *tables = answering->tables;
+    _Alignas(64) int64_t high[RD_SIDE] = {0}, low[RD_SIDE] = {0};
+    int64_t further[RD_SIDE] = {0};
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct windows *windows = &tables->column[copy * tables->many->states + answering->s].sums[channel];
+        for (unsigned turn = 0; windows->count && turn < tables->turns; turn++) {
+            const size_t step = windows->window[0].step;
+            const pair *sum = windows->window[0].table + (turn * tables->results + first) * step;
+            for (size_t l = 0; l < count; l++, sum += step) {
+                high[l] += (*sum)[0];
+                low[l] += (*sum)[1];
+            }
+        }
+        for (unsigned w = 1; w < windows->count; w++) {
+            const pair *sum = sum_in(&windows->window[w], first);
+            for (size_t l = 0; sum && l < count; l++)
+                further[l] |= sum[l][0] | sum[l][1];
+        }
+    }
+    tables->kernels->hold_side(high, low, answering->bits, ldexp(1, answering->plan->channel[channel].unit), side);
+    for (size_t l = 0; l < RD_SIDE; l++)
+        side->lost[l] |= further[l];
+}
+
+/* How many elements each result has. */
+static void count_lanes(const struct answering *answering, uint64_t first, size_t count, uint64_t *counted) {
+    const struct tables *tables = answering->tables;
+    const size_t step = answering->plan->step;
+    memset(counted, 0, RD_SIDE * sizeof *counted);
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const pair *cells = tables->column[copy * tables->many->states + answering->s].cells;
+        for (unsigned turn = 0; cells && turn < tables->turns; turn++) {
+            const pair *cell = cells + (turn * tables->results + first) * step + answering->plan->channels;
+            for (size_t l = 0; l < count; l++, cell += step)
+                counted[l] += (uint64_t)(*cell)[0];
+        }
+    }
+}
+
+/* Elements that count, and what of them the results are divided by. Results without states need so many, and none of which something
+ * else was noted. */
+static void hold_counts(const struct answering *answering, uint64_t first, size_t count, struct lanes *lanes,
+                        int64_t *lost) {
+    const bool moments = answering->transform == RD_MOMENTS,
+               population = answering->reduction->flags & REDUCT_POPULATION;
+    const uint64_t least = rd_minimum(answering->reduction), most = (uint64_t)1 << (moments ? 26 : 53);
+    uint64_t counted[RD_SIDE];
+    if (answering->plan->counts)
+        count_lanes(answering, first, count, counted);
+    for (size_t l = 0; answering->noted && l < count; l++) {
+        const struct noted noted = noted_of(answering->tables, answering->s, first + l);
+        counted[l] = noted.count - noted.ignored;
+        lost[l] |= noted.odd || noted.nan_row != UINT64_MAX;
+    }
+    for (size_t l = 0; l < RD_SIDE; l++)
+        lanes->count[l] = lanes->freedom[l] = 1;
+    for (size_t l = 0; answering->plan->counts && l < count; l++) {
+        const bool usual = counted[l] >= least && counted[l] && counted[l] < most;
+        lost[l] |= counted[l] < least || counted[l] >= most;
+        lanes->count[l] = usual ? (double)counted[l] : 1;
+        lanes->freedom[l] = usual ? (double)(moments && !population ? counted[l] - 1 : counted[l]) : 1;
+    }
+}
+
+/* Of sums of zero, which are +0 unless all terms are -0, only these are left. */
+static void sign_zeros(const struct answering *answering, uint64_t first, size_t count, const struct lanes *lanes,
+                       int64_t *left) {
+    const bool signs = answering->transform == RD_IDENTITY || answering->transform == RD_TIMES;
+    const unsigned char *settled = answering->plan->settled;
+    const struct rd_side *sum = &lanes->products, *errors = &lanes->errors;
+    for (size_t l = 0; signs && l < count; l++)
+        if (sum->high[l] == 0 && sum->low[l] == 0 && errors->high[l] == 0 && errors->low[l] == 0)
+            left[l] = sum->lost[l] || errors->lost[l] || (settled && settled[first + l] == HAS_ELEMENTS);
+}
+
+static void answer_sums(const struct answering *answering, uint64_t first, size_t count, unsigned char *place,
+                        int64_t *left) {
+    const struct column_plan *plan = answering->plan;
+    const struct rd_kernels *kernels = answering->tables->kernels;
+    const bool moments = answering->transform == RD_MOMENTS, single = answering->reduction->result == REDUCT_F32;
+    const unsigned products = moments ? 1 : 0;
+    const bool errors = plan->channel[products].part == ROUNDED, mean = answering->finish == RD_MEAN;
+    struct lanes lanes = {.terms = {.lost = {0}}};
+    _Alignas(64) int64_t lost[RD_SIDE];
+    if (moments)
+        hold_channel(answering, 0, first, count, &lanes.terms);
+    hold_channel(answering, products, first, count, &lanes.products);
+    if (errors)
+        hold_channel(answering, products + 1, first, count, &lanes.errors);
+    hold_counts(answering, first, count, &lanes, lanes.products.lost);
+    if (!errors && (answering->finish == RD_VALUE || mean)) {
+        kernels->round_side(&lanes.products, mean ? lanes.count : NULL, single, lanes.rounded, lost);
+    } else {
+        const struct rd_side_finish how = {.terms = &lanes.terms,
+                                           .products = &lanes.products,
+                                           .errors = &lanes.errors,
+                                           .finish = answering->finish,
+                                           .signs = answering->transform == RD_TIMES,
+                                           .count = lanes.count,
+                                           .freedom = lanes.freedom};
+        kernels->finish_side(&how, single, lanes.rounded, lost);
+    }
+    sign_zeros(answering, first, count, &lanes, lost);
+    memcpy(place, lanes.rounded, count * answering->bytes);
+    memcpy(left, lost, count * sizeof *left);
+}
+
+static bool answer_integer(const struct answering *answering, uint64_t result, unsigned char *place) {
+    rd_i128 value;
+    if (!main_sum(answering->tables, answering->s, 0, result, &value))
         return false;
-    const double a = (double)high * answering->high, b = (double)((*sum)[1] & part) * answering->low;
-    if (answering->result == REDUCT_F64) {
-        const double value = a + b;
-        memcpy(place, &value, sizeof value);
-        return true;
-    }
-    if (answering->result == REDUCT_F32) {
-        const float value = (float)rd_add_to_odd(a, b);
-        memcpy(place, &value, sizeof value);
-        return true;
-    }
-    return false;
-}
-
-static bool answer_integer(rd_i128 value, reduct_type type, void *place) {
-    const bool fits_type = type == REDUCT_I64   ? value == (int64_t)value
-                           : type == REDUCT_U64 ? value == (rd_i128)(uint64_t)value
-                                                : false;
+    const bool fits_type =
+        answering->reduction->result == REDUCT_I64 ? value == (int64_t)value : value == (rd_i128)(uint64_t)value;
     if (fits_type)
-        rd_store(place, (uint64_t)value, 8);
+        rd_store(place, (uint64_t)value, sizeof(uint64_t));
     return fits_type;
 }
 
-static bool answer_key(const struct answering *answering, uint64_t result, void *place) {
-    const struct greatest all = greatest_of(answering->tables, 0, result);
+static bool answer_key(const struct answering *answering, uint64_t result, unsigned char *place) {
+    const struct column_plan *plan = answering->plan;
+    const struct greatest all = greatest_of(answering->tables, answering->s, result);
+    const int bytes = (int)answering->bytes;
     uint64_t bits;
-    if (!best_of(answering->plan, &all, result, &bits))
+    if ((answering->noted && noted_of(answering->tables, answering->s, result).nan_row != UINT64_MAX) ||
+        !best_of(plan, &all, result, &bits))
         return false;
-    rd_store(place, answering->index ? all.row : bits, answering->bytes);
-    if (answering->both)
-        rd_store((unsigned char *)place + answering->bytes, from_key(answering->plan->order[1], all.key[1]),
-                 answering->bytes);
+    rd_store(place, answering->finish == RD_INDEX ? all.row : bits, bytes);
+    if (plan->wants[0] && plan->wants[1])
+        rd_store(place + bytes, from_key(plan->order[1], all.key[1]), bytes);
     return true;
 }
 
-static bool answer_word(const struct answering *answering, uint64_t result, void *place) {
+static bool answer_word(const struct answering *answering, uint64_t result, unsigned char *place) {
     const struct tables *tables = answering->tables;
     uint64_t counted = 0;
-    for (unsigned copy = 0; copy < tables->copies; copy++)
-        counted += tables->column[copy].word ? tables->column[copy].word[result] : 0;
+    if (answering->noted && noted_of(tables, answering->s, result).nan_row != UINT64_MAX)
+        return false;
+    for (unsigned copy = 0; copy < tables->copies; copy++) {
+        const struct column *column = &tables->column[copy * tables->many->states + answering->s];
+        counted += column->word ? column->word[result] : 0;
+    }
     rd_store(place, counted, sizeof counted);
     return true;
 }
 
-static bool answer_one(const struct answering *answering, uint64_t result, void *place) {
-    const struct tables *tables = answering->tables;
-    struct noted noted = {.nan_row = UINT64_MAX};
-    pair sum = {0};
-    rd_i128 value;
-    if (answering->noted || answering->mean)
-        noted = noted_of(tables, 0, result);
-    if (answering->plan->kind != SUMS)
-        return noted.nan_row == UINT64_MAX &&
-               (answering->plan->kind == KEYS ? answer_key : answer_word)(answering, result, place);
-    if (noted.odd || noted.nan_row != UINT64_MAX || (!answering->alone && !main_sum(tables, 0, 0, result, &value)))
-        return false;
-    for (unsigned copy = 0; copy < tables->copies; copy++)
-        if (tables->column[copy].sums[0].count)
-            sum += window_sum(tables, &tables->column[copy].sums[0].window[0], true, result);
-    value = value_of(&sum, answering->bits);
-    if (rd_type(answering->result)->kind != RD_FLOAT)
-        return answer_integer(value, answering->result, place);
-    if (!value && (answering->mean || answering->plan->settled))
-        return false;
-    if (!answering->mean && answer_sum(answering, &sum, place))
-        return true;
-    if (!value || (answering->mean && noted.count <= noted.ignored))
-        return false;
-    int exponent = answering->unit;
-    rd_u128 size = value < 0 ? -(rd_u128)value : (rd_u128)value;
-    if (answering->mean)
-        size = quotient_of(size, noted.count - noted.ignored, &exponent);
-    return round_units(size, value < 0, exponent, answering->result, place);
+/* What a reduction writes for each result. */
+static size_t result_bytes(const struct answering *answering) {
+    return answering->bytes * rd_outputs(rd_operator(answering->reduction->op));
 }
 
-/* The same for a result of plain sums. */
-static bool answer_plain(const struct answering *answering, uint64_t result, void *place) {
-    const struct tables *tables = answering->tables;
-    pair sum = {0};
-    for (unsigned copy = 0; copy < tables->copies; copy++)
-        if (tables->column[copy].sums[0].count)
-            sum += tables->column[copy].sums[0].window[0].table[result];
-    return answer_sum(answering, &sum, place);
-}
+#define ANSWER_EACH(one)                                                                                               \
+    for (size_t i = 0; i < count; i++, place += bytes)                                                                 \
+        left[i] = !one(answering, first + i, place);                                                                   \
+    break
 
-/* Writes results that need no state, from `first` on; returns the first one that does, or `end`. */
-static uint64_t answer(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes) {
-    struct answering answering;
-    if (!begin_answers(context, &answering))
-        return first;
-    for (; answering.plain && first < end && answer_plain(&answering, first, place); place += bytes)
-        first++;
-    while (first < end && answer_one(&answering, first, place)) {
-        first++;
-        place += bytes;
+static void answer(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
+                   int64_t *left) {
+    const struct answering *answering = &((const struct tables *)context)->answering[which];
+    const size_t bytes = result_bytes(answering);
+    switch (answering->way) {
+    case FROM_STATES:
+        memset(left, 0xff, count * sizeof *left);
+        break;
+    case FROM_SUMS:
+        answer_sums(answering, first, count, place, left);
+        break;
+    case FROM_INTEGERS:
+        ANSWER_EACH(answer_integer);
+    case FROM_KEYS:
+        ANSWER_EACH(answer_key);
+    case FROM_WORDS:
+        ANSWER_EACH(answer_word);
     }
-    return first;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1259,6 +1364,7 @@ static void make_plan(const struct tables *tables, size_t s) {
     for (size_t i = 0; i < many->reductions; i++)
         plan->counts |= many->state_of[i] == s && rd_operator(many->reduction[i].op)->finish != RD_VALUE &&
                         rd_operator(many->reduction[i].op)->finish != RD_ROOT;
+    plan->step = plan->channels + plan->counts;
 }
 
 /* Bytes that one thread's tables take for a result, if elements are as they should be. */
@@ -1266,10 +1372,9 @@ static size_t bytes_per_result(const struct tables *tables) {
     size_t bytes = 0;
     for (size_t s = 0; s < tables->many->states; s++) {
         const struct column_plan *plan = &tables->plan[s];
-        bytes += plan->kind == SUMS    ? plan->channels * tables->turns * sizeof(pair)
+        bytes += plan->kind == SUMS    ? plan->step * tables->turns * sizeof(pair)
                  : plan->kind == WORDS ? sizeof(uint64_t)
                                        : 2 * sizeof(uint64_t);
-        bytes += plan->counts ? sizeof(uint32_t) : 0;
     }
     return bytes;
 }
@@ -1297,8 +1402,16 @@ static reduct_status reduce(struct tables *tables, unsigned threads, reduct_erro
     if (atomic_load(&tables->lacks_memory))
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
                        (unsigned long long)tables->results);
+    tables->answering = malloc(many->reductions * sizeof *tables->answering);
+    if (!tables->answering)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %zu reductions could not be allocated",
+                       many->reductions);
+    for (size_t i = 0; i < many->reductions; i++)
+        tables->answering[i] = begin_answering(tables, i);
     const struct rd_results results = {fill, answer, tables};
-    return rd_cpu_write_results(many, tables->execution, &results, error);
+    reduct_status status = rd_cpu_write_results(many, tables->execution, &results, error);
+    free(tables->answering);
+    return status;
 }
 
 reduct_status rd_group_tables_execute(const struct rd_many *many, const struct rd_execution *execution,
@@ -1338,7 +1451,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
             rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %u threads could not be allocated", threads);
     }
     for (size_t i = 0; tables.column && i < threads * many->states; i++)
-        free_column(&tables.column[i]);
+        free_column(&tables.column[i], tables.results);
     for (size_t s = 0; s < many->states; s++)
         free(tables.plan[s].settled);
     free(tables.column);

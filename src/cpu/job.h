@@ -80,8 +80,8 @@ void rd_job_gather(const struct rd_layout *layout, unsigned input, size_t bytes,
 /* Rounds all reductions of one result from its states, and writes them. */
 void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct rd_partial *state);
 
-/* Says of results of the only reduction, which were written elsewhere, that they are there: of all, or of those that are 0 in `left`. */
-void rd_job_succeed(const struct rd_job *job, uint64_t first, uint64_t results, const int64_t *left);
+/* Says of results of a reduction, which were written elsewhere, that they are there: of all, or of those that are 0 in `left`. */
+void rd_job_succeed(const struct rd_job *job, size_t which, uint64_t first, uint64_t results, const int64_t *left);
 
 /* Where a result is to be written: where it belongs or, unless `final`, where it waits. */
 unsigned char *rd_job_place(const struct rd_job *job, uint64_t result, int64_t offset, size_t which, bool final);

@@ -81,14 +81,14 @@ struct rd_side {
     int64_t lost[RD_SIDE]; /* 0: nothing */
 };
 
-/* What is made of sums side by side: of products (squares, too), what rounding left of these, and terms, all of `count` elements; terms
- * are of use for variances only, of which `freedom` is what the sum of squared deviations is divided by. Both have at most 26 bits for
- * these. `signs`: products may come to -0. */
+/* What is made of sums side by side: of products (squares, too), what rounding left of these, and terms, each of so many elements (`count`);
+ * terms are of use for variances only, of which `freedom` is what the sum of squared deviations is divided by. Both have at most 26
+ * bits for these. `signs`: products may come to -0. */
 struct rd_side_finish {
     const struct rd_side *terms, *products, *errors;
     enum rd_finish finish;
     bool signs;
-    double count, freedom;
+    const double *count, *freedom;
 };
 
 /* How elements, their absolute values or their squares are summed side by side on trust: in one slice, which is enough for floats
@@ -134,10 +134,12 @@ struct rd_kernels {
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute
      * values. Run within rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each,
-     * aligned to 64 bytes, of the same sum, unless something is lost. round: rounds all lanes once, or these divided by a
-     * `count` that is not 0, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the result is
+     * aligned to 64 bytes, of the same sum, unless something is lost. hold: makes sums of high * 2^bits + low units, of 12 to 50
+     * bits; those that are too large are lost. round: rounds all lanes once, or these divided by a `count` each, if that
+     * is not null, to doubles or floats at `to`, aligned to 64 bytes; `left` is 0 for those of which the result is
      * that; true where it is so for all. finish: the same of what is made of several sums. fetch: makes rows of RD_SIDE
-     * doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE lanes; others stay as they are. */
+     * doubles, lane l of row i of element i * step + l * beside, of at most RD_SIDE lanes; others stay as they are. All arrays of
+     * RD_SIDE are aligned to 64 bytes. */
     void (*add_side_f64)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     void (*add_side_f32)(struct rd_side *side, const void *x, ptrdiff_t step, size_t rows, bool absolute);
     size_t side_lanes;
@@ -145,7 +147,8 @@ struct rd_kernels {
                           int64_t *lost);
     void (*fold_side_f32)(const void *x, ptrdiff_t step, size_t rows, size_t count, bool absolute, double *to,
                           int64_t *lost);
-    bool (*round_side)(const struct rd_side *side, double count, bool single, void *to, int64_t *left);
+    void (*hold_side)(const int64_t *high, const int64_t *low, int bits, double unit, struct rd_side *side);
+    bool (*round_side)(const struct rd_side *side, const double *count, bool single, void *to, int64_t *left);
     bool (*finish_side)(const struct rd_side_finish *how, bool single, void *to, int64_t *left);
     void (*fetch_f64)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);
     void (*fetch_f32)(const void *x, ptrdiff_t step, ptrdiff_t beside, size_t rows, size_t lanes, double *to);

@@ -145,8 +145,8 @@ void rd_job_finish(struct rd_job *job, uint64_t result, int64_t offset, struct r
     }
 }
 
-void rd_job_succeed(const struct rd_job *job, uint64_t first, uint64_t results, const int64_t *left) {
-    reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[0] : NULL;
+void rd_job_succeed(const struct rd_job *job, size_t which, uint64_t first, uint64_t results, const int64_t *left) {
+    reduct_outcome *outcomes = job->execution->outcomes ? job->execution->outcomes[which] : NULL;
     for (uint64_t r = 0; outcomes && r < results; r++)
         if (!left || !left[r])
             outcomes[first + r] = (reduct_outcome){.status = REDUCT_OK, .index = UINT64_MAX};
@@ -384,16 +384,22 @@ static void write_results(struct rd_job *job, const struct rd_desk *desk, uint64
     const struct rd_many *many = job->many;
     const struct rd_results *made = job->made;
     const uint64_t end = first + results;
-    const bool answers = many->reductions == 1 && !(job->execution->outcomes && job->execution->outcomes[0]);
-    const size_t bytes = rd_result_size(&many->reduction[0]);
     rd_environment caller = rd_environment_enter();
-    for (uint64_t r = first; r < end; r++) {
-        if (answers)
-            r = made->answer(made->context, r, end, rd_job_place(job, r, (int64_t)r, 0, false), bytes);
-        if (r == end)
-            break;
-        made->fill(made->context, r, desk->state);
-        rd_job_finish(job, r, (int64_t)r, desk->state);
+    for (uint64_t at = first; at < end; at += RD_SIDE) {
+        const size_t count = end - at < RD_SIDE ? (size_t)(end - at) : RD_SIDE;
+        int64_t left[RD_SIDE], any[RD_SIDE] = {0};
+        for (size_t i = 0; i < many->reductions; i++) {
+            made->answer(made->context, i, at, count, rd_job_place(job, at, (int64_t)at, i, false), left);
+            rd_job_succeed(job, i, at, count, left);
+            for (size_t r = 0; r < count; r++)
+                any[r] |= left[r];
+        }
+        for (size_t r = 0; r < count; r++) {
+            if (!any[r])
+                continue;
+            made->fill(made->context, at + r, desk->state);
+            rd_job_finish(job, at + r, (int64_t)(at + r), desk->state);
+        }
     }
     rd_environment_leave(caller);
 }
@@ -593,12 +599,13 @@ static void free_room(struct rd_job *job) {
 static void release_results(const struct rd_job *job) {
     const struct rd_many *many = job->many;
     for (size_t i = 0; i < many->reductions; i++) {
-        size_t bytes = rd_result_size(&many->reduction[i]);
-        for (uint64_t r = 0; job->held[i] && r < many->layout.results; r++) {
-            int64_t offset =
-                rd_many_is_segmented(many) || job->made ? (int64_t)r : rd_layout_result(&many->layout, r).result;
-            memcpy(rd_job_place(job, r, offset, i, true), job->held[i] + r * bytes, bytes);
-        }
+        const size_t bytes = rd_result_size(&many->reduction[i]);
+        const bool in_order = rd_many_is_segmented(many) || job->made;
+        if (job->held[i] && in_order)
+            memcpy(rd_job_place(job, 0, 0, i, true), job->held[i], many->layout.results * bytes);
+        for (uint64_t r = 0; job->held[i] && !in_order && r < many->layout.results; r++)
+            memcpy(rd_job_place(job, r, rd_layout_result(&many->layout, r).result, i, true), job->held[i] + r * bytes,
+                   bytes);
     }
 }
 

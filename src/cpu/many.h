@@ -11,12 +11,13 @@ reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct r
                                       const uint64_t *places, reduct_error *error);
 
 /* Where results are made from that were reduced elsewhere. fill: the states of a result, in which NaNs and extremes have the
- * index that the caller is told; that of an initial value is RD_NO_PLACE. answer: writes results
- * that can be made without states, of plans of one reduction, from `first` on to `place`, `bytes` each, and returns the first
- * that cannot, or `end`. Called by many threads at once, within rd_environment_enter(). */
+ * index that the caller is told; that of an initial value is RD_NO_PLACE. answer: writes those of `count` results of a
+ * reduction, at most RD_SIDE from number `first` on, a multiple of it, to `place` that can be made without states; `left` is 0 for these,
+ * and not for others. Called by many threads at once, within rd_environment_enter(). */
 struct rd_results {
     void (*fill)(const void *context, uint64_t result, struct rd_partial *states);
-    uint64_t (*answer)(const void *context, uint64_t first, uint64_t end, unsigned char *place, size_t bytes);
+    void (*answer)(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
+                   int64_t *left);
     const void *context;
 };
 #define RD_NO_PLACE (UINT64_MAX - 1)

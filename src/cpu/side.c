@@ -454,6 +454,11 @@ static double divisor(const struct work *work) {
     return rd_operator(many->reduction[0].op)->finish == RD_MEAN ? (double)many->layout.count : 0;
 }
 
+static void fill_lanes(double *lane, double value) {
+    for (size_t l = 0; l < RD_SIDE; l++)
+        lane[l] = value;
+}
+
 /* Whether there is one result each, of a type that kernels round to. */
 static bool is_plain(const struct rd_many *many) {
     const reduct_type result = many->reduction[0].result;
@@ -471,15 +476,18 @@ static bool finish_side(const struct work *work, bool narrow, void *rounded, int
     const reduct_reduction *reduction = &work->job->many->reduction[0];
     const uint64_t count = work->job->many->layout.count;
     const bool moments = work->transform == RD_MOMENTS, population = reduction->flags & REDUCT_POPULATION;
+    _Alignas(64) double counts[RD_SIDE], freedoms[RD_SIDE];
     const struct rd_side_finish how = {.terms = &work->sum[TERMS],
                                        .products = &work->sum[moments ? SQUARES : TERMS],
                                        .errors = &work->sum[ERRORS],
                                        .finish = rd_operator(reduction->op)->finish,
                                        .signs = work->transform == RD_TIMES,
-                                       .count = (double)count,
-                                       .freedom = (double)(population ? count : count - 1)};
+                                       .count = counts,
+                                       .freedom = freedoms};
     if (work->planes < PLANES || count < rd_minimum(reduction) || (moments && count >> 26))
         return false;
+    fill_lanes(counts, (double)count);
+    fill_lanes(freedoms, (double)(population ? count : count - 1));
     *all = work->kernels->finish_side(&how, narrow, rounded, left);
     return true;
 }
@@ -493,10 +501,12 @@ static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     const size_t bytes = narrow ? sizeof(float) : sizeof(double);
     unsigned char *place = rd_job_place(job, work->first, work->source.offset, 0, false);
     _Alignas(64) unsigned char rounded[RD_SIDE * sizeof(double)];
+    _Alignas(64) double divisors[RD_SIDE];
     bool done = false;
     const bool plain = is_plain(job->many);
     if (plain && is_simple(work)) {
-        done = work->kernels->round_side(&work->sum[TERMS], divisor(work), narrow, rounded, left);
+        fill_lanes(divisors, divisor(work));
+        done = work->kernels->round_side(&work->sum[TERMS], divisors[0] != 0 ? divisors : NULL, narrow, rounded, left);
     } else if (!plain || !finish_side(work, narrow, rounded, left, &done)) {
         memset(left, 0xff, RD_SIDE * sizeof *left);
         return false;
@@ -506,7 +516,7 @@ static bool round_lanes(struct work *work, int64_t left[RD_SIDE]) {
     for (uint64_t l = 0; !(done && beside == 1) && l < work->lanes; l++)
         if (!left[l])
             memcpy(place + (int64_t)l * beside * (int64_t)bytes, rounded + l * bytes, bytes);
-    rd_job_succeed(job, work->first, work->lanes, left);
+    rd_job_succeed(job, 0, work->first, work->lanes, left);
     return done;
 }
 
@@ -602,7 +612,7 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
             side->brief_high, pairs || side->elements.level == ONE_SLICE ? NULL : side->brief_low, columns,
             divisor(work), narrow, rd_job_place(job, work->first, work->source.offset, 0, false)))
         return false;
-    rd_job_succeed(job, work->first, columns, NULL);
+    rd_job_succeed(job, 0, work->first, columns, NULL);
     return true;
 }
 

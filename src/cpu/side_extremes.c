@@ -130,7 +130,7 @@ static bool write(const struct tile *tile, struct desk *desk, uint64_t first, co
         memcpy(place, bits, results * bytes);
     for (uint64_t r = 0; beside != 1 && r < results; r++)
         memcpy(place + (int64_t)r * beside * (int64_t)bytes, bits + r * bytes, bytes);
-    rd_job_succeed(tile->job, first, results, NULL);
+    rd_job_succeed(tile->job, 0, first, results, NULL);
     return true;
 }
 

@@ -59,13 +59,12 @@ static bool has_any(side_bits lanes) {
     return some;
 }
 
-/* Puts a quotient and what is left of it for high + low: (high + low) / count, where what is left is so small that only its
+/* Puts a quotient and what is left of it for high + low: (high + low) / n, where what is left is so small that only its
  * sign and its size beside the quotient's last bit matter. The remainder of a division is exact where nothing under- or
  * overflows. Where the result is not 0 that is not so, or what is left is off by as much as may change how the two are
  * rounded; it is not where it is exact, as in a tie. */
-ALWAYS_INLINE side_bits divide_pairs(side_vector *high, side_vector *low, double count, bool single) {
+ALWAYS_INLINE side_bits divide_pairs(side_vector *high, side_vector *low, side_vector n, bool single) {
     const side_bits sign = (side_bits){0} + INT64_MIN, zero = (*high == 0) & (*low == 0);
-    const side_vector n = (side_vector){0} + count;
     side_vector error, lost;
     *low = (side_vector)((zero & (side_bits)*high) | (~zero & (side_bits)*low)); /* the sum takes its sign */
     const side_bits large = ((side_bits)*high & ~sign) >= (int64_t)(1023 + 1000) << 52;
@@ -84,16 +83,16 @@ ALWAYS_INLINE side_bits divide_pairs(side_vector *high, side_vector *low, double
 }
 
 /* `left` is 0 for lanes that lost nothing and were rounded, and the result is whether it is for all. `count`: what they are divided by,
- * or 0. */
-ALWAYS_INLINE bool round_lanes(const struct rd_side *side, double count, bool single, unsigned char *to,
+ * or null. */
+ALWAYS_INLINE bool round_lanes(const struct rd_side *side, const double *count, bool single, unsigned char *to,
                                int64_t *left) {
     const size_t bytes = single ? sizeof(float) : sizeof(double);
     side_bits any = {0};
     for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
         side_bits lost = *(const side_bits *)(side->lost + at) != 0;
         side_vector high = *(const side_vector *)(side->high + at), low = *(const side_vector *)(side->low + at);
-        if (count != 0)
-            lost |= divide_pairs(&high, &low, count, single);
+        if (count)
+            lost |= divide_pairs(&high, &low, *(const side_vector *)(count + at), single);
         lost |= round_pairs(high, low, false, single, to + at * bytes);
         any |= lost;
         *(side_bits *)(left + at) = lost;
@@ -101,10 +100,28 @@ ALWAYS_INLINE bool round_lanes(const struct rd_side *side, double count, bool si
     return !has_any(any);
 }
 
-static bool round_side(const struct rd_side *side, double count, bool single, void *to, int64_t *left) {
-    return count == 0 ? single ? round_lanes(side, 0, true, to, left) : round_lanes(side, 0, false, to, left)
-           : single ? round_lanes(side, count, true, to, left)
-                      : round_lanes(side, count, false, to, left);
+static bool round_side(const struct rd_side *side, const double *count, bool single, void *to, int64_t *left) {
+    return !count   ? single ? round_lanes(side, NULL, true, to, left) : round_lanes(side, NULL, false, to, left)
+             : single ? round_lanes(side, count, true, to, left)
+                    : round_lanes(side, count, false, to, left);
+}
+
+/* Sums as integers become sums of two doubles: the lowest 52 bits, which are not negative, and what is above them, where that is
+ * below 2^51 in absolute value. Added to the bits of 2^52 or of 1.5 * 2^52, these are the bits of the two sums. */
+static void hold_side(const int64_t *high, const int64_t *low, int bits, double unit, struct rd_side *side) {
+    enum { DIGIT = 52 };
+    const double upper_unit = unit * 0x1p52;
+    const int64_t of_low = ((int64_t)1 << bits) - 1, of_high = ((int64_t)1 << (DIGIT - bits)) - 1;
+    for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
+        const side_bits second = *(const side_bits *)(low + at),
+                        first = *(const side_bits *)(high + at) + (second >> bits);
+        const side_bits lower = (second & of_low) | (first & of_high) << bits, upper = first >> (DIGIT - bits);
+        const side_vector lowest = (side_vector)(lower + ((int64_t)(1023 + DIGIT) << DIGIT)),
+                          above = (side_vector)(upper + ((int64_t)(2 * (1023 + DIGIT) + 1) << (DIGIT - 1)));
+        *(side_vector *)(side->high + at) = (above - 0x1.8p52) * upper_unit;
+        *(side_vector *)(side->low + at) = (lowest - 0x1p52) * unit;
+        *(side_bits *)(side->lost + at) = (upper + ((int64_t)1 << (DIGIT - 1))) >> DIGIT;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -182,7 +199,7 @@ ALWAYS_INLINE side_bits round_pair(struct side_pair a, side_bits zero, bool sign
 /* What lanes number `at` and so on come to; `zero` as above. Not 0 where numbers are too large or too small for pairs. */
 ALWAYS_INLINE side_bits finish_pairs(const struct rd_side_finish *how, size_t at, struct side_pair *result,
                                      side_bits *zero) {
-    const side_vector n = (side_vector){0} + how->count;
+    const side_vector n = *(const side_vector *)(how->count + at);
     struct side_pair sum = add_pairs(held_pair(how->products, at), held_pair(how->errors, at));
     side_bits size = (side_bits)sum.high & INT64_MAX, none = sum.high == 0;
     side_bits odd = ~none & ((size < (int64_t)(1023 - 600) << 52) | (size > (int64_t)(1023 + 600) << 52));
@@ -192,7 +209,7 @@ ALWAYS_INLINE side_bits finish_pairs(const struct rd_side_finish *how, size_t at
         struct side_pair square = multiply_pairs(terms, terms);
         square.high = -square.high;
         square.low = -square.low;
-        sum = divide_pair(add_pairs(multiply_pairs(whole, sum), square), n * how->freedom);
+        sum = divide_pair(add_pairs(multiply_pairs(whole, sum), square), n * *(const side_vector *)(how->freedom + at));
     } else if (how->finish == RD_MEAN || how->finish == RD_ROOT_MEAN) {
         sum = divide_pair(sum, n);
     }

@@ -109,6 +109,7 @@ const struct rd_kernels KERNELS = {
     .brief_columns = brief_columns,
     .round_columns = round_columns,
 #endif
+    .hold_side = hold_side,
     .round_side = round_side,
     .finish_side = finish_side,
     .fetch_f64 = fetch_side_f64,

@@ -368,7 +368,7 @@ ALWAYS_INLINE bool round_columns_as(const double *high, const double *low, size_
         if (low)      /* zeros lost their sign */
             left |= (h == 0) & (l == 0);
         if (count != 0)
-            left |= divide_pairs(&h, &l, count, single);
+            left |= divide_pairs(&h, &l, (side_vector){0} + count, single);
         if (columns - at >= SIDE_LANES) {
             left |= round_pairs(h, l, !low && count == 0, single, to + at * bytes);
         } else {
