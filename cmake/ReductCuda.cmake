@@ -9,6 +9,7 @@
 #   REDUCT_CUDA_BRIEFLY         ON: where that default is for a machine without a GPU, PTX of 7.5 and 9.0 alone instead, in a fifth of
 #                               the time. It serves as many devices, but each user's driver compiles it once, which takes seconds,
 #                               and those of 8.0 to 8.9 go without the few instructions that kernels use beyond 7.5's
+#   REDUCT_CUDA_FEW_PEERS       ON: what benchmarks compare with is compiled for few types, and not optimised: to see whether it compiles
 #   REDUCT_NVCC                 the compiler
 #
 # Sets REDUCT_HAS_NVCC. Defines reduct_cuda_embed() and reduct_cuda_plugin().
@@ -18,6 +19,7 @@ set_property(CACHE REDUCT_CUDA PROPERTY STRINGS AUTO HERE ON OFF)
 
 include_guard(GLOBAL)
 set(REDUCT_CUDA_ARCHITECTURES "" CACHE STRING "Compute capabilities to build kernels for; empty: as the machine is")
+option(REDUCT_CUDA_FEW_PEERS "Build what benchmarks compare with for few types, as it takes minutes for all" OFF)
 option(REDUCT_CUDA_BRIEFLY "Build PTX alone where there is no GPU and no architecture is asked for" OFF)
 
 set(REDUCT_HAS_NVCC OFF)
@@ -269,12 +271,16 @@ function(reduct_cuda_plugin name)
     endforeach()
   endif()
   reduct_cuda_codes(codes)
+  set(how -O3)
+  if(REDUCT_CUDA_FEW_PEERS)
+    set(how -O0 -DGPU_PEERS_FEW)
+  endif()
   set(plugin ${PROJECT_BINARY_DIR}/${name}.so)
   set(options ${CMAKE_CURRENT_BINARY_DIR}/${name}.options) # so that other options compile it again
-  file(CONFIGURE OUTPUT ${options} CONTENT "${includes} ${codes}\n" @ONLY)
+  file(CONFIGURE OUTPUT ${options} CONTENT "${how} ${includes} ${codes}\n" @ONLY)
   add_custom_command(
     OUTPUT ${plugin}
-    COMMAND ${REDUCT_NVCC} -std=c++17 -O3 ${includes} ${codes} -shared -cudart static
+    COMMAND ${REDUCT_NVCC} -std=c++17 ${how} ${includes} ${codes} -shared -cudart static
             -Xcompiler=-fPIC,-fvisibility=hidden ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE} -o ${plugin}
     DEPENDS ${arg_SOURCE} ${arg_DEPENDS} ${options}
     COMMENT "Compiling ${name}.so"

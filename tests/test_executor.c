@@ -107,7 +107,7 @@ static void same_bits(void **state) {
         for (size_t o = 0; o < test_operator_count; o++)
             for (unsigned way = 0; way < 2 * WAY_COUNT; way++) {
                 reduct_reduction reduction = test_reduction(test_operators[o].op, type->type, REDUCT_DEFAULT);
-                if (!oracle_has(reduction.op, reduction.element))
+                if (!oracle_has(reduction.op, reduction.element) || (test_scale() < 0.05 && (t + o + way / 2) % 3))
                     continue;
                 reduction.mode = rng_below(&rng, 4) ? REDUCT_EXACT : REDUCT_FAST;
                 reduction.flags = REDUCT_WRAP;
@@ -318,7 +318,7 @@ static void check_stops(enum shape shape, const reduct_reduction *reductions, si
 static void stopped(void **state) {
     (void)state;
     static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_I32};
-    const uint64_t one_of = test_scale() < 1 ? 9 : 3;
+    const uint64_t one_of = test_scale() < 0.05 ? 27 : test_scale() < 1 ? 9 : 3;
     struct rng rng = rng_of(test_seed() + 2);
     for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
         const struct test_type *type = test_type(TYPES[t]);

@@ -41,6 +41,14 @@ using Sum =
 
 template <typename T> constexpr bool IS_HALF = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
 
+// GPU_PEERS_FEW: one type of each kind alone, and null for the others, for builds that only see whether this compiles.
+#ifdef GPU_PEERS_FEW
+template <typename T>
+constexpr bool IS_COMPILED = std::is_same_v<T, double> || std::is_same_v<T, int32_t> || std::is_same_v<T, __half>;
+#else
+template <typename T> constexpr bool IS_COMPILED = true;
+#endif
+
 // Floats of 16 bits are added as f32: in their own type sums of many would be of no use.
 struct PlusFloat {
     __host__ __device__ float operator()(float a, float b) const {
@@ -75,14 +83,24 @@ int reduce_of(gpu_peer_op op, void *scratch, size_t *bytes, const void *from, vo
     }
 }
 
+using Reduce = int(gpu_peer_op, void *, size_t *, const void *, void *, uint64_t, cudaStream_t);
+
+template <typename T> constexpr Reduce *reduce_if_compiled() {
+    if constexpr (IS_COMPILED<T>)
+        return reduce_of<T>;
+    else
+        return nullptr;
+}
+
 int reduce(gpu_peer_op op, gpu_peer_type type, void *scratch, size_t *bytes, const void *from, void *to, uint64_t n,
            void *stream) {
-    using function = int(gpu_peer_op, void *, size_t *, const void *, void *, uint64_t, cudaStream_t);
-    static function *const functions[] = {reduce_of<double>,   reduce_of<float>,    reduce_of<int8_t>,
-                                          reduce_of<int16_t>,  reduce_of<int32_t>,  reduce_of<int64_t>,
-                                          reduce_of<uint8_t>,  reduce_of<uint16_t>, reduce_of<uint32_t>,
-                                          reduce_of<uint64_t>, reduce_of<__half>,   reduce_of<__nv_bfloat16>};
-    return functions[type](op, scratch, bytes, from, to, n, static_cast<cudaStream_t>(stream));
+    static Reduce *const functions[] = {
+        reduce_if_compiled<double>(),   reduce_if_compiled<float>(),    reduce_if_compiled<int8_t>(),
+        reduce_if_compiled<int16_t>(),  reduce_if_compiled<int32_t>(),  reduce_if_compiled<int64_t>(),
+        reduce_if_compiled<uint8_t>(),  reduce_if_compiled<uint16_t>(), reduce_if_compiled<uint32_t>(),
+        reduce_if_compiled<uint64_t>(), reduce_if_compiled<__half>(),   reduce_if_compiled<__nv_bfloat16>()};
+    return functions[type] ? functions[type](op, scratch, bytes, from, to, n, static_cast<cudaStream_t>(stream))
+                           : cudaErrorNotSupported;
 }
 
 #if !HAS_LENGTH
