@@ -201,6 +201,10 @@ CLAIMS = [
     ('tutorials', 'with a fixed grid blocks of 1024 gain up to a fifth at 4 Mi, and lose 4% with the copy engine', 'producer-warp',
      lambda r: 0.78 < min(wide_costs(r, 4 * MI).values()) < 0.85 and
      all(1.03 < wide_costs(r, n)[name] < 1.06 for n in (4 * MI, 10 * MI) for name in ('bulk-copy', 'producer-warp'))),
+    ('tutorials', 'in GLSL, HLSL and Slang blocks of 1024 with a fixed grid cost up to 6%, in WGSL up to 17%', None,
+     lambda r: all(0.97 < cost < 1.065 for language in ('glsl', 'hlsl', 'slang') for n in (4 * MI, 10 * MI)
+                   for cost in wide_costs(r, n, language).values()) and
+     1.165 < max(wide_costs(r, 4 * MI, 'wgsl').values()) < 1.175 and max(wide_costs(r, 10 * MI, 'wgsl').values()) < 1.17),
     ('tutorials', 'knowing the size of blocks of 256 is worth a few percent', 'static-blocks',
      lambda r: all(1.01 < shown(r, 'static-blocks', '`blockDim.x`, 256 threads', n) / shown(r, 'static-blocks', '`BLOCK_SIZE`, 256 threads', n) < 1.12
                    for n in ('4 Mi', '10 Mi', '32 Mi'))),

@@ -398,7 +398,8 @@ static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, u
         return;
     uint64_t blocks = blocks_of_round(rounds, tiles, at_once);
     if (tiles > blocks * RD_CUDA_WARPS * RD_CUDA_JOINED_TILES_MOST)
-        blocks = rd_divide_up((uint64_t)multiprocessors * RD_CUDA_MANY_TASKS, rounds * RD_CUDA_WARPS);
+        blocks = (uint64_t)multiprocessors * RD_CUDA_MANY_TASKS /
+                 (rounds * RD_CUDA_WARPS); /* some more would be one more turn */
     to->joined = true;
     to->piece = rd_divide_up(tiles, blocks * RD_CUDA_WARPS) * tile;
     blocks = rd_divide_up(rd_divide_up(to->call.count, to->piece), RD_CUDA_WARPS);
