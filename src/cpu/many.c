@@ -509,7 +509,9 @@ static bool are_side_by_side(const struct rd_many *many, size_t bytes) {
     return beside < below && (size_t)beside * bytes < LINE_BYTES;
 }
 
-/* The same where only results are left to be made, which take about as long as so many bytes take elsewhere. */
+/* The same where only results are left to be made, which take about as long as so many bytes take elsewhere. Units begin at multiples
+ * of RD_SIDE. */
+_Static_assert(UNIT_RESULTS % RD_SIDE == 0, "units begin where results that are rounded together do");
 static unsigned cut_results(struct rd_job *job) {
     uint64_t results = job->many->layout.results;
     job->row = results;
