@@ -58,7 +58,7 @@ def read(name, folder=FOLDER):
 
 def write(name, report, folder=FOLDER):
     """Keeps a report in place of the one of that name."""
-    rows = [Row(row) for row in report['rows']]
+    rows = [Row({field: float(at) if field in REAL and at is not None else at for field, at in row.items()}) for row in report['rows']]
     fields = dict.fromkeys(field for row in rows for field in row)
     write_table(os.path.join(folder, f'{name}.csv'), [f for f in fields if any(row[f] is not None for row in rows)], rows)
     facts = [*report['facts'].items(), *(('warning', text) for text in report['warnings'])]
