@@ -216,6 +216,13 @@ static uint32_t lanes_of_segment(const struct rd_cuda_many *to, uint64_t run, ui
     return lanes;
 }
 
+/* The blocks of a pass, of which each warp takes a task, or several. */
+static void set_blocks(struct rd_cuda_pass *pass, unsigned multiprocessors) {
+    const uint64_t blocks = rd_divide_up(pass->masked.many.tasks, RD_CUDA_WARPS),
+                   most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
+    pass->blocks = (unsigned)(blocks < most ? blocks : most);
+}
+
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                       unsigned inputs, unsigned bytes, unsigned multiprocessors) {
@@ -256,9 +263,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     if (segmented)
         cut_segments(pass, kernel, bytes, multiprocessors);
     pass->may_be_vectors = segmented || (!to->across && has_vectors(layout, inputs, 16 / bytes));
-    const uint64_t blocks = rd_divide_up(to->tasks, RD_CUDA_WARPS),
-                   most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
-    pass->blocks = (unsigned)(blocks < most ? blocks : most);
+    set_blocks(pass, multiprocessors);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -408,8 +413,7 @@ static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, u
     if (kernel->slot_words)
         to->table_words = RD_CUDA_SLOTS_EXTRA + kernel->slot_words * blocks;
     pass->table_bytes = (size_t)to->results * to->table_words * sizeof(uint64_t);
-    const uint64_t all = rounds * blocks, most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
-    pass->blocks = (unsigned)(all < most ? all : most);
+    set_blocks(pass, multiprocessors);
 }
 
 /* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both. */
