@@ -56,11 +56,11 @@ static const matrix_standard standards[] = {
     {"Sums by groups of other data",
      {"sum", "f64,f32", "wide,full", "2^26", NULL, NULL, "0", "groups:1000,groups:1000000", "queued"}},
     {"Several operators of rows and columns at once",
-     {"sum+min+max+mean+std+argmin+argmax", "f32,f16", "normal", "1Gi", NULL, NULL, "0",
-      "rows:64,rows:256,rows:1Ki,rows:4Ki,columns:1Ki,columns:64Ki", "queued"}},
-    {"Other operators of rows",
-     {"mean,norm2,rms,var,dot,min,argmax", "f32", "normal", "1Gi", NULL, NULL, "0", "rows:64,rows:1Ki,rows:16Ki",
-      "queued"}},
+     {"sum+min+max+mean+std+argmin+argmax", "f64,f32,f16", "normal", "1Gi", NULL, NULL, "0",
+      "rows:64,rows:256,rows:1Ki,rows:4Ki,rows:64Ki,rows:4Mi,columns:1Ki,columns:64Ki", "queued"}},
+    {"Other operators of rows and columns",
+     {"mean,norm2,rms,var,dot,min,argmax", "f64,f32", "normal", "1Gi", NULL, NULL, "0",
+      "rows:64,rows:1Ki,rows:16Ki,rows:64Ki,rows:4Mi,columns:1Ki", "queued"}},
     {"Other operators", {"argmin,argmax,dot,norm2,var", "all", "normal", "1Gi", NULL, NULL, "0", "whole", "queued"}},
 };
 

@@ -31,4 +31,11 @@ if(REDUCT_SANITIZE)
   target_compile_options(reduct_flags INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer
     $<IF:$<CONFIG:Debug>,-g,-g1>)
   target_link_options(reduct_flags INTERFACE -fsanitize=${sanitizers})
+  # Programs with sanitizers are large, and lld links them in half of the time.
+  if(CMAKE_C_COMPILER_ID STREQUAL Clang)
+    find_program(REDUCT_LLD ld.lld)
+    if(REDUCT_LLD)
+      target_link_options(reduct_flags INTERFACE -fuse-ld=lld)
+    endif()
+  endif()
 endif()

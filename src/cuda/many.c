@@ -223,6 +223,12 @@ static void set_blocks(struct rd_cuda_pass *pass, unsigned multiprocessors) {
     pass->blocks = (unsigned)(blocks < most ? blocks : most);
 }
 
+/* Room for what pieces of results meet in. */
+static void size_table(struct rd_cuda_pass *pass) {
+    const struct rd_cuda_many *many = &pass->masked.many;
+    pass->table_bytes = many->pieces > 1 ? (size_t)many->results * many->table_words * sizeof(uint64_t) : 0;
+}
+
 /* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                       unsigned inputs, unsigned bytes, unsigned multiprocessors) {
@@ -259,7 +265,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     }
     to->tasks = rounds * to->pieces;
     to->table_words = kernel->slot_words ? RD_CUDA_SLOTS_EXTRA + kernel->slot_words * to->pieces : kernel->grid_words;
-    pass->table_bytes = to->pieces > 1 ? (size_t)to->results * to->table_words * sizeof(uint64_t) : 0;
+    size_table(pass);
     if (segmented)
         cut_segments(pass, kernel, bytes, multiprocessors);
     pass->may_be_vectors = segmented || (!to->across && has_vectors(layout, inputs, 16 / bytes));
@@ -316,8 +322,7 @@ static bool suits_ring(const struct rd_cuda_pass *pass, const struct rd_many *ma
         return false;
     const unsigned vector = per_vector(kernel);
     if (!to->across)
-        return pass->may_be_vectors && to->lanes == 32 &&
-               (to->pieces == 1 || (kernel->ring_cuts_rows && to->batch == 1)) && count % vector == 0 &&
+        return pass->may_be_vectors && to->lanes == 32 && (to->pieces == 1 || to->batch == 1) && count % vector == 0 &&
                count > (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32;
     return kernel->ring_takes_columns && to->axis[0].stride[0] == 1 && to->step[0] % vector == 0 &&
            to->results % vector == 0 && many->layout.first[0] % vector == 0 && to->batch == 1;
@@ -339,15 +344,26 @@ static uint64_t column_stages(const struct rd_cuda_many *to, const struct kernel
     return rows / (RD_CUDA_STAGE_VECTORS * RD_CUDA_WARPS * (32 / lanes));
 }
 
-/* The same of few long rows, of which each of so many warps takes one piece, as pieces take time to meet; with more rows than this
- * too many warps would have none. */
-static void join_pieces_of_rows(struct rd_cuda_many *to, const struct kernel *kernel, unsigned warps) {
-    const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32, pieces = warps / to->results;
-    if (pieces < RD_CUDA_ROW_PIECES_LEAST || pieces >= to->pieces)
-        return;
-    to->piece = rd_divide_up(rd_divide_up(to->call.count, pieces), tile) * tile;
+/* Rows of which there are few: as many pieces of each as end soonest, of so many warps. False if too few warps would have anything to do,
+ * since rows cannot be cut. */
+static bool share_rows(struct rd_cuda_many *to, const struct kernel *kernel, uint64_t warps) {
+    const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(kernel->ring_bytes) * 32,
+                   tiles = rd_divide_up(to->call.count, tile), most = rd_divide_up(warps, to->results) + 2;
+    uint64_t pieces = 1, least = UINT64_MAX;
+    for (uint64_t some = 1; some <= most && (some - 1) * RD_CUDA_MANY_TILES < tiles; some++) {
+        const uint64_t end = rd_divide_up(to->results * some, warps) *
+                             (rd_divide_up(tiles, some) + (some > 1 ? RD_CUDA_RINGED_MEETING : 0));
+        if (end < least) {
+            least = end;
+            pieces = some;
+        }
+    }
+    if (pieces > 1 && !kernel->ring_cuts_rows)
+        return false;
+    to->piece = rd_divide_up(tiles, pieces) * tile;
     to->pieces = rd_divide_up(to->call.count, to->piece);
     to->tasks = to->results * to->pieces;
+    return true;
 }
 
 /* Takes the kernel that has a ring, if the device has room for it; its name begins with `family`. */
@@ -367,11 +383,12 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
         resident < RD_CUDA_RINGED_LEAST)
         return false;
     const unsigned at_once = (unsigned)(context->device->multiprocessors * resident);
-    if (!to->across)
-        join_pieces_of_rows(to, kernel, at_once * RD_CUDA_WARPS);
+    if (!to->across && to->batch == 1 && !share_rows(to, kernel, (uint64_t)at_once * RD_CUDA_WARPS))
+        return false;
     const uint64_t blocks = to->across ? join_pieces(to, kernel, at_once) : rd_divide_up(to->tasks, RD_CUDA_WARPS);
     if (to->across && column_stages(to, kernel) < RD_CUDA_RINGED_STAGES_LEAST)
         return false;
+    size_table(pass);
     pass->function = function;
     pass->blocks = blocks < at_once ? (unsigned)blocks : at_once;
     pass->ring_bytes = RD_CUDA_LANE_RINGS_BYTES;
@@ -412,7 +429,7 @@ static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, u
     to->tasks = rounds * to->pieces;
     if (kernel->slot_words)
         to->table_words = RD_CUDA_SLOTS_EXTRA + kernel->slot_words * blocks;
-    pass->table_bytes = (size_t)to->results * to->table_words * sizeof(uint64_t);
+    size_table(pass);
     set_blocks(pass, multiprocessors);
 }
 

@@ -304,31 +304,31 @@ template <int W> __device__ __forceinline__ void shift_words(u64 (&word)[W], int
 /* The variance, or its root, from the sum of the elements and that of their squares, integers in two's complement times
  * 2^exponent: n * squares - sum^2, over n and n - 1, rounded to a floating-point result. False where exponents lie too far
  * apart for few words. */
-template <unsigned FINISHES>
-__device__ __forceinline__ bool round_moments(u64 (&sum)[3], int sum_exponent, const u64 (&squares)[4],
+template <unsigned FINISHES, int E, int S>
+__device__ __forceinline__ bool round_moments(u64 (&sum)[E], int sum_exponent, const u64 (&squares)[S],
                                               int squares_exponent, const rd_cuda_call &call, u64 &bits) {
-    constexpr int W = 8;
+    constexpr int W = (2 * E > S + 1 ? 2 * E : S + 1) + 2;
     take_magnitude(sum);
     u64 scaled[W] = {}, squared[W] = {};
     unsigned __int128 term = 0;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < S; i++) {
         term = (unsigned __int128)squares[i] * call.count + (u64)(term >> 64);
         scaled[i] = (u64)term;
     }
-    scaled[4] = (u64)(term >> 64);
+    scaled[S] = (u64)(term >> 64);
 #pragma unroll
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < E; i++) {
         term = 0;
 #pragma unroll
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < E; j++) {
             term = (unsigned __int128)sum[i] * sum[j] + squared[i + j] + (u64)(term >> 64);
             squared[i + j] = (u64)term;
         }
-        squared[i + 3] = (u64)(term >> 64);
+        squared[i + E] = (u64)(term >> 64);
     }
     const int above = 2 * sum_exponent - squares_exponent;
-    if (above > 64 * (W - 6) || above < -64 * (W - 5))
+    if (above > 64 * (W - 2 * E) || above < -64 * (W - S - 1))
         return false;
     shift_words(scaled, max(-above, 0));
     shift_words(squared, max(above, 0));

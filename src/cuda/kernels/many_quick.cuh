@@ -73,13 +73,19 @@ struct NothingBeside {
     /* Over the lanes of a row. */
     __device__ __forceinline__ void merge(const rd_cuda_many &, const Lane &) {
     }
-    /* What other lanes have. */
-    __device__ __forceinline__ void join(const NothingBeside &) {
+    /* In the end, by a lane that has a result. */
+    __device__ __forceinline__ void find_in_row(const rd_cuda_many &, bool, u64) {
     }
-    /* As take(), of EACH columns that lie side by side: N / EACH rows, of which `left` are there, `apart` from number `first` on. */
+    struct Rows {};
+    static __device__ __forceinline__ void open_rows(Rows &) {
+    }
+    __device__ __forceinline__ void close_rows(const Rows &) {
+    }
+    /* As take(), of EACH columns that lie side by side: N / EACH rows so far apart, from number `first` on; those that begin before
+     * `left` are there. */
     template <int EACH, class T, int N>
-    static __device__ __forceinline__ void take_columns(const rd_cuda_many &, NothingBeside (&)[EACH], const T (&)[N],
-                                                        unsigned, unsigned, int) {
+    static __device__ __forceinline__ void take_columns(const rd_cuda_many &, NothingBeside (&)[EACH], Rows (&)[EACH],
+                                                        const T (&)[N], unsigned, int, int) {
     }
 };
 
@@ -491,6 +497,7 @@ template <class State> struct Quick {
                 patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
                 return task;
             }
+            beside.find_in_row(many, mine, own);
             State::finish_parted(many, shared, kept, beside, mine, own);
             patience = min(patience + 1, 2 * PATIENCE);
             task += step;
@@ -687,8 +694,8 @@ template <class State> struct Quick {
 
     /* A function of its own, so that the loops around it have the registers. */
     static __device__ __noinline__ void finish_task(const rd_cuda_many &many, typename State::Shared &shared,
-                                                    const Parted (&kept)[SUMS], const Beside &beside, bool mine,
-                                                    u64 own) {
+                                                    const Parted (&kept)[SUMS], Beside beside, bool mine, u64 own) {
+        beside.find_in_row(many, mine, own);
         State::finish_parted(many, shared, kept, beside, mine, own);
     }
 

@@ -8,7 +8,7 @@
  * of the first stage, with room for larger ones to come. In the end exponents tell whether all sums were exact. If not, or where
  * something is not finite, the same elements are taken in the general way; as a rule the first stage tells.
  *
- * Bounds. Let a result have at most 2^B terms, each less than 2^(top + 1) and a multiple of 2^bottom, and u >= top + B - 49. Sums
+ * Bounds. Let a result, or a piece of one, have at most 2^B terms, each less than 2^(top + 1) and a multiple of 2^bottom, and u >= top + B - 49. Sums
  * of upper parts are less than 2^50 units 2^u and what carry() moves there, so that all stay within 2^51 units of 1.5 * 2^52 units,
  * where f64 has just whole units. What is left of a term is at most half a unit, as is what carry() leaves; before the next one
  * less than 2^ADDS of them come. So a lower part is at most 2^(ADDS + u), as is the sum of all those of a result that carry() has
@@ -16,7 +16,9 @@
  *
  * Squares. Their exponents lie twice as far apart, and they have twice as many digits, so that of a long row some are as a rule too
  * small for that. These go to parts of their own, whose unit follows from the largest that can come there. What all parts hold are
- * two numbers once more, as a rule, or three.
+ * two numbers once more, as a rule, or three. So that few are too small, units of squares have room for fewer of the largest than there
+ * are terms: up to 2^SLACK fewer, but for more than come between two carries; with each of these, and in the end, it is looked
+ * at what all came to.
  *
  * Halves. Parts are sums in two numbers of f32, u >= top + ADDS - 20, of 2^ADDS terms each; lower ones are exact if ADDS + u - 1 - bottom
  * is at most 24. Elements with a lower bit than that, which are less than half a unit, go to the lower part of f64 themselves. Before
@@ -75,16 +77,18 @@ struct LaneRing {
         advance(ordered);
     }
 
-    /* The next stage, when PENDING later ones may be on their way. */
-    template <int PENDING, class Stored> __device__ __forceinline__ void look(Vector<Stored> (&to)[VECTORS]) const {
+    /* Until the next stage is there, when PENDING later ones may be on their way. */
+    template <int PENDING> __device__ __forceinline__ void await() const {
         asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
-#pragma unroll
-        for (int v = 0; v < VECTORS; v++)
-            to[v].bits = *reinterpret_cast<const uint4 *>(own + taken + v * 32 * 16);
     }
-    /* The same, which makes room, when all others have been ordered. */
-    template <class Stored> __device__ __forceinline__ void take(Vector<Stored> (&to)[VECTORS]) {
-        look<STAGES - 1>(to);
+    /* Some of its vectors, from one on. */
+    template <class Stored, int N> __device__ __forceinline__ void look(int first, Vector<Stored> (&to)[N]) const {
+#pragma unroll
+        for (int v = 0; v < N; v++)
+            to[v].bits = *reinterpret_cast<const uint4 *>(own + taken + (first + v) * 32 * 16);
+    }
+    /* Makes room. */
+    __device__ __forceinline__ void leave() {
         advance(taken);
     }
 
@@ -125,8 +129,14 @@ template <class State, bool COLUMNS> struct WideSums {
     typedef Quick<State> Way;
     static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), COUNT = VECTORS * EACH,
                          SUMS = Way::SUMS, PARTS = COLUMNS || !State::PRODUCTS ? EACH : 2;
+    /* Vectors at a time: of columns with so much to keep fewer. */
+    static constexpr int AT_ONCE = COLUMNS && SUMS == 2 && !std::is_same<typename State::Beside, NothingBeside>::value
+                                       ? VECTORS / 2
+                                       : VECTORS,
+                         TAKEN = AT_ONCE * EACH;
     static constexpr int ROOM = State::PRODUCTS ? RD_CUDA_RINGED_ROOM_SQUARES : RD_CUDA_RINGED_ROOM;
     static constexpr int ADDS = 7, CARRY = (PARTS << ADDS) / COUNT - 1; /* stages between two carries */
+    static constexpr int SLACK = 6;
     static_assert(32 * WARPS <= 1 << (ADDS + 1) && 32 * PARTS <= 1 << (ADDS + 1),
                   "that is as many lower parts of half a unit as a column has, and a row");
     /* Squares of halves have so few digits that none is too small. */
@@ -160,8 +170,13 @@ template <class State, bool COLUMNS> struct WideSums {
         const int bottom = smallest - (State::DIGITS - 1);
         return State::ELEMENTS && k == 0 ? bottom : 2 * bottom;
     }
+    /* So many terms of the largest there may be. No square is negative, so that what has come is looked at instead: as a rule it is far
+     * less than as many of the largest would be. */
+    __device__ __forceinline__ int log_for(int k) const {
+        return State::ELEMENTS && k == 0 ? log : max(log - SLACK, min(log, ADDS + 2));
+    }
     __device__ __forceinline__ int unit_for(int k, int largest) const {
-        return top_of(k, largest) + log - 49;
+        return top_of(k, largest) + log_for(k) - 49;
     }
     static __device__ __forceinline__ bool is_exact(int k, int smallest, int of_unit) {
         return ADDS + of_unit - bottom_of(k, smallest) <= 53;
@@ -195,7 +210,7 @@ template <class State, bool COLUMNS> struct WideSums {
         }
     }
     __device__ __forceinline__ int small_unit(int k) const {
-        return unit_for(k, least - 1);
+        return top_of(k, least - 1) + log - 49;
     }
     __device__ __forceinline__ void note(const Vector<Stored> (&vector)[VECTORS]) {
         T x[COUNT];
@@ -212,8 +227,8 @@ template <class State, bool COLUMNS> struct WideSums {
         }
     }
     template <class Also>
-    __device__ __forceinline__ void take(Vector<Stored> (&vector)[VECTORS], Small &small, const Also &also) {
-        T x[COUNT];
+    __device__ __forceinline__ void take(Vector<Stored> (&vector)[AT_ONCE], Small &small, const Also &also) {
+        T x[TAKEN];
         Way::unpack(vector, x);
         also(x);
         if constexpr (HAS_SMALL) {
@@ -227,17 +242,17 @@ template <class State, bool COLUMNS> struct WideSums {
             keys.note(x);
         }
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
+        for (int i = 0; i < TAKEN; i++)
 #pragma unroll
             for (int k = 0; k < SUMS; k++)
                 add(k, part[k][i % PARTS], x[i]);
     }
     /* Takes out elements whose squares are too small. */
-    __device__ __forceinline__ void take_small(T (&x)[COUNT], Small &small) const {
-        T all[COUNT];
+    __device__ __forceinline__ void take_small(T (&x)[TAKEN], Small &small) const {
+        T all[TAKEN];
         unsigned which = 0;
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < TAKEN; i++) {
             const bool is_small = State::key_of(x[i]) - 1 < small_key;
             all[i] = x[i];
             which |= (unsigned)is_small << i;
@@ -247,7 +262,7 @@ template <class State, bool COLUMNS> struct WideSums {
             open_small(small);
         add_small(small, all, which);
     }
-    static __device__ __noinline__ void add_small(Small &to, const T (&x)[COUNT], unsigned which) {
+    static __device__ __noinline__ void add_small(Small &to, const T (&x)[TAKEN], unsigned which) {
 #pragma unroll 1
         for (; which; which &= which - 1) {
             const int i = __ffs((int)which) - 1;
@@ -255,7 +270,7 @@ template <class State, bool COLUMNS> struct WideSums {
             for (int k = 0; k < SUMS; k++)
                 add(k, to.part[k][i % Kept::PARTS], x[i]);
         }
-        static_assert(COUNT <= 1 << ADDS, "carried each time");
+        static_assert(TAKEN <= 1 << ADDS, "carried each time");
 #pragma unroll
         for (int k = 0; k < SUMS; k++)
             carry(to.part[k], Way::start(to.unit[k]));
@@ -273,6 +288,23 @@ template <class State, bool COLUMNS> struct WideSums {
 #pragma unroll
         for (int k = 0; k < SUMS; k++)
             carry(part[k], Way::start(unit[k]));
+    }
+    /* Whether upper parts of squares, of which there may be more than units have room for, are small enough for what comes before the next
+     * carry: that is less than 2^(ADDS + 50 - log_for) units, at most 2^48. */
+    __device__ __forceinline__ bool has_room() const {
+        bool has_room = true;
+        if constexpr (State::PRODUCTS) {
+            const double most = Way::start(unit[SUMS - 1]) + Way::power(unit[SUMS - 1] + 50);
+#pragma unroll
+            for (int i = 0; i < PARTS; i++)
+                has_room = has_room && part[SUMS - 1][i].upper <= most;
+        }
+        return has_room;
+    }
+    /* More than this upper parts of squares must not come to, so that f64 adds them up exactly: as none is negative, no sum of some of them
+     * is more. */
+    __device__ __forceinline__ double most_of_squares() const {
+        return Way::power(unit[SUMS - 1] + 53);
     }
     /* Whether all of a range was exact. */
     __device__ __forceinline__ RowsOutcome check(const Range &range) const {
@@ -308,6 +340,7 @@ template <class State, bool COLUMNS> struct NarrowSums {
     static constexpr int VECTORS = LaneRing::VECTORS, EACH = 16 / sizeof(Stored), ADDS = 3, PARTS = COLUMNS ? EACH : 1,
                          CHAINS = COLUMNS ? EACH : 4, CARRY = (CHAINS << ADDS) / (VECTORS * EACH), CHECK = 32;
     static_assert(CARRY > 0 && CHECK % CARRY == 0, "carries and checks are of whole stages");
+    static constexpr int AT_ONCE = VECTORS; /* vectors at a time */
     typename Way::Keys keys;
     NarrowParted chain[CHAINS];
     Parted part[PARTS];
@@ -391,6 +424,9 @@ template <class State, bool COLUMNS> struct NarrowSums {
     static __device__ __forceinline__ bool checks(unsigned stages) {
         return stages % CHECK == 0;
     }
+    __device__ __forceinline__ bool has_room() const {
+        return true;
+    }
     __device__ __forceinline__ Parted held(int, int i) const {
         return part[i];
     }
@@ -460,7 +496,7 @@ template <class State> struct Ringed {
     }
 
     /* Takes `stages`. order() orders another one, common() makes the range of a warp that of all who share their results, and also() is
-     * given the elements of a stage, and its number. */
+     * given elements, and the number of the first of their vectors. */
     template <class Sums, class Order, class Common, class Also>
     static __device__ __forceinline__ RowsOutcome take(LaneRing &ring, unsigned stages, Sums &sums,
                                                        typename Sums::Small &small, Order order, Common common,
@@ -468,7 +504,8 @@ template <class State> struct Ringed {
         Vector<Stored> vector[VECTORS];
         sums.keys.reset();
         /* The first stage is looked at twice: with this in the loop compilers keep the sums in memory. */
-        ring.template look<LaneRing::STAGES - 2>(vector);
+        ring.template await<LaneRing::STAGES - 2>();
+        ring.look(0, vector);
         sums.note(vector);
         const Range first = common(sums.keys.range());
         sums.open(first, small);
@@ -477,17 +514,26 @@ template <class State> struct Ringed {
 #pragma unroll 1
         for (unsigned stage = 0, until_carry = Sums::CARRY; stage < stages; stage++) {
             order();
-            ring.take(vector);
-            sums.take(vector, small, [&](const auto &x) { also(x, stage); });
+            ring.template await<LaneRing::STAGES - 1>();
+            /* One after another, that registers are free again: compilers would convert all elements first. */
+#pragma unroll 1
+            for (int v = 0; v < VECTORS; v += Sums::AT_ONCE) {
+                Vector<Stored> part[Sums::AT_ONCE];
+                ring.look(v, part);
+                if (v + Sums::AT_ONCE == VECTORS)
+                    ring.leave();
+                sums.take(part, small, [&](const auto &x) { also(x, stage * VECTORS + v); });
+            }
             if (--until_carry == 0) {
                 until_carry = Sums::CARRY;
                 sums.carry();
-                if (Sums::checks(stage + 1) && sums.check(sums.keys.range()) == ROWS_UNSUITED)
+                if (!__all_sync(ALL, sums.has_room()) ||
+                    (Sums::checks(stage + 1) && sums.check(sums.keys.range()) == ROWS_UNSUITED))
                     return ROWS_UNSUITED;
             }
         }
         sums.carry();
-        return ROWS_DONE;
+        return __all_sync(ALL, sums.has_room()) ? ROWS_DONE : ROWS_UNSUITED;
     }
 
     /* -----------------------------------------------------------------------------------------------------------------
@@ -571,7 +617,7 @@ template <class State> struct Ringed {
             kept.add(other);
         }
     }
-    /* The sums of a row. False if they have too many digits. */
+    /* The sums of a row. False if they are too large, or have too many digits. */
     static __device__ __forceinline__ bool merge(const RowSums &sums, const typename RowSums::Small &of_small,
                                                  Whole &row) {
         Kept kept = {};
@@ -585,6 +631,9 @@ template <class State> struct Ringed {
         }
         merge_lanes(kept);
         row = Whole(kept);
+        if constexpr (State::PRODUCTS)
+            if (kept.sum[SUMS - 1].upper > sums.most_of_squares())
+                return false;
         if constexpr (RowSums::HAS_SMALL) {
             if (__any_sync(ALL, of_small.came)) {
                 Kept small;
@@ -630,7 +679,7 @@ template <class State> struct Ringed {
         Rows rows(many, task, step);
         RowSums sums;
         typename RowSums::Small small;
-        sums.log = log_of(many.call.count);
+        sums.log = log_of(CUT && many.pieces > 1 ? many.piece : many.call.count);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
             rows.order(ring);
@@ -647,8 +696,8 @@ template <class State> struct Ringed {
             for (unsigned round = 0; round < rounds; round++) {
                 Beside of_row;
                 of_row.reset();
-                const auto look = [&](const auto &x, unsigned stage) {
-                    const unsigned before = stage * VECTORS * 32;
+                const auto look = [&](const auto &x, unsigned vector) {
+                    const unsigned before = vector * 32;
                     of_row.take(many, lane, x, (unsigned)own.begin + before * EACH, (unsigned)own.vectors - before);
                 };
                 outcome = take(
@@ -673,6 +722,7 @@ template <class State> struct Ringed {
                 outcome = ROWS_RETRY;
             if (outcome != ROWS_DONE)
                 break;
+            beside.find_in_row(many, mine, own.first + lane_index());
             if constexpr (CUT)
                 finish(many, shared, kept, beside, 1, mine, own.first + lane_index());
             else
@@ -724,6 +774,7 @@ template <class State> struct Ringed {
             unsigned most[WARPS], least[WARPS];
         } first, all; /* keys: of first stages, and of all */
         unsigned outcome[WARPS], retry, small;
+        double most_of_squares;
     };
 
     template <class Ranges> static __device__ __forceinline__ void tell_range(Ranges &of, const Range &range) {
@@ -761,22 +812,28 @@ template <class State> struct Ringed {
     }
 
     /* The same of what is beside the sums, which is there first. By the whole block. */
-    static __device__ __forceinline__ void join_beside(const Columns &columns, const Task &task,
-                                                       const Beside (&of_lane)[EACH], Beside &beside) {
+    static __device__ __forceinline__ void join_beside(const rd_cuda_many &many, const Columns &columns,
+                                                       const Task &task, const Beside (&of_lane)[EACH],
+                                                       Beside &beside) {
         const auto left_by = [](int warp) { return reinterpret_cast<Beside *>(LaneRing::memory_of(warp)); };
         static_assert(32 * EACH * sizeof(Beside) <= LaneRing::STAGES * LaneRing::STAGE_BYTES, "it has room there");
+        const u64 result = task.first + threadIdx.x;
+        const unsigned apart = WARPS * columns.places;
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < EACH; i++)
             left_by(warp_index())[lane_index() * EACH + i] = of_lane[i];
         __syncthreads();
         beside.reset();
-        if (threadIdx.x < task.here)
+        if (threadIdx.x < task.here) {
 #pragma unroll 1
             for (int warp = 0; warp < WARPS; warp++)
 #pragma unroll 1
                 for (unsigned place = 0; place < columns.places; place++)
-                    beside.join(left_by(warp)[place * columns.across * EACH + threadIdx.x]);
+                    beside.template join_column<ColumnSums::AT_ONCE>(
+                        many, left_by(warp)[place * columns.across * EACH + threadIdx.x], result, apart);
+            beside.template find_in_column<ColumnSums::AT_ONCE>(many, result, apart);
+        }
         __syncthreads();
     }
 
@@ -793,7 +850,8 @@ template <class State> struct Ringed {
         const i64 to_next = (i64)places * many.step[0];
         const Stored *from = static_cast<const Stored *>(many.call.x) +
                              ((i64)(begin + place) * many.step[0] + (i64)(task.first + column));
-        int left = column < task.here ? (int)rows - (int)place : 0;
+        const int all = column < task.here ? (int)rows - (int)place : 0;
+        int left = all;
         LaneRing ring;
         const auto order = [&] {
             ring.order(from, to_next * (i64)sizeof(Stored), left, (int)places, padding());
@@ -810,24 +868,30 @@ template <class State> struct Ringed {
         ColumnSums sums;
         typename ColumnSums::Small small;
         Beside of_lane[EACH];
+        typename Beside::Rows rows_of[EACH];
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
+        for (int i = 0; i < EACH; i++) {
             of_lane[i].reset();
+            Beside::open_rows(rows_of[i]);
+        }
         sums.log = log_of(rows);
 #pragma unroll 1
         for (int i = 0; i < LaneRing::STAGES - 1; i++)
             order();
         const unsigned of_stage = VECTORS * places;
-        const auto look = [&](const auto &x, unsigned stage) {
-            const unsigned before = place + stage * of_stage;
-            const int there = column < task.here ? ((int)rows - (int)before + (int)places - 1) / (int)places : 0;
-            Beside::template take_columns<EACH>(many, of_lane, x, (unsigned)begin + before, places, there);
+        const auto look = [&](const auto &x, unsigned vector) {
+            const unsigned before = vector * places;
+            Beside::template take_columns<EACH>(many, of_lane, rows_of, x, (unsigned)begin + place + before,
+                                                (int)places, all - (int)before);
         };
         const RowsOutcome own =
             take(ring, (unsigned)((rows + of_stage - 1) / of_stage), sums, small, order, common, look);
         ring.drain();
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            of_lane[i].close_rows(rows_of[i]);
         if constexpr (HAS_BESIDE)
-            join_beside(columns, task, of_lane, beside);
+            join_beside(many, columns, task, of_lane, beside);
         Waiting *waiting = waiting_of(warp_index()) + lane_index() * EACH;
         static_assert(32 * EACH * sizeof(Waiting) <= LaneRing::STAGES * LaneRing::STAGE_BYTES &&
                           ColumnSums::PARTS == EACH,
@@ -844,6 +908,9 @@ template <class State> struct Ringed {
         if constexpr (ColumnSums::HAS_SMALL)
             if (small.came)
                 raise_flag(told.small);
+        if constexpr (State::PRODUCTS)
+            if (threadIdx.x == 0)
+                told.most_of_squares = sums.most_of_squares();
         tell_range(told.all, sums.keys.range());
         if (lane_index() == 0)
             told.outcome[warp_index()] = own;
@@ -865,10 +932,10 @@ template <class State> struct Ringed {
         Whole sum;
         if (column < task.here) {
             sum = Whole(sum_of(columns, column, 0));
-            bool fits = true;
+            bool fits = !State::PRODUCTS || sum.sum[SUMS - 1].upper <= told.most_of_squares;
             if constexpr (ColumnSums::HAS_SMALL)
                 if (told.small)
-                    fits = sum.join_all(sum_of(columns, column, 1));
+                    fits = sum.join_all(sum_of(columns, column, 1)) && fits;
             if (!fits || sum.is_zero())
                 raise_flag(told.retry);
         }

@@ -138,49 +138,224 @@ template <class T> struct ManyEnds {
     }
 };
 
-/* The same beside the sums of rows that are loaded as vectors (many_quick.cuh). */
-template <class T, int PER_VECTOR> struct EndsBeside {
-    ManyEnds<T> ends;
+/* Both extremes beside the sums of rows that are loaded as vectors, and of columns (many_quick.cuh, many_ringed.cuh). Elements are S in
+ * memory, and taken as T.
+ *
+ * Of floats whose comparison is one instruction, places are those of vectors of a row, or of rows of a column that were taken together:
+ * each has a few elements, of which the first that is equal is looked for in the end, once for each result. What is found means nothing
+ * unless all elements are numbers. */
+template <class S, class T> struct EndsBeside {
+    typedef ManyEnds<T> Ends;
+    typedef Order<T> O;
+    static constexpr int PER_VECTOR = 16 / sizeof(S);
+    T best[2]; /* of the greatest the opposite */
+    unsigned place[2];
 
     __device__ __forceinline__ void reset() {
-        ends.reset();
+        best[0] = best[1] = __uint_as_float(0x7f800000);
+        place[0] = place[1] = UINT32_MAX;
     }
+    static __device__ __forceinline__ bool same(T a, T b) {
+        return O::bits(a) == O::bits(b);
+    }
+
+    /* A lane's elements, of the `left` vectors that a row has from element number `first` on. */
     template <int N>
     __device__ __forceinline__ void take(const rd_cuda_many &many, const Lane &lane, const T (&x)[N], unsigned first,
                                          unsigned left) {
+        constexpr int VECTORS = N / PER_VECTOR;
         if (!together_of(many).ends || lane.place >= left)
             return;
+        T of[2][VECTORS];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            T(&least)[VECTORS] = of[0], (&opposite)[VECTORS] = of[1];
+            const int v = i / PER_VECTOR;
+            least[v] = i % PER_VECTOR ? min_or_nan(least[v], x[i]) : x[i];
+            opposite[v] = i % PER_VECTOR ? min_or_nan(opposite[v], -x[i]) : -x[i];
+        }
+        if ((VECTORS - 1) * lane.lanes + lane.place >= left)
+#pragma unroll
+            for (int v = 1; v < VECTORS; v++)
+                if (v * lane.lanes + lane.place >= left) {
+                    of[0][v] = of[0][0];
+                    of[1][v] = of[1][0];
+                }
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            T found = of[e][0];
+#pragma unroll
+            for (int v = 1; v < VECTORS; v++)
+                found = min_or_nan(found, of[e][v]);
+            const T better = min_or_nan(best[e], found);
+            if (same(better, best[e]))
+                continue;
+            unsigned vector = 0;
+#pragma unroll
+            for (int v = VECTORS - 1; v > 0; v--)
+                vector = same(of[e][v], found) && !same(of[e][0], found) ? v : vector;
+            best[e] = better;
+            place[e] = first + (vector * lane.lanes + lane.place) * PER_VECTOR;
+        }
+    }
+    /* Places of a column while its rows come. They change seldom, so that they lie where they take no registers. */
+    struct Rows {
+        volatile unsigned of[2];
+    };
+    static __device__ __forceinline__ void open_rows(Rows &rows) {
+        rows.of[0] = rows.of[1] = UINT32_MAX;
+    }
+    __device__ __forceinline__ void close_rows(const Rows &rows) {
+        place[0] = rows.of[0];
+        place[1] = rows.of[1];
+    }
+    /* The same of EACH columns side by side: N / EACH rows so far apart, of which those are there that begin before `left`. The first is
+     * number `first`, which stands for all of them. */
+    template <int EACH, int N>
+    static __device__ __forceinline__ void take_columns(const rd_cuda_many &many, EndsBeside (&to)[EACH],
+                                                        Rows (&rows)[EACH], const T (&x)[N], unsigned first, int apart,
+                                                        int left) {
+        if (!together_of(many).ends || left <= 0)
+            return;
         T there[N];
+        copy_elements(x, there);
+        if ((N / EACH - 1) * apart >= left)
+#pragma unroll
+            for (int i = EACH; i < N; i++)
+                there[i] = i / EACH * apart < left ? x[i] : x[i % EACH];
+#pragma unroll
+        for (int c = 0; c < EACH; c++) {
+            T least = there[c], opposite = -least;
+#pragma unroll
+            for (int i = c + EACH; i < N; i += EACH) {
+                least = min_or_nan(least, there[i]);
+                opposite = min_or_nan(opposite, -there[i]);
+            }
+            to[c].offer(0, least, rows[c], first);
+            to[c].offer(1, opposite, rows[c], first);
+        }
+    }
+    __device__ __forceinline__ void offer(int end, T found, Rows &rows, unsigned where) {
+        const T better = min_or_nan(best[end], found);
+        if (!same(better, best[end]))
+            rows.of[end] = where;
+        best[end] = better;
+    }
+
+    /* Over the lanes of a row. */
+    __device__ __forceinline__ void merge(const rd_cuda_many &many, const Lane &lane) {
+        if (!together_of(many).ends)
+            return;
+        Ends all = ends();
+        all.merge(lane.from, lane.to, together_of(many).places);
+        set(all);
+    }
+    __device__ __forceinline__ Ends ends() const {
+        return {{O::key(best[0], false), O::key(best[1], false)}, {place[0], place[1]}};
+    }
+    __device__ __forceinline__ void set(const Ends &all) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            best[e] = __uint_as_float(O::element(all.key[e], false));
+            place[e] = all.place[e];
+        }
+    }
+
+    static __device__ __forceinline__ const S *elements_of(const rd_cuda_many &many, u64 result) {
+        return static_cast<const S *>(many.call.x) + (i64)result * many.axis[0].stride[0];
+    }
+    __device__ __forceinline__ bool is_at(int end, S x) const {
+        const T own = as_element(x);
+        return same(end ? -own : own, best[end]);
+    }
+    /* Where in their vectors the extremes of a row are. By a lane that has a result. */
+    __device__ __forceinline__ void find_in_row(const rd_cuda_many &many, bool mine, u64 result) {
+        if (!together_of(many).places || !mine)
+            return;
+        Vector<S> vector[2];
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            vector[e].bits = __ldcs(reinterpret_cast<const uint4 *>(elements_of(many, result) + place[e]));
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            int at = 0;
+#pragma unroll
+            for (int i = PER_VECTOR - 1; i >= 0; i--)
+                at = is_at(e, vector[e].element[i]) ? i : at;
+            place[e] += at;
+        }
+    }
+    /* The same among so many rows of a column, so far apart. */
+    template <int ROWS>
+    __device__ __forceinline__ void find_in_column(const rd_cuda_many &many, u64 result, unsigned apart) {
+        if (together_of(many).places)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                place[e] = row_of<ROWS>(many, e, place[e], result, apart);
+    }
+    /* The first of these rows where an extreme is: from one on that may be that itself. */
+    template <int ROWS>
+    __device__ __forceinline__ unsigned row_of(const rd_cuda_many &many, int end, unsigned first, u64 result,
+                                               unsigned apart) const {
+        const S *column = elements_of(many, result);
+        unsigned at = first;
+#pragma unroll
+        for (int r = ROWS - 1; r >= 0; r--) {
+            const u64 row = (u64)first + r * apart;
+            if (row < many.call.count && is_at(end, __ldcs(column + (i64)row * many.step[0])))
+                at = (unsigned)row;
+        }
+        return at;
+    }
+    /* Takes what another lane has of a column. Rows of both lie between each other, so that of equal elements the rows themselves tell
+     * which came first. */
+    template <int ROWS>
+    __device__ __forceinline__ void join_column(const rd_cuda_many &many, const EndsBeside &other, u64 result,
+                                                unsigned apart) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const T better = min_or_nan(best[e], other.best[e]);
+            if (!same(better, best[e]))
+                place[e] = other.place[e];
+            else if (same(better, other.best[e]) && together_of(many).places)
+                place[e] = smaller(row_of<ROWS>(many, e, place[e], result, apart),
+                                   row_of<ROWS>(many, e, other.place[e], result, apart));
+            best[e] = better;
+        }
+    }
+};
+
+/* Of f64 places are those of elements from the beginning. */
+template <> struct EndsBeside<double, double> {
+    typedef ManyEnds<double> Ends;
+    static constexpr int PER_VECTOR = 2;
+    Ends all;
+
+    __device__ __forceinline__ void reset() {
+        all.reset();
+    }
+    template <int N>
+    __device__ __forceinline__ void take(const rd_cuda_many &many, const Lane &lane, const double (&x)[N],
+                                         unsigned first, unsigned left) {
+        if (!together_of(many).ends || lane.place >= left)
+            return;
+        double there[N];
         copy_elements(x, there);
         if ((N / PER_VECTOR - 1) * lane.lanes + lane.place >= left)
 #pragma unroll
             for (int i = PER_VECTOR; i < N; i++)
                 there[i] = i / PER_VECTOR * lane.lanes + lane.place < left ? x[i] : x[i % PER_VECTOR];
         const Places places = {lane.place * PER_VECTOR, 1, PER_VECTOR * lane.lanes};
-        ends.template take<PER_VECTOR>(there, first, places, together_of(many).places);
+        all.take<PER_VECTOR>(there, first, places, together_of(many).places);
     }
     __device__ __forceinline__ void merge(const rd_cuda_many &many, const Lane &lane) {
         if (together_of(many).ends)
-            ends.merge(lane.from, lane.to, together_of(many).places);
+            all.merge(lane.from, lane.to, together_of(many).places);
     }
-    __device__ __forceinline__ void join(const EndsBeside &other) {
-        ends.join(other.ends);
+    __device__ __forceinline__ const Ends &ends() const {
+        return all;
     }
-    template <int EACH, int N>
-    static __device__ __forceinline__ void take_columns(const rd_cuda_many &many, EndsBeside (&to)[EACH],
-                                                        const T (&x)[N], unsigned first, unsigned apart, int left) {
-        constexpr int ROWS = N / EACH;
-        if (!together_of(many).ends || left <= 0)
-            return;
-        const Places places = {0, 1, apart};
-#pragma unroll
-        for (int c = 0; c < EACH; c++) {
-            T there[ROWS];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                there[r] = r < left ? x[r * EACH + c] : x[c];
-            to[c].ends.template take<1>(there, first, places, together_of(many).places);
-        }
+    __device__ __forceinline__ void find_in_row(const rd_cuda_many &, bool, u64) {
     }
 };
 
@@ -202,7 +377,7 @@ template <class S, int TRANSFORM> struct TogetherState {
 
     /* What many_quick.cuh asks for. */
     typedef typename Sums::Range Range;
-    typedef EndsBeside<T, PER_VECTOR> Beside;
+    typedef EndsBeside<S, T> Beside;
     static constexpr bool PAIRS = false, ELEMENTS = Sums::ELEMENTS, PRODUCTS = Sums::PRODUCTS, ABSOLUTE = false;
     static constexpr int DIGITS = Sums::DIGITS, COUNT_BITS = Sums::COUNT_BITS;
     static __device__ __forceinline__ unsigned key_of(T x) {
@@ -475,7 +650,7 @@ template <class S, int TRANSFORM> struct TogetherState {
     static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
                                                          const Parted (&parted)[Sums::SUMS], const Beside &beside,
                                                          bool mine, u64 result) {
-        const unsigned left = mine ? answer_quickly(many, parted, beside.ends, result) : 0;
+        const unsigned left = mine ? answer_quickly(many, parted, beside.ends(), result) : 0;
         if (__any_sync(ALL, left))
             answer_held(many, shared, parted, left, result);
     }
@@ -499,7 +674,7 @@ template <class S, int TRANSFORM> struct TogetherState {
                                                     const double *rest, const Beside &beside, bool mine, u64 result) {
         Merged merged;
         Sums::hold_all(parted, rest, mine, merged);
-        answer_all(many, shared, merged, beside.ends, mine ? UINT32_MAX : 0, result);
+        answer_all(many, shared, merged, beside.ends(), mine ? UINT32_MAX : 0, result);
     }
 
     /* By all lanes, of which some have so many pieces of a result as one. */
@@ -507,7 +682,7 @@ template <class S, int TRANSFORM> struct TogetherState {
                                                          const double *rest, const Beside &beside, u64 pieces,
                                                          bool mine, u64 result) {
         Merged merged;
-        Ends ends = beside.ends;
+        Ends ends = beside.ends();
         Sums::hold_all(parted, rest, mine, merged);
         mine = mine && meet(many, merged, ends, meeting_of(many, result), pieces);
         answer_all(many, shared, merged, ends, mine ? UINT32_MAX : 0, result);

@@ -208,12 +208,15 @@ template <int TRANSFORM> constexpr bool HAS_TWO_SUMS = TRANSFORM == RD_MOMENTS |
 template <int TRANSFORM>
 constexpr bool HAS_SIGNED_ZERO = TRANSFORM == RD_IDENTITY || TRANSFORM == RD_TIMES || TRANSFORM == RD_WEIGHTED;
 
-/* Slices of windows. */
+/* Slices of windows: as a rule so many that elements over 60 binades fit, and their products, with one slice for larger ones to come and
+ * one that is not full, as far as there is room: what does not fit takes a thousand times as long. */
 template <class T, int TRANSFORM, bool SQUARES>
-constexpr int KEPT_SLICES = HAS_TWO_SUMS<TRANSFORM> && !SQUARES ? 4
-                            : SQUARES                           ? sizeof(T) == 8 && !HAS_TWO_SUMS<TRANSFORM> ? 6 : 5
-                            : sizeof(T) == 8                    ? 5
-                                                                : RD_CUDA_GRID_F32;
+constexpr int KEPT_SLICES = SQUARES                   ? sizeof(T) == 8 && !HAS_TWO_SUMS<TRANSFORM> ? 8 : 7
+                            : HAS_TWO_SUMS<TRANSFORM> ? 5
+                            : sizeof(T) == 8          ? 5
+                                                      : RD_CUDA_GRID_F32;
+/* 64-bit words that hold them. */
+template <int SLICES> constexpr int SLICE_WORDS = (GRID_STEP * (SLICES - 1) + 64 + 63) / 64;
 struct NoGrid {
     static constexpr int LOWEST = 0, COUNT = 1;
 };
@@ -720,7 +723,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         bool negative;
 
         template <int K> __device__ __forceinline__ Digits(const Held<K> &held, int lowest) {
-            constexpr int W = (GRID_STEP * (K - 1) + 64 + 63) / 64;
+            constexpr int W = SLICE_WORDS<K>;
             u64 word[W] = {};
             to_words(word, held);
             negative = (i64)word[W - 1] < 0;
@@ -798,14 +801,14 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     static __device__ __noinline__ bool round_all(const Merged kept, const rd_cuda_call &call, u64 &bits) {
         constexpr unsigned FINISHES = FINISHES_OF<AS, RD_ADD>;
         if constexpr (AS == RD_MOMENTS) {
-            u64 sum[3] = {}, squares[4] = {};
+            u64 sum[SLICE_WORDS<KE>] = {}, squares[SLICE_WORDS<KP>] = {};
             const int bottom = ElementGrid::LOWEST + GRID_STEP * max(kept.elements.base, 0),
                       bottom_of_squares = ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0);
             to_words(sum, kept.elements);
             to_words(squares, kept.products);
             return round_moments<FINISHES>(sum, bottom, squares, bottom_of_squares, call, bits);
         } else if constexpr (WEIGHTED) {
-            u64 weights[4] = {}, sum[4] = {};
+            u64 weights[SLICE_WORDS<KP>] = {}, sum[SLICE_WORDS<KP>] = {};
             to_words(weights, kept.elements);
             to_words(sum, kept.products);
             bits = round_quotient(sum, ProductGrid::LOWEST + GRID_STEP * max(kept.products.base, 0), weights,
@@ -814,8 +817,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             return true;
         } else {
             constexpr bool OF_PRODUCTS = TAKES_PRODUCTS<AS>;
-            constexpr int K = OF_PRODUCTS ? KP : KE, WORDS = (GRID_STEP * (K - 1) + 64 + 63) / 64,
-                          W = WORDS < 3 ? 3 : WORDS;
+            constexpr int K = OF_PRODUCTS ? KP : KE, W = SLICE_WORDS<K> < 3 ? 3 : SLICE_WORDS<K>;
             u64 word[W] = {};
             int bottom;
             if constexpr (OF_PRODUCTS) {

@@ -93,8 +93,9 @@ enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, R
 /* The same binades where there are fewer digits, or each takes two: of halves, and where squares are summed. */
 enum { RD_CUDA_RINGED_ROOM_HALVES = 3, RD_CUDA_RINGED_ROOM_SQUARES = 2 };
 
-/* The fewest pieces of a row of which warps take one each. */
-enum { RD_CUDA_ROW_PIECES_LEAST = 8 };
+/* What pieces of such a row cost that meet over the table, in tiles of a warp. */
+enum { RD_CUDA_RINGED_MEETING = 8 };
+
 #define RD_CUDA_LANE_RINGS_BYTES (RD_CUDA_WARPS * RD_CUDA_STAGES * RD_CUDA_STAGE_VECTORS * 32 * 16)
 
 /* ---------------------------------------------------------------------------------------------------------------------
