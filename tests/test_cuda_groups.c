@@ -697,11 +697,14 @@ static void refused(void **state) {
     assert_non_null(strstr(error.message, "product"));
 }
 
-/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn: by one block, and by launches
- * after each other. */
+/* Every operator of every type under every policy, with indices of all types and masks of all kinds in turn: by one block, by launches
+ * after each other, and by both where a word is said to have no room for a place beside a rank. */
 static void each(void **state) {
     (void)state;
-    const uint64_t seed = test_seed() * 1000037, most = rd_cuda_groups_alone_most;
+    static const char *const ways[] = {"each", "each, in launches", "each, places apart",
+                                       "each, places apart, in launches"};
+    const uint64_t seed = test_seed() * 1000037, most = rd_cuda_groups_alone_most,
+                   first_most = rd_cuda_groups_first_most;
     uint64_t number = 0;
     for (size_t t = 0; t < test_type_count; t++)
         for (size_t o = 0; test_types[t].element && o < test_operator_count; o++)
@@ -710,13 +713,16 @@ static void each(void **state) {
                 make_of(&test, seed + number++, &test_types[t], &test_operators[o]);
                 test.reduction[0].nan = (reduct_nan)nan;
                 struct came expected = run_on(&test, "cpu", true);
-                for (int way = 0; way < 2; way++) {
-                    rd_cuda_groups_alone_most = way ? 0 : most;
+                const reduct_operator op = test_operators[o].op;
+                for (int way = 0; way < (op == REDUCT_ARGMIN || op == REDUCT_ARGMAX ? 4 : 2); way++) {
+                    rd_cuda_groups_alone_most = way % 2 ? 0 : most;
+                    rd_cuda_groups_first_most = way / 2 ? 0 : first_most;
                     struct came got = run_on(&test, gpu.name, true);
-                    compare(&test, seed + number, way ? "each, in launches" : "each", &got, &expected, true);
+                    compare(&test, seed + number, ways[way], &got, &expected, true);
                     clear_came(&got);
                 }
                 rd_cuda_groups_alone_most = most;
+                rd_cuda_groups_first_most = first_most;
                 clear_came(&expected);
                 clear(&test);
             }
@@ -762,6 +768,8 @@ static void ways(void **state) {
         {REDUCT_MIN, REDUCT_F64, MOST - 100, 101, 1, 4},
         {REDUCT_ARGMIN, REDUCT_F64, MOST / 2, RESULTS, 0, 1},
         {REDUCT_ARGMIN, REDUCT_F64, MOST / 2 + 1, RESULTS, 0, 4},
+        {REDUCT_ARGMAX, REDUCT_F32, MOST, RESULTS, 0, 1},
+        {REDUCT_ARGMIN, REDUCT_BF16, MOST + 1, 101, 0, 3},
         {REDUCT_MINMAX, REDUCT_I16, MOST / 2, 1, 0, 1},
         {REDUCT_COUNT_NONZERO, REDUCT_F32, MOST, 1, 0, 1},
         {REDUCT_COUNT_NONZERO, REDUCT_F32, MOST, RESULTS + 1, 0, 3},

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS;
+uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS, rd_cuda_groups_first_most = UINT32_MAX;
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Families
@@ -52,12 +52,14 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
 }
 
 static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsigned pick) {
-    static const char *const names[] = {
-        [RD_CUDA_GROUPS_EXTREME] = "rank", [RD_CUDA_GROUPS_COUNTS] = "count", [RD_CUDA_GROUPS_BITS] = "bits"};
+    static const char *const names[] = {[RD_CUDA_GROUPS_EXTREME] = "rank",
+                                        [RD_CUDA_GROUPS_FIRST] = "first",
+                                        [RD_CUDA_GROUPS_COUNTS] = "count",
+                                        [RD_CUDA_GROUPS_BITS] = "bits"};
     const unsigned bytes = rd_type(reduction->element)->bytes;
     struct kernels kernels = {.image = "kernels/groups_picks", .pick = pick};
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%u", names[pick], bytes);
-    if (rd_operator(reduction->op)->finish == RD_INDEX)
+    if (pick == RD_CUDA_GROUPS_EXTREME && rd_operator(reduction->op)->finish == RD_INDEX)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "place_%u", bytes);
     if (rd_operator(reduction->op)->combine == RD_BOTH)
         memcpy(kernels.kind[1], kernels.kind[0], sizeof kernels.kind[1]);
@@ -66,15 +68,23 @@ static struct kernels kernels_of_picks(const reduct_reduction *reduction, unsign
     return kernels;
 }
 
+/* An extreme, or its place, for which one scan will do where a word has room for both. */
+static unsigned pick_of_extremes(const reduct_reduction *reduction, uint64_t rows) {
+    return rd_operator(reduction->op)->finish == RD_INDEX && rd_type(reduction->element)->bytes < 8 &&
+                   rows <= rd_cuda_groups_first_most
+               ? RD_CUDA_GROUPS_FIRST
+               : RD_CUDA_GROUPS_EXTREME;
+}
+
 /* False where there are none. */
-static bool kernels_of(const reduct_reduction *reduction, struct kernels *kernels) {
+static bool kernels_of(const reduct_reduction *reduction, uint64_t rows, struct kernels *kernels) {
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
     case RD_INTEGER_SUM:
         *kernels = kernels_of_sums(reduction);
         return true;
     case RD_EXTREME:
-        *kernels = kernels_of_picks(reduction, RD_CUDA_GROUPS_EXTREME);
+        *kernels = kernels_of_picks(reduction, pick_of_extremes(reduction, rows));
         return true;
     case RD_COUNT:
         *kernels = kernels_of_picks(reduction, RD_CUDA_GROUPS_COUNTS);
@@ -278,7 +288,7 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
     struct kernels kernels;
-    if (!kernels_of(reduction, &kernels))
+    if (!kernels_of(reduction, many->groups.elements, &kernels))
         return refuse(context, rd_operator(reduction->op)->name, error);
     if (many->layout.results >= UINT32_MAX || many->groups.count >= UINT32_MAX)
         return refuse(context, "2^32 - 1 results or more", error);

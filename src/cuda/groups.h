@@ -25,8 +25,8 @@ struct rd_cuda_groups_pass {
     struct rd_cuda_groups groups; /* what kernels are told but for addresses, grids and tables */
     unsigned scans;
     struct rd_cuda_groups_scan scan
-        [2]; /* of terms and of squares, for moments; of weights and of products; of extremes and of their places, or of the
-                                           * least and of the greatest */
+        [2]; /* of terms and of squares, for moments; of weights and of products; of extremes and of their places, unless
+                                           * one is for both; of the least and of the greatest */
     unsigned finish_threads; /* of a block */
     bool floats;   /* sums of these: there is a place of the window to guess, and some elements may be put aside */
     bool overlaps; /* launches may begin while the one before ends */
@@ -43,8 +43,9 @@ struct rd_cuda_groups_pass {
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
                                      bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error);
 
-/* The most elements, once for each scan, that one block takes alone: RD_CUDA_GROUPS_ALONE_ELEMENTS. For tests to change. */
-extern uint64_t rd_cuda_groups_alone_most;
+/* The most elements, once for each scan, that one block takes alone: RD_CUDA_GROUPS_ALONE_ELEMENTS; and the most rows of which a word has
+ * the first beside a rank: UINT32_MAX. For tests to change. */
+extern uint64_t rd_cuda_groups_alone_most, rd_cuda_groups_first_most;
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {

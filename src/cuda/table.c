@@ -366,15 +366,17 @@ static void take_extreme(const struct work *work, const struct found *found, con
                          uint64_t group, struct rd_cell_part *part) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const uint64_t mask = UINT64_MAX >> (64 - 8 * rd_type(reduction->element)->bytes),
-                   rank = found->planes[0].window[group];
+                   word = found->planes[0].window[group];
+    const bool first = found->pass.groups.is_pick == RD_CUDA_GROUPS_FIRST;
+    const uint64_t rank = first ? RD_CUDA_GROUPS_RANK(word) : word;
     if (found->nan_below && found->nan_below[group])
         part->nan = ~found->nan_below[group] + work->table->seen;
-    part->found = rank || found->notes[group] & RD_CUDA_GROUPS_FOUND;
+    part->found = word || (found->notes && found->notes[group] & RD_CUDA_GROUPS_FOUND);
     part->extreme = bits_of_key(mask - rank, reduction, op->combine == RD_GREATEST);
     if (op->combine == RD_BOTH)
         part->other = bits_of_key(found->planes[1].window[group], reduction, false);
     else if (op->finish == RD_INDEX)
-        part->other = ~found->planes[1].window[group] + work->table->seen;
+        part->other = (first ? RD_CUDA_GROUPS_ROW(word) : ~found->planes[1].window[group]) + work->table->seen;
 }
 
 static void take_part(const void *context, size_t s, uint64_t group, struct rd_digit digits[RD_DIGITS_MOST],

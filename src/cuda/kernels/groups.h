@@ -108,7 +108,10 @@ enum {
     RD_CUDA_GROUPS_SPECIALS
 };
 
-enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
+/* Kinds of words that are no sums. FIRST: an extreme's rank in the upper half, and below it the complement of the first row that has it. */
+enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_FIRST, RD_CUDA_GROUPS_COUNTS, RD_CUDA_GROUPS_BITS };
+#define RD_CUDA_GROUPS_RANK(word) ((word) >> 32)
+#define RD_CUDA_GROUPS_ROW(word)  (~(uint32_t)(word))
 
 /* Elements that a lane takes at a time, which lie side by side: as many as it has registers for. */
 #define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)

@@ -4,7 +4,9 @@
  * A scan makes of each element a word in which 0 says nothing:
  *
  *   RANK    how good it is, of an order in which the best is greatest. An element of rank 0 is noted
- *   PLACE   ~row, where its rank is that of the result, which a scan before has found
+ *   FIRST   its rank, and below it ~row in 32 bits: the greatest is the first of the best. Rows are fewer than these bits have values, so that
+ *           none is 0. Where they are not, or ranks take 64 bits, there are two scans, of RANK and of
+ *   PLACE   ~row, where its rank is that of the result, which the scan before has found
  *   COUNT   1, if it counts
  *   BITS    its bits; `and` is what `or` makes of complements
  *
@@ -17,7 +19,7 @@
 
 namespace {
 
-enum Pick { RANK, PLACE, COUNT, BITS };
+enum Pick { RANK, FIRST, PLACE, COUNT, BITS };
 
 template <int BYTES, Pick PICK> struct Picks {
     typedef Word<BYTES> Bits;
@@ -51,8 +53,10 @@ template <int BYTES, Pick PICK> struct Picks {
         if (nan)
             return 0;
         const u64 rank = MASK - order.key(groups.is_truth ? bits != 0 : bits);
-        if constexpr (PICK == PLACE)
-            return rank == glance(groups.grid[1].window + result) ? ~divide(element, groups.width) : 0;
+        if constexpr (PICK == FIRST)
+            return rank << 32 | (unsigned)~divide(element, groups.width);
+        if constexpr (PICK == PLACE) /* nobody changes ranks any more, so that they may be had from the nearest cache */
+            return rank == groups.grid[1].window[result] ? ~divide(element, groups.width) : 0;
         if (rank == 0)
             set_note(groups, result, RD_CUDA_GROUPS_FOUND);
         return rank;
@@ -166,6 +170,8 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
 template <int BYTES> __device__ __forceinline__ u64 value_of(const rd_cuda_groups &groups, u64 word, u64 result) {
     typedef Picks<BYTES, RANK> Ranks;
     const rd_cuda_call &call = groups.call;
+    if (groups.is_pick == RD_CUDA_GROUPS_FIRST)
+        return RD_CUDA_GROUPS_ROW(word);
     if (groups.is_pick == RD_CUDA_GROUPS_EXTREME)
         return call.finish == RD_INDEX ? ~groups.grid[1].window[result]
                                        : Ranks(groups).order.element((Word<BYTES>)(Ranks::MASK - word));
@@ -199,7 +205,8 @@ template <int BYTES> __device__ __forceinline__ void finish_picks(const rd_cuda_
     const rd_cuda_call &call = groups.call;
     if (is_refused(groups))
         return;
-    const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME, both = groups.is_both;
+    const bool extreme = groups.is_pick == RD_CUDA_GROUPS_EXTREME || groups.is_pick == RD_CUDA_GROUPS_FIRST,
+               both = groups.is_both;
     const unsigned outputs = both && call.finish == RD_VALUE ? 2 : 1;
     const u64 step = (u64)gridDim.x * blockDim.x;
     for (u64 result = (u64)blockIdx.x * blockDim.x + threadIdx.x; result < groups.results; result += step) {
@@ -261,6 +268,8 @@ template <int BYTES> __device__ __forceinline__ void pick_alone(const rd_cuda_gr
                 pick_all<BYTES, COUNT>(groups, values);
             else if (groups.is_pick == RD_CUDA_GROUPS_BITS)
                 pick_all<BYTES, BITS>(groups, values);
+            else if (BYTES < 8 && groups.is_pick == RD_CUDA_GROUPS_FIRST)
+                pick_all<BYTES, FIRST>(groups, values);
             else if (scan == 0 || groups.is_both)
                 pick_all<BYTES, RANK>(groups, values);
             else
@@ -301,3 +310,6 @@ KERNELS(1)
 KERNELS(2)
 KERNELS(4)
 KERNELS(8)
+SCAN(first, 1, FIRST)
+SCAN(first, 2, FIRST)
+SCAN(first, 4, FIRST)
