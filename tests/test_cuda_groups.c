@@ -3,6 +3,7 @@
  * outcomes.
  *
  * From the survival list: "one hot group", "groups of one", "windows at their edges", "indices outside". */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -658,6 +659,95 @@ static void turns(void **state) {
     clear(&test);
 }
 
+/* A finite number of any exponent. */
+static double any_number(struct rng *rng, const struct test_type *type) {
+    const uint64_t infinity = values_infinity(type), fraction = (infinity & (0 - infinity)) - 1;
+    uint64_t bits;
+    do
+        bits = rng_next(rng) & (infinity << 1 | infinity | fraction);
+    while ((bits & infinity) == infinity);
+    unsigned char memory[8];
+    values_put_bits(type, memory, 0, bits);
+    return values_get(type, memory, 0);
+}
+
+/* What the elements of a group are: numbers of every exponent; such that cancel, but for one far below; zeros of -0, alone or beside what
+ * cancels; a tie, far above what decides it, and what cancels. */
+enum kind { EVERY_EXPONENT, CANCEL, MINUS_ZEROS, MINUS_ZEROS_BESIDE, TIE, KINDS };
+
+/* The next two elements of a group, of which some came before. */
+static void next_two(struct rng *rng, const struct test_type *type, enum kind kind, uint32_t before, double two[2]) {
+    const double tiny = values_tiny(type) * (rng_below(rng, 2) ? 1 : -1), half = ldexp(1, -type->precision);
+    two[0] =
+        kind == MINUS_ZEROS || (kind == MINUS_ZEROS_BESIDE && rng_below(rng, 3) == 0) ? -0.0 : any_number(rng, type);
+    two[1] = kind == EVERY_EXPONENT ? any_number(rng, type) : two[0] == 0 ? -0.0 : -two[0];
+    if (before == 0 && (kind == TIE || kind == CANCEL)) {
+        two[0] = kind == TIE ? 1 : 0;
+        two[1] = kind == TIE ? half : tiny;
+    } else if (before == 1 && kind == TIE) {
+        two[0] = rng_below(rng, 3) ? tiny : 0;
+        two[1] = rng_below(rng, 3) ? half * 2 : 0;
+    }
+}
+
+static void fill_kinds(struct grouping *test) {
+    const struct test_type *type = test->type;
+    const size_t room = (size_t)test->elements + 1, results = (size_t)test->results;
+    uint32_t *before = calloc(results, sizeof *before);
+    test->x = test_alloc(room * type->size);
+    test->y = test_alloc(room * type->size);
+    test->indices = test_alloc(room * sizeof(uint32_t));
+    test->initial = test_alloc(results * type->size);
+    distribution_named("60_binades")->fill(&test->rng, type, test->y, NULL, room);
+    for (size_t i = 0; i < results; i++)
+        values_put(type, test->initial, i, i % KINDS == MINUS_ZEROS ? -0.0 : any_number(&test->rng, type));
+    for (size_t i = 0; i < test->elements; i += 2) {
+        const uint32_t group = (uint32_t)rng_below(&test->rng, results), both[2] = {group, group};
+        double two[2];
+        next_two(&test->rng, type, results == 1 ? (enum kind)rng_below(&test->rng, 2) : (enum kind)(group % KINDS),
+                 before[group]++, two);
+        for (size_t k = 0; k < 2; k++)
+            values_put(type, test->x, i + k, two[k]);
+        memcpy(test->indices + i * sizeof(uint32_t), both, sizeof both);
+    }
+    free(before);
+    test->values = "every exponent";
+}
+
+/* More elements that fit no window than a list has room for: few results, of which blocks keep all planes, and more. */
+static void every_exponent(void **state) {
+    (void)state;
+    static const reduct_type types[] = {REDUCT_F32, REDUCT_F64, REDUCT_F16, REDUCT_BF16};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS,
+                                          REDUCT_DOT, REDUCT_VAR,  REDUCT_STD,   REDUCT_NORM1, REDUCT_WEIGHTED_MEAN};
+    static const uint64_t results[] = {1, 41, 600, 9001};
+    const size_t op_count = sizeof ops / sizeof *ops;
+    uint64_t seed = test_seed() * 1000039;
+    for (size_t t = 0; t < 4; t++)
+        for (size_t o = 0; o < op_count; o++)
+            for (size_t r = gpu.quick ? (t + o) % 4 : 0; r < (gpu.quick ? (t + o) % 4 + 1 : 4); r++) {
+                const bool pairs = test_operator(ops[o])->inputs == 2;
+                struct grouping test = {.rng = rng_of(++seed),
+                                        .type = test_type(types[t]),
+                                        .index = test_type(REDUCT_U32),
+                                        .elements = gpu.small ? 20000 : 1 << 22,
+                                        .results = results[r]};
+                test.groups = (reduct_groups){.count = results[r],
+                                              .elements = test.elements,
+                                              .index = REDUCT_U32,
+                                              .width = 1,
+                                              .with_initial = !pairs && (o + r) % 3 == 0};
+                test.reduction[0] = test_reduction(ops[o], types[t], REDUCT_DEFAULT);
+                test.reductions = 1;
+                fill_kinds(&test);
+                struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+                compare(&test, seed, "every exponent", &got, &expected, true);
+                clear_came(&expected);
+                clear_came(&got);
+                clear(&test);
+            }
+}
+
 /* Halves of a last place, and a little more, far below: of a quotient, and of a difference. */
 static void ties(void **state) {
     (void)state;
@@ -823,10 +913,17 @@ static void cases(void **state) {
 }
 
 int test_cuda_groups(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each),          cmocka_unit_test(ways),           cmocka_unit_test(cases),
-        cmocka_unit_test(queued),        cmocka_unit_test(tables),         cmocka_unit_test(parts),
-        cmocka_unit_test(turns),         cmocka_unit_test(ties),           cmocka_unit_test(refused),
-        cmocka_unit_test(beside_others), cmocka_unit_test(hundred_million)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each),
+                                       cmocka_unit_test(ways),
+                                       cmocka_unit_test(cases),
+                                       cmocka_unit_test(queued),
+                                       cmocka_unit_test(tables),
+                                       cmocka_unit_test(parts),
+                                       cmocka_unit_test(turns),
+                                       cmocka_unit_test(ties),
+                                       cmocka_unit_test(refused),
+                                       cmocka_unit_test(beside_others),
+                                       cmocka_unit_test(hundred_million),
+                                       cmocka_unit_test(every_exponent)};
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

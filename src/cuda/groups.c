@@ -174,14 +174,19 @@ static void place_rest(struct rd_cuda_groups_pass *pass) {
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The most slots of a table that a multiprocessor has room for: a power of two. A function keeps the room that it was given last, so
- * each gets as much as there is, whatever it is for. */
-static uint32_t find_slots(const rd_cuda_driver *driver, rd_cu_function add, unsigned slot_bytes) {
+/* The shared memory that a block may have. A function keeps the room that it was given last, so each gets as much as there is, whatever
+ * it is for. */
+static unsigned find_room(const rd_cuda_driver *driver, rd_cu_function add) {
     unsigned room = RD_CUDA_GROUPS_ROOM;
     while (room && driver->cuFuncSetAttribute(add, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)room) != RD_CU_SUCCESS)
         room -= RD_CUDA_GROUPS_ROOM_STEP;
+    return room;
+}
+
+/* The most slots of a table that there is room for: a power of two. */
+static uint32_t find_slots(const struct rd_cuda_groups_scan *scan) {
     uint32_t slots = RD_CUDA_GROUPS_SLOTS;
-    while (slots && slots * slot_bytes > room)
+    while (slots && slots * scan->slot_bytes > scan->room)
         slots /= 2;
     return slots;
 }
@@ -215,8 +220,10 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
         scan->grid.rest_planes =
             (uint32_t)(scan->grid.highest - scan->grid.lowest) / pass->groups.step + 2; /* the lowest is not full */
     }
+    if (status == REDUCT_OK)
+        scan->room = find_room(context->device->driver, scan->add);
     if (status == REDUCT_OK && tabled)
-        scan->slots_most = find_slots(context->device->driver, scan->add, scan->slot_bytes);
+        scan->slots_most = find_slots(scan);
     scan->slots = scan->slots_most;
     while (scan->slots && scan->slots / 2 >= pass->groups.results)
         scan->slots /= 2;
@@ -360,6 +367,43 @@ static void choose_parts(const struct launches *launches, unsigned which, struct
     groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts);
 }
 
+/* Chunks of a scan's tiles, for blocks that are there at once. */
+static void choose_chunks(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
+    const uint64_t tile = 32 * launches->pass->scan[which].each, warps = RD_CUDA_GROUPS_THREADS / 32,
+                   tiles = rd_divide_up(groups->call.count, tile), most = RD_CUDA_GROUPS_CHUNK_ELEMENTS / tile,
+                   turns = rd_divide_up(tiles, launches->multiprocessors * most);
+    groups->chunk = turns ? rd_divide_up(tiles, launches->multiprocessors * turns) : 0;
+    if (groups->chunk < warps)
+        groups->chunk = warps;
+}
+
+/* Bytes of a block's own rest of the planes. */
+static uint64_t own_rest_bytes(const struct rd_cuda_groups *groups) {
+    return groups->results * groups->grid[0].rest_planes * sizeof(uint64_t);
+}
+
+/* Slots of the table of a block that takes so many elements, and whether it has its own rest of the planes. What is cleared and emptied for
+ * fewer elements than it has words costs more than it saves. Copies take the room that is left. */
+static void choose_tables(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    const uint64_t elements = groups->chunk * 32 * scan->each, rest_bytes = own_rest_bytes(groups);
+    groups->slots = elements >= scan->slots ? scan->slots : 0;
+    groups->direct = groups->slots >= groups->results;
+    groups->own_rest = launches->pass->floats && rest_bytes <= elements * sizeof(uint64_t) &&
+                       (uint64_t)groups->slots * scan->slot_bytes + rest_bytes <= scan->room;
+    const uint64_t room = scan->room - (groups->own_rest ? rest_bytes : 0);
+    unsigned copies_log2 = 0;
+    if (groups->direct && !groups->is_pick)
+        while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most &&
+               ((uint64_t)scan->slots << (copies_log2 + 1)) * scan->slot_bytes <= room)
+            copies_log2++;
+    if (elements >= (uint64_t)scan->slots << copies_log2) {
+        groups->slots <<= copies_log2;
+        groups->copies_log2 = (uint8_t)copies_log2;
+    }
+    groups->rest_at = groups->slots * (uint32_t)(scan->slot_bytes / sizeof(uint32_t));
+}
+
 /* What a scan's kernels are told: of the array's elements, or of the initial values. */
 static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
     const struct rd_cuda_groups_addresses *addresses = launches->addresses;
@@ -383,7 +427,10 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
         groups.counted = NULL;
     if (groups.call.combine == RD_BOTH)
         groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
+    groups.opens = !initial || launches->groups.call.count == 0;
     choose_parts(launches, scan, &groups);
+    choose_chunks(launches, scan, &groups);
+    choose_tables(launches, scan, &groups);
     groups.vectors = is_aligned(groups.call.x, bytes, each) &&
                      (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
                      (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
@@ -425,40 +472,19 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
     return launches;
 }
 
-/* Slots of the table of a block that takes so many elements. One that is cleared and emptied for fewer elements than it has slots costs
- * more than it saves. */
-static void choose_slots(const struct launches *launches, unsigned which, uint64_t elements,
-                         struct rd_cuda_groups *groups) {
-    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    groups->slots = elements >= scan->slots ? scan->slots : 0;
-    groups->direct = groups->slots >= groups->results;
-    unsigned copies_log2 = 0;
-    if (groups->direct && !groups->is_pick)
-        while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most)
-            copies_log2++;
-    if (elements >= (uint64_t)scan->slots << copies_log2) {
-        groups->slots <<= copies_log2;
-        groups->copies_log2 = (uint8_t)copies_log2;
-    }
-}
-
 static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
     struct rd_cuda_groups groups = launches->all.of[which][initial];
-    const uint64_t tile = 32 * scan->each, warps = RD_CUDA_GROUPS_THREADS / 32,
-                   tiles = rd_divide_up(groups.call.count, tile), most = RD_CUDA_GROUPS_CHUNK_ELEMENTS / tile,
-                   turns = rd_divide_up(tiles, launches->multiprocessors * most);
-    if (!tiles)
-        return RD_CU_SUCCESS;
-    groups.chunk = rd_divide_up(tiles, launches->multiprocessors * turns);
-    if (groups.chunk < warps)
-        groups.chunk = warps;
-    choose_slots(launches, which, groups.chunk * tile, &groups);
+    const uint64_t tiles = rd_divide_up(groups.call.count, 32 * scan->each),
+                   tables = groups.slots * scan->slot_bytes + (groups.own_rest ? own_rest_bytes(&groups) : 0),
+                   shared = tables ? tables : sizeof(uint64_t); /* for claims */
     rd_cu_result result = RD_CU_SUCCESS;
+    if (!tiles)
+        return result;
     for (; groups.part < groups.parts && result == RD_CU_SUCCESS; groups.part++)
         result =
             launch(launches, scan->add, true, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
-                   RD_CUDA_GROUPS_THREADS, groups.slots * scan->slot_bytes, &groups);
+                   RD_CUDA_GROUPS_THREADS, (unsigned)shared, &groups);
     return result;
 }
 

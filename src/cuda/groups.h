@@ -10,9 +10,9 @@
 /* A pass over the elements: for one kind of terms, or of things that are looked for. */
 struct rd_cuda_groups_scan {
     rd_cu_function add;
-    uint32_t slots, slots_most; /* of a block's table, without copies and with; 0: it has none */
-    uint64_t table_bytes;       /* of the planes that most elements are added to */
-    unsigned slot_bytes;
+    uint32_t slots, slots_most;         /* of a block's table, without copies and with; 0: it has none */
+    uint64_t table_bytes;               /* of the planes that most elements are added to */
+    unsigned slot_bytes, room;          /* of a block's shared memory */
     unsigned each;                      /* elements of a lane at a time */
     size_t header, window, rest, aside; /* where in the workspace */
     bool products;                      /* of sums: terms are */

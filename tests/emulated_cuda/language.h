@@ -413,6 +413,9 @@ inline void ptx_atom_acq_rel_gpu_global_add_u64(unsigned long long &before, uint
     before = atomicAdd(reinterpret_cast<unsigned long long *>(at), value, file, line);
     emulated_fence();
 }
+inline void ptx_red_relaxed_gpu_global_add_u64(uint64_t at, unsigned long long value, EMULATED_CALLER) {
+    atomicAdd(reinterpret_cast<unsigned long long *>(at), value, file, line);
+}
 
 #if __CUDA_ARCH__ >= 900
 /* Launches follow each other: nothing is under way when one begins. */

@@ -277,13 +277,13 @@ __device__ __forceinline__ void for_some_tiles(const rd_cuda_groups &groups, u64
     }
 }
 
-/* The same for each tile of a chunk. */
-template <int BYTES, bool PAIRS, int EACH, class Take>
+/* The same for each tile of a chunk. PLAINLY: most of them in fewer steps, should they be plain. */
+template <int BYTES, bool PAIRS, int EACH, bool PLAINLY = true, class Take>
 __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chunk, Take take) {
     constexpr u64 TILE = 32 * EACH;
     const u64 tiles = (groups.call.count + TILE - 1) / TILE, end = min(tiles, (chunk + 1) * groups.chunk);
     u64 begin = chunk * groups.chunk;
-    if (groups.plain) {
+    if (PLAINLY && groups.plain) {
         const u64 whole = min(end, groups.call.count / TILE);
         for_some_tiles<LoadedPlainly<BYTES, PAIRS, EACH>, EACH>(groups, begin, whole, take);
         begin = max(begin, whole);

@@ -8,9 +8,9 @@
 
 #include "cuda/kernels/call.h"
 
-/* Steps in which what was put aside is added: the planes that it reaches are cleared before; and before that it is found out which
- * results may be -0. */
-enum { RD_CUDA_GROUPS_DOUBT, RD_CUDA_GROUPS_CLEAR, RD_CUDA_GROUPS_FILL, RD_CUDA_GROUPS_REST_STEPS };
+/* Steps that blocks take together. OPEN: of the launch that adds, if the rest of the planes is open: they are cleared. Those in which what was
+ * put aside is added: the planes that it reaches are cleared before; and before that it is found out which results may be -0. */
+enum { RD_CUDA_GROUPS_OPEN, RD_CUDA_GROUPS_DOUBT, RD_CUDA_GROUPS_CLEAR, RD_CUDA_GROUPS_FILL, RD_CUDA_GROUPS_STEPS };
 
 /* Where headers are: one after another, at the beginning of a workspace. */
 enum { RD_CUDA_GROUPS_HEADER_BYTES = 256 };
@@ -27,14 +27,15 @@ struct rd_cuda_groups_header {
     uint32_t scattered;  /* results come in no order: of parts, each has a launch */
     uint32_t special;    /* groups_special found some element */
     uint32_t doubtful;   /* zero after a launch, too: of some result, terms of -0 are all that has been seen */
-    /* Of a pass's first header, zero after a launch, too: blocks that fill the rest of the planes together claim shares of each step, and
-     * say which are done; those that have seen the end of it. */
-    uint64_t claimed[RD_CUDA_GROUPS_REST_STEPS], done[RD_CUDA_GROUPS_REST_STEPS], left;
+    uint32_t open;       /* the rest of the planes takes at once what takes more than the usual: nothing is put aside */
+    /* Blocks that do something together claim shares of each step, and say which are done; those that have seen the end of it. Of a pass's
+     * first header zero after a launch, too. */
+    uint64_t claimed[RD_CUDA_GROUPS_STEPS], done[RD_CUDA_GROUPS_STEPS], left;
 };
 
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
  * side, chosen from the data, are the window, of which each has a word for each result. All others, should an element need them, are the
- * rest, which has room for some of the results at a time. */
+ * rest, which has room for some of the results at a time; where it is open, for all, and it takes what the window could, too. */
 struct rd_cuda_groups_grid {
     struct rd_cuda_groups_header *header;
     uint64_t *window;        /* planes of `results` words */
@@ -66,6 +67,7 @@ struct rd_cuda_groups {
     uint64_t chunk;                 /* tiles that a block takes before it empties its table */
     uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
     uint32_t slots;                 /* of a block's table: a power of two, or 0 */
+    uint32_t rest_at;               /* words before a block's own rest of the planes, behind that table */
     uint32_t step;                  /* bits of a plane */
     uint32_t part, parts, part_results;   /* launches that add take so many results each, if these are scattered */
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
@@ -76,6 +78,8 @@ struct rd_cuda_groups {
     uint8_t is_pick;                      /* where a result is a word: of what kind */
     uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
+    uint8_t own_rest;                     /* blocks have a rest of the planes of their own, if it is open */
+    uint8_t opens;                        /* a scan's first launch, which clears the rest of the planes if it is open */
     uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
     uint8_t element_bytes, products;      /* products: terms are */
     uint8_t is_both;                      /* the least and the greatest, of which each scan has one */

@@ -1,6 +1,6 @@
 /* The beginning and the end of passes over groups, for all types of elements.
  *
- * groups_begin clears what must be zero, while a block of each scan of floats guesses where its window lies.
+ * groups_begin clears what must be zero, while a block of each scan of floats guesses where its window lies, and how many elements do not fit it.
  *
  * groups_finish rounds. Where something was put aside, which the headers say, it is added before, by all blocks of the launch. These must wait for
  * each other then, but no block waits for one that has not begun: a step's shares are claimed, by whichever blocks are there, and a block
@@ -8,7 +8,6 @@
  * at once, and whatever else runs on it. */
 #include "delivery.cuh"
 #include "groups_terms.cuh"
-#include "meeting.cuh"
 
 namespace {
 
@@ -28,20 +27,45 @@ __device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u
     return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
 }
 
-/* What a block has seen of its sample: the largest exponent, and pairs that are apart. */
+/* What a block has seen of its sample: where terms end, and the highest of these places; pairs that are apart; terms
+ * that are to be put aside, and those that take more than the usual. */
 struct Seen {
+    int16_t end[SAMPLES];
     int most;
-    unsigned apart;
+    unsigned apart, aside, slow;
 };
+constexpr int16_t NO_END = INT16_MIN;
+
+/* Of the sample, what a window that ends at `top` does not hold, and what the table does not take. Terms are taken to be as long as
+ * they can be, but for bits below the lowest that any has. */
+template <class T>
+__device__ __forceinline__ void count_slow(unsigned samples, int top, int step, int least, Seen &seen) {
+    const int lowest = top - step * T::WINDOW, quick = T::TABLED ? lowest + step * T::QUICK : top;
+    unsigned aside = 0, slow = 0;
+    for (unsigned s = threadIdx.x; s < samples; s += GROUP_THREADS) {
+        const int end = seen.end[s], begin = max(end - T::LENGTH, least);
+        if (end == NO_END)
+            continue;
+        aside += end > top || begin < lowest;
+        slow += end > top || begin < quick;
+    }
+    if (aside)
+        atomicAdd(&seen.aside, aside);
+    if (slow)
+        atomicAdd(&seen.slow, slow);
+    __syncthreads();
+}
 
 /* By a block, for a scan of floats. */
 template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_groups &groups, Seen &seen) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
     const u64 count = groups.call.count, samples = min(count, (u64)SAMPLES);
-    if (threadIdx.x == 0)
-        seen = {INT32_MIN, 0};
+    if (threadIdx.x == 0) {
+        seen.most = NO_END;
+        seen.apart = seen.aside = seen.slow = 0;
+    }
     __syncthreads();
-    int own = INT32_MIN;
+    int own = NO_END;
     unsigned apart = 0;
 #pragma unroll 4
     for (u64 s = threadIdx.x; s < samples; s += GROUP_THREADS) {
@@ -49,24 +73,35 @@ template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_grou
         const u64 at = count / samples * s + count % samples * s / samples;
         const typename T::Bits x = element_at<T>(groups.call.x, at);
         const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
-        if (term.special == FINITE && !term.is_zero() && is_counted(groups, at))
-            own = max(own, term.exponent + term.length());
+        const bool counts = term.special == FINITE && !term.is_zero() && is_counted(groups, at);
+        const int end = counts ? term.exponent + term.length() : NO_END;
+        own = max(own, end);
+        seen.end[s] = (int16_t)end;
         if (groups.parts > 1)
             apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
     }
-    if (own != INT32_MIN)
+    if (own != NO_END)
         atomicMax(&seen.most, own);
     if (apart)
         atomicAdd(&seen.apart, apart);
     __syncthreads();
+    const int step = (int)groups.step, window = step * T::WINDOW, most = seen.most;
+    int top = most == NO_END ? 0 : most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
+    top = max(min(top, grid.highest), grid.lowest + window);
+    count_slow<T>((unsigned)samples, top, step, grid.lowest, seen);
     if (threadIdx.x != 0)
         return;
-    const int step = (int)groups.step, window = step * T::WINDOW;
-    int top = seen.most == INT32_MIN ? 0 : seen.most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
-    top = max(min(top, grid.highest), grid.lowest + window);
     grid.header->unit = top - window;
     grid.header->first = (top - window - grid.lowest + step - 1) / step;
     grid.header->scattered = seen.apart >= samples / APART;
+    const bool overflows = seen.aside * count > grid.aside_room * samples,
+               crowded =
+                   groups.own_rest && seen.slow * count > (u64)RD_CUDA_GROUPS_SLOW_EACH * groups.results * samples;
+    if (groups.rest_room >= groups.results && (overflows || crowded)) {
+        grid.header->open = 1;
+        grid.header->low_below = UINT32_MAX;
+        grid.header->high_above = grid.rest_planes;
+    }
 }
 
 __device__ __forceinline__ void guess(const rd_cuda_groups &groups) {
@@ -96,10 +131,8 @@ __device__ __forceinline__ void clear_share(const rd_cuda_groups_all &all, unsig
     for (unsigned scan = 0; scan < all.scans; scan++) {
         const rd_cuda_groups &groups = all.of[scan][0];
         const Reach reach(groups.grid[0]);
-        uint64_t *words = groups.grid[0].rest + reach.low * groups.rest_room;
-        const u64 count = (u64)(reach.high - reach.low) * groups.rest_room, step = (u64)shares * blockDim.x;
-        for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
-            words[i] = 0;
+        if (!groups.grid[0].header->open)
+            clear_rest(groups, reach.low, reach.high, share, shares);
     }
 }
 
@@ -118,12 +151,25 @@ __device__ __forceinline__ bool has_minus_zero(const rd_cuda_groups_all &all) {
     return any_scan(all, [](const rd_cuda_groups_header &header) { return header.minus_zero != 0; });
 }
 
-/* Whether anything was put aside, or might have to be looked at again. */
+/* Whether something was put aside, of one scan; and of any, or might have to be looked at again. */
+__device__ __forceinline__ bool is_put_aside(const rd_cuda_groups_header &header) {
+    return header.high_above && !header.open;
+}
 __device__ __forceinline__ bool has_aside(const rd_cuda_groups_all &all) {
-    return any_scan(all, [](const rd_cuda_groups_header &header) { return header.high_above || header.minus_zero; });
+    return any_scan(all, [](const rd_cuda_groups_header &header) { return is_put_aside(header) || header.minus_zero; });
 }
 
-/* Of a block's share of the results in question, those that had a term of -0: what the window holds of them, if it is anything, says that
+/* Whether a result has anything in the rest. */
+__device__ __forceinline__ bool has_rest(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result) {
+    const Reach reach(grid);
+    u64 any = 0;
+#pragma unroll 4
+    for (int k = reach.low; k < reach.high; k++)
+        any |= grid.rest[k * groups.rest_room + (result - groups.rest_first)];
+    return any != 0;
+}
+
+/* Of a block's share of the results in question, those that had a term of -0: what the planes hold of them, if it is anything, says that
  * they had others. */
 __device__ __forceinline__ void doubt_share(const rd_cuda_groups_all &all, unsigned share, unsigned shares) {
     for (unsigned scan = 0; scan < all.scans; scan++) {
@@ -136,7 +182,7 @@ __device__ __forceinline__ void doubt_share(const rd_cuda_groups_all &all, unsig
             const unsigned notes = glance(groups.notes + result);
             if ((notes & (RD_CUDA_GROUPS_MINUS_ZERO | RD_CUDA_GROUPS_OTHER)) != RD_CUDA_GROUPS_MINUS_ZERO)
                 continue;
-            bool other = false;
+            bool other = grid.header->open && has_rest(groups, grid, result);
             for (unsigned k = 0; k < grid.window_planes; k++)
                 other = other || grid.window[k * groups.results + result] != 0;
             if (other)
@@ -148,8 +194,8 @@ __device__ __forceinline__ void doubt_share(const rd_cuda_groups_all &all, unsig
 }
 
 template <class T>
-__device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const Window &window, bool doubtful,
-                                            u64 number) {
+__device__ __forceinline__ void take_aside(const rd_cuda_groups &groups, const Window &window, bool doubtful,
+                                           u64 number) {
     const unsigned result = result_of(groups, number);
     if (result == NOWHERE || result - groups.rest_first >= groups.rest_room)
         return;
@@ -159,12 +205,13 @@ __device__ __forceinline__ void add_to_rest(const rd_cuda_groups &groups, const 
     if (doubtful && !(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO &&
         !groups.of_weights && !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
         set_note(groups, result, RD_CUDA_GROUPS_OTHER);
-    if (term.special != FINITE || zero || window.holds(term, T::WINDOW))
+    if (term.special != FINITE || zero || window.open || window.holds(term, T::WINDOW))
         return;
-    const int place = window.place(term) + window.first * window.step, end = place + term.length();
-    for (int plane = place / window.step; plane * window.step < end; plane++)
-        add_word(groups.grid[0].rest + plane * groups.rest_room + (result - groups.rest_first),
-                 digit_of(term, place, plane, window.step), term.negative);
+    for_digits<T>(T::whole(term), window.place_in_rest(term), window.step, 1.0f / (float)window.step,
+                  [&](int plane, u64 digit) {
+                      add_word(groups.grid[0].rest + plane * groups.rest_room + (result - groups.rest_first), digit,
+                               term.negative);
+                  });
 }
 
 /* A block's share of the elements in question, of one scan. */
@@ -174,9 +221,9 @@ __device__ __forceinline__ void fill_with(const rd_cuda_groups &groups, unsigned
     const unsigned aside = grid.header->aside;
     const bool doubtful = glance(&grid.header->doubtful) != 0, all = doubtful || aside > grid.aside_room;
     const Window window(groups);
-    const u64 count = all ? groups.call.count : aside, step = (u64)shares * blockDim.x;
+    const u64 count = all ? groups.call.count : window.open ? 0 : aside, step = (u64)shares * blockDim.x;
     for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
-        add_to_rest<T>(groups, window, doubtful, all ? i : grid.aside[i]);
+        take_aside<T>(groups, window, doubtful, all ? i : grid.aside[i]);
 }
 
 /* The same of all scans. */
@@ -188,28 +235,6 @@ __device__ __noinline__ void fill_share(const rd_cuda_groups_all &all, unsigned 
         }
 }
 
-/* Calls take(share, shares) for shares of a step as long as there are any, and waits until all have been done. By the whole block. */
-template <class Take>
-__device__ __forceinline__ void share_out(rd_cuda_groups_header &header, unsigned step, u64 &claimed, Take take) {
-    for (;;) {
-        __syncthreads(); /* all have read the claim before */
-        if (threadIdx.x == 0)
-            claimed = atomicAdd(reinterpret_cast<u64 *>(&header.claimed[step]), 1ull);
-        __syncthreads();
-        const unsigned share = (unsigned)claimed;
-        if (share >= gridDim.x)
-            break;
-        take(share, gridDim.x);
-        __syncthreads();
-        if (threadIdx.x == 0)
-            take_ticket(&header.done[step], 1);
-    }
-    if (threadIdx.x == 0)
-        while (take_ticket(&header.done[step], 0) < gridDim.x)
-            ;
-    __syncthreads();
-}
-
 /* Fills the rest of the planes for the results in question, and finds out which of these are -0. By all blocks of a launch. */
 __device__ __noinline__ void fill_rest(const rd_cuda_groups_all &all) {
     __shared__ u64 claimed;
@@ -217,14 +242,14 @@ __device__ __noinline__ void fill_rest(const rd_cuda_groups_all &all) {
     if (has_minus_zero(all))
         share_out(header, RD_CUDA_GROUPS_DOUBT, claimed,
                   [&](unsigned share, unsigned shares) { doubt_share(all, share, shares); });
-    if (any_scan(all, [](const rd_cuda_groups_header &of) { return of.high_above || glance(&of.doubtful); })) {
+    if (any_scan(all, [](const rd_cuda_groups_header &of) { return is_put_aside(of) || glance(&of.doubtful); })) {
         share_out(header, RD_CUDA_GROUPS_CLEAR, claimed,
                   [&](unsigned share, unsigned shares) { clear_share(all, share, shares); });
         share_out(header, RD_CUDA_GROUPS_FILL, claimed,
                   [&](unsigned share, unsigned shares) { fill_share(all, share, shares); });
     }
     if (threadIdx.x == 0 && take_ticket(&header.left, 1) == gridDim.x) { /* nobody looks at these any more */
-        for (int step = 0; step < RD_CUDA_GROUPS_REST_STEPS; step++)
+        for (int step = 0; step < RD_CUDA_GROUPS_STEPS; step++)
             header.claimed[step] = header.done[step] = 0;
         for (unsigned scan = 0; scan < all.scans; scan++)
             all.of[scan][0].grid[0].header->doubtful = 0;
@@ -247,6 +272,18 @@ constexpr unsigned FINISHES = FINISHES_OF<RD_IDENTITY, RD_ADD> | FINISHES_OF<RD_
 
 /* What a kernel finishes: weighted means have one of their own. */
 enum Finished { SUMS, WEIGHTED_MEANS };
+
+/* Adds to an integer of W words in two's complement. */
+template <int W> __device__ __forceinline__ void add_small(u64 (&word)[W], i64 value) {
+    const u64 above = (u64)(value >> 63);
+    unsigned __int128 sum = (u64)value;
+#pragma unroll
+    for (int w = 0; w < W; w++) {
+        sum += word[w];
+        word[w] = (u64)sum;
+        sum = (sum >> 64) + above;
+    }
+}
 
 /* A result's window as an integer of W words in two's complement; at most 63 bits more than its planes have. */
 template <int W>
@@ -272,18 +309,71 @@ __device__ __forceinline__ void gather(const rd_cuda_groups &groups, const rd_cu
     }
 }
 
-/* Whether a result has anything in the rest. */
-__device__ __forceinline__ bool has_rest(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result) {
+/* What the window and the rest hold together of a plane: as much as if either held it all. */
+__device__ __forceinline__ i64 digit_at(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid,
+                                        const Reach &reach, int plane, u64 result) {
+    const int own = plane - grid.header->first;
+    u64 digit = own >= 0 && own < (int)grid.window_planes ? grid.window[own * groups.results + result] : 0;
+    if (plane >= reach.low && plane < reach.high)
+        digit += grid.rest[plane * groups.rest_room + (result - groups.rest_first)];
+    return (i64)digit;
+}
+
+/* A result's planes as an integer of W words in two's complement, times 2^unit, to which a positive part of 1 is to be added if there is
+ * `more`; then it has at least 64 * (W - 1) + 20 bits. */
+template <int W>
+__device__ __noinline__ void gather_planes(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
+                                           u64 (&word)[W], int &unit, bool &more) {
     const Reach reach(grid);
-    bool any = false;
-    for (int k = reach.low; k < reach.high; k++)
-        any = any || grid.rest[k * groups.rest_room + (result - groups.rest_first)] != 0;
-    return any;
+    const int first = grid.header->first, step = (int)groups.step, spare = 61 - step;
+    const u64 mask = ((u64)1 << step) - 1;
+    const int end = max(reach.high, first + (int)grid.window_planes);
+    int low = end, plane = end - 1;
+#pragma unroll 4
+    for (int k = min(reach.low, first); k < end; k++)
+        if (digit_at(groups, grid, reach, k, result) != 0) {
+            low = min(low, k);
+            plane = k;
+        }
+#pragma unroll
+    for (int w = 0; w < W; w++)
+        word[w] = 0;
+    for (; plane >= low; plane--) {
+        const i64 top = (i64)word[W - 1] >> spare;
+        if (top != 0 && top != -1)
+            break;
+        shift_words(word, step);
+        add_small(word, digit_at(groups, grid, reach, plane, result));
+    }
+    /* What is carried from the planes below is less than the number of elements. */
+    i64 carry = 0;
+    more = false;
+#pragma unroll 4
+    for (int below = low; below <= plane; below++) {
+        const i64 digit = digit_at(groups, grid, reach, below, result) + carry;
+        more = more || (digit & (i64)mask) != 0;
+        carry = digit >> step;
+    }
+    add_small(word, carry);
+    unit = grid.header->unit + (plane + 1 - first) * step;
+}
+
+/* The same, by the shorter way where the window holds it all. */
+template <int W>
+__device__ __forceinline__ void gather_all(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
+                                           u64 (&word)[W], int &unit, bool &more) {
+    if (has_rest(groups, grid, result)) {
+        gather_planes(groups, grid, result, word, unit, more);
+        return;
+    }
+    gather(groups, grid, result, word);
+    unit = grid.header->unit;
+    more = false;
 }
 
 /* The whole of a result's grid as a sum in limbs. */
-__device__ __noinline__ void gather_all(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
-                                        struct rd_sum &sum) {
+__device__ __noinline__ void gather_limbs(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
+                                          struct rd_sum &sum) {
     const Reach reach(grid);
     const int unit = grid.header->unit, step = (int)groups.step, base = unit - grid.header->first * step;
     sum.first = grid.lowest >= 0 ? 0 : -((31 - grid.lowest) / 32);
@@ -320,24 +410,29 @@ __device__ __forceinline__ bool round_special(const rd_cuda_call &call, unsigned
     return infinities != 0;
 }
 
-/* A sum of floats from few words. False where those do not hold it. */
-__device__ __forceinline__ bool round_window(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
-                                             bool negative_zero, u64 &bits) {
+/* A sum of floats, or what is made of two, from few words. False where those do not hold the two. Of one they hold as much as decides how it
+ * is rounded, as do its quotient by a count and the root of that: where these might be rounded either way there would be an integer of at
+ * most 2 * 54 + 37 bits times a power of two, which is none of those between the integer of 212 bits and more and the next one. */
+__device__ __forceinline__ bool round_few(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
+                                          bool negative_zero, u64 &bits) {
     const rd_cuda_groups_grid *grid = groups.grid;
-    if (has_rest(groups, grid[0], result))
-        return false;
+    int unit, squares_unit;
+    bool more, more_squares;
     if (own.transform != RD_MOMENTS) {
         u64 word[4];
-        gather(groups, grid[0], result, word);
-        bits = round_words<FINISHES>(word, grid[0].header->unit, own, negative_zero);
+        gather_all(groups, grid[0], result, word, unit, more);
+        if (more) {
+            shift_words(word, 1);
+            word[0] |= 1;
+            unit--;
+        }
+        bits = round_words<FINISHES>(word, unit, own, negative_zero);
         return true;
     }
     u64 sum[3], squares[4];
-    if (has_rest(groups, grid[1], result))
-        return false;
-    gather(groups, grid[0], result, sum);
-    gather(groups, grid[1], result, squares);
-    return round_moments<MOMENT_FINISHES>(sum, grid[0].header->unit, squares, grid[1].header->unit, own, bits);
+    gather_all(groups, grid[0], result, sum, unit, more);
+    gather_all(groups, grid[1], result, squares, squares_unit, more_squares);
+    return !more && !more_squares && round_moments<MOMENT_FINISHES>(sum, unit, squares, squares_unit, own, bits);
 }
 
 /* Shifts a number other than zero to the left until its highest bit is set; returns how far. */
@@ -393,10 +488,12 @@ __device__ __forceinline__ bool round_weighted(const rd_cuda_groups &groups, con
     bits = nan_bits(own);
     if (notes & RD_CUDA_GROUPS_NAN || (plus && minus))
         return true;
-    if (has_rest(groups, grid[0], result) || has_rest(groups, grid[1], result))
+    int units[2];
+    bool more[2];
+    gather_all(groups, grid[0], result, weights, units[0], more[0]);
+    gather_all(groups, grid[1], result, products, units[1], more[1]);
+    if (more[0] || more[1])
         return false;
-    gather(groups, grid[0], result, weights);
-    gather(groups, grid[1], result, products);
     const bool over_negative = take_magnitude(weights), negative = infinite ? minus : take_magnitude(products),
                no_weights = (weights[0] | weights[1] | weights[2] | weights[3]) == 0,
                no_products = !infinite && (products[0] | products[1] | products[2] | products[3]) == 0;
@@ -408,27 +505,25 @@ __device__ __forceinline__ bool round_weighted(const rd_cuda_groups &groups, con
     else if (infinite || no_weights)
         bits = sign | (u64)(2 * own.result_max_exponent + 1) << (own.result_precision - 1);
     else
-        bits = round_quotient(products, weights, grid[1].header->unit - grid[0].header->unit, sign, own);
+        bits = round_quotient(products, weights, units[1] - units[0], sign, own);
     return true;
 }
 
-__device__ __noinline__ u64 round_all(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result, bool other,
+/* What is made of two sums, in limbs. */
+__device__ __noinline__ u64 round_all(const rd_cuda_groups &groups, const rd_cuda_call &own, u64 result,
                                       FinishRoom &room) {
     const struct rd_type type = result_type(own);
     struct rd_total total = {};
-    gather_all(groups, groups.grid[0], result, room.sum);
+    gather_limbs(groups, groups.grid[0], result, room.sum);
+    gather_limbs(groups, groups.grid[1], result, room.squares);
     total.transform = (enum rd_transform)own.transform;
     total.finish = (enum rd_finish)own.finish;
     total.population = own.population;
     total.is_float = own.is_float;
-    total.nonzero = other;
     total.count = own.count;
     total.sum = &room.sum;
     total.squares = &room.squares;
     total.room = &room.big;
-    if (own.transform != RD_MOMENTS)
-        return rd_finish_float(&total, &type);
-    gather_all(groups, groups.grid[1], result, room.squares);
     return rd_finish_moments(&total, &type);
 }
 
@@ -437,8 +532,8 @@ __device__ __noinline__ u64 round_all_weighted(const rd_cuda_groups &groups, con
                                                unsigned notes, FinishRoom &room) {
     const struct rd_type type = result_type(own);
     struct rd_total total = {};
-    gather_all(groups, groups.grid[0], result, room.sum);
-    gather_all(groups, groups.grid[1], result, room.squares);
+    gather_limbs(groups, groups.grid[0], result, room.sum);
+    gather_limbs(groups, groups.grid[1], result, room.squares);
     total.is_float = own.is_float;
     total.nonzero = !is_minus_zero(notes);
     total.plus_infinities = (notes & RD_CUDA_GROUPS_PLUS) != 0;
@@ -498,7 +593,7 @@ __device__ __forceinline__ Rounded round_one(const rd_cuda_groups &groups, rd_cu
     } else if (!own.is_float) {
         rounded.status = round_integers(groups, own, result, rounded.word);
     } else {
-        if (!round_special(own, notes, bits) && !round_window(groups, own, result, is_minus_zero(notes), bits))
+        if (!round_special(own, notes, bits) && !round_few(groups, own, result, is_minus_zero(notes), bits))
             rounded.alone = true;
         rounded.word[0] = bits;
     }
@@ -524,7 +619,7 @@ __device__ __forceinline__ void round_alone(const rd_cuda_groups &groups, const 
     for (unsigned left = __ballot_sync(ALL, rounded.alone); left; left &= left - 1) {
         if (lane_index() == __ffs((int)left) - 1) {
             rounded.word[0] = FINISHED == WEIGHTED_MEANS ? round_all_weighted(groups, own, result, notes, room)
-                                                         : round_all(groups, own, result, !is_minus_zero(notes), room);
+                                                         : round_all(groups, own, result, room);
             put(groups, rounded, result);
         }
         __syncwarp();

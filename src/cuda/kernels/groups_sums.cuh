@@ -3,12 +3,14 @@
  * Overview. A term is a significand times a power of two. A grid of planes (groups.h) cuts it into digits of `step` bits, by shifts, and
  * each digit is added to its plane's word of the result. The grid is laid so that its window ends above the largest exponents of a
  * sample: most terms then have one digit (f32) or two (f64). What does not fit the window, beyond the sample or far below it, is put aside:
- * its number goes to a list, and a later launch adds it to the rest of the planes. If the list overflows, that launch looks at
- * every element again. So the guess decides how long it takes, never what comes out.
+ * its number goes to a list, and a later launch adds it to the rest of the planes. Where the sample says that the list would overflow, the
+ * rest of the planes is open from the beginning, and such terms go there at once: in shared memory, if it has room for all planes of all
+ * results. If the list overflows although the sample did not say so, the later launch looks at every element again. So the guess decides how
+ * long it takes, never what comes out.
  *
  * Phases.
- *   1. groups_begin: one block takes a sample, and says where the window lies, and whether results come scattered. Others clear
- *      memory meanwhile.
+ *   1. groups_begin: one block takes a sample, and says where the window lies, whether the rest of the planes is open, and whether results
+ *      come scattered. Others clear memory meanwhile.
  *   2. groups_add: warps take tiles of 128 elements. Where most lanes go on with the result of the lane before, lanes of one result are added
  *      up first, as in sorted indices. What remains goes to a table in shared memory, where results have slots as they come, or, if
  *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
@@ -26,8 +28,8 @@
  * Tables (state/table.h) take the planes as they are, and count what is special in a pass of its own, groups_special, which looks at
  * indices only of what it finds.
  *
- * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted. Others did where the window holds anything; where
- * it does not, that is found out by looking at all elements once more, only then. */
+ * Zeros. A sum of zero is -0 if no term was other than -0. That a -0 came is noted. Others did where the planes hold anything; where
+ * they do not, that is found out by looking at all elements once more, only then. */
 #pragma once
 
 #include "groups_terms.cuh"
@@ -126,9 +128,10 @@ template <class T> struct Digits {
         result[from] = NOWHERE;
     }
 
-    template <class Loaded>
-    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window, const Loaded &loaded,
-                                         const unsigned (&of)[EACH], u64 first) {
+    /* OPEN: terms that take more than the usual go to the rest of the planes. */
+    template <bool OPEN, class Loaded>
+    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window, const OpenRest &rest,
+                                         const Loaded &loaded, const unsigned (&of)[EACH], u64 first) {
         unsigned slow = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -164,12 +167,21 @@ template <class T> struct Digits {
             }
         }
         if (slow) {
+            unsigned out = 0; /* elements that do not count */
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                if (!(slow >> i & 1))
+                    continue;
+                const typename T::Bits x = loaded.x[i], y = T::PRODUCTS && groups.call.y ? loaded.y[i] : x;
+                const Term term = OPEN ? T::of(groups, x, y) : Term();
+                if (OPEN && term.special == FINITE && !term.is_zero())
+                    rest.template add<T>(window, term, of[i]);
+                else if (!add_slowly<T>(groups, x, y, of[i], first + i))
+                    out |= 1u << i;
+            }
 #pragma unroll
             for (int i = 0; i < EACH; i++)
-                if (slow >> i & 1)
-                    count[i] =
-                        add_slowly<T>(groups, loaded.x[i], T::PRODUCTS && groups.call.y ? loaded.y[i] : loaded.x[i],
-                                      of[i], first + i);
+                count[i] = ~out >> i & 1;
         }
     }
 
@@ -275,29 +287,24 @@ template <int EACH> __device__ __forceinline__ void leave_part(const rd_cuda_gro
             result[i] = NOWHERE;
 }
 
-template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
-    extern __shared__ __align__(16) unsigned char room[];
-    const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
-    table.open(); /* while the launch before ends */
-    wait_for_previous();
-    let_next_come();
+/* All chunks of a block. */
+template <class T, bool OPEN>
+__device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table, const OpenRest &rest,
+                                           bool parted) {
     const Window window(groups);
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH),
               chunks = (tiles + groups.chunk - 1) / groups.chunk;
-    const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
     bool tabled = groups.slots != 0;
     unsigned tries = 0, found = 0;
-    if (groups.part > 0 && !parted)
-        return;
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        for_tiles<T::BYTES, T::PRODUCTS, T::EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH, !OPEN>(groups, chunk, [&](const auto &loaded, u64 first) {
             Digits<T> digits;
             unsigned result[T::EACH];
             loaded.find(groups, first, result);
             if (parted)
                 leave_part(groups, result);
-            digits.take(groups, window, loaded, result, first);
+            digits.template take<OPEN>(groups, window, rest, loaded, result, first);
             __syncwarp();
             digits.join_lanes();
             found += digits.leave(groups, table, tabled);
@@ -308,6 +315,38 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
         if (groups.slots)
             table.flush();
     }
+}
+
+/* The same where the rest of the planes is open: it is cleared first, if this launch is the first that adds to it, for which the table's room
+ * serves, too. A function of its own, since the usual way needs all registers. */
+template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups &groups, unsigned *room, bool parted) {
+    const Table<T> table(groups, room);
+    const OpenRest rest(groups);
+    if (groups.opens && groups.part == 0)
+        share_out(
+            *groups.grid[0].header, RD_CUDA_GROUPS_OPEN, *reinterpret_cast<u64 *>(room),
+            [&](unsigned share, unsigned shares) { clear_rest(groups, 0, groups.grid[0].rest_planes, share, shares); });
+    table.open();
+    rest.clear_own();
+    add_chunks<T, true>(groups, table, rest, parted);
+    rest.flush_own();
+}
+
+template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
+    extern __shared__ __align__(16) unsigned char room[];
+    const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
+    table.open(); /* while the launch before ends */
+    wait_for_previous();
+    let_next_come();
+    const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
+    if (groups.part > 0 && !parted)
+        return;
+    if constexpr (T::OF_FLOATS)
+        if (groups.grid[0].header->open) {
+            add_openly<T>(groups, table.words, parted);
+            return;
+        }
+    add_chunks<T, false>(groups, table, OpenRest(groups), parted);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

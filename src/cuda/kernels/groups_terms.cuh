@@ -2,6 +2,7 @@
 #pragma once
 
 #include "groups.cuh"
+#include "meeting.cuh"
 
 namespace {
 
@@ -39,6 +40,15 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
                                                  : 8 * BYTES,
                          LENGTH = PRODUCTS ? 2 * OWN : OWN,
                          ONE_PLACE = OF_FLOATS ? OWN - 1 : 0; /* the place of 1 in an element */
+
+    typedef typename std::conditional<(LENGTH <= 64), u64, unsigned __int128>::type Whole; /* of a magnitude */
+
+    static __device__ __forceinline__ Whole whole(const Term &term) {
+        if constexpr (LENGTH <= 64)
+            return term.low;
+        else
+            return (Whole)term.high << 64 | term.low;
+    }
 
     static constexpr int BELOW =
         CLASS == HALVES ? 24 - RD_CUDA_GROUPS_HALF_BITS : 0; /* bits of f32 that elements lack */
@@ -161,24 +171,136 @@ __device__ __forceinline__ u64 digit_of(const Term &term, int place, int plane, 
     return (term.low >> down | term.high << (64 - down)) & mask;
 }
 
+/* To a word in memory, of which functions that are no kernel's own do not know that it lies there: an atomic addition would ask where, and wait for what
+ * was there before. */
 __device__ __forceinline__ void add_word(uint64_t *at, u64 magnitude, bool negative) {
     if (magnitude)
-        atomicAdd(reinterpret_cast<u64 *>(at), negative ? 0 - magnitude : magnitude);
+        asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
+                     "l"(negative ? 0 - magnitude : magnitude)
+                     : "memory");
 }
 
-/* Where the window lies, as the header says. */
+/* Where the window lies, and whether the rest of the planes is open, as the header says. */
 struct Window {
     int unit, first, step;
+    bool open;
 
     __device__ __forceinline__ explicit Window(const rd_cuda_groups &groups)
-        : unit(groups.grid[0].header->unit), first(groups.grid[0].header->first), step((int)groups.step) {
+        : unit(groups.grid[0].header->unit), first(groups.grid[0].header->first), step((int)groups.step),
+          open(groups.grid[0].header->open != 0) {
     }
-    /* Where a term's lowest bit is; whether all of its bits lie in so many planes. */
+    /* Where a term's lowest bit is, and where on the rest of the planes; whether all of its bits lie in so many planes. */
     __device__ __forceinline__ int place(const Term &term) const {
         return term.exponent - unit;
     }
+    __device__ __forceinline__ int place_in_rest(const Term &term) const {
+        return place(term) + first * step;
+    }
     __device__ __forceinline__ bool holds(const Term &term, int planes) const {
         return place(term) >= 0 && place(term) + term.length() <= planes * step;
+    }
+};
+
+/* Calls take(share, shares) for shares of a step as long as there are any, and waits until all have been done. By the whole block, of which
+ * `claimed` is a word that all share. No block waits for one that has not begun. */
+template <class Take>
+__device__ __forceinline__ void share_out(rd_cuda_groups_header &header, unsigned step, u64 &claimed, Take take) {
+    for (;;) {
+        __syncthreads(); /* all have read the claim before */
+        if (threadIdx.x == 0)
+            claimed = atomicAdd(reinterpret_cast<u64 *>(&header.claimed[step]), 1ull);
+        __syncthreads();
+        const unsigned share = (unsigned)claimed;
+        if (share >= gridDim.x)
+            break;
+        take(share, gridDim.x);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            take_ticket(&header.done[step], 1);
+    }
+    if (threadIdx.x == 0)
+        while (take_ticket(&header.done[step], 0) < gridDim.x)
+            ;
+    __syncthreads();
+}
+
+/* Clears a block's share of the planes of the rest from one on to before another. */
+__device__ __forceinline__ void clear_rest(const rd_cuda_groups &groups, unsigned low, unsigned high, unsigned share,
+                                           unsigned shares) {
+    uint64_t *words = groups.grid[0].rest + low * groups.rest_room;
+    const u64 count = (u64)(high - low) * groups.rest_room, step = (u64)shares * blockDim.x;
+    for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
+        words[i] = 0;
+}
+
+/* Calls add(plane, digit) for each digit other than zero of a term, of the rest of the planes. `per_step` is 1 / step: quotients of places are
+ * whole numbers, or differ from them by more than is rounded off. */
+template <class T, class Add>
+__device__ __forceinline__ void for_digits(typename T::Whole whole, int place, int step, float per_step, Add add) {
+    const u64 mask = ((u64)1 << step) - 1;
+    int plane = (int)(((float)place + 0.5f) * per_step);
+    const int shift = place - plane * step;
+    u64 digit = (u64)(whole << shift) & mask;
+    whole >>= step - shift;
+    for (;; plane++) {
+        if (digit)
+            add(plane, digit);
+        if (!whole)
+            break;
+        digit = (u64)whole & mask;
+        whole >>= step;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The rest of the planes, where it is open
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* The rest of the planes, where it is open, as a block sees it: in shared memory, if it has its own, two words for each digit of all results,
+ * the lower ones first; they lie as in memory. */
+struct OpenRest {
+    uint64_t *const planes;
+    unsigned *low; /* null: in memory alone */
+    const unsigned results, words;
+    const float per_step;
+
+    __device__ __forceinline__ explicit OpenRest(const rd_cuda_groups &groups)
+        : planes(groups.grid[0].rest), low(nullptr), results((unsigned)groups.results),
+          words(groups.grid[0].rest_planes * (unsigned)groups.results), per_step(1.0f / (float)groups.step) {
+        extern __shared__ __align__(16) unsigned char shared_room[];
+        if (groups.own_rest)
+            low = reinterpret_cast<unsigned *>(shared_room) + groups.rest_at;
+    }
+
+    /* By the whole block. */
+    __device__ __forceinline__ void clear_own() const {
+        for (unsigned i = threadIdx.x; low && i < 2 * words; i += GROUP_THREADS)
+            low[i] = 0;
+        __syncthreads();
+    }
+
+    /* A term other than zero. What is carried to the upper word follows from what was in the lower one before. */
+    template <class T>
+    __device__ __forceinline__ void add(const Window &window, const Term &term, unsigned result) const {
+        for_digits<T>(T::whole(term), window.place_in_rest(term), window.step, per_step, [&](int plane, u64 digit) {
+            if (!low) {
+                add_word(planes + (u64)plane * results + result, digit, term.negative);
+                return;
+            }
+            const unsigned at = (unsigned)plane * results + result;
+            const u64 value = term.negative ? 0 - digit : digit;
+            const unsigned own = (unsigned)value, before = atomicAdd(low + at, own),
+                           upper = (unsigned)(value >> 32) + (before + own < own);
+            if (upper)
+                atomicAdd(low + words + at, upper);
+        });
+    }
+
+    /* To memory. By the whole block, at its end. */
+    __device__ __forceinline__ void flush_own() const {
+        __syncthreads();
+        for (unsigned i = threadIdx.x; low && i < words; i += GROUP_THREADS)
+            add_word(planes + i, (u64)low[words + i] << 32 | low[i], false);
     }
 };
 
@@ -186,18 +308,20 @@ struct Window {
  * One term at a time
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* What a term that the window does not hold will need; its number, for the list. */
+/* What a term that the window does not hold will need; its number, for the list. Once that has no room, nobody asks where the others lie. */
 __device__ __noinline__ void put_aside(const rd_cuda_groups &groups, const Term term, u64 number) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
     const Window window(groups);
-    const int place = window.place(term) + window.first * window.step;
-    raise_to(&grid.header->low_below, UINT32_MAX - (unsigned)(place / window.step));
-    raise_to(&grid.header->high_above, (unsigned)((place + term.length() - 1) / window.step) + 1);
-    if (glance(&grid.header->aside) <= grid.aside_room) {
-        const unsigned at = atomicAdd(&grid.header->aside, 1u);
-        if (at < grid.aside_room)
-            grid.aside[at] = number;
-    }
+    const int place = window.place_in_rest(term);
+    if (glance(&grid.header->aside) > grid.aside_room)
+        return;
+    const unsigned at = atomicAdd(&grid.header->aside, 1u);
+    const bool listed = at < grid.aside_room;
+    if (listed)
+        grid.aside[at] = number;
+    raise_to(&grid.header->low_below, UINT32_MAX - (unsigned)(listed ? place / window.step : 0));
+    raise_to(&grid.header->high_above,
+             listed ? (unsigned)((place + term.length() - 1) / window.step) + 1 : grid.rest_planes);
 }
 
 /* Whether a sum of terms that all are -0 is -0. */

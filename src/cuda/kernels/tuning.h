@@ -126,6 +126,10 @@ enum {
     RD_CUDA_GROUPS_FINISH_BLOCKS = 16
 };
 
+/* Of so many elements for each result that the table does not take, the rest of the planes is opened if blocks have their own: else their
+ * additions, to the same few words in memory, would take several microseconds. */
+enum { RD_CUDA_GROUPS_SLOW_EACH = 8192 };
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rings: tiles that the copy engine brings to shared memory
  * ------------------------------------------------------------------------------------------------------------------ */
