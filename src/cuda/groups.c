@@ -357,14 +357,24 @@ static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
     return (uintptr_t)array % (load < 16 ? load : 16) == 0;
 }
 
+/* Bytes of the rest of the planes, for all results. */
+static uint64_t rest_bytes(const struct rd_cuda_groups *groups) {
+    return groups->results * groups->grid[0].rest_planes * sizeof(uint64_t);
+}
+
+/* Parts of planes that fit the cache; one if these would be too many. */
+static uint32_t parts_of(const struct launches *launches, uint64_t bytes) {
+    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
+                   parts = cache ? rd_divide_up(bytes, cache) : 1;
+    return parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
+}
+
 /* In how many parts results are taken, should they be scattered. */
 static void choose_parts(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
-    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
-                   parts =
-                       launches->pass->floats && !groups->initial && cache ? rd_divide_up(scan->table_bytes, cache) : 1;
-    groups->parts = parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
-    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts);
+    const bool any = launches->pass->floats && !groups->initial;
+    groups->parts = any ? parts_of(launches, launches->pass->scan[which].table_bytes) : 1;
+    groups->open_parts = any && groups->parts == 1 ? parts_of(launches, rest_bytes(groups)) : 1;
+    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts * groups->open_parts);
 }
 
 /* Chunks of a scan's tiles, for blocks that are there at once. */
@@ -377,21 +387,16 @@ static void choose_chunks(const struct launches *launches, unsigned which, struc
         groups->chunk = warps;
 }
 
-/* Bytes of a block's own rest of the planes. */
-static uint64_t own_rest_bytes(const struct rd_cuda_groups *groups) {
-    return groups->results * groups->grid[0].rest_planes * sizeof(uint64_t);
-}
-
 /* Slots of the table of a block that takes so many elements, and whether it has its own rest of the planes. What is cleared and emptied for
  * fewer elements than it has words costs more than it saves. Copies take the room that is left. */
 static void choose_tables(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    const uint64_t elements = groups->chunk * 32 * scan->each, rest_bytes = own_rest_bytes(groups);
+    const uint64_t elements = groups->chunk * 32 * scan->each, own_rest = rest_bytes(groups);
     groups->slots = elements >= scan->slots ? scan->slots : 0;
     groups->direct = groups->slots >= groups->results;
-    groups->own_rest = launches->pass->floats && rest_bytes <= elements * sizeof(uint64_t) &&
-                       (uint64_t)groups->slots * scan->slot_bytes + rest_bytes <= scan->room;
-    const uint64_t room = scan->room - (groups->own_rest ? rest_bytes : 0);
+    groups->own_rest = launches->pass->floats && own_rest <= elements * sizeof(uint64_t) &&
+                       (uint64_t)groups->slots * scan->slot_bytes + own_rest <= scan->room;
+    const uint64_t room = scan->room - (groups->own_rest ? own_rest : 0);
     unsigned copies_log2 = 0;
     if (groups->direct && !groups->is_pick)
         while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most &&
@@ -476,7 +481,7 @@ static rd_cu_result start_adding(const struct launches *launches, unsigned which
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
     struct rd_cuda_groups groups = launches->all.of[which][initial];
     const uint64_t tiles = rd_divide_up(groups.call.count, 32 * scan->each),
-                   tables = groups.slots * scan->slot_bytes + (groups.own_rest ? own_rest_bytes(&groups) : 0),
+                   tables = groups.slots * scan->slot_bytes + (groups.own_rest ? rest_bytes(&groups) : 0),
                    shared = tables ? tables : sizeof(uint64_t); /* for claims */
     rd_cu_result result = RD_CU_SUCCESS;
     if (!tiles)

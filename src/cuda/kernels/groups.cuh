@@ -361,10 +361,18 @@ struct Slots {
 /* A warp gives its table up if, of so many tiles, fewer than one in so many results is found there. */
 constexpr unsigned TRIES = 8, FOUND_LEAST = 3;
 
-/* Whether it does: of results that were sought and found, 16 bits each. By whole warps. */
-__device__ __forceinline__ bool is_of_use(unsigned found) {
-    const unsigned all = warp_add(found);
-    return (all & 0xffff) * FOUND_LEAST >= all >> 16;
+/* What a lane counts in one word: results that it found, those that it sought, and tiles. The former fit their bits for a warp, too. */
+constexpr unsigned SOUGHT = 1u << 13, TRY = 1u << 26;
+
+/* Counts a tile, as long as it matters, and returns whether the table is still of use. By whole warps. */
+__device__ __forceinline__ bool is_of_use(bool tabled, unsigned own, unsigned &found) {
+    if (found >= TRIES * TRY)
+        return tabled;
+    found += own + TRY;
+    if (!tabled || found < TRIES * TRY)
+        return tabled;
+    const unsigned all = warp_add(found % TRY);
+    return all % SOUGHT * FOUND_LEAST >= all / SOUGHT;
 }
 
 /* What a note of a NaN's place says. */

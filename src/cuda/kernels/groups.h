@@ -69,7 +69,9 @@ struct rd_cuda_groups {
     uint32_t slots;                 /* of a block's table: a power of two, or 0 */
     uint32_t rest_at;               /* words before a block's own rest of the planes, behind that table */
     uint32_t step;                  /* bits of a plane */
-    uint32_t part, parts, part_results;   /* launches that add take so many results each, if these are scattered */
+    /* So many results that lie scattered are taken at a time: by each of several launches that add; or, where the rest of the planes is open, by
+     * one launch again and again. */
+    uint32_t part, parts, open_parts, part_results;
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
     uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
     uint8_t plain;                        /* no mask, no rows, and indices of 4 bytes, aligned */

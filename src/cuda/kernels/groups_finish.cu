@@ -77,7 +77,7 @@ template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_grou
         const int end = counts ? term.exponent + term.length() : NO_END;
         own = max(own, end);
         seen.end[s] = (int16_t)end;
-        if (groups.parts > 1)
+        if (groups.part_results < groups.results)
             apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
     }
     if (own != NO_END)

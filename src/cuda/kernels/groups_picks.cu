@@ -115,7 +115,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
     const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH),
               chunks = (tiles + groups.chunk - 1) / groups.chunk;
     bool tabled = groups.slots != 0;
-    unsigned tries = 0, found = 0;
+    unsigned found = 0;
     for (unsigned i = threadIdx.x; i < groups.slots; i += GROUP_THREADS)
         values[i] = 0;
     table.open(0);
@@ -124,7 +124,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<BYTES, false, EACH>(groups, chunk, [&](const auto &loaded, u64 first) {
-            unsigned result[EACH];
+            unsigned result[EACH], own = 0;
             u64 word[EACH];
             loaded.find(groups, first, result);
 #pragma unroll
@@ -142,15 +142,14 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
                     continue;
                 bool known = false;
                 const unsigned slot = tabled ? table.find(result[i], known) : table.slots;
-                found += 1u << 16 | (unsigned)known;
+                own += SOUGHT + (unsigned)known;
                 if (slot < table.slots)
                     picks.put_in_slot(values + slot, word[i]);
                 else
                     picks.put(result[i], word[i]);
             }
             __syncwarp();
-            if (tabled && !groups.direct && ++tries == TRIES)
-                tabled = is_of_use(found);
+            tabled = is_of_use(tabled, own, found);
         });
         __syncthreads();
         for (unsigned slot = threadIdx.x; slot < groups.slots; slot += GROUP_THREADS)

@@ -16,7 +16,8 @@
  *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
  *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
  *      results in the table leaves it alone. Where planes do not fit the L2 cache and results are scattered, several launches take
- *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache.
+ *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache. So does
+ *      one launch again and again where the rest of the planes is open and does not fit the cache.
  *   3. groups_finish (groups_finish.cu): what was put aside, if anything was; then each result is rounded.
  *
  * Each phase has a launch, the second one for each scan, and one more where there are initial values; blocks of a launch come while the one
@@ -139,7 +140,6 @@ template <class T> struct Digits {
             if constexpr (T::PRODUCTS)
                 y = groups.call.y ? loaded.y[i] : x;
             result[i] = of[i];
-            count[i] = 1;
 #pragma unroll
             for (int d = 0; d < N; d++)
                 digit[i][d] = 0;
@@ -166,8 +166,8 @@ template <class T> struct Digits {
                     digit[i][1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
             }
         }
+        unsigned out = 0; /* elements that do not count */
         if (slow) {
-            unsigned out = 0; /* elements that do not count */
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
                 if (!(slow >> i & 1))
@@ -179,10 +179,10 @@ template <class T> struct Digits {
                 else if (!add_slowly<T>(groups, x, y, of[i], first + i))
                     out |= 1u << i;
             }
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                count[i] = ~out >> i & 1;
         }
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            count[i] = ~out >> i & 1;
     }
 
     /* Adds up runs of one result over lanes that have elements of it alone, if there are enough of them. By whole warps. */
@@ -227,7 +227,7 @@ template <class T> struct Digits {
         return (i64)high * (1 << LOW) + low;
     }
 
-    /* To the table, or to the planes. Returns how many were sought in the table, and of these found, as 2 * 16 bits. */
+    /* To the table, or to the planes. Returns how many were sought in the table, and of these found; nothing where each has its slot. */
     __device__ __forceinline__ unsigned leave(const rd_cuda_groups &groups, const Table<T> &table, bool tabled) {
         unsigned found = 0;
         if (T::TABLED && tabled && groups.direct) {
@@ -254,7 +254,7 @@ template <class T> struct Digits {
                 slot[i] = table.find_directly(result[i]);
             } else if (here) {
                 slot[i] = table.find(result[i], known);
-                found += 1u << 16;
+                found += SOUGHT;
                 here = slot[i] < table.slots;
             }
             found += known && here;
@@ -280,22 +280,23 @@ template <class T> struct Digits {
 };
 
 /* Leaves out results of other parts. */
-template <int EACH> __device__ __forceinline__ void leave_part(const rd_cuda_groups &groups, unsigned (&result)[EACH]) {
+template <int EACH>
+__device__ __forceinline__ void leave_part(const rd_cuda_groups &groups, unsigned part, unsigned (&result)[EACH]) {
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-        if (result[i] - groups.part * groups.part_results >= groups.part_results)
+        if (result[i] - part * groups.part_results >= groups.part_results)
             result[i] = NOWHERE;
 }
 
-/* All chunks of a block. */
+/* All chunks of a block: of a part of the results, if they are parted. */
 template <class T, bool OPEN>
 __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table, const OpenRest &rest,
-                                           bool parted) {
+                                           bool parted, unsigned part) {
     const Window window(groups);
-    const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH),
-              chunks = (tiles + groups.chunk - 1) / groups.chunk;
+    const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH);
+    const u64 chunks = (tiles + groups.chunk - 1) / groups.chunk;
     bool tabled = groups.slots != 0;
-    unsigned tries = 0, found = 0;
+    unsigned found = 0;
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH, !OPEN>(groups, chunk, [&](const auto &loaded, u64 first) {
@@ -303,14 +304,13 @@ __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const T
             unsigned result[T::EACH];
             loaded.find(groups, first, result);
             if (parted)
-                leave_part(groups, result);
+                leave_part(groups, OPEN ? part : groups.part, result);
             digits.template take<OPEN>(groups, window, rest, loaded, result, first);
             __syncwarp();
             digits.join_lanes();
-            found += digits.leave(groups, table, tabled);
+            const unsigned own = digits.leave(groups, table, tabled);
             __syncwarp();
-            if (tabled && !groups.direct && ++tries == TRIES)
-                tabled = is_of_use(found);
+            tabled = is_of_use(tabled, own, found);
         });
         if (groups.slots)
             table.flush();
@@ -326,9 +326,12 @@ template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups 
         share_out(
             *groups.grid[0].header, RD_CUDA_GROUPS_OPEN, *reinterpret_cast<u64 *>(room),
             [&](unsigned share, unsigned shares) { clear_rest(groups, 0, groups.grid[0].rest_planes, share, shares); });
-    table.open();
     rest.clear_own();
-    add_chunks<T, true>(groups, table, rest, parted);
+    const unsigned parts = groups.grid[0].header->scattered ? groups.open_parts : 1;
+    for (unsigned part = 0; part < parts; part++) {
+        table.open();
+        add_chunks<T, true>(groups, table, rest, parted || parts > 1, groups.part + part);
+    }
     rest.flush_own();
 }
 
@@ -346,7 +349,7 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
             add_openly<T>(groups, table.words, parted);
             return;
         }
-    add_chunks<T, false>(groups, table, OpenRest(groups), parted);
+    add_chunks<T, false>(groups, table, OpenRest(groups), parted, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
