@@ -387,20 +387,30 @@ static void choose_chunks(const struct launches *launches, unsigned which, struc
         groups->chunk = warps;
 }
 
+/* Bytes of a block's own rest of the planes: of one copy of it, and of all. */
+static uint64_t own_rest_copy(const struct rd_cuda_groups *groups) {
+    return RD_CUDA_GROUPS_REST_COPY(groups->results * groups->grid[0].rest_planes) * sizeof(uint32_t);
+}
+static uint64_t own_rest(const struct rd_cuda_groups *groups) {
+    return groups->own_rest ? own_rest_copy(groups) << groups->rest_copies_log2 : 0;
+}
+
 /* Slots of the table of a block that takes so many elements, and whether it has its own rest of the planes. What is cleared and emptied for
- * fewer elements than it has words costs more than it saves. Copies take the room that is left. */
+ * fewer elements than it has words costs more than it saves. Copies of slots take the room that is left. */
 static void choose_tables(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    const uint64_t elements = groups->chunk * 32 * scan->each, own_rest = rest_bytes(groups);
+    const uint64_t elements = groups->chunk * 32 * scan->each, copy = own_rest_copy(groups);
     groups->slots = elements >= scan->slots ? scan->slots : 0;
     groups->direct = groups->slots >= groups->results;
-    groups->own_rest = launches->pass->floats && own_rest <= elements * sizeof(uint64_t) &&
-                       (uint64_t)groups->slots * scan->slot_bytes + own_rest <= scan->room;
-    const uint64_t room = scan->room - (groups->own_rest ? own_rest : 0);
+    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes;
+    groups->own_rest = launches->pass->floats && copy <= elements * sizeof(uint64_t) && least + copy <= scan->room;
+    while (groups->own_rest && groups->rest_copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 &&
+           2 * own_rest(groups) <= RD_CUDA_GROUPS_REST_ROOM && least + 2 * own_rest(groups) <= scan->room)
+        groups->rest_copies_log2++;
     unsigned copies_log2 = 0;
     if (groups->direct && !groups->is_pick)
         while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most &&
-               ((uint64_t)scan->slots << (copies_log2 + 1)) * scan->slot_bytes <= room)
+               ((uint64_t)scan->slots << (copies_log2 + 1)) * scan->slot_bytes + own_rest(groups) <= scan->room)
             copies_log2++;
     if (elements >= (uint64_t)scan->slots << copies_log2) {
         groups->slots <<= copies_log2;
@@ -481,7 +491,7 @@ static rd_cu_result start_adding(const struct launches *launches, unsigned which
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
     struct rd_cuda_groups groups = launches->all.of[which][initial];
     const uint64_t tiles = rd_divide_up(groups.call.count, 32 * scan->each),
-                   tables = groups.slots * scan->slot_bytes + (groups.own_rest ? rest_bytes(&groups) : 0),
+                   tables = groups.slots * scan->slot_bytes + own_rest(&groups),
                    shared = tables ? tables : sizeof(uint64_t); /* for claims */
     rd_cu_result result = RD_CU_SUCCESS;
     if (!tiles)

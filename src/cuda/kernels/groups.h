@@ -80,7 +80,8 @@ struct rd_cuda_groups {
     uint8_t is_pick;                      /* where a result is a word: of what kind */
     uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
-    uint8_t own_rest;                     /* blocks have a rest of the planes of their own, if it is open */
+    uint8_t own_rest;                     /* blocks have a rest of the planes of their own, if it is open, */
+    uint8_t rest_copies_log2;             /* of which there are so many copies */
     uint8_t opens;                        /* a scan's first launch, which clears the rest of the planes if it is open */
     uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
     uint8_t element_bytes, products;      /* products: terms are */
@@ -143,6 +144,9 @@ enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GR
     ((products) ? (bytes) == 8 ? 5 : (bytes) == 4 ? 3 : 2 : (bytes) == 8 ? 3 : 2)
 #define RD_CUDA_GROUPS_TABLED(bytes, products)                                                                         \
     ((products) ? (bytes) == 8 ? 0 : (bytes) == 4 ? 2 : 1 : (bytes) == 8 ? 2 : 1)
+
+/* Words of 32 bits of a copy of a block's own rest of the planes, of so many digits: an odd number. */
+#define RD_CUDA_GROUPS_REST_COPY(digits) (2 * (digits) + 1)
 
 /* The most results that that block has room for in shared memory. */
 enum { RD_CUDA_GROUPS_ALONE_RESULTS = 1024 };

@@ -326,13 +326,13 @@ template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups 
         share_out(
             *groups.grid[0].header, RD_CUDA_GROUPS_OPEN, *reinterpret_cast<u64 *>(room),
             [&](unsigned share, unsigned shares) { clear_rest(groups, 0, groups.grid[0].rest_planes, share, shares); });
-    rest.clear_own();
+    rest.clear_own(groups);
     const unsigned parts = groups.grid[0].header->scattered ? groups.open_parts : 1;
     for (unsigned part = 0; part < parts; part++) {
         table.open();
         add_chunks<T, true>(groups, table, rest, parted || parts > 1, groups.part + part);
     }
-    rest.flush_own();
+    rest.flush_own(groups);
 }
 
 template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {

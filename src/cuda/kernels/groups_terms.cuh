@@ -257,25 +257,33 @@ __device__ __forceinline__ void for_digits(typename T::Whole whole, int place, i
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* The rest of the planes, where it is open, as a block sees it: in shared memory, if it has its own, two words for each digit of all results,
- * the lower ones first; they lie as in memory. */
+ * the lower ones first; digits lie as in memory. Of copies a lane has one; they begin in different banks. */
 struct OpenRest {
     uint64_t *const planes;
-    unsigned *low; /* null: in memory alone */
+    unsigned *const low;
     const unsigned results, words;
+    const bool has_own;
     const float per_step;
 
     __device__ __forceinline__ explicit OpenRest(const rd_cuda_groups &groups)
-        : planes(groups.grid[0].rest), low(nullptr), results((unsigned)groups.results),
-          words(groups.grid[0].rest_planes * (unsigned)groups.results), per_step(1.0f / (float)groups.step) {
+        : planes(groups.grid[0].rest), low(own(groups) + (lane_index() & ((1 << groups.rest_copies_log2) - 1)) *
+                                                             RD_CUDA_GROUPS_REST_COPY(words_of(groups))),
+          results((unsigned)groups.results), words(words_of(groups)), has_own(groups.own_rest != 0),
+          per_step(1.0f / (float)groups.step) {
+    }
+    static __device__ __forceinline__ unsigned words_of(const rd_cuda_groups &groups) {
+        return groups.grid[0].rest_planes * (unsigned)groups.results;
+    }
+    static __device__ __forceinline__ unsigned *own(const rd_cuda_groups &groups) {
         extern __shared__ __align__(16) unsigned char shared_room[];
-        if (groups.own_rest)
-            low = reinterpret_cast<unsigned *>(shared_room) + groups.rest_at;
+        return reinterpret_cast<unsigned *>(shared_room) + groups.rest_at;
     }
 
     /* By the whole block. */
-    __device__ __forceinline__ void clear_own() const {
-        for (unsigned i = threadIdx.x; low && i < 2 * words; i += GROUP_THREADS)
-            low[i] = 0;
+    __device__ __forceinline__ void clear_own(const rd_cuda_groups &groups) const {
+        const unsigned count = RD_CUDA_GROUPS_REST_COPY(words) << groups.rest_copies_log2;
+        for (unsigned i = threadIdx.x; has_own && i < count; i += GROUP_THREADS)
+            own(groups)[i] = 0;
         __syncthreads();
     }
 
@@ -283,7 +291,7 @@ struct OpenRest {
     template <class T>
     __device__ __forceinline__ void add(const Window &window, const Term &term, unsigned result) const {
         for_digits<T>(T::whole(term), window.place_in_rest(term), window.step, per_step, [&](int plane, u64 digit) {
-            if (!low) {
+            if (!has_own) {
                 add_word(planes + (u64)plane * results + result, digit, term.negative);
                 return;
             }
@@ -297,10 +305,15 @@ struct OpenRest {
     }
 
     /* To memory. By the whole block, at its end. */
-    __device__ __forceinline__ void flush_own() const {
+    __device__ __forceinline__ void flush_own(const rd_cuda_groups &groups) const {
         __syncthreads();
-        for (unsigned i = threadIdx.x; low && i < words; i += GROUP_THREADS)
-            add_word(planes + i, (u64)low[words + i] << 32 | low[i], false);
+        for (unsigned i = threadIdx.x; has_own && i < words; i += GROUP_THREADS) {
+            const unsigned *at = own(groups) + i;
+            u64 sum = 0;
+            for (unsigned copy = 0; copy < 1u << groups.rest_copies_log2; copy++, at += RD_CUDA_GROUPS_REST_COPY(words))
+                sum += (u64)at[words] << 32 | at[0];
+            add_word(planes + i, sum, false);
+        }
     }
 };
 

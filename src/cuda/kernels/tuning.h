@@ -126,6 +126,10 @@ enum {
     RD_CUDA_GROUPS_FINISH_BLOCKS = 16
 };
 
+/* A block's own rest of the planes has copies as long as they take no more bytes than this, so that lanes do not wait for each other where there
+ * are few results, of which all elements have digits in the same few planes. */
+enum { RD_CUDA_GROUPS_REST_ROOM = 16 << 10 };
+
 /* Of so many elements for each result that the table does not take, the rest of the planes is opened if blocks have their own: else their
  * additions, to the same few words in memory, would take several microseconds. */
 enum { RD_CUDA_GROUPS_SLOW_EACH = 8192 };
