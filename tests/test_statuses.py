@@ -20,14 +20,14 @@ OUTCOME = re.compile(r'struct (reduct_(?:cuda_)?outcome) \{\s*uint32_t status;\s
 # Whether the program uses a device with memory of its own, and what only such a one gives.
 DEVICE = bool(os.environ.get('REDUCT_TEST_DEVICES'))
 DEVICES_ONLY = {('reduct_plan_execute', 'OUT_OF_MEMORY'), ('reduct_accumulator_add', 'OUT_OF_MEMORY'),
-                ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_table_result', 'OUT_OF_MEMORY'), ('reduct_cuda_execute', 'DEVICE_LOST'),
-                ('reduct_cuda_keys_group', 'DEVICE_LOST'), ('reduct_cuda_keys_runs', 'DEVICE_LOST')}
+                ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_table_result', 'OUT_OF_MEMORY'), ('reduct_table_save', 'OUT_OF_MEMORY'),
+                ('reduct_cuda_execute', 'DEVICE_LOST'), ('reduct_cuda_keys_group', 'DEVICE_LOST'), ('reduct_cuda_keys_runs', 'DEVICE_LOST')}
 
 # What it takes a device that breaks to give: these find another context where theirs is lost.
 NEVER = {(function, 'DEVICE_LOST') for function in (
     'reduct_plan_create', 'reduct_plan_execute', 'reduct_plan_execute_each', 'reduct_accumulator_create', 'reduct_accumulator_add',
     'reduct_accumulator_add_masked', 'reduct_accumulator_load', 'reduct_table_create', 'reduct_table_add', 'reduct_table_remove',
-    'reduct_table_add_group', 'reduct_table_result', 'reduct_table_load', 'reduct_cuda_keys_create')}
+    'reduct_table_add_group', 'reduct_table_merge', 'reduct_table_result', 'reduct_table_save', 'reduct_table_load', 'reduct_cuda_keys_create')}
 # And one that lacks kernels, of which there is none.
 NEVER |= {('reduct_accumulator_load', 'UNSUPPORTED')}
 # And as many keys as 32 bits count.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/pending.h"
 #include "cuda/table.h"
 #include "cuda_support.h"
 
@@ -791,6 +792,292 @@ static void damaged(void **state) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * What stays on a device
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { TWINS = 3, TWIN_MOST = 400 };
+
+/* Tables on a device, and beside each one on the CPU that is given the same. */
+struct twins {
+    const struct test_type *type;
+    reduct_reduction reduction[REDUCTIONS];
+    size_t reductions;
+    reduct_table *there[TWINS], *here[TWINS];
+    uint64_t groups[TWINS];
+    size_t added[TWINS]; /* elements of the last batch, for it to be taken out again */
+    double x[TWINS][TWIN_MOST], y[TWINS][TWIN_MOST];
+    uint32_t index[TWINS][TWIN_MOST];
+    int kept; /* batches of which nothing came to the host */
+};
+
+static reduct_table *make_twin(const struct twins *twins, const char *device, uint64_t groups) {
+    reduct_table *table = NULL;
+    test_status(reduct_table_create(&(reduct_table_options){.reductions = twins->reduction,
+                                                            .reduction_count = twins->reductions,
+                                                            .groups = groups,
+                                                            .device = device,
+                                                            .threads = 2},
+                                    &table, NULL),
+                REDUCT_OK);
+    return table;
+}
+
+/* Sums of all kinds, of floats and integers. */
+static void begin_twins(struct rng *rng, struct twins *twins) {
+    static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_MEAN, REDUCT_NORM1, REDUCT_SUMSQ,
+                                          REDUCT_NORM2, REDUCT_DOT,  REDUCT_VAR,   REDUCT_WEIGHTED_MEAN};
+    static const reduct_type types[] = {REDUCT_F64,  REDUCT_F64, REDUCT_F32, REDUCT_F16,
+                                        REDUCT_BF16, REDUCT_I64, REDUCT_U8};
+    twins->type = test_type(types[rng_below(rng, sizeof types / sizeof *types)]);
+    twins->reductions = 1 + rng_below(rng, REDUCTIONS);
+    for (size_t i = 0; i < twins->reductions; i++)
+        do
+            twins->reduction[i] =
+                test_reduction(ops[rng_below(rng, sizeof ops / sizeof *ops)], twins->type->type, REDUCT_DEFAULT);
+        while (!oracle_has(twins->reduction[i].op, twins->type->type));
+    const reduct_nan nan = twins->type->class == FLOAT ? (reduct_nan)rng_below(rng, 3) : REDUCT_NAN_PROPAGATE;
+    for (size_t i = 0; i < twins->reductions; i++)
+        twins->reduction[i].nan = nan;
+    for (int t = 0; t < TWINS; t++) {
+        twins->groups[t] = 1 + rng_below(rng, GROUPS);
+        twins->there[t] = make_twin(twins, devices[0], twins->groups[t]);
+        twins->here[t] = make_twin(twins, "cpu", twins->groups[t]);
+        twins->added[t] = 0;
+    }
+}
+
+/* Values near each other, mostly; of exponents that now and then are far from those before; seldom one that is special. */
+static void make_twin_elements(struct rng *rng, struct twins *twins, int t, size_t count) {
+    static const int exponents[] = {0, 0, 0, 0, 1, -1, 3, -40, 60, -130, 200};
+    const int exponent = exponents[rng_below(rng, sizeof exponents / sizeof *exponents)];
+    const bool special = !rng_below(rng, 12) && twins->reduction[0].nan != REDUCT_NAN_ERROR;
+    for (size_t i = 0; i < count; i++) {
+        const double value[2] = {(double)(1 + rng_below(rng, 100)) * (rng_next(rng) & 1 ? 1 : -1),
+                                 (double)(1 + rng_below(rng, 100))};
+        const bool is_float = twins->type->class == FLOAT;
+        const double at = twins->type->size > 2 && is_float ? ldexp(1, exponent / (twins->type->size == 8 ? 1 : 4)) : 1;
+        values_put(twins->type, twins->x[t], i, is_float ? value[0] * at : value[1]);
+        values_put(twins->type, twins->y[t], i, value[1]);
+        twins->index[t][i] = (uint32_t)rng_below(rng, twins->groups[t]);
+    }
+    if (special && twins->type->class == FLOAT && count)
+        values_put(twins->type, twins->x[t], rng_below(rng, count), rng_next(rng) & 1 ? -0.0 : (double)INFINITY);
+}
+
+static void add_to_twins(struct rng *rng, struct twins *twins, int t, bool removes) {
+    const size_t count = removes ? twins->added[t] : rng_below(rng, TWIN_MOST);
+    bool two = false;
+    for (size_t i = 0; i < twins->reductions; i++)
+        two |= test_operator(twins->reduction[i].op)->inputs == 2;
+    if (!removes)
+        make_twin_elements(rng, twins, t, count);
+    reduct_table_batch batch = {.x = twins->x[t],
+                                .y = two ? twins->y[t] : NULL,
+                                .count = count,
+                                .indices = twins->index[t],
+                                .index = REDUCT_U32};
+    const bool pending = rd_cuda_pending_of(twins->there[t]) != NULL, filled = twins->there[t]->rows.used;
+    rd_cuda_table_least = rng_below(rng, 6) ? 0 : 1 << 14;
+    struct arrays arrays;
+    reduct_status (*change)(reduct_table *, const reduct_table_batch *, reduct_error *) =
+        removes ? reduct_table_remove : reduct_table_add;
+    test_status(change(twins->here[t], &batch, NULL), REDUCT_OK);
+    put_batch(rng, &arrays, devices[0], &batch, twins->type->size, 0);
+    test_status(change(twins->there[t], &batch, NULL), REDUCT_OK);
+    drop(&arrays);
+    twins->added[t] = removes ? 0 : count;
+    twins->kept += !filled && !twins->there[t]->rows.used && rd_cuda_pending_of(twins->there[t]);
+    if (removes && count) /* of what is pending nothing is taken out */
+        assert_true(!rd_cuda_pending_of(twins->there[t]) || !pending);
+}
+
+static void compare_twins(const struct twins *twins, int t) {
+    unsigned char *got, *expected;
+    const size_t size = save(twins->here[t], &expected);
+    assert_int_equal(save(twins->there[t], &got), size);
+    assert_memory_equal(got, expected, size);
+    assert_null(rd_cuda_pending_of(twins->there[t]));
+    free(got);
+    free(expected);
+}
+
+static void grow_twins(struct rng *rng, struct twins *twins, int t) {
+    twins->groups[t] += rng_below(rng, 3);
+    test_status(reduct_table_resize(twins->here[t], twins->groups[t], NULL), REDUCT_OK);
+    test_status(reduct_table_resize(twins->there[t], twins->groups[t], NULL), REDUCT_OK);
+}
+
+static void merge_twins(struct twins *twins, int t, int other) {
+    if (other == t || twins->groups[other] > twins->groups[t])
+        return;
+    test_status(reduct_table_merge(twins->here[t], twins->here[other], NULL, NULL), REDUCT_OK);
+    test_status(reduct_table_merge(twins->there[t], twins->there[other], NULL, NULL), REDUCT_OK);
+}
+
+/* A device's with the CPU's, too: what is pending goes with all else. */
+static void swap_twins(struct twins *twins, int t) {
+    test_status(reduct_table_swap(twins->here[t], twins->there[t], NULL), REDUCT_OK);
+}
+
+static void compare_results(const struct twins *twins, int t) {
+    unsigned char results[2][(GROUPS + 40) * 16];
+    reduct_outcome outcomes[2][GROUPS + 40];
+    for (size_t which = 0; which < twins->reductions; which++) {
+        memset(results, 0, sizeof results);
+        memset(outcomes, 0, sizeof outcomes);
+        test_status(reduct_table_result(twins->there[t], which, REDUCT_DEFAULT, 0, twins->groups[t], results[0],
+                                        outcomes[0], NULL),
+                    REDUCT_OK);
+        test_status(reduct_table_result(twins->here[t], which, REDUCT_DEFAULT, 0, twins->groups[t], results[1],
+                                        outcomes[1], NULL),
+                    REDUCT_OK);
+        assert_memory_equal(results[0], results[1], sizeof results[0]);
+        assert_memory_equal(outcomes[0], outcomes[1], sizeof outcomes[0]);
+        for (uint64_t g = 0; g < twins->groups[t]; g++)
+            assert_int_equal(reduct_table_count(twins->there[t], which, g),
+                             reduct_table_count(twins->here[t], which, g));
+    }
+}
+
+static void any_twin_step(struct rng *rng, struct twins *twins) {
+    const int t = (int)rng_below(rng, TWINS);
+    switch (rng_below(rng, 24)) {
+    case 0:
+        add_to_twins(rng, twins, t, true);
+        break;
+    case 1:
+        grow_twins(rng, twins, t);
+        break;
+    case 2:
+        merge_twins(twins, t, (int)rng_below(rng, TWINS));
+        break;
+    case 3:
+        swap_twins(twins, t);
+        break;
+    case 4:
+        compare_results(twins, t);
+        break;
+    case 5:
+        reduct_table_reset(twins->here[t]);
+        reduct_table_reset(twins->there[t]);
+        twins->added[t] = 0;
+        break;
+    case 6:
+        compare_twins(twins, t);
+        break;
+    default:
+        add_to_twins(rng, twins, t, false);
+    }
+}
+
+/* Batches that stay on the device, between all that needs the groups on the host. */
+static void kept_on_device(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 6);
+    static struct twins twins;
+    const uint64_t rounds = test_scaled(300, 20);
+    if (!is_cuda(devices[0]))
+        skip();
+    for (uint64_t round = 0; round < rounds; round++) {
+        begin_twins(&rng, &twins);
+        for (int step = 0; step < 30; step++)
+            any_twin_step(&rng, &twins);
+        for (int t = 0; t < TWINS; t++) {
+            compare_twins(&twins, t);
+            reduct_table_destroy(twins.there[t]);
+            reduct_table_destroy(twins.here[t]);
+        }
+    }
+    assert_true((uint64_t)twins.kept > 3 * rounds);
+}
+
+/* Two states whose groups range so widely that their cells spill, but not too widely for the device. */
+static reduct_table *make_wide(uint64_t *index) {
+    static const reduct_reduction reductions[2] = {{.op = REDUCT_SUM, .element = REDUCT_F64, .result = REDUCT_F64},
+                                                   {.op = REDUCT_NORM1, .element = REDUCT_F64, .result = REDUCT_F64}};
+    reduct_table *table = NULL;
+    test_status(
+        reduct_table_create(
+            &(reduct_table_options){
+                .reductions = reductions, .reduction_count = 2, .groups = 5, .device = devices[0], .threads = 1},
+            &table, NULL),
+        REDUCT_OK);
+    for (int batch = 0; batch < 2; batch++) {
+        double x[20];
+        for (int i = 0; i < 20; i++) {
+            x[i] = ldexp(1 + i / 3.0, batch ? -160 : 0);
+            index[i] = (uint64_t)i % 5;
+        }
+        test_status(reduct_table_add(
+                        table, &(reduct_table_batch){.x = x, .count = 20, .indices = index, .index = REDUCT_U64}, NULL),
+                    REDUCT_OK);
+    }
+    return table;
+}
+
+/* Where there is no memory to bring home what is pending, it stays, whoever wanted it. */
+static void kept_without_memory(void **state) {
+    (void)state;
+    enum { ASKERS = 5 };
+    uint64_t index[20];
+    if (!is_cuda(devices[0]))
+        skip();
+    rd_cuda_table_least = 0;
+    for (int who = 0; who < ASKERS; who++) {
+        bool failed = true;
+        for (long n = 0; failed; n++) {
+            reduct_table *table = make_wide(index), *again = make_wide(index), *third = make_wide(index);
+            unsigned char *got, *expected;
+            double results[5] = {7, 7, 7, 7, 7};
+            size_t size = 0;
+            assert_non_null(rd_cuda_pending_of(table));
+            assert_false(table->rows.used);
+            rd_cuda_table_least = 1 << 14; /* removed on the host */
+            allocations_left = n;
+            const reduct_status status =
+                who == 0   ? reduct_table_result(table, 0, REDUCT_DEFAULT, 0, 5, results, NULL, NULL)
+                : who == 1 ? reduct_table_save(table, NULL, &size, NULL)
+                : who == 2 ? reduct_table_merge(third, table, NULL, NULL)
+                : who == 3
+                    ? reduct_table_remove(
+                          table,
+                          &(reduct_table_batch){
+                              .x = (double[]){ldexp(1, -160)}, .count = 1, .indices = index, .index = REDUCT_U64},
+                          NULL)
+                : reduct_table_count(table, 0, 0) == 8 ? REDUCT_OK
+                                                       : REDUCT_ERROR_OUT_OF_MEMORY;
+            allocations_left = -1;
+            rd_cuda_table_least = 0;
+            failed = status != REDUCT_OK;
+            test_status(status, failed ? REDUCT_ERROR_OUT_OF_MEMORY : REDUCT_OK);
+            if (failed && who == 0)
+                assert_true(results[0] == 7 && results[4] == 7);
+            if (who == 3 && !failed) /* it goes back */
+                test_status(reduct_table_add(
+                                table,
+                                &(reduct_table_batch){
+                                    .x = (double[]){ldexp(1, -160)}, .count = 1, .indices = index, .index = REDUCT_U64},
+                                NULL),
+                            REDUCT_OK);
+            const size_t bytes = save(again, &expected);
+            assert_int_equal(save(table, &got), bytes);
+            assert_memory_equal(got, expected, bytes);
+            free(got);
+            if (failed && who == 2) {
+                assert_int_equal(save(third, &got), bytes);
+                assert_memory_equal(got, expected, bytes);
+                free(got);
+            }
+            free(expected);
+            reduct_table_destroy(table);
+            reduct_table_destroy(again);
+            reduct_table_destroy(third);
+            assert_true(n < 100 && (failed || n > 4));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * Keys
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -904,10 +1191,13 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps), cmocka_unit_test(many_groups), cmocka_unit_test(wide_groups),
-        cmocka_unit_test(no_memory), cmocka_unit_test(refused),     cmocka_unit_test(refused_first),
-        cmocka_unit_test(doubled),   cmocka_unit_test(damaged),     cmocka_unit_test(numbered),
-        cmocka_unit_test(swapped),   cmocka_unit_test(runs),        cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(any_steps),      cmocka_unit_test(many_groups),
+        cmocka_unit_test(wide_groups),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),        cmocka_unit_test(refused_first),
+        cmocka_unit_test(doubled),        cmocka_unit_test(damaged),
+        cmocka_unit_test(numbered),       cmocka_unit_test(swapped),
+        cmocka_unit_test(runs),           cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(kept_on_device), cmocka_unit_test(kept_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

@@ -645,8 +645,9 @@ REDUCT_API reduct_status reduct_state_load(const reduct_reduction *reduction, co
  * was.
  *
  * A table of a CUDA device takes arrays in host memory, in that of the device, or some here and some there, and writes results to
- * either; no other table reads a device's memory. All functions wait until they are done. The groups themselves are in host memory,
- * so that tables of any devices are merged, and load what others saved. */
+ * either; no other table reads a device's memory. All functions wait until they are done. What a device has added to groups may stay in
+ * its memory, that of the context that was current then, until a function needs it on the host and brings it there: so tables of any
+ * devices are merged, and load what others saved. */
 typedef struct reduct_table reduct_table;
 
 /* What a table is made from. Zero-initialise it, then set what matters. */
@@ -673,7 +674,8 @@ REDUCT_API void reduct_table_reset(reduct_table *table);
  * _TOO_LARGE or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_resize(reduct_table *table, uint64_t groups, reduct_error *error);
 
-/* Groups; reductions, and one of them, resolved; elements that count of a group, for a reduction. 0 for what is not there. */
+/* Groups; reductions, and one of them, resolved; elements that count of a group, for a reduction. 0 for what is not there, or cannot be
+ * brought from a device. */
 REDUCT_API uint64_t reduct_table_groups(const reduct_table *table);
 REDUCT_API size_t reduct_table_reductions(const reduct_table *table);
 REDUCT_API reduct_reduction reduct_table_reduction(const reduct_table *table, size_t which);
@@ -707,7 +709,7 @@ REDUCT_API reduct_status reduct_table_add_group(reduct_table *table, uint64_t gr
 
 /* Adds all that another table of the same reductions holds: its group g to group mapping[g], or to group g where `mapping` is
  * null. Several may go to one. Fails with REDUCT_ERROR_ARGUMENT (also of a group that is to be none of the table's: error->index
- * names it), _MISMATCH, _TOO_LARGE (more than 2^63 elements in all) or _OUT_OF_MEMORY. */
+ * names it), _MISMATCH, _TOO_LARGE (more than 2^63 elements in all), _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
                                             reduct_error *error);
 
@@ -726,7 +728,7 @@ REDUCT_API reduct_status reduct_table_result(const reduct_table *table, size_t w
 
 /* Saves a table to bytes that any machine and any later version can load: some 30 for a sum of a group. Equal data give equal
  * bytes, as for accumulators. `size` as in reduct_accumulator_save(). Fails with REDUCT_ERROR_ARGUMENT, also when the room is
- * too small; nothing is then written. */
+ * too small, and of a device's table _OUT_OF_MEMORY or _DEVICE_LOST; nothing is then written. */
 REDUCT_API reduct_status reduct_table_save(const reduct_table *table, void *bytes, size_t *size, reduct_error *error);
 
 /* Loads what reduct_table_save() wrote, checking every field and a checksum. The bytes say which reductions and how many groups

@@ -1,6 +1,7 @@
 /* Tables on a CUDA device. Their cells are in host memory, as those of all tables (state/table.h). What elements of a batch come
- * to by group is found on the device by the kernels of plans over groups, which leave planes of integers (kernels/groups.h); these
- * come to the host, and each group's are added to its cell. Nothing is changed before all is known to be well.
+ * to by group is found on the device by the kernels of plans over groups, which leave planes of integers (kernels/groups.h). Those of
+ * a table whose states all are sums are added to what is pending on the device (pending.h), where nothing special came and all
+ * elements fit the window; others come to the host, and each group's are added to its cell. Nothing is changed before all is known to be well.
  *
  * A batch of fewer elements than there are groups goes the other way: its elements come to the host, and are added there. So does
  * one that takes out what is not there, which the host finds the place of. Bits do not depend on the way. */
@@ -12,6 +13,7 @@
 #include "cpu/numbers.h"
 #include "cuda/array.h"
 #include "cuda/groups.h"
+#include "cuda/pending.h"
 #include "family/family.h"
 
 #include <stdio.h>
@@ -38,7 +40,9 @@ struct found {
     struct planes planes[2];
     uint64_t *counted, *nan_below, *special; /* null where nobody asked, or there are none */
     uint32_t *notes;
-    uint64_t bad_below; /* as in the header */
+    uint64_t bad_below;           /* as in the header */
+    bool kept;                    /* it is in these, and nothing of it on the host */
+    struct rd_cuda_numbers fresh; /* which are not yet the table's */
 };
 
 /* What is counted beside states: elements of each group; and those that are no NaN. */
@@ -56,7 +60,7 @@ struct work {
     void *copy[4]; /* of the host */
     unsigned copies;
     struct found *found; /* of states, and then those of BESIDE */
-    bool beside[BESIDE];
+    bool keeps;          /* what passes find may stay on the device */
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -251,7 +255,24 @@ static bool read_headers(struct found *found, const struct rd_cuda_groups_header
     return any;
 }
 
-/* One pass, of a reduction of the batch's elements: waits until all that it left is on the host. */
+/* Whether a batch may stay on the device: it is added to any of the groups, of sums alone. */
+static bool may_keep(const struct work *work) {
+    bool sums = work->change->batch->indices && !work->change->removes;
+    for (size_t s = 0; s < work->table->states; s++)
+        sums = sums && work->table->cells[s].kind == RD_CELL_SUMS;
+    return sums;
+}
+
+/* Leaves on the device what a pass found for a state, if that is but sums within the window. */
+static reduct_status keep(const struct work *work, struct found *found, const void *workspace,
+                          const struct rd_cuda_groups_header *header, bool rest, reduct_error *error) {
+    const size_t state = (size_t)(found - work->found);
+    if (!work->keeps || rest || header[0].special || header[0].bad_below)
+        return REDUCT_OK;
+    return rd_cuda_pending_add(work->table, state, &found->pass, workspace, header, &found->fresh, &found->kept, error);
+}
+
+/* One pass, of a reduction of the batch's elements: waits until all that it left is where it is to be. */
 static reduct_status run_pass(struct work *work, const reduct_reduction *reduction, struct found *found,
                               reduct_error *error) {
     const reduct_table_batch *batch = &work->batch;
@@ -290,7 +311,9 @@ static reduct_status run_pass(struct work *work, const reduct_reduction *reducti
     status = result == RD_CU_SUCCESS ? REDUCT_OK : device_failed(work, result, error);
     if (status == REDUCT_OK) {
         const bool rest = read_headers(found, header);
-        status = fetch_planes(work, found, addresses.workspace, header[0].special ? special : NULL, error);
+        status = keep(work, found, addresses.workspace, header, rest, error);
+        if (status == REDUCT_OK && !found->kept)
+            status = fetch_planes(work, found, addresses.workspace, header[0].special ? special : NULL, error);
         if (status == REDUCT_OK && rest)
             status = fetch_rest(work, found, &addresses, error);
         result = wait_for_device(work); /* whatever else failed: nothing may still be written when memory is freed */
@@ -324,8 +347,9 @@ static size_t counting_state(const reduct_table *table) {
     return s;
 }
 
-static uint64_t seen_of(const struct work *work, uint64_t group) {
-    const size_t states = work->table->states, counting = counting_state(work->table);
+static uint64_t seen_of(const struct work *work, size_t s, uint64_t group) {
+    const size_t states = work->table->states,
+                 counting = work->table->cells[s].kind == RD_CELL_SUMS ? s : counting_state(work->table);
     if (counting == states)
         return work->found[states + SEEN].planes[0].window[group];
     const struct found *found = &work->found[counting];
@@ -384,7 +408,7 @@ static void take_part(const void *context, size_t s, uint64_t group, struct rd_d
     const struct work *work = context;
     const struct rd_cells *cells = &work->table->cells[s];
     const struct found *found = &work->found[s], *present = &work->found[work->table->states + PRESENT];
-    part->seen = seen_of(work, group);
+    part->seen = found->kept ? 0 : seen_of(work, s, group);
     if (!part->seen)
         return;
     if (cells->kind == RD_CELL_SUMS) {
@@ -486,18 +510,19 @@ static reduct_status run_passes(struct work *work, reduct_error *error) {
     return status;
 }
 
-static reduct_status change_there(struct work *work, bool *missing, reduct_error *error) {
-    const size_t passes = work->table->states + BESIDE;
-    work->batch = batch_of(work->change);
-    work->found = calloc(passes, sizeof *work->found);
-    if (!work->found)
-        return no_memory(work, error);
-    const rd_cu_result result = bring_all(work);
-    reduct_status status = result == RD_CU_SUCCESS ? run_passes(work, error) : device_failed(work, result, error);
-    if (status == REDUCT_OK)
-        status = check_elements(work, error);
-    if (status == REDUCT_OK)
-        status = rd_table_take(work->table,
+/* What was kept becomes the table's, and the rest its cells'. */
+static reduct_status take_all(struct work *work, bool *missing, reduct_error *error) {
+    reduct_table *table = work->table;
+    bool any_kept = false, all_kept = true;
+    for (size_t s = 0; s < table->states; s++) {
+        any_kept = any_kept || work->found[s].kept;
+        all_kept = all_kept && work->found[s].kept;
+    }
+    reduct_status status = any_kept ? rd_cuda_pending_make(table, work->context, error) : REDUCT_OK;
+    if (status == REDUCT_OK && all_kept)
+        table->seen += work->batch.count;
+    else if (status == REDUCT_OK)
+        status = rd_table_take(table,
                                &(struct rd_table_parts){.first = work->change->batch->indices ? 0 : work->change->group,
                                                         .groups = work->groups,
                                                         .elements = work->batch.count,
@@ -505,8 +530,31 @@ static reduct_status change_there(struct work *work, bool *missing, reduct_error
                                                         .part = take_part,
                                                         .context = work},
                                missing, error);
-    for (size_t i = 0; i < passes; i++)
+    for (size_t s = 0; s < table->states && status == REDUCT_OK; s++)
+        if (work->found[s].kept) {
+            rd_cuda_pending_take(table, s, &work->found[s].fresh);
+            work->found[s].fresh = (struct rd_cuda_numbers){.words = 0};
+        }
+    return status;
+}
+
+static reduct_status change_there(struct work *work, bool *missing, reduct_error *error) {
+    const size_t passes = work->table->states + BESIDE;
+    work->batch = batch_of(work->change);
+    work->found = calloc(passes, sizeof *work->found);
+    if (!work->found)
+        return no_memory(work, error);
+    work->keeps = may_keep(work);
+    const rd_cu_result result = bring_all(work);
+    reduct_status status = result == RD_CU_SUCCESS ? run_passes(work, error) : device_failed(work, result, error);
+    if (status == REDUCT_OK)
+        status = check_elements(work, error);
+    if (status == REDUCT_OK)
+        status = take_all(work, missing, error);
+    for (size_t i = 0; i < passes; i++) {
         free_found(&work->found[i]);
+        rd_cuda_numbers_drop(work->context, &work->found[i].fresh);
+    }
     free(work->found);
     if (work->buffers)
         wait_for_device(work);

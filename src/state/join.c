@@ -26,6 +26,7 @@ struct asides {
 
 struct rd_join {
     reduct_table *table;
+    const struct rd_rows *rows;
     uint64_t groups, blocks, before;
     int headroom;
     enum stage stage;
@@ -116,7 +117,7 @@ static uint64_t signature(const reduct_table *table) {
 
 static void look_at_block(struct rd_join *join, size_t s, uint64_t block, const struct rd_numeral_limits *limits) {
     const uint64_t first = block * BLOCK, count = cells_here(join, first, cells_of_block(join, block));
-    rd_numerals_survey(&join->table->cells[s], count ? rd_table_cell(join->table, s, first) : NULL, count,
+    rd_numerals_survey(&join->table->cells[s], count ? rd_table_cell(join->rows, s, first) : NULL, count,
                        join->headroom, limits, is_sum(join, s) ? join->asides[s].bits + first / 64 : NULL,
                        survey_of(join, s, block));
 }
@@ -170,6 +171,11 @@ static reduct_status open(reduct_table *table, uint64_t parts, uint64_t groups, 
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: memory for what %llu groups are like, of all ranks",
                        (unsigned long long)groups);
     }
+    const reduct_status status = rd_table_rows_to_change(table, &made->rows, error);
+    if (status != REDUCT_OK) {
+        close(made);
+        return status;
+    }
     for (size_t s = 0; s < table->states; s++)
         for (uint64_t b = 0; b < made->blocks; b++)
             look_at_block(made, s, b, NULL);
@@ -207,7 +213,7 @@ static uint64_t find_places(struct rd_join *join) {
             if (!is_too_wide(join, s, b))
                 continue;
             if (count)
-                rd_numerals_place(&join->table->cells[s], rd_table_cell(join->table, s, first), count, join->headroom,
+                rd_numerals_place(&join->table->cells[s], rd_table_cell(join->rows, s, first), count, join->headroom,
                                   &join->places[wide]);
             wide++;
         }
@@ -253,7 +259,7 @@ static void list_asides(struct rd_join *join, size_t s) {
         for (uint64_t left = asides->bits[w]; left; left &= left - 1) {
             const uint64_t group = 64 * w + (unsigned)__builtin_ctzll(left);
             if (group < join->table->groups)
-                memcpy(asides->cell + at * cells->size, rd_table_cell(join->table, s, group), cells->size);
+                memcpy(asides->cell + at * cells->size, rd_table_cell(join->rows, s, group), cells->size);
             asides->group[at++] = group;
         }
 }
@@ -380,7 +386,7 @@ static void pack_cells(const struct rd_join *join, size_t s, const struct piece 
     const uint64_t here = cells_here(join, piece->first, piece->count), end = piece->first + piece->count;
     const size_t width = piece->form.words;
     if (here)
-        rd_numerals_pack(&join->table->cells[s], &piece->form, false, rd_table_cell(join->table, s, piece->first), here,
+        rd_numerals_pack(&join->table->cells[s], &piece->form, false, rd_table_cell(join->rows, s, piece->first), here,
                          words);
     memset(words + here * width, 0, (size_t)(piece->count - here) * width * sizeof *words);
     for (uint64_t i = find_aside(asides, piece->first); i < asides->count && asides->group[i] < end; i++)
@@ -391,7 +397,7 @@ static void pack_rest(const struct rd_join *join, const struct rd_join_part *par
     const struct rd_cells *cells = &join->table->cells[part->state];
     const uint64_t here = cells_here(join, part->first, part->count);
     if (here)
-        rd_rest_pack(cells, rd_table_cell(join->table, part->state, part->first), here, join->before, words);
+        rd_rest_pack(cells, rd_table_cell(join->rows, part->state, part->first), here, join->before, words);
     rd_rest_none(cells, part->count - here, words + here * rd_rest_words(cells));
 }
 
@@ -427,11 +433,11 @@ static void unpack_cells(struct rd_join *join, size_t s, const struct piece *pie
     const struct asides *asides = &join->asides[s];
     const uint64_t first = find_aside(asides, piece->first), end = find_aside(asides, piece->first + piece->count);
     for (uint64_t i = first; i < end; i++)
-        rd_cell_clear(cells, rd_table_cell(join->table, s, asides->group[i]));
-    rd_numerals_unpack(cells, &piece->form, false, words, piece->count, rd_table_cell(join->table, s, piece->first));
+        rd_cell_clear(cells, rd_table_cell(join->rows, s, asides->group[i]));
+    rd_numerals_unpack(cells, &piece->form, false, words, piece->count, rd_table_cell(join->rows, s, piece->first));
     for (uint64_t i = first; i < end; i++) {
         unsigned char *cell = asides->cell + i * cells->size;
-        memcpy(rd_table_cell(join->table, s, asides->group[i]), cell, cells->size);
+        memcpy(rd_table_cell(join->rows, s, asides->group[i]), cell, cells->size);
         memset(cell, 0, cells->size);
     }
 }
@@ -448,7 +454,7 @@ static void unpack(struct rd_join *join, const struct rd_join_part *part, const 
     }
     if (part->rest)
         rd_rest_unpack(&join->table->cells[part->state], words, part->count,
-                       rd_table_cell(join->table, part->state, part->first));
+                       rd_table_cell(join->rows, part->state, part->first));
 }
 
 static reduct_status settle(struct rd_join *join, bool writes, reduct_error *error) {

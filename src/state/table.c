@@ -82,7 +82,7 @@ reduct_status rd_table_make(const reduct_table_options *options, reduct_table **
     made->reduction = (reduct_reduction *)(made + 1);
     made->cells = (struct rd_cells *)(made->reduction + count);
     made->state_of = (size_t *)(made->cells + count);
-    made->cell = (unsigned char **)(made->state_of + count);
+    made->rows = (struct rd_rows){(unsigned char **)(made->state_of + count), made->cells, false};
     made->device = device;
     made->crew = (struct rd_crew){options->threads, NULL};
     if (options->executor) {
@@ -111,19 +111,29 @@ reduct_status reduct_table_create(const reduct_table_options *options, reduct_ta
     return status;
 }
 
+static void drop_pending(reduct_table *table) {
+    if (table->pending)
+        table->pending->drop(table->pending);
+    table->pending = NULL;
+}
+
 void reduct_table_reset(reduct_table *table) {
-    for (size_t s = 0; table && s < table->states; s++)
-        rd_cells_clear(&table->cells[s], table->cell[s], table->groups);
-    if (table)
-        table->seen = 0;
+    if (!table)
+        return;
+    drop_pending(table);
+    for (size_t s = 0; table->rows.used && s < table->states; s++)
+        rd_cells_clear(&table->cells[s], table->rows.cell[s], table->groups);
+    table->rows.used = false;
+    table->seen = 0;
 }
 
 void reduct_table_destroy(reduct_table *table) {
     if (!table)
         return;
+    drop_pending(table);
     for (size_t s = 0; s < table->states; s++) {
-        rd_cells_release(&table->cells[s], table->cell[s], table->groups);
-        free(table->cell[s]);
+        rd_cells_release(&table->cells[s], table->rows.cell[s], table->groups);
+        free(table->rows.cell[s]);
     }
     free(table);
 }
@@ -154,9 +164,9 @@ static reduct_status make_room(reduct_table *table, uint64_t room, reduct_error 
     }
     for (s = 0; s < table->states; s++) {
         if (table->groups)
-            memcpy(grown[s], table->cell[s], (size_t)(table->groups * table->cells[s].size));
-        free(table->cell[s]);
-        table->cell[s] = grown[s];
+            memcpy(grown[s], table->rows.cell[s], (size_t)(table->groups * table->cells[s].size));
+        free(table->rows.cell[s]);
+        table->rows.cell[s] = grown[s];
     }
     free(grown);
     table->room = room;
@@ -194,11 +204,33 @@ reduct_reduction reduct_table_reduction(const reduct_table *table, size_t which)
     return table && which < table->reductions ? table->reduction[which] : (reduct_reduction){0};
 }
 
+/* A table is an object that its creator may change: what is pending is a part of what it holds wherever that lies. */
+reduct_status rd_table_rows(const reduct_table *table, const struct rd_rows **rows, reduct_error *error) {
+    reduct_table *own = (reduct_table *)(uintptr_t)table;
+    const reduct_status status = own->pending ? own->pending->bring_home(own, error) : REDUCT_OK;
+    *rows = &table->rows;
+    return status;
+}
+
+const struct rd_rows *rd_table_rows_to_add(reduct_table *table) {
+    table->rows.used = true;
+    return &table->rows;
+}
+
+reduct_status rd_table_rows_to_change(reduct_table *table, const struct rd_rows **rows, reduct_error *error) {
+    const reduct_status status = rd_table_rows(table, rows, error);
+    if (status == REDUCT_OK)
+        *rows = rd_table_rows_to_add(table);
+    return status;
+}
+
 uint64_t reduct_table_count(const reduct_table *table, size_t which, uint64_t group) {
-    if (!table || which >= table->reductions || group >= table->groups)
+    const struct rd_rows *rows;
+    if (!table || which >= table->reductions || group >= table->groups ||
+        rd_table_rows(table, &rows, NULL) != REDUCT_OK)
         return 0;
     size_t s = table->state_of[which];
-    return rd_cell_count(&table->cells[s], rd_table_cell(table, s, group));
+    return rd_cell_count(&table->cells[s], rd_table_cell(rows, s, group));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -234,47 +266,63 @@ static reduct_status check_merge(const reduct_table *table, const reduct_table *
     return REDUCT_OK;
 }
 
-/* Combines the cells of a state; returns how many before there was no memory. */
-static uint64_t merge_state(const reduct_table *table, const reduct_table *other, const uint64_t *mapping, size_t s) {
-    for (uint64_t g = 0; g < other->groups; g++) {
-        const void *cell = rd_table_cell(other, s, g);
-        if (rd_cell_seen(cell) &&
-            !rd_cell_combine(&table->cells[s], rd_table_cell(table, s, mapping ? mapping[g] : g), cell, table->seen))
-            return g;
-    }
-    return other->groups;
+/* What is added to what. */
+struct merging {
+    const struct rd_rows *to, *from;
+    const uint64_t *mapping;
+    uint64_t groups, seen; /* groups of the latter, elements of the former */
+};
+
+static void *merged_cell(const struct merging *merging, size_t s, uint64_t group) {
+    return rd_table_cell(merging->to, s, merging->mapping ? merging->mapping[group] : group);
 }
 
-static void separate_state(const reduct_table *table, const reduct_table *other, const uint64_t *mapping, size_t s,
-                           uint64_t groups) {
+/* Combines the cells of a state; returns how many before there was no memory. */
+static uint64_t merge_state(const struct merging *merging, size_t s) {
+    for (uint64_t g = 0; g < merging->groups; g++) {
+        const void *cell = rd_table_cell(merging->from, s, g);
+        if (rd_cell_seen(cell) &&
+            !rd_cell_combine(&merging->to->cells[s], merged_cell(merging, s, g), cell, merging->seen))
+            return g;
+    }
+    return merging->groups;
+}
+
+static void separate_state(const struct merging *merging, size_t s, uint64_t groups) {
     while (groups-- > 0)
-        if (rd_cell_seen(rd_table_cell(other, s, groups)))
-            rd_cell_separate(&table->cells[s], rd_table_cell(table, s, mapping ? mapping[groups] : groups),
-                             rd_table_cell(other, s, groups));
+        if (rd_cell_seen(rd_table_cell(merging->from, s, groups)))
+            rd_cell_separate(&merging->to->cells[s], merged_cell(merging, s, groups),
+                             rd_table_cell(merging->from, s, groups));
 }
 
 /* Sums come first: only they can fail. */
 reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
                                  reduct_error *error) {
+    struct merging merging = {.mapping = mapping};
     reduct_status status = check_merge(table, other, mapping, error);
+    if (status == REDUCT_OK)
+        status = rd_table_rows(other, &merging.from, error);
     uint64_t done = 0;
     size_t s = 0;
     if (status != REDUCT_OK)
         return status;
+    merging.to = rd_table_rows_to_add(table);
+    merging.groups = other->groups;
+    merging.seen = table->seen;
     for (; s < table->states; s++)
-        if (table->cells[s].kind == RD_CELL_SUMS && (done = merge_state(table, other, mapping, s)) < other->groups)
+        if (table->cells[s].kind == RD_CELL_SUMS && (done = merge_state(&merging, s)) < other->groups)
             break;
     if (s < table->states) {
-        separate_state(table, other, mapping, s, done);
+        separate_state(&merging, s, done);
         while (s-- > 0)
             if (table->cells[s].kind == RD_CELL_SUMS)
-                separate_state(table, other, mapping, s, other->groups);
+                separate_state(&merging, s, other->groups);
         return rd_fail_at(error, REDUCT_ERROR_OUT_OF_MEMORY, done,
                           "table: words for all exponents could not be allocated");
     }
     for (s = 0; s < table->states; s++)
         if (table->cells[s].kind != RD_CELL_SUMS)
-            merge_state(table, other, mapping, s);
+            merge_state(&merging, s);
     table->seen += other->seen;
     return REDUCT_OK;
 }
@@ -292,10 +340,16 @@ reduct_status reduct_table_swap(reduct_table *table, reduct_table *other, reduct
     if (!same_reductions(table, other))
         return rd_fail(error, REDUCT_ERROR_MISMATCH, "other: a table of other reductions");
     for (size_t s = 0; s < table->states; s++) {
-        unsigned char *kept = table->cell[s];
-        table->cell[s] = other->cell[s];
-        other->cell[s] = kept;
+        unsigned char *kept = table->rows.cell[s];
+        table->rows.cell[s] = other->rows.cell[s];
+        other->rows.cell[s] = kept;
     }
+    struct rd_pending *pending = table->pending;
+    table->pending = other->pending;
+    other->pending = pending;
+    const bool used = table->rows.used;
+    table->rows.used = other->rows.used;
+    other->rows.used = used;
     swap_numbers(&table->groups, &other->groups);
     swap_numbers(&table->room, &other->room);
     swap_numbers(&table->seen, &other->seen);
@@ -308,7 +362,7 @@ reduct_status reduct_table_swap(reduct_table *table, reduct_table *other, reduct
 
 /* Groups of a state that a thread takes. */
 struct range {
-    const reduct_table *table;
+    const struct rd_rows *rows;
     const struct rd_table_parts *parts;
     size_t state;
     uint64_t first, end, done; /* all before `done` are */
@@ -321,11 +375,11 @@ enum { RANGE_LEAST = 4096, RANGES_MOST = 64 };
 static void *next_cell(const struct range *range, struct rd_digit *digits, struct rd_cell_part *part) {
     *part = (struct rd_cell_part){.seen = 0};
     range->parts->part(range->parts->context, range->state, range->done, digits, part);
-    return rd_table_cell(range->table, range->state, range->parts->first + range->done);
+    return rd_table_cell(range->rows, range->state, range->parts->first + range->done);
 }
 
 static void take_range(struct range *range) {
-    const struct rd_cells *cells = &range->table->cells[range->state];
+    const struct rd_cells *cells = &range->rows->cells[range->state];
     struct rd_digit digits[RD_DIGITS_MOST];
     struct rd_cell_part part;
     for (range->done = range->first; range->done < range->end; range->done++) {
@@ -341,15 +395,15 @@ static void untake_range(struct range *range) {
     while (range->done-- > range->first) {
         void *cell = next_cell(range, digits, &part);
         if (part.seen)
-            rd_cell_untake(&range->table->cells[range->state], cell, &part, range->parts->removes);
+            rd_cell_untake(&range->rows->cells[range->state], cell, &part, range->parts->removes);
     }
 }
 
-static bool may_hold_all(const reduct_table *table, const struct rd_table_parts *parts) {
+static bool may_hold_all(const reduct_table *table, const struct rd_rows *rows, const struct rd_table_parts *parts) {
     struct rd_digit digits[RD_DIGITS_MOST];
     struct rd_cell_part part;
     for (size_t s = 0; s < table->states; s++)
-        for (struct range all = {table, parts, s, 0, 0, 0}; all.done < parts->groups; all.done++) {
+        for (struct range all = {rows, parts, s, 0, 0, 0}; all.done < parts->groups; all.done++) {
             const void *cell = next_cell(&all, digits, &part);
             if (!rd_cell_may_hold(&table->cells[s], cell, &part))
                 return false;
@@ -370,7 +424,8 @@ static void take_ranges(void *context) {
 }
 
 /* The parts of a state: all of them, or none where there was no memory. */
-static bool take_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
+static bool take_state(const reduct_table *table, const struct rd_rows *rows, const struct rd_table_parts *parts,
+                       size_t s) {
     struct range range[RANGES_MOST];
     const uint64_t useful = parts->groups / RANGE_LEAST + 1;
     const unsigned count = rd_team_threads(&table->crew, useful < RANGES_MOST ? useful : RANGES_MOST,
@@ -380,7 +435,7 @@ static bool take_state(const reduct_table *table, const struct rd_table_parts *p
     for (unsigned i = 0; i < count; i++) {
         const uint64_t each = parts->groups / count, more = parts->groups % count;
         range[i] =
-            (struct range){table, parts, s, each * i + more * i / count, each * (i + 1) + more * (i + 1) / count, 0};
+            (struct range){rows, parts, s, each * i + more * i / count, each * (i + 1) + more * (i + 1) / count, 0};
     }
     if (count > 1)
         rd_team_run(&table->crew, count, take_ranges, &ranges);
@@ -393,28 +448,34 @@ static bool take_state(const reduct_table *table, const struct rd_table_parts *p
     return !failed;
 }
 
-static void untake_state(const reduct_table *table, const struct rd_table_parts *parts, size_t s) {
-    untake_range(&(struct range){table, parts, s, 0, parts->groups, parts->groups});
+static void untake_state(const struct rd_rows *rows, const struct rd_table_parts *parts, size_t s) {
+    untake_range(&(struct range){rows, parts, s, 0, parts->groups, parts->groups});
 }
 
 /* Sums come first: only they can fail. */
 reduct_status rd_table_take(reduct_table *table, const struct rd_table_parts *parts, bool *missing,
                             reduct_error *error) {
+    const struct rd_rows *rows;
     size_t s = 0;
-    *missing = parts->removes && !may_hold_all(table, parts);
+    *missing = false;
+    const reduct_status status = parts->removes ? rd_table_rows_to_change(table, &rows, error) : REDUCT_OK;
+    if (status != REDUCT_OK)
+        return status;
+    rows = rd_table_rows_to_add(table);
+    *missing = parts->removes && !may_hold_all(table, rows, parts);
     if (*missing)
         return REDUCT_OK;
-    while (s < table->states && (table->cells[s].kind != RD_CELL_SUMS || take_state(table, parts, s)))
+    while (s < table->states && (table->cells[s].kind != RD_CELL_SUMS || take_state(table, rows, parts, s)))
         s++;
     if (s < table->states) {
         while (s-- > 0)
             if (table->cells[s].kind == RD_CELL_SUMS)
-                untake_state(table, parts, s);
+                untake_state(rows, parts, s);
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: words for all exponents could not be allocated");
     }
     for (s = 0; s < table->states; s++)
         if (table->cells[s].kind != RD_CELL_SUMS)
-            take_state(table, parts, s);
+            take_state(table, rows, parts, s);
     table->seen += parts->removes ? 0 : parts->elements;
     return REDUCT_OK;
 }
@@ -423,11 +484,11 @@ reduct_status rd_table_take(reduct_table *table, const struct rd_table_parts *pa
  * Results
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_status finish(const reduct_table *table, size_t which, reduct_type type, uint64_t group, void *result,
-                            reduct_error *error) {
+static reduct_status finish(const reduct_table *table, const struct rd_rows *rows, size_t which, reduct_type type,
+                            uint64_t group, void *result, reduct_error *error) {
     struct rd_partial partial;
     size_t s = table->state_of[which];
-    rd_cell_partial(&table->cells[s], rd_table_cell(table, s, group), &table->reduction[which], &partial);
+    rd_cell_partial(&table->cells[s], rd_table_cell(rows, s, group), &table->reduction[which], &partial);
     return rd_partial_finish(&partial, type, result, error);
 }
 
@@ -442,15 +503,16 @@ static reduct_status finish_all(const reduct_table *table, size_t which, const r
                                 uint64_t count, size_t size, void *results, reduct_outcome *outcomes,
                                 reduct_error *error) {
     unsigned char unused[64];
-    reduct_status status = REDUCT_OK;
+    const struct rd_rows *rows;
+    reduct_status status = rd_table_rows(table, &rows, error);
     for (uint64_t i = 0; status == REDUCT_OK && !outcomes && may_fail(as, as->result) && i < count; i++) {
-        status = finish(table, which, as->result, first + i, unused, error);
+        status = finish(table, rows, which, as->result, first + i, unused, error);
         if (status != REDUCT_OK && error)
             error->index = first + i;
     }
     for (uint64_t i = 0; status == REDUCT_OK && i < count; i++) {
         unsigned char *result = (unsigned char *)results + i * size;
-        reduct_status one = finish(table, which, as->result, first + i, result, NULL);
+        reduct_status one = finish(table, rows, which, as->result, first + i, result, NULL);
         if (one != REDUCT_OK)
             rd_store_failed(as, result);
         if (outcomes)

@@ -19,6 +19,7 @@ enum { BLOCK = 1024, WORTH = 1 << 15 };
 /* What is added, or taken out: elements with an index each or, where `indices` is null, all of one group. */
 struct addition {
     reduct_table *table;
+    const struct rd_rows *rows;
     const reduct_table_batch *batch;
     uint64_t group;
     bool removes;
@@ -278,7 +279,7 @@ static void load_block(const struct addition *addition, struct part *part, uint6
 static struct rd_batch batch_of(const struct addition *addition, struct part *part, size_t s) {
     struct block *block = &part->block;
     const struct rd_cells *cells = &addition->table->cells[s];
-    unsigned char *first = addition->table->cell[s];
+    unsigned char *first = rd_table_cell(addition->rows, s, 0);
     const size_t size = cells->size;
     for (size_t i = 0; i < block->count; i++)
         block->cell[i] = first + block->group[i] * size;
@@ -421,7 +422,10 @@ static reduct_status add(struct addition *addition, reduct_error *error) {
 reduct_status rd_table_change_here(reduct_table *table, const struct rd_table_change *change, reduct_error *error) {
     struct addition addition = {
         .table = table, .batch = change->batch, .group = change->group, .removes = change->removes};
-    return add(&addition, error);
+    const reduct_status status = change->removes ? rd_table_rows_to_change(table, &addition.rows, error) : REDUCT_OK;
+    if (!change->removes)
+        addition.rows = rd_table_rows_to_add(table);
+    return status == REDUCT_OK ? add(&addition, error) : status;
 }
 
 static reduct_status make_change(reduct_table *table, const struct rd_table_change *change, reduct_error *error) {

@@ -38,21 +38,22 @@ static bool wants_index(const reduct_table *table) {
 }
 
 /* Bytes of all cells. */
-static uint64_t size_of_cells(const reduct_table *table) {
+static uint64_t size_of_cells(const reduct_table *table, const struct rd_rows *rows) {
     uint64_t bytes = 0;
     for (size_t s = 0; s < table->states; s++)
         for (uint64_t g = 0; g < table->groups; g++)
-            bytes += rd_cell_saved_size(&table->cells[s], rd_table_cell(table, s, g));
+            bytes += rd_cell_saved_size(&table->cells[s], rd_table_cell(rows, s, g));
     return bytes;
 }
 
 /* Writes them, of which there is room for as many as there are, up to `end`. Returns where they end. */
-static unsigned char *write_cells(const reduct_table *table, unsigned char *to, const unsigned char *end) {
+static unsigned char *write_cells(const reduct_table *table, const struct rd_rows *rows, unsigned char *to,
+                                  const unsigned char *end) {
     unsigned char saved[RD_CELL_SAVED_MOST];
     for (size_t s = 0; s < table->states; s++)
         for (uint64_t g = 0; g < table->groups; g++) {
             const bool direct = (size_t)(end - to) >= sizeof saved;
-            const size_t size = rd_cell_write(&table->cells[s], rd_table_cell(table, s, g), direct ? to : saved);
+            const size_t size = rd_cell_write(&table->cells[s], rd_table_cell(rows, s, g), direct ? to : saved);
             if (!direct)
                 memcpy(to, saved, size);
             to += size;
@@ -60,7 +61,7 @@ static unsigned char *write_cells(const reduct_table *table, unsigned char *to, 
     return to;
 }
 
-static void write_table(const reduct_table *table, size_t size, unsigned char *bytes) {
+static void write_table(const reduct_table *table, const struct rd_rows *rows, size_t size, unsigned char *bytes) {
     struct rd_walk walk = {.doing = RD_WRITING, .at = bytes};
     struct header header = {VERSION, table->reductions, size, table->groups, wants_index(table) ? table->seen : 0};
     memcpy(bytes, magic, sizeof magic);
@@ -69,7 +70,7 @@ static void write_table(const reduct_table *table, size_t size, unsigned char *b
         reduct_reduction reduction = table->reduction[i];
         rd_saved_walk_reduction(&walk, &reduction);
     }
-    walk.at = write_cells(table, walk.at, bytes + size - HASH);
+    walk.at = write_cells(table, rows, walk.at, bytes + size - HASH);
     uint64_t hash = rd_saved_hash(bytes, size - HASH);
     rd_walk_word(&walk, &hash);
 }
@@ -77,11 +78,15 @@ static void write_table(const reduct_table *table, size_t size, unsigned char *b
 reduct_status reduct_table_save(const reduct_table *table, void *bytes, size_t *size, reduct_error *error) {
     if (!table || !size)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "%s: null pointer", table ? "size" : "table");
-    size_t needed = HEADER + table->reductions * REDUCTION + (size_t)size_of_cells(table) + HASH;
+    const struct rd_rows *rows;
+    const reduct_status status = rd_table_rows(table, &rows, error);
+    if (status != REDUCT_OK)
+        return status;
+    size_t needed = HEADER + table->reductions * REDUCTION + (size_t)size_of_cells(table, rows) + HASH;
     if (bytes && *size < needed)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "size: %zu; the table takes %zu bytes", *size, needed);
     if (bytes)
-        write_table(table, needed, bytes);
+        write_table(table, rows, needed, bytes);
     *size = needed;
     return REDUCT_OK;
 }
@@ -155,9 +160,10 @@ static reduct_status read_cells(reduct_table *table, const struct header *header
         return damaged("more groups than bytes", error);
     table->seen = wants_index(table) ? header->seen : 0;
     reduct_status status = reduct_table_resize(table, header->groups, error);
+    const struct rd_rows *rows = rd_table_rows_to_add(table);
     for (size_t s = 0; s < table->states; s++)
         for (uint64_t g = 0; status == REDUCT_OK && g < table->groups; g++) {
-            status = rd_cell_read(&table->cells[s], &at, end, table->seen, rd_table_cell(table, s, g));
+            status = rd_cell_read(&table->cells[s], &at, end, table->seen, rd_table_cell(rows, s, g));
             if (status == REDUCT_ERROR_CORRUPT)
                 damaged("a group is wrong", error);
             else if (status != REDUCT_OK)
@@ -168,10 +174,11 @@ static reduct_status read_cells(reduct_table *table, const struct header *header
 
 /* What is seen in all is what all groups have seen, at least, where it is not saved. */
 static bool count_seen(reduct_table *table, const struct header *header) {
+    const struct rd_rows *rows = rd_table_rows_to_add(table);
     for (size_t s = 0; s < table->states; s++) {
         uint64_t seen = 0;
         for (uint64_t g = 0; g < table->groups; g++) {
-            uint64_t more = rd_cell_seen(rd_table_cell(table, s, g));
+            uint64_t more = rd_cell_seen(rd_table_cell(rows, s, g));
             if (more > RD_ELEMENTS_MAX - seen)
                 return false;
             seen += more;
